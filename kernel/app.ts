@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import Koa from 'koa';
+import { type Caller, publicCaller, requestScope } from './context.ts';
+import { Failure, Failures, envelope, fail } from './errors.ts';
+import type { HealthCheck, Middleware } from './lifecycle/kernel-facets.ts';
+import type { Log } from './log.ts';
+
+/** What the kernel puts on every request; plugins read it from `ctx.state`. */
+export interface RequestState {
+  requestId: string;
+  caller: Caller;
+  health: { readonly checks: readonly HealthCheck[]; readonly draining: boolean };
+}
+
+interface ComposeOptions {
+  readonly middleware: readonly (Middleware & { owner: string })[];
+  readonly health: readonly HealthCheck[];
+  readonly log: Log;
+  readonly state: { readonly draining: boolean };
+}
+
+const ID = /^[\w.:-]{1,64}$/;
+const prefix = randomBytes(6).toString('base64url');
+let counter = 0;
+
+/** The whole HTTP composition: one boundary outside, the layers in phase order, and nothing that knows a route. */
+export function compose({ middleware, health, log, state }: ComposeOptions): Koa {
+  const app = new Koa();
+  const checks = { checks: health, get draining() { return state.draining; } };
+
+  app.use(async (ctx, next) => {
+    const asked = ctx.get('x-request-id');
+    const id = ID.test(asked) ? asked : `${prefix}${(counter++).toString(36)}`;
+    const request = ctx.state as RequestState;
+    request.requestId = id;
+    request.caller = publicCaller();
+    request.health = checks;
+    ctx.set('X-Request-Id', id);
+    await requestScope.run({ id }, () => boundary(ctx, next, log));
+  });
+  for (const one of middleware) {
+    // Koa reports a middleware by its function name: `plugin:layer` tells whose it is.
+    app.use(Object.defineProperty((ctx: Koa.Context, next: Koa.Next) => one.handle(ctx, next), 'name', { value: `${one.owner}:${one.name}` }));
+  }
+  app.use((ctx) => {
+    throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
+  });
+  // Whatever escapes the boundary is a connection that broke while it was written to.
+  app.on('error', (error) => log.debug({ err: error, owner: 'kernel' }, 'connection lost'));
+  return app;
+}
+
+async function boundary(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    const caller = (ctx.state as RequestState).caller;
+    const { status, body } = envelope(error, { admin: caller.admin });
+    if (status >= 500) log.error({ err: error, owner: 'kernel' }, 'request failed');
+    else log.debug({ owner: 'kernel', status, detail: detailOf(error) }, 'request refused');
+    ctx.status = status;
+    ctx.body = body;
+    const { allow, retryAfter } = (error instanceof Failure ? error.extensions : {}) as { allow?: string[]; retryAfter?: number };
+    if (status === 405 && allow) ctx.set('Allow', allow.join(', '));
+    if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
+  }
+}
+
+const detailOf = (error: unknown): string =>
+  error instanceof Failure
+    ? `${error.code}: ${error.detail ?? ''}`
+    : error instanceof Failures
+      ? error.failures.map((one) => `${one.code}: ${one.detail ?? ''}`).join('; ')
+      : String(error);

@@ -1,0 +1,180 @@
+import { type Caller, makeSystemCaller } from '../context.ts';
+import { type ActionHandler, type Events, type FilterHandler, patternMatcher } from '../events.ts';
+import { fail } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { configSchema } from '../manifest/schema.ts';
+import type { ConfigKey } from '../config/cast.ts';
+import type { Service, Services, ServiceStore } from '../services.ts';
+import { type AnyCapability, type Capability, listsWiden } from './capability.ts';
+import type { Ledger } from './ledger.ts';
+
+/** What a plugin with the `events` capability holds: listening and emitting within the granted patterns. */
+export interface EventsApi {
+  onFilter(pattern: string, handle: FilterHandler): void;
+  onAction(pattern: string, handle: ActionHandler): void;
+  has(kind: 'filter' | 'action', name: string): boolean;
+  listeners(kind: 'filter' | 'action', name: string): readonly string[];
+  filter<T>(names: readonly string[], payload: T, meta: { caller: Caller; [key: string]: unknown }): Promise<T>;
+  action(names: readonly string[], meta: { caller: Caller; [key: string]: unknown }): void;
+}
+
+export interface ServicesApi {
+  provide<T>(ref: Service<T>, value: T): void;
+  use<Refs extends Record<string, Service<unknown>>>(refs: Refs): Services<Refs>;
+}
+
+export type AsSystem = (reason: string) => Caller;
+
+interface KernelParts {
+  readonly log: Log;
+  readonly events: Events;
+  readonly services: ServiceStore;
+  readonly ledger: Ledger;
+  readonly config: (plugin: string) => Readonly<Record<string, unknown>>;
+}
+
+interface EventsGrant {
+  readonly filter?: readonly string[];
+  readonly action?: readonly string[];
+  readonly emit?: readonly string[];
+}
+
+const patterns = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
+const refuse = (capability: string, plugin: string, what: string) =>
+  fail('CAPABILITY_DENIED', `${plugin} may not ${what}: its manifest does not grant it (${capability})`);
+
+/** The capabilities of things the kernel itself holds. Everything else is defined by the plugin that owns it. */
+export function ownCapabilities(parts: KernelParts): readonly AnyCapability[] {
+  const { ledger } = parts;
+  const deny = (capability: string, plugin: string, what: string) => {
+    ledger.record('denied', plugin, `${capability}: ${what}`);
+    return refuse(capability, plugin, what);
+  };
+
+  const config: Capability<Record<string, ConfigKey>, Readonly<Record<string, unknown>>> = {
+    name: 'config',
+    member: 'config',
+    schema: configSchema,
+    bind: (grant, { name }) =>
+      new Proxy(parts.config(name), {
+        get(values, key) {
+          if (typeof key !== 'string' || key in grant) return Reflect.get(values, key);
+          throw deny('config', name, `read the setting ${key}`);
+        },
+      }),
+    describe: (grant) => [`reads the settings ${Object.keys(grant).sort().join(', ')}`],
+    widens: (before, after) => Object.keys(after).some((key) => !before || !(key in before)),
+  };
+
+  const log: Capability<true, Log> = {
+    name: 'log',
+    member: 'log',
+    schema: { const: true },
+    bind: (_grant, { name }) => parts.log.child({ owner: name }),
+    describe: () => ['writes to the log'],
+    widens: (before) => before === undefined,
+  };
+
+  const events: Capability<EventsGrant, EventsApi> = {
+    name: 'events',
+    member: 'events',
+    schema: { type: 'object', additionalProperties: false, properties: { filter: patterns, action: patterns, emit: patterns } },
+    bind: (grant, { name }) => {
+      const emits = (grant.emit ?? []).map(patternMatcher);
+      const mayEmit = (names: readonly string[]) => {
+        for (const one of names) {
+          if (!emits.some((matches) => matches(one))) throw deny('events', name, `emit ${one}`);
+        }
+      };
+      const mayListen = (kind: 'filter' | 'action', pattern: string) => {
+        if (!grant[kind]?.includes(pattern)) throw deny('events', name, `listen to ${pattern} (${kind})`);
+      };
+      return {
+        onFilter: (pattern, handle) => {
+          mayListen('filter', pattern);
+          parts.events.onFilter(name, pattern, handle);
+        },
+        onAction: (pattern, handle) => {
+          mayListen('action', pattern);
+          parts.events.onAction(name, pattern, handle);
+        },
+        has: (kind, event) => parts.events.has(kind, event),
+        listeners: (kind, event) => parts.events.listeners(kind, event),
+        filter: async (names, payload, meta) => {
+          mayEmit(names);
+          return parts.events.filter(names, payload, meta);
+        },
+        action: (names, meta) => {
+          mayEmit(names);
+          parts.events.action(names, meta);
+        },
+      };
+    },
+    describe: (grant) => [
+      ...(grant.filter?.length ? [`may change or refuse ${grant.filter.join(', ')} before they are stored`] : []),
+      ...(grant.action?.length ? [`is told after ${grant.action.join(', ')}`] : []),
+      ...(grant.emit?.length ? [`emits ${grant.emit.join(', ')}`] : []),
+    ],
+    widens: (before, after) => listsWiden(before as never, after as never),
+  };
+
+  const services: Capability<{ provides: Record<string, string>; uses: Record<string, string> }, ServicesApi> = {
+    name: 'services',
+    schema: { type: 'object' },
+    bind: (grant, { name }) => ({
+      provide: (ref, value) => {
+        if (grant.provides[ref.id] !== ref.version) throw deny('services', name, `provide ${ref.id} ${ref.version}`);
+        parts.services.provide(name, ref, value);
+      },
+      use: (refs) =>
+        Object.fromEntries(
+          Object.entries(refs).map(([key, ref]) => {
+            const range = grant.uses[ref.id];
+            if (range === undefined) throw deny('services', name, `use ${ref.id}`);
+            return [key, parts.services.get(name, ref, range)];
+          }),
+        ) as never,
+    }),
+    describe: (grant) => [
+      ...(Object.keys(grant.provides).length ? [`provides ${Object.keys(grant.provides).sort().join(', ')}`] : []),
+      ...(Object.keys(grant.uses).length ? [`uses ${Object.keys(grant.uses).sort().join(', ')}`] : []),
+    ],
+    widens: (before, after) => Object.keys(after.uses).some((id) => !before || !(id in before.uses)),
+  };
+
+  const system: Capability<{ reasons: readonly string[] }, AsSystem> = {
+    name: 'system',
+    member: 'asSystem',
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['reasons'],
+      properties: { reasons: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 } },
+    },
+    bind: (grant, subject) => {
+      const callers = new Map(
+        grant.reasons.map((reason) => [reason, makeSystemCaller(`${subject.name}@${subject.version}`, reason)]),
+      );
+      return (reason) => {
+        const caller = callers.get(reason);
+        if (!caller) throw deny('system', subject.name, `act without a user for "${reason}"`);
+        ledger.record('system', subject.name, reason);
+        return caller;
+      };
+    },
+    describe: (grant) => [`acts without a user when: ${grant.reasons.join('; ')}`],
+    widens: (before, after) => listsWiden(before as never, after as never),
+  };
+
+  const native: Capability<{ modules?: readonly string[]; packages?: readonly string[] }, undefined> = {
+    name: 'native',
+    schema: { type: 'object', additionalProperties: false, properties: { modules: patterns, packages: patterns } },
+    bind: () => undefined,
+    describe: (grant) => [
+      `loads ${[...(grant.modules ?? []).map((name) => `node:${name}`), ...(grant.packages ?? [])].sort().join(', ')}`,
+    ],
+    widens: (before, after) => listsWiden(before as never, after as never),
+  };
+
+  return [config, log, events, services, system, native];
+}

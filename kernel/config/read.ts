@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { BootFailure } from '../lifecycle/failure.ts';
+import { CastError, type ConfigKey, cast } from './cast.ts';
+import { resembling } from './resembling.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type Declarations = ReadonlyMap<string, { readonly owner: string; readonly key: ConfigKey }>;
+
+export interface Config {
+  readonly values: ReadonlyMap<string, unknown>;
+  /** Names set in the environment that look like declared ones, each with what was probably meant. */
+  readonly suspects: readonly { name: string; meant: string }[];
+}
+
+/** The environment of this process: the one place that reads it. */
+export const processEnvironment = (): Environment => process.env;
+
+/**
+ * Reads every declared key once: default < environment < file named by CONFIG_PATH, with `<KEY>_FILE` naming a file that
+ * holds the value. All wrong values are reported together.
+ */
+export function readConfig(environment: Environment, declared: Declarations): Config {
+  const source = { ...environment, ...fileOf(environment) };
+  const values = new Map<string, unknown>();
+  const wrong: string[] = [];
+  for (const [name, { key }] of declared) {
+    try {
+      const raw = rawValue(source, name);
+      values.set(name, raw === undefined ? key.default : cast(raw, key));
+    } catch (error) {
+      if (!(error instanceof CastError)) throw error;
+      wrong.push(`${name} ${error.message}`);
+    }
+  }
+  if (wrong.length > 0) {
+    throw new BootFailure('kernel', 'config', wrong.join('\n'), { remedy: 'correct the named settings' });
+  }
+  return { values, suspects: resembling(Object.keys(source), [...declared.keys()]) };
+}
+
+function rawValue(source: Environment, name: string): string | undefined {
+  const path = source[`${name}_FILE`];
+  if (path === undefined || path === '') return source[name] === '' ? undefined : source[name];
+  try {
+    // The trailing newline an editor leaves is never part of a secret.
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new CastError(`cannot be read from the file that ${name}_FILE names (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+function fileOf(environment: Environment): Environment {
+  const path = environment.CONFIG_PATH ?? '.env';
+  if (!existsSync(path)) {
+    if (environment.CONFIG_PATH === undefined) return {};
+    throw new BootFailure('kernel', 'config', `there is no file at CONFIG_PATH`, { remedy: 'correct or unset CONFIG_PATH' });
+  }
+  const text = readFileSync(path, 'utf8');
+  if (!path.endsWith('.json')) return parseEnv(text) as Environment;
+  const parsed = Object.entries(JSON.parse(text) as Record<string, unknown>);
+  return Object.fromEntries(parsed.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]));
+}

@@ -1,0 +1,48 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/**
+ * On whose behalf something happens (the field says "accountability"). Made by the plugins that identify people, and
+ * by `host.asSystem(reason)` for work nobody asked for; every service verb takes one as its first argument.
+ */
+export interface Caller {
+  readonly user: string | null;
+  readonly role: string | null;
+  readonly admin: boolean;
+  readonly app: boolean;
+  readonly share?: string | null;
+  readonly ip?: string | null;
+  readonly userAgent?: string | null;
+  readonly origin?: string | null;
+  /** Set on system callers only: why no user's permissions apply. */
+  readonly reason?: string;
+  /** Set on system callers only: the plugin that acts, as `name@version`. */
+  readonly owner?: string;
+}
+
+/** What one request carries through asynchronous calls: its id for the log, and a signal that it is gone. */
+export interface RequestScope {
+  readonly id: string;
+  readonly signal?: AbortSignal;
+}
+
+export const requestScope = new AsyncLocalStorage<RequestScope>();
+
+const systemCallers = new WeakSet<Caller>();
+
+/** Only `capabilities/` calls this: a system caller is known by identity, so no input can look like one. */
+export function makeSystemCaller(owner: string, reason: string): Caller {
+  const caller: Caller = Object.freeze({ user: null, role: null, admin: true, app: true, reason, owner });
+  systemCallers.add(caller);
+  return caller;
+}
+
+export const isSystem = (caller: Caller): boolean => systemCallers.has(caller);
+
+/** A request without a token (specification, "Authentication", 6): served under the Public role. */
+export const publicCaller = (from: Pick<Caller, 'ip' | 'userAgent' | 'origin'> = {}): Caller => ({
+  ...from,
+  user: null,
+  role: null,
+  admin: false,
+  app: false,
+});

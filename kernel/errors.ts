@@ -1,0 +1,103 @@
+/**
+ * Every failure the platform can state on purpose, in one table (specification, "Errors").
+ * `expose: false` hides the message from everybody but admins; `fixed` is a message that never varies, so that an
+ * answer cannot be used to find out what exists.
+ */
+export const ERRORS = {
+  FAILED_VALIDATION: { status: 400, expose: true },
+  INVALID_PAYLOAD: { status: 400, expose: true },
+  INVALID_QUERY: { status: 400, expose: true },
+  INVALID_PATH_PARAMETER: { status: 400, expose: true },
+  INVALID_FOREIGN_KEY: { status: 400, expose: true },
+  RECORD_NOT_UNIQUE: { status: 400, expose: true },
+  NOT_NULL_VIOLATION: { status: 400, expose: true },
+  VALUE_OUT_OF_RANGE: { status: 400, expose: true },
+  VALUE_TOO_LONG: { status: 400, expose: true },
+  CONTAINS_NULL_VALUES: { status: 400, expose: true },
+  INVALID_CREDENTIALS: { status: 401, expose: true, fixed: 'Invalid user credentials.' },
+  INVALID_OTP: { status: 401, expose: true, fixed: 'Invalid one-time code.' },
+  INVALID_IP: { status: 401, expose: true, fixed: 'This address is not allowed.' },
+  INVALID_PROVIDER: { status: 401, expose: true, fixed: 'Invalid sign-in provider.' },
+  TOKEN_EXPIRED: { status: 401, expose: true, fixed: 'Token expired.' },
+  USER_SUSPENDED: { status: 401, expose: true, fixed: 'User suspended.' },
+  INVALID_TOKEN: { status: 403, expose: true, fixed: 'Invalid token.' },
+  FORBIDDEN: { status: 403, expose: true, fixed: "You don't have permission to access this." },
+  ROUTE_NOT_FOUND: { status: 404, expose: true },
+  METHOD_NOT_ALLOWED: { status: 405, expose: true },
+  CONTENT_TOO_LARGE: { status: 413, expose: true },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, expose: true },
+  UNPROCESSABLE_ENTITY: { status: 422, expose: true },
+  REQUESTS_EXCEEDED: { status: 429, expose: true },
+  INTERNAL_SERVER_ERROR: { status: 500, expose: false },
+  CAPABILITY_DENIED: { status: 500, expose: false },
+  EVENT_LOOP_DETECTED: { status: 500, expose: false },
+  SERVICE_UNAVAILABLE: { status: 503, expose: true },
+  INVALID_CONFIG: { status: 503, expose: true },
+} as const satisfies Record<string, { status: number; expose: boolean; fixed?: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+export type Extensions = Readonly<Record<string, unknown>>;
+
+/** A failure stated on purpose. `detail` is for the log and for tests; `message` is what may be shown. */
+export class Failure extends Error {
+  readonly code: ErrorCode;
+  readonly detail: string | undefined;
+  readonly extensions: Extensions;
+
+  constructor(code: ErrorCode, detail?: string, extensions: Extensions = {}) {
+    const entry: { status: number; fixed?: string } = ERRORS[code];
+    super(entry.fixed ?? detail ?? code);
+    this.name = 'Failure';
+    this.code = code;
+    this.detail = detail;
+    this.extensions = extensions;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}
+
+/** Several failures of one request, for example one per broken validation rule. The first one's status is sent. */
+export class Failures extends Error {
+  readonly failures: readonly Failure[];
+
+  constructor(failures: readonly Failure[]) {
+    super(failures.map((failure) => failure.message).join(' '));
+    this.name = 'Failures';
+    this.failures = failures;
+  }
+}
+
+/** `throw fail('FORBIDDEN', 'why, for the log')`. Details in `extensions` are sent to the client. */
+export const fail = (code: ErrorCode, detail?: string, extensions?: Extensions): Failure =>
+  new Failure(code, detail, extensions);
+
+export interface Envelope {
+  readonly status: number;
+  readonly body: { errors: { message: string; extensions: Record<string, unknown> }[] };
+}
+
+/** What a client sees of an error. Unknown exceptions become one fixed sentence, except for admins. */
+export function envelope(error: unknown, reader: { admin: boolean }): Envelope {
+  const list = error instanceof Failures ? error.failures : [error instanceof Failure ? error : unknown(error)];
+  return {
+    status: list[0]?.status ?? 500,
+    body: {
+      errors: list.map((failure) => ({
+        message: ERRORS[failure.code].expose || reader.admin ? failure.message : 'An unexpected error occurred.',
+        extensions: { ...reasonOf(failure), ...failure.extensions, code: failure.code },
+      })),
+    },
+  };
+}
+
+/** The codes whose payload is a `reason` repeat their text there, where clients of the field look for it. */
+function reasonOf(failure: Failure): Record<string, unknown> {
+  const withReason: readonly ErrorCode[] = ['INVALID_PAYLOAD', 'INVALID_QUERY', 'UNPROCESSABLE_ENTITY'];
+  return withReason.includes(failure.code) && failure.detail ? { reason: failure.detail } : {};
+}
+
+function unknown(error: unknown): Failure {
+  return new Failure('INTERNAL_SERVER_ERROR', error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,76 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type PluginPackage, validatePackage } from '../manifest/validate.ts';
+import { BootFailure } from './failure.ts';
+
+export interface Discovered extends PluginPackage {
+  readonly folder: string;
+  /** Core plugins stop the boot when they fail; strangers are left out. */
+  readonly core: boolean;
+}
+
+export interface Composition {
+  /** Folders of the product's own plugins. */
+  readonly plugins: readonly URL[];
+  /** A folder whose sub-folders are packages of others; a missing one is an empty one. */
+  readonly local?: string;
+}
+
+export interface Discovery {
+  readonly found: readonly Discovered[];
+  readonly refused: readonly BootFailure[];
+}
+
+/** Reads and validates every manifest. No code of any plugin has run when this returns. */
+export async function discover({ plugins, local }: Composition): Promise<Discovery> {
+  const core = await Promise.all(plugins.map((url) => readPackage(fileURLToPath(url), true)));
+  const found: Discovered[] = core;
+  const refused: BootFailure[] = [];
+  for (const folder of local ? await subfolders(local) : []) {
+    try {
+      const one = await readPackage(folder, false);
+      if (one.manifest.type !== 'plugin') {
+        throw new BootFailure(one.name, 'validate', `packages of type "${one.manifest.type}" are not loaded yet`);
+      }
+      found.push(one);
+    } catch (error) {
+      refused.push(BootFailure.from(folder, 'discover', error));
+    }
+  }
+  refuseDoubles(found);
+  return { found, refused };
+}
+
+async function readPackage(folder: string, core: boolean): Promise<Discovered> {
+  const path = join(folder, 'package.json');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? `is not JSON: ${error.message}` : `cannot be read: ${(error as Error).message}`;
+    throw new BootFailure(folder, 'discover', `its package.json ${reason}`, { remedy: `correct ${path}` });
+  }
+  return { ...validatePackage(parsed, folder), folder, core };
+}
+
+async function subfolders(path: string): Promise<readonly string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map((entry) => join(path, entry.name))
+    .sort();
+}
+
+function refuseDoubles(found: readonly Discovered[]): void {
+  const seen = new Map<string, Discovered>();
+  for (const one of found) {
+    const other = seen.get(one.name);
+    if (other) {
+      throw new BootFailure(one.name, 'validate', `two packages have this name: ${other.folder} and ${one.folder}`, {
+        remedy: 'remove or rename one of them',
+      });
+    }
+    seen.set(one.name, one);
+  }
+}

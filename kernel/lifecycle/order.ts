@@ -1,0 +1,54 @@
+import { satisfies } from 'semver';
+import type { PluginPackage } from '../manifest/validate.ts';
+import { BootFailure } from './failure.ts';
+
+/**
+ * Plugins in the order in which they may register: providers before users, facet owners before contributors, those who
+ * define a capability before those who hold it. Ties keep the order given. A cycle is printed as a path.
+ */
+export function order<P extends PluginPackage>(plugins: readonly P[]): readonly P[] {
+  const needs = new Map(plugins.map((plugin) => [plugin, needsOf(plugin, plugins)]));
+  const done = new Set<P>();
+  const sorted: P[] = [];
+  const visit = (plugin: P, path: readonly P[]) => {
+    if (done.has(plugin)) return;
+    if (path.includes(plugin)) {
+      const cycle = [...path.slice(path.indexOf(plugin)), plugin].map((one) => one.name).join(' → ');
+      throw new BootFailure(plugin.name, 'order', `plugins need each other in a circle: ${cycle}`, {
+        remedy: 'break the circle with an event or a facet',
+      });
+    }
+    for (const other of needs.get(plugin) ?? []) visit(other, [...path, plugin]);
+    done.add(plugin);
+    sorted.push(plugin);
+  };
+  for (const plugin of plugins) visit(plugin, []);
+  return sorted;
+}
+
+function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonly P[] {
+  const { uses = {}, contributes = {}, capabilities = {} } = plugin.manifest;
+  const needed = new Set<P>();
+  for (const [id, range] of Object.entries(uses)) {
+    const provider = all.find((other) => other.manifest.provides?.[id] !== undefined);
+    const version = provider?.manifest.provides?.[id];
+    if (!provider || version === undefined || !satisfies(version, range)) {
+      const reason = version ? `it uses ${id} ${range}, but ${version} is provided` : `nobody provides ${id}, which it uses`;
+      throw new BootFailure(plugin.name, 'order', reason, { remedy: `add a plugin that provides ${id} ${range}` });
+    }
+    needed.add(provider);
+  }
+  for (const id of Object.keys(contributes)) {
+    const owner = all.find((other) => other.manifest.facets?.includes(id));
+    if (owner) needed.add(owner);
+  }
+  for (const name of Object.keys(capabilities)) {
+    const owner = all.find((other) => definedBy(other).includes(name));
+    if (owner) needed.add(owner);
+  }
+  needed.delete(plugin);
+  return all.filter((other) => needed.has(other));
+}
+
+const definedBy = (plugin: PluginPackage): readonly string[] =>
+  (plugin.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { compose } from '../app.ts';
+import type { Log } from '../log.ts';
+import { BootFailure } from './failure.ts';
+import type { HealthCheck, Middleware } from './kernel-facets.ts';
+
+export interface HttpServer {
+  readonly port: number;
+  readonly address: string;
+  /** Stops accepting, lets running requests end for at most `timeout` ms, then cuts the rest. */
+  drain(timeout: number): Promise<void>;
+}
+
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly middleware: readonly (Middleware & { owner: string })[];
+  readonly health: readonly HealthCheck[];
+  readonly log: Log;
+}
+
+export async function serve({ host, port, middleware, health, log }: ServeOptions): Promise<HttpServer> {
+  const state = { draining: false };
+  const app = compose({ middleware, health, log, state });
+  const server = createServer(app.callback());
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason =
+      code === 'EADDRINUSE'
+        ? `port ${port} on ${host} is in use`
+        : code === 'EACCES'
+          ? `port ${port} needs more rights than this user has`
+          : `cannot listen on ${host}:${port} (${code})`;
+    throw new BootFailure('kernel', 'listen', reason, { remedy: 'set PORT (or HOST) to a free one', cause: error });
+  }
+  const bound = server.address() as AddressInfo;
+  return {
+    port: bound.port,
+    address: `http://${bound.address === '0.0.0.0' || bound.address === '::' ? 'localhost' : bound.address}:${bound.port}`,
+    async drain(timeout) {
+      state.draining = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const cut = setTimeout(() => server.closeAllConnections(), timeout);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { SchemaObject } from 'ajv';
+
+const names = { type: 'array', items: { type: 'string', minLength: 1 }, uniqueItems: true } as const;
+const ranges = { type: 'object', additionalProperties: { type: 'string', minLength: 1 } } as const;
+
+export const configSchema: SchemaObject = {
+  type: 'object',
+  propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' },
+  additionalProperties: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['type'],
+    properties: {
+      type: { enum: ['string', 'integer', 'number', 'boolean', 'array', 'duration', 'size', 'json'] },
+      default: {},
+      enum: names,
+      minimum: { type: 'number' },
+      maximum: { type: 'number' },
+      secret: { type: 'boolean' },
+      about: { type: 'string' },
+    },
+  },
+};
+
+/**
+ * The manifest: the `service:extension` key of a package.json, one shape for core and strangers. Unknown or misplaced
+ * members are refused, never stripped, so that an intent to be confined cannot vanish. Sections under `contributes`
+ * and grants under `capabilities` are checked against the schemas their owners bring (see `validate.ts`).
+ */
+export const manifestSchema: SchemaObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'path', 'host'],
+  properties: {
+    type: { enum: ['plugin', 'endpoint', 'hook', 'operation', 'bundle', 'interface', 'display', 'layout', 'module', 'panel'] },
+    path: { type: 'string', minLength: 1, pattern: '^(?!/)(?!.*\\.\\.)' },
+    source: { type: 'string' },
+    host: { type: 'string', minLength: 1 },
+    runtime: { enum: ['confined-server'] },
+    provides: ranges,
+    uses: ranges,
+    facets: names,
+    contributes: { type: 'object', additionalProperties: { type: 'object' } },
+    config: configSchema,
+    capabilities: { type: 'object' },
+    settings: { type: 'object' },
+  },
+};
+
+export const packageSchema: SchemaObject = {
+  type: 'object',
+  required: ['name', 'version', 'service:extension'],
+  properties: {
+    name: { type: 'string', minLength: 1 },
+    version: { type: 'string', minLength: 1 },
+    'service:extension': manifestSchema,
+  },
+};

@@ -1,0 +1,19 @@
+import { service } from '#kernel';
+
+/** Mutual exclusion between processes on one database. */
+export interface Lock {
+  /** Waits for the lock of this name, runs `work`, lets go; a process that dies lets go too. */
+  run<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Messages between processes on one database, this one included. */
+export interface Bus {
+  /** Inside a unit of work the message leaves at commit. Payload: JSON of at most 7 kB. */
+  publish(channel: string, payload: unknown): Promise<void>;
+  subscribe(channel: string, handle: (payload: unknown) => void): void;
+  /** Called after the listening connection was lost and is back: messages may have been missed. */
+  onGap(handle: () => void): void;
+}
+
+export const lock = service<Lock>('lock', { version: '1.0.0' });
+export const bus = service<Bus>('bus', { version: '1.0.0' });

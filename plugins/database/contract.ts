@@ -1,0 +1,73 @@
+import { facet, service } from '#kernel';
+import type { Knex } from 'knex';
+
+export interface Result<Row = Record<string, unknown>> {
+  readonly rows: Row[];
+  /** Rows changed or returned. */
+  readonly count: number;
+}
+
+export interface StatementOptions {
+  /** Prepared under this name on each connection: for statements that come again and again. */
+  readonly name?: string;
+}
+
+/**
+ * `host.db`: the part of the database that a manifest grants. Every call runs on the connection of the current unit of
+ * work, or on one of the pool's where none is open.
+ */
+export interface Db {
+  /** A query builder on one granted table of the service's own (`own`, `read`, `write`). */
+  table(name: string): Knex.QueryBuilder;
+  /** Runs a statement of the caller's own making (`sql: true`). */
+  query<Row = Record<string, unknown>>(
+    text: string,
+    params?: readonly unknown[],
+    options?: StatementOptions,
+  ): Promise<Result<Row>>;
+  /** Changes tables (`ddl: true`). */
+  ddl(text: string): Promise<void>;
+  /**
+   * A unit of work: all statements of `work`, also those of services it calls, commit together or not at all. Inside
+   * another unit it joins that one.
+   */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs once the outermost unit of work has committed, at once where none is open, never after a rollback. */
+  afterCommit(effect: () => void): void;
+  /** Schemas served, the first one also holds the service's own tables. */
+  readonly schemas: readonly string[];
+}
+
+declare module '#kernel' {
+  interface HostMembers {
+    readonly db: Db;
+  }
+}
+
+/** What `cluster` needs to listen: a connection outside the pool that the caller keeps and ends. */
+export interface Connections {
+  dedicated(onLost: () => void): Promise<DedicatedConnection>;
+}
+
+export interface DedicatedConnection {
+  query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Result<Row>>;
+  onNotification(handle: (channel: string, payload: string) => void): void;
+  end(): Promise<void>;
+}
+
+export const connections = service<Connections>('connections', { version: '1.0.0' });
+
+/** One step of a plugin's own tables. Steps run once, in plugin order, under an advisory lock, each in a transaction. */
+export interface Migration {
+  /** Unique within the plugin and never changed again, for example `2026-11-21-users`. */
+  readonly id: string;
+  up(db: Pick<Db, 'query' | 'schemas'>): Promise<void>;
+}
+
+export const migrations = facet<Migration, readonly { owner: string; value: Migration }[]>('database.migrations', {
+  combine: (all) => all,
+  describe: () => ['prepares tables of its own'],
+});
+
+/** Double-quoted, with quotes doubled: for names that come from the schema overview, never from input. */
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

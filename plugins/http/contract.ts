@@ -1,0 +1,56 @@
+import { type RequestState, facet } from '#kernel';
+import type { Context } from 'koa';
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
+
+/** A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined. */
+export type HttpContext = Omit<Context, 'state' | 'request'> & {
+  readonly state: RequestState & { body?: unknown; rawQuery?: Record<string, unknown> };
+  readonly request: Context['request'];
+  readonly params: Readonly<Record<string, string>>;
+};
+
+export interface Route {
+  readonly method: Method;
+  /** For example `/items/:collection/:id`. A trailing slash in a request is accepted. */
+  readonly path: string;
+  handle(ctx: HttpContext): Promise<void> | void;
+}
+
+const under = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
+
+/** HTTP routes; the manifest section lists the path prefixes a plugin serves. */
+export const routes = facet<Route, readonly { owner: string; value: Route }[]>('http.routes', {
+  combine: (all) => all,
+  manifest: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['prefixes'],
+    properties: { prefixes: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^/[a-z0-9/_-]*$' } } },
+  },
+  admit: (route, declared) =>
+    declared.prefixes.some((prefix: string) => under(route.path, prefix)) || `${route.path} is under no declared prefix`,
+  describe: (declared) => [`serves ${[...declared.prefixes].sort().join(', ')}`],
+});
+
+/** Parsed JSON body, or undefined when the request had none. */
+export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
+
+/** The query string with brackets resolved (`filter[a][_eq]=1`); depth and list length are limited. */
+export { parseQueryString, rawQueryOf } from './query-string.ts';
+
+/** `{ data: <value> }`, or 204 without a body for undefined. */
+export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void {
+  if (value === undefined) {
+    ctx.status = 204;
+    return;
+  }
+  sendJson(ctx, JSON.stringify(value), meta === undefined ? undefined : JSON.stringify(meta));
+}
+
+/** Splices JSON text that PostgreSQL made into the envelope, untouched. */
+export function sendJson(ctx: HttpContext, data: string, meta?: string): void {
+  ctx.status = 200;
+  ctx.type = 'application/json; charset=utf-8';
+  ctx.body = meta === undefined ? `{"data":${data}}` : `{"data":${data},"meta":${meta}}`;
+}

@@ -1,0 +1,44 @@
+import { type Caller, service } from '#kernel';
+import type { Route } from '../http/contract.ts';
+import type { RawQuery, ReadText } from '../query/contract.ts';
+
+export type Key = string | number;
+export type Payload = Record<string, unknown>;
+
+/**
+ * Verbs over any collection, system collections included. Every verb takes the caller first and applies the caller's
+ * permissions; `host.asSystem(reason)` is the only caller without any. Events fire as the conventions say: generic and
+ * scoped names for user collections, `<name>.<verb>` for system ones. Writes are one unit of work each and join an
+ * open one.
+ */
+export interface Items {
+  /** List read; `meta` where the query asks for it. Singletons answer an object. */
+  readMany(caller: Caller, collection: string, query: RawQuery): Promise<ReadText>;
+  /** One row; FORBIDDEN where it does not exist or may not be read. */
+  readOne(caller: Caller, collection: string, key: unknown, query?: RawQuery): Promise<ReadText>;
+  /** Rows by key, in no particular order; FORBIDDEN unless all are there. */
+  readKeys(caller: Caller, collection: string, keys: readonly unknown[], query?: RawQuery): Promise<ReadText>;
+  /** Parsed rows, for code. No default limit. */
+  rows<Row = Record<string, unknown>>(caller: Caller, collection: string, query: RawQuery): Promise<Row[]>;
+  createOne(caller: Caller, collection: string, payload: Payload): Promise<Key>;
+  createMany(caller: Caller, collection: string, payloads: readonly Payload[]): Promise<Key[]>;
+  updateOne(caller: Caller, collection: string, key: unknown, payload: Payload): Promise<Key>;
+  /** The same change to several rows; one that may not be updated fails all. */
+  updateMany(caller: Caller, collection: string, keys: readonly unknown[], payload: Payload): Promise<Key[]>;
+  /** Each row its own change; every payload contains the primary key. */
+  updateEach(caller: Caller, collection: string, payloads: readonly Payload[]): Promise<Key[]>;
+  updateByQuery(caller: Caller, collection: string, query: RawQuery, payload: Payload): Promise<Key[]>;
+  /** Creates the row of a singleton or changes it. */
+  upsertSingleton(caller: Caller, collection: string, payload: Payload): Promise<Key>;
+  deleteMany(caller: Caller, collection: string, keys: readonly unknown[]): Promise<Key[]>;
+  deleteByQuery(caller: Caller, collection: string, query: RawQuery): Promise<Key[]>;
+}
+
+export const items = service<Items>('items', { version: '1.0.0' });
+
+/**
+ * The full set of routes for one system collection (list, SEARCH, read, create, update, delete in all shapes), for a
+ * plugin that serves it at its own path: `for (const route of collectionRoutes(items, '/roles', 'platform_roles')) …`.
+ */
+export { collectionRoutes } from './collection-routes.ts';
+export type { Route };
