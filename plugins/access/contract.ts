@@ -34,8 +34,19 @@ export interface PermissionSet {
   of(collection: string, action: Action): readonly Permission[];
 }
 
+/** What is known about a role beside its permissions. */
+export interface Role {
+  readonly id: string;
+  readonly admin: boolean;
+  readonly app: boolean;
+  /** Addresses its users may come from; empty = any. */
+  readonly addresses: readonly string[];
+}
+
 export interface Access {
   permissions(caller: Caller): Promise<PermissionSet>;
+  /** A role from memory; null asks for the Public role. */
+  role(id: string | null): Promise<Role | undefined>;
   /** Writes the caller's read permissions into every node of the tree. FORBIDDEN where the root may not be read. */
   restrict(read: Read, caller: Caller, overview: Overview): Promise<Restricted<Read>>;
   /**
@@ -53,7 +64,8 @@ export interface Access {
   restrictFilter(collection: Collection, where: Where, caller: Caller, overview: Overview): Promise<Restricted<Where>>;
   /**
    * What a create or update adds and demands: checks the field list, merges presets under the payload, validates it.
-   * Throws FORBIDDEN or Failures of FAILED_VALIDATION. Answers the payload to write.
+   * Throws FORBIDDEN or Failures of FAILED_VALIDATION. Answers the payload to write. `given` are values the platform
+   * itself sets (a child's foreign key in a nested write): they count as submitted and need no grant.
    */
   admit(
     collection: Collection,
@@ -61,11 +73,15 @@ export interface Access {
     payload: Record<string, unknown>,
     caller: Caller,
     overview: Overview,
+    given?: Record<string, unknown>,
   ): Promise<Record<string, unknown>>;
   /** May the caller do this to some row at all? */
   may(caller: Caller, action: Action, collection: string): Promise<boolean>;
   /** The fields the caller may read of a collection: for schema routes. */
   readableFields(collection: Collection, caller: Caller): Promise<ReadonlySet<string>>;
 }
+
+/** The rows every caller with app access has without their being stored. */
+export { APP_MINIMUM } from './permissions/app-minimum.ts';
 
 export const access = service<Access>('access', { version: '1.0.0' });

@@ -16,7 +16,7 @@ export interface Items {
   readMany(caller: Caller, collection: string, query: RawQuery): Promise<ReadText>;
   /** One row; FORBIDDEN where it does not exist or may not be read. */
   readOne(caller: Caller, collection: string, key: unknown, query?: RawQuery): Promise<ReadText>;
-  /** Rows by key, in no particular order; FORBIDDEN unless all are there. */
+  /** The rows of these keys that the caller may read, in the order of the keys. */
   readKeys(caller: Caller, collection: string, keys: readonly unknown[], query?: RawQuery): Promise<ReadText>;
   /** Parsed rows, for code. No default limit. */
   rows<Row = Record<string, unknown>>(caller: Caller, collection: string, query: RawQuery): Promise<Row[]>;

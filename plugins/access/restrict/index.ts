@@ -1,0 +1,57 @@
+import { type Caller, fail } from '#kernel';
+import type { Query, Restricted, Where } from '../../query/contract.ts';
+import type { Collection } from '../../schema/contract.ts';
+import type { Access, Action, PermissionSet } from '../contract.ts';
+import { restrictRead } from './read.ts';
+import { createRules } from './rules.ts';
+import { restrictWhere } from './where.ts';
+
+interface Deps {
+  readonly permissions: (caller: Caller) => Promise<PermissionSet>;
+  readonly query: Pick<Query, 'filter'>;
+  readonly seal: <T extends object>(tree: T) => Restricted<T>;
+}
+
+type Restrict = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter'>;
+
+/** Writes permissions into query trees; together with the types this is the only way from a query to the database. */
+export function createRestrict({ permissions, query, seal }: Deps): Restrict {
+  const rules = createRules(query);
+  return {
+    async restrict(read, caller, overview) {
+      const set = await permissions(caller);
+      return seal(set.admin ? read : restrictRead(read, { set, overview, rules }));
+    },
+
+    async restrictWrite(collection, action, fields, caller, overview) {
+      const set = await permissions(caller);
+      if (set.admin) return seal<Where>({ kind: 'all', of: [] });
+      const scope = { set, overview, rules };
+      const allowed = set.of(collection.name, action);
+      if (allowed.length === 0) throw refused(collection, action);
+      // Each field to be written must be listed by a rule that holds for the row: one condition a field, joined.
+      const uses = action === 'update' ? fields : [];
+      const conditions = uses.map((name) => {
+        const access = rules.fieldAccess(scope, collection, action, name);
+        if (!access) throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be written`);
+        return access === true ? rules.rowRule(scope, collection, action) : access;
+      });
+      return seal<Where>({ kind: 'all', of: [rules.rowRule(scope, collection, action), ...new Set(conditions)] });
+    },
+
+    async restrictFilter(collection, where, caller, overview) {
+      const set = await permissions(caller);
+      if (set.admin) return seal(where);
+      const scope = { set, overview, rules };
+      if (set.of(collection.name, 'read').length === 0) {
+        if (where.kind === 'all' && where.of.length === 0) return seal(where);
+        throw refused(collection, 'read');
+      }
+      const checked = restrictWhere(where, collection, scope);
+      return seal<Where>({ kind: 'all', of: [rules.rowRule(scope, collection, 'read'), checked] });
+    },
+  };
+}
+
+const refused = (collection: Collection, action: Action) =>
+  fail('FORBIDDEN', `no ${action} permission on ${collection.name}`);

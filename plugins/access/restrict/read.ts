@@ -1,0 +1,50 @@
+import { fail } from '#kernel';
+import type { FieldUse, Order, Pick, Read } from '../../query/contract.ts';
+import type { Collection } from '../../schema/contract.ts';
+import type { Scope } from './rules.ts';
+import { relatedRule, restrictUse, restrictWhere } from './where.ts';
+
+/** Writes the caller's read permissions into a tree: row rules at every node, unreadable fields out of the picks. */
+export function restrictRead(read: Read, scope: Scope): Read {
+  const { collection } = read;
+  if (scope.set.of(collection.name, 'read').length === 0) {
+    throw fail('FORBIDDEN', `no read permission on ${collection.name}`);
+  }
+  return {
+    ...read,
+    rule: scope.rules.rowRule(scope, collection, 'read'),
+    where: restrictWhere(read.where, collection, scope),
+    searched: read.searched.flatMap((use) => readable(use, collection, scope)),
+    order: read.order.map((one) => restrictOrder(one, collection, scope)),
+    pick: read.pick.flatMap((one) => restrictPick(one, collection, scope)),
+  };
+}
+
+function readable(use: FieldUse, collection: Collection, scope: Scope): readonly FieldUse[] {
+  const access = scope.rules.fieldAccess(scope, collection, 'read', use.field.name);
+  return access === false ? [] : [access === true ? use : { field: use.field, when: access }];
+}
+
+function restrictOrder(order: Order, collection: Collection, scope: Scope): Order {
+  if (order.implied) return order;
+  let at = collection;
+  const path = order.path.map((step) => {
+    const use = restrictUse(step.use, at, scope);
+    at = step.to;
+    return { ...step, use, rule: relatedRule(step.to, scope) };
+  });
+  return { ...order, path, use: restrictUse(order.use, at, scope) };
+}
+
+/** Left out without an error: fields outside the lists, and whatever leads into a collection that may not be read. */
+function restrictPick(pick: Pick, collection: Collection, scope: Scope): readonly Pick[] {
+  const access = scope.rules.fieldAccess(scope, collection, 'read', pick.field.name);
+  if (access === false) return [];
+  const when = access === true ? {} : { when: access };
+  if (pick.kind === 'column') return [{ ...pick, ...when }];
+  if (scope.set.of(pick.read.collection.name, 'read').length === 0) return [];
+  if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, scope) }];
+  // A list of keys shows nothing of the rows but that they are there, which their row rule decides.
+  const { pick: keys, ...rest } = pick.read;
+  return [{ ...pick, ...when, read: { ...restrictRead({ ...rest, pick: [] }, scope), pick: keys } }];
+}

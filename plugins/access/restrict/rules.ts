@@ -1,0 +1,64 @@
+import type { Query, Where } from '../../query/contract.ts';
+import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import type { Action, Permission, PermissionSet } from '../contract.ts';
+
+export interface Scope {
+  readonly set: PermissionSet;
+  readonly overview: Overview;
+  readonly rules: Rules;
+}
+
+/** On which rows a field counts: on all the caller gets (`true`), on those of a condition, or on none (`false`). */
+export type FieldAccess = boolean | Where;
+
+export interface Rules {
+  /** The rows of a collection that an action may touch: the OR of the rules, none = everything. */
+  rowRule(scope: Scope, collection: Collection, action: Action): Where;
+  fieldAccess(scope: Scope, collection: Collection, action: Action, field: string): FieldAccess;
+}
+
+const EVERYTHING: Where = { kind: 'all', of: [] };
+
+/** `*` stands for all fields but the sensitive ones, which have to be listed by name (decisions: field lists on users). */
+export const lists = (permission: Permission, name: string, field: Field | undefined): boolean =>
+  permission.fields.includes(name) || (permission.fields.includes('*') && !field?.sensitive);
+
+/**
+ * Turns stored rules into conditions, parsed once per permission set and schema version. A permission set is an
+ * immutable object made anew whenever a permission changes, so it can be the key.
+ */
+export function createRules(query: Pick<Query, 'filter'>): Rules {
+  const parsed = new WeakMap<PermissionSet, { version: string; rules: Map<Permission, Where> }>();
+
+  function ruleOf(scope: Scope, collection: Collection, permission: Permission): Where {
+    let entry = parsed.get(scope.set);
+    if (entry?.version !== scope.overview.version) {
+      entry = { version: scope.overview.version, rules: new Map() };
+      parsed.set(scope.set, entry);
+    }
+    let rule = entry.rules.get(permission);
+    if (!rule) {
+      rule = permission.rule ? query.filter(collection, permission.rule, scope.overview, { trusted: true }) : EVERYTHING;
+      entry.rules.set(permission, rule);
+    }
+    return rule;
+  }
+
+  const either = (scope: Scope, collection: Collection, permissions: readonly Permission[]): Where => {
+    const rules = permissions.map((one) => ruleOf(scope, collection, one));
+    if (rules.some((rule) => rule.kind === 'all' && rule.of.length === 0)) return EVERYTHING;
+    return rules.length === 1 ? (rules[0] as Where) : { kind: 'either', of: rules };
+  };
+
+  return {
+    rowRule: (scope, collection, action) => either(scope, collection, scope.set.of(collection.name, action)),
+    fieldAccess(scope, collection, action, name) {
+      const all = scope.set.of(collection.name, action);
+      const listing = all.filter((one) => lists(one, name, collection.fields.get(name)));
+      if (listing.length === 0) return false;
+      if (listing.length === all.length) return true;
+      const rule = either(scope, collection, listing);
+      return rule.kind === 'all' && rule.of.length === 0 ? true : rule;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import type { Caller } from '#kernel';
+import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData, sendJson } from '../http/contract.ts';
+import type { RawQuery, ReadText } from '../query/contract.ts';
+import { createBody, deleteBody, payloadBody, searchBody, updateBody } from './bodies.ts';
+import type { Items, Key } from './contract.ts';
+
+/** The read a list route needs; the service's own has a memory for the text of a query. */
+export type ReadList = (caller: Caller, collection: string, ctx: HttpContext, key?: string) => Promise<ReadText>;
+
+interface Options {
+  readonly readList?: ReadList;
+  /** Answers the collection a request is about, or throws; the default is the fixed one. */
+  readonly collectionOf?: (ctx: HttpContext) => string;
+  /** Asked before routes that a singleton does not have. */
+  readonly refuseSingleton?: (ctx: HttpContext) => Promise<void>;
+  readonly isSingleton?: (ctx: HttpContext) => Promise<boolean>;
+}
+
+/** Only what shapes the answer: the conditions of a request's query are not about the rows just written. */
+const shapeOf = ({ fields, deep, alias }: RawQuery): RawQuery => ({ fields, deep, alias });
+
+/** The full set of routes of a collection (conventions, "Common endpoint set"), at `path`. */
+export function collectionRoutes(items: Items, path: string, collection: string, options: Options = {}): readonly Route[] {
+  const { collectionOf = () => collection, isSingleton = async () => false, refuseSingleton = async () => {} } = options;
+  const readList: ReadList =
+    options.readList ??
+    ((caller, name, ctx, key) =>
+      key === undefined ? items.readMany(caller, name, rawQueryOf(ctx)) : items.readOne(caller, name, key, rawQueryOf(ctx)));
+
+  const send = (ctx: HttpContext, { data, meta }: ReadText) => sendJson(ctx, data ?? 'null', meta ?? undefined);
+
+  /** What was written, read again under the caller's permissions; 204 where the caller may not see it. */
+  async function sendWritten(ctx: HttpContext, name: string, keys: readonly Key[], list: boolean): Promise<void> {
+    const { caller } = ctx.state;
+    const shape = shapeOf(rawQueryOf(ctx));
+    try {
+      send(ctx, list ? await items.readKeys(caller, name, keys, shape) : await items.readOne(caller, name, keys[0], shape));
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
+      sendData(ctx, undefined);
+    }
+  }
+
+  return [
+    {
+      method: 'GET',
+      path,
+      handle: async (ctx) => send(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx)),
+    },
+    {
+      method: 'SEARCH',
+      path,
+      async handle(ctx) {
+        const name = collectionOf(ctx);
+        const { query = rawQueryOf(ctx), keys } = searchBody(bodyOf(ctx));
+        const { caller } = ctx.state;
+        send(ctx, keys ? await items.readKeys(caller, name, keys, query) : await items.readMany(caller, name, query));
+      },
+    },
+    {
+      method: 'POST',
+      path,
+      async handle(ctx) {
+        const name = collectionOf(ctx);
+        await refuseSingleton(ctx);
+        const body = createBody(bodyOf(ctx));
+        if ('length' in body && Array.isArray(body)) {
+          return sendWritten(ctx, name, await items.createMany(ctx.state.caller, name, body), true);
+        }
+        return sendWritten(ctx, name, [await items.createOne(ctx.state.caller, name, body as Record<string, unknown>)], false);
+      },
+    },
+    {
+      method: 'PATCH',
+      path,
+      async handle(ctx) {
+        const name = collectionOf(ctx);
+        const { caller } = ctx.state;
+        if (await isSingleton(ctx)) {
+          return sendWritten(ctx, name, [await items.upsertSingleton(caller, name, payloadBody(bodyOf(ctx)))], false);
+        }
+        const body = updateBody(bodyOf(ctx));
+        const keys =
+          'rows' in body
+            ? await items.updateEach(caller, name, body.rows)
+            : 'keys' in body
+              ? await items.updateMany(caller, name, body.keys, body.data)
+              : await items.updateByQuery(caller, name, body.query, body.data);
+        return sendWritten(ctx, name, keys, true);
+      },
+    },
+    {
+      method: 'DELETE',
+      path,
+      async handle(ctx) {
+        const name = collectionOf(ctx);
+        const body = deleteBody(bodyOf(ctx));
+        if ('keys' in body) await items.deleteMany(ctx.state.caller, name, body.keys);
+        else await items.deleteByQuery(ctx.state.caller, name, body.query);
+        sendData(ctx, undefined);
+      },
+    },
+    {
+      method: 'GET',
+      path: `${path}/:id`,
+      handle: async (ctx) => send(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx, ctx.params.id)),
+    },
+    {
+      method: 'PATCH',
+      path: `${path}/:id`,
+      async handle(ctx) {
+        const name = collectionOf(ctx);
+        await refuseSingleton(ctx);
+        const key = await items.updateOne(ctx.state.caller, name, ctx.params.id, payloadBody(bodyOf(ctx)));
+        return sendWritten(ctx, name, [key], false);
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${path}/:id`,
+      async handle(ctx) {
+        await items.deleteMany(ctx.state.caller, collectionOf(ctx), [ctx.params.id]);
+        sendData(ctx, undefined);
+      },
+    },
+  ];
+}

@@ -1,0 +1,18 @@
+import type { Caller, EventsApi } from '#kernel';
+import type { Access } from '../access/contract.ts';
+import type { Db } from '../database/contract.ts';
+import type { Query } from '../query/contract.ts';
+import type { Schema } from '../schema/contract.ts';
+
+export interface Deps {
+  readonly query: Query;
+  readonly access: Access;
+  readonly schema: Schema;
+  readonly db: Db;
+  readonly events: EventsApi;
+  /** Sees every row: for finding rows that a write means without telling the caller about them. */
+  readonly unseen: () => Caller;
+  readonly hash: (text: string) => Promise<string>;
+  /** Rows one request may write; Infinity where there is no limit. */
+  readonly maxMutations: number;
+}

@@ -1,0 +1,36 @@
+import { definePlugin } from '#kernel';
+import { access } from '../access/contract.ts';
+import '../database/contract.ts';
+import { routes } from '../http/contract.ts';
+import { passwords } from '../passwords/contract.ts';
+import { query } from '../query/contract.ts';
+import { schema } from '../schema/contract.ts';
+import { type Items, items } from './contract.ts';
+import type { Deps } from './deps.ts';
+import manifest from './package.json' with { type: 'json' };
+import { createReads } from './read/read.ts';
+import { itemRoutes } from './routes.ts';
+import { createWrites } from './write/write.ts';
+
+interface Config {
+  MAX_BATCH_MUTATION: number;
+}
+
+export default definePlugin<Config>({
+  manifest,
+  register(host) {
+    const used = host.use({ access, query, schema, passwords });
+    const deps: Deps = {
+      ...used,
+      db: host.db,
+      events: host.events,
+      hash: (text) => used.passwords.hash(text),
+      unseen: () => host.asSystem('a write names rows its caller may change but not read'),
+      maxMutations: host.config.MAX_BATCH_MUTATION === -1 ? Number.POSITIVE_INFINITY : host.config.MAX_BATCH_MUTATION,
+    };
+    const reads = createReads(deps);
+    const service: Items = { ...reads, ...createWrites(deps) };
+    host.provide(items, service);
+    for (const route of itemRoutes(service, reads, used.schema)) host.contribute(routes, route);
+  },
+});

@@ -1,0 +1,51 @@
+import { fail } from '#kernel';
+import type { Collection, Field, Overview, Schema } from '../schema/contract.ts';
+import type { Key } from './contract.ts';
+
+export interface Target {
+  readonly overview: Overview;
+  readonly collection: Collection;
+}
+
+/** A collection that can be read. One that is not known may have been made a moment ago, so the database is asked. */
+export async function findCollection(schema: Schema, name: string): Promise<Target> {
+  let overview = await schema.overview();
+  if (!overview.collections.has(name)) overview = await schema.refresh();
+  const collection = overview.collections.get(name);
+  if (!collection?.table) throw fail('FORBIDDEN', `there is no collection ${name}`);
+  if (!collection.primary && collection.kind !== 'view') throw fail('FORBIDDEN', `${name} has no single key: it is not served`);
+  return { overview, collection };
+}
+
+/** One that can be written as well. */
+export async function findWritable(schema: Schema, name: string): Promise<Target & { key: Field }> {
+  const target = await findCollection(schema, name);
+  if (target.collection.kind !== 'table') throw fail('FORBIDDEN', `${name} is a view: it cannot be written`);
+  return { ...target, key: keyField(target.collection) };
+}
+
+export function keyField(collection: Collection): Field {
+  const field = collection.primary ? collection.fields.get(collection.primary) : undefined;
+  if (!field) throw fail('FORBIDDEN', `${collection.name} has no key`);
+  return field;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const INT8 = 9_223_372_036_854_775_807n;
+
+/** A key as its column's type has it; one of the wrong type names no row, which looks like a hidden one: FORBIDDEN. */
+export function castKey(field: Field, raw: unknown): Key {
+  const text = typeof raw === 'number' || typeof raw === 'string' ? String(raw) : '';
+  const fits =
+    field.type === 'uuid'
+      ? UUID.test(text)
+      : field.type === 'integer' || field.type === 'bigInteger'
+        ? /^-?\d{1,19}$/.test(text) && BigInt(text) <= INT8 && BigInt(text) >= -INT8
+        : text !== '' && !text.includes('\0');
+  if (!fits) throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
+  return field.type === 'integer' ? Number(text) : field.type === 'uuid' ? text.toLowerCase() : text;
+}
+
+/** The type a list of keys is cast to: an int8 list is understood by every integer index, whatever its values. */
+export const keyType = (field: Field): string =>
+  field.type === 'integer' || field.type === 'bigInteger' ? 'int8' : (field.column?.sqlType ?? 'text');

@@ -1,0 +1,30 @@
+import { type Caller, fail } from '#kernel';
+import type { RawQuery } from '../../query/contract.ts';
+import type { Key } from '../contract.ts';
+import type { Deps } from '../deps.ts';
+import { findWritable } from '../target.ts';
+
+/**
+ * The rows a by-query write means: those the query's filter, search and limit match at this moment. The query is checked
+ * like a read's. `any` asks for the row of a singleton, which the caller need not be able to read.
+ */
+export async function keysByQuery(
+  deps: Deps,
+  caller: Caller,
+  name: string,
+  raw: RawQuery,
+  visibility: 'readable' | 'any' = 'readable',
+): Promise<Key[]> {
+  const { collection, overview, key } = await findWritable(deps.schema, name);
+  const asked = { ...raw, fields: [key.name], meta: undefined, deep: undefined, alias: undefined };
+  const parsed = deps.query.parse(collection, asked, { overview, unlimited: true });
+  const set = await deps.access.permissions(caller);
+  const plain = parsed.where.kind === 'all' && parsed.where.of.length === 0 && parsed.search === null;
+  const unread = set.of(collection.name, 'read').length === 0 && !set.admin;
+  if (unread && !plain) throw fail('FORBIDDEN', `no read permission on ${name} to filter by`);
+  // Without a condition there is nothing to find out: every row is meant, and each is checked when it is written.
+  const as = visibility === 'any' || unread ? deps.unseen() : caller;
+  const read = await deps.access.restrict(parsed, as, overview);
+  const rows = await deps.query.rows(read, caller, overview);
+  return rows.map((row) => row[key.name] as Key);
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '#kernel';
+import type { Collection } from '../../schema/contract.ts';
+import type { Payload } from '../contract.ts';
+
+/**
+ * Values the platform writes (conventions, "special flags"): ids, dates, users and roles on the action they belong to, in
+ * place of whatever the client sent; `hash` fields are hashed.
+ */
+export async function withGenerated(
+  collection: Collection,
+  action: 'create' | 'update',
+  payload: Payload,
+  caller: Caller,
+  hash: (text: string) => Promise<string>,
+): Promise<Payload> {
+  const written: Payload = { ...payload };
+  const now = new Date().toISOString();
+  const did = action === 'create' ? 'created' : 'updated';
+  for (const field of collection.fields.values()) {
+    if (!field.column || field.special.length === 0) continue;
+    if (field.special.includes(`date-${did}`)) written[field.name] = now;
+    if (field.special.includes(`user-${did}`)) written[field.name] = caller.user;
+    if (field.special.includes(`role-${did}`)) written[field.name] = caller.role;
+    const value = written[field.name];
+    if (action === 'create' && field.special.includes('uuid') && (value === undefined || value === null || value === '')) {
+      written[field.name] = randomUUID();
+    }
+    if (field.special.includes('hash') && typeof value === 'string' && value !== '') written[field.name] = await hash(value);
+  }
+  return written;
+}

@@ -1,0 +1,90 @@
+import { fail } from '#kernel';
+import type { Field } from '../../schema/contract.ts';
+
+/** A value ready to be a parameter, and the type it is cast to. */
+export interface Param {
+  readonly value: unknown;
+  readonly type: string;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
+const WHOLE = /^[+-]?\d+(\.0*)?$/;
+const TIME = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
+
+const wrong = (field: Field, expected: string) =>
+  fail('INVALID_PAYLOAD', `${field.name} must be ${expected}`, { field: field.name, path: [field.name] });
+
+/** A value of a payload as its column wants it; one of the wrong kind is INVALID_PAYLOAD and names the field. */
+export function paramOf(field: Field, value: unknown): Param {
+  const type = field.column?.sqlType ?? 'text';
+  return { type, value: value === null || value === undefined ? null : columnValue(field, value) };
+}
+
+function columnValue(field: Field, value: unknown): unknown {
+  if (field.column?.array) {
+    if (!Array.isArray(value)) throw wrong(field, 'a list');
+    return value;
+  }
+  switch (field.type) {
+    case 'json':
+      return JSON.stringify(value);
+    case 'csv':
+      return Array.isArray(value) ? value.map(String).join(',') : textOf(field, value);
+    case 'boolean':
+      if (value === true || value === 'true' || value === 1 || value === '1') return true;
+      if (value === false || value === 'false' || value === 0 || value === '0') return false;
+      throw wrong(field, 'true or false');
+    case 'integer':
+    case 'bigInteger':
+      if (!WHOLE.test(textOf(field, value).trim())) throw wrong(field, 'a whole number');
+      return textOf(field, value).trim().replace(/\..*$/, '');
+    case 'decimal':
+    case 'float':
+      if (!NUMBER.test(textOf(field, value).trim())) throw wrong(field, 'a number');
+      return textOf(field, value).trim();
+    case 'uuid':
+      if (!UUID.test(textOf(field, value))) throw wrong(field, 'a UUID');
+      return value;
+    case 'date':
+    case 'dateTime':
+    case 'timestamp':
+      return momentOf(field, value);
+    case 'time':
+      if (!TIME.test(textOf(field, value))) throw wrong(field, 'a time such as 13:30:00');
+      return value;
+    default:
+      return field.type.startsWith('geometry') ? JSON.stringify(value) : shortEnough(field, textOf(field, value));
+  }
+}
+
+function momentOf(field: Field, value: unknown): string {
+  const text = textOf(field, value).trim();
+  if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw wrong(field, 'a date such as 2026-01-31T13:30:00Z');
+  return text;
+}
+
+function textOf(field: Field, value: unknown): string {
+  if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') throw wrong(field, 'a single value');
+  return String(value);
+}
+
+/** Checked here because PostgreSQL does not say which column was too short. */
+function shortEnough(field: Field, text: string): string {
+  const max = field.column?.maxLength;
+  if (max && field.type !== 'hash' && [...text].length > max) {
+    throw fail('VALUE_TOO_LONG', `${field.name} is longer than ${max} characters`, {
+      collection: field.collection,
+      field: field.name,
+      value: text.slice(0, 255),
+      path: [field.name],
+    });
+  }
+  return text;
+}
+
+/** The SQL of one parameter: geometry comes as GeoJSON, everything else by a cast. */
+export const castSql = (field: Field, param: string): string =>
+  field.type.startsWith('geometry')
+    ? `ST_SetSRID(ST_GeomFromGeoJSON(${param}::text), 4326)`
+    : `${param}::${field.column?.sqlType ?? 'text'}`;

@@ -1,0 +1,66 @@
+import { fail } from '#kernel';
+import type { Items, Key } from '../contract.ts';
+import type { Deps } from '../deps.ts';
+import { findWritable } from '../target.ts';
+import { asWriteError } from './database-errors.ts';
+import { createInner, type Inner } from './inner.ts';
+import { keysByQuery } from './keys-by-query.ts';
+
+type Writes = Omit<Items, 'readMany' | 'readOne' | 'readKeys' | 'rows'>;
+
+/** The write verbs of the service: each one unit of work around the steps of `inner.ts`. */
+export function createWrites(deps: Deps): Writes {
+  const { db, schema } = deps;
+
+  /** One unit of work a verb; complaints that PostgreSQL keeps for the commit are translated as well. */
+  async function unit<T>(name: string, work: (inner: Inner) => Promise<T>): Promise<T> {
+    const { collection } = await findWritable(schema, name);
+    try {
+      return await db.transaction(() => work(createInner(deps)));
+    } catch (error) {
+      throw asWriteError(error, collection);
+    }
+  }
+
+  const first = (keys: readonly Key[]): Key => keys[0] as Key;
+
+  return {
+    createOne: (caller, name, payload) => unit(name, async (inner) => first(await inner.create(caller, name, [payload]))),
+    async createMany(caller, name, payloads) {
+      return payloads.length === 0 ? [] : unit(name, (inner) => inner.create(caller, name, payloads));
+    },
+    updateOne: (caller, name, key, payload) =>
+      unit(name, async (inner) => first(await inner.update(caller, name, [key], payload))),
+    async updateMany(caller, name, keys, payload) {
+      return keys.length === 0 ? [] : unit(name, (inner) => inner.update(caller, name, keys, payload));
+    },
+    async updateEach(caller, name, payloads) {
+      const { key } = await findWritable(schema, name);
+      const missing = payloads.findIndex((payload) => payload[key.name] === undefined || payload[key.name] === null);
+      if (missing >= 0) throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
+      return unit(name, async (inner) => {
+        const keys: Key[] = [];
+        for (const { [key.name]: own, ...rest } of payloads) keys.push(...(await inner.update(caller, name, [own], rest)));
+        return keys;
+      });
+    },
+    updateByQuery: (caller, name, raw, payload) =>
+      unit(name, async (inner) => {
+        const keys = await keysByQuery(deps, caller, name, raw);
+        return keys.length === 0 ? [] : inner.update(caller, name, keys, payload);
+      }),
+    upsertSingleton: (caller, name, payload) =>
+      unit(name, async (inner) => {
+        const [key] = await keysByQuery(deps, caller, name, { limit: 1 }, 'any');
+        return first(key === undefined ? await inner.create(caller, name, [payload]) : await inner.update(caller, name, [key], payload));
+      }),
+    async deleteMany(caller, name, keys) {
+      return keys.length === 0 ? [] : unit(name, (inner) => inner.remove(caller, name, keys));
+    },
+    deleteByQuery: (caller, name, raw) =>
+      unit(name, async (inner) => {
+        const keys = await keysByQuery(deps, caller, name, raw);
+        return keys.length === 0 ? [] : inner.remove(caller, name, keys);
+      }),
+  };
+}

@@ -1,0 +1,155 @@
+import { NUMERIC, UUID } from './search-terms.ts';
+import type { Field } from '../../schema/contract.ts';
+import { targetField } from '../parse/scope.ts';
+import type { Order, Pick, Read } from '../contract.ts';
+import { readExpression } from './expression.ts';
+import { columnOf, quote, type Statement, tableOf } from './statement.ts';
+import { childrenOf, conjunction, escapeLike, operandSql, whereClause, whereSql } from './where.ts';
+
+/**
+ * A whole read as one statement with the columns `data` and, where asked for, `meta`, both JSON text.
+ *
+ *     select (select '[' || string_agg(row_to_json(r)::text, ',') || ']' from (<rows>) r) as data
+ */
+export function readStatement(statement: Statement, read: Read): string {
+  const rows = rowsSql(statement, read);
+  const data = read.single
+    ? `(select ${rowJson(read, 'r')}::text from (${rows}) r)`
+    : `(select coalesce('[' || string_agg(${rowJson(read, 'r')}::text, ',') || ']', '[]') from (${rows}) r)`;
+  return `select ${data} as data${read.meta.length > 0 ? `, ${metaSql(statement, read)} as meta` : ''}`;
+}
+
+/** A row type without columns has no whole-row value, so a read that may show nothing says so itself. */
+const rowJson = (read: Read, alias: string): string => (read.pick.length === 0 ? `'{}'::json` : `row_to_json(${alias})`);
+
+function metaSql(statement: Statement, read: Read): string {
+  const counts = read.meta.map((name) => {
+    const alias = statement.alias();
+    const conditions =
+      name === 'total_count' ? [read.rule && whereSql(statement, alias, read.rule)] : conditionsOf(statement, alias, read);
+    return `'${name}', (select count(*) from ${source(read)} ${alias}${whereClause(conditions.map(wrapped))})`;
+  });
+  return `json_build_object(${counts.join(', ')})::text`;
+}
+
+const source = (read: Read): string => tableOf(read.collection.table as { schema: string; name: string });
+const wrapped = (sql: string | undefined) => (sql === undefined || sql === 'true' ? undefined : `(${sql})`);
+
+function conditionsOf(statement: Statement, alias: string, read: Read): readonly (string | undefined)[] {
+  return [
+    read.rule && whereSql(statement, alias, read.rule),
+    whereSql(statement, alias, read.where),
+    read.search === null ? undefined : searchSql(statement, alias, read),
+  ];
+}
+
+/**
+ * The rows of one node. Without relations: one select. With them, rows are chosen, ordered and cut first, and only then
+ * joined to what hangs on them, so that a limit of 25 never costs more than 25 look-ups a relation.
+ */
+export function rowsSql(statement: Statement, read: Read, link?: (alias: string) => string): string {
+  const inner = statement.alias();
+  const joins: string[] = [];
+  const keys = read.keys ? keysSource(statement, read, inner) : undefined;
+  const order = keys ? [{ sql: `${keys.alias}.at`, descending: false }] : orderSql(statement, inner, read.order, joins);
+  const conditions = [link?.(inner), ...conditionsOf(statement, inner, read)].map(wrapped);
+  const from = ` from ${keys ? keys.from : `${source(read)} ${inner}`}${joins.join('')}${whereClause(conditions)}`;
+  const cut = `${read.limit === null ? '' : ` limit ${read.limit}`}${read.offset === 0 ? '' : ` offset ${statement.param(read.offset, 'int8')}`}`;
+  const by = (terms: readonly { sql: string; descending: boolean }[]) =>
+    terms.length === 0 ? '' : ` order by ${terms.map((one) => `${one.sql}${one.descending ? ' desc' : ''}`).join(', ')}`;
+
+  if (read.pick.every((pick) => pick.kind === 'column')) {
+    return `select ${pickList(statement, inner, read.pick, []) || '1 as "?"'}${from}${by(order)}${cut}`;
+  }
+  const outer = statement.alias();
+  const marks = order.map((one, at) => ({ sql: `${outer}.${quote(`~${at}`)}`, descending: one.descending }));
+  const exported = order.map((one, at) => `, ${one.sql} as ${quote(`~${at}`)}`).join('');
+  const laterals: string[] = [];
+  const picks = pickList(statement, outer, read.pick, laterals);
+  return `select ${picks} from (select ${inner}.*${exported}${from}${by(order)}${cut}) ${outer}${laterals.join('')}${by(marks)}`;
+}
+
+/** Rows by key come in the order of the keys. */
+function keysSource(statement: Statement, read: Read, alias: string): { from: string; alias: string } {
+  const key = read.collection.fields.get(read.collection.primary as string) as Field;
+  const list = statement.alias();
+  const type = key.column?.sqlType ?? 'text';
+  const values = statement.param(read.keys, `${type}[]`);
+  return {
+    alias: list,
+    from: `unnest(${values}) with ordinality ${list}(key, at) join ${source(read)} ${alias} on ${columnOf(alias, key)} = ${list}.key`,
+  };
+}
+
+function orderSql(
+  statement: Statement,
+  alias: string,
+  order: readonly Order[],
+  joins: string[],
+): readonly { sql: string; descending: boolean }[] {
+  return order.map(({ path, use, descending }) => {
+    let at = alias;
+    for (const step of path) {
+      const joined = statement.alias();
+      const on = [
+        `${columnOf(joined, targetField(step.use.field, step.to))} = ${operandSql(statement, at, step.use)}`,
+        wrapped(step.rule && whereSql(statement, joined, step.rule)),
+      ];
+      joins.push(` left join ${tableOf(step.to.table as { schema: string; name: string })} ${joined} on ${conjunction(on)}`);
+      at = joined;
+    }
+    return { sql: operandSql(statement, at, use), descending };
+  });
+}
+
+function pickList(statement: Statement, alias: string, picks: readonly Pick[], laterals: string[]): string {
+  return picks
+    .map((pick) => {
+      const sql = pickSql(statement, alias, pick, laterals);
+      const shown = pick.when ? `case when ${whereSql(statement, alias, pick.when)} then ${sql} end` : sql;
+      return `${shown} as ${quote(pick.key)}`;
+    })
+    .join(', ');
+}
+
+function pickSql(statement: Statement, alias: string, pick: Pick, laterals: string[]): string {
+  if (pick.kind === 'column') return readExpression(alias, pick.field);
+  const lateral = statement.alias();
+  const inner = statement.alias();
+  const { read } = pick;
+  if (pick.kind === 'one') {
+    const target = targetField(pick.field, read.collection);
+    const rows = rowsSql(statement, read, (row) => `${columnOf(row, target)} = ${columnOf(alias, pick.field)}`);
+    laterals.push(` left join lateral (select ${rowJson(read, inner)} as j from (${rows}) ${inner}) ${lateral} on true`);
+    return `${lateral}.j`;
+  }
+  const children = childrenOf(statement, pick.field, read.collection);
+  if (!children) return `'[]'::json`;
+  const rows = rowsSql(statement, read, (row) => `${row}.${children.key} = ${alias}.${children.parent}`);
+  const [only] = read.pick;
+  const value = pick.kind === 'keys' && only ? `${inner}.${quote(only.key)}` : rowJson(read, inner);
+  laterals.push(
+    ` left join lateral (select coalesce(json_agg(${value}), '[]'::json) as j from (${rows}) ${inner}) ${lateral} on true`,
+  );
+  return `${lateral}.j`;
+}
+
+/** Any of the readable fields: texts contain the term, numbers and UUIDs equal it; with none left, no rows. */
+function searchSql(statement: Statement, alias: string, read: Read): string {
+  const term = read.search as string;
+  const tests = read.searched.flatMap((use) => {
+    const left = operandSql(statement, alias, use);
+    switch (use.field.type) {
+      case 'uuid':
+        return UUID.test(term) ? [`${left} = ${statement.param(term, 'uuid')}`] : [];
+      case 'integer':
+      case 'bigInteger':
+      case 'decimal':
+      case 'float':
+        return NUMERIC.test(term) ? [`${left} = ${statement.param(term, 'numeric')}`] : [];
+      default:
+        return [`${left}::text ilike ${statement.param(`%${escapeLike(term)}%`, 'text')}`];
+    }
+  });
+  return tests.length === 0 ? 'false' : tests.join(' or ');
+}

@@ -1,0 +1,53 @@
+import type { Field, Overview } from '../../schema/contract.ts';
+import type { Dynamic } from '../contract.ts';
+
+/** A parameter whose value is known only when the statement runs. */
+export interface Pending {
+  readonly pending: Dynamic;
+}
+
+export const isPending = (param: unknown): param is Pending =>
+  typeof param === 'object' && param !== null && 'pending' in param;
+
+/**
+ * The statement being written: hands out parameter numbers and table aliases. Fragments are plain text, since numbers
+ * and aliases are fixed when they are made; identifiers come from the overview, values only ever as parameters.
+ */
+export class Statement {
+  readonly overview: Overview;
+  readonly params: unknown[] = [];
+  readonly #first: number;
+  #aliases = 0;
+
+  constructor(overview: Overview, first = 1) {
+    this.overview = overview;
+    this.#first = first;
+  }
+
+  param(value: unknown, type: string): string {
+    this.params.push(value);
+    return `$${this.params.length + this.#first - 1}::${type}`;
+  }
+
+  alias(): string {
+    return `t${++this.#aliases}`;
+  }
+}
+
+const QUOTE = /"/g;
+const known = new Map<string, string>();
+
+/** Quoted once and remembered: identifiers are few and come again with every statement. */
+export function quote(name: string): string {
+  let quoted = known.get(name);
+  if (quoted === undefined) {
+    quoted = `"${name.replace(QUOTE, '""')}"`;
+    if (known.size < 10_000) known.set(name, quoted);
+  }
+  return quoted;
+}
+
+export const tableOf = (table: { schema: string; name: string }): string => `${quote(table.schema)}.${quote(table.name)}`;
+
+/** A field's column in the row `alias`. */
+export const columnOf = (alias: string, field: Field): string => `${alias}.${quote((field.column as { name: string }).name)}`;

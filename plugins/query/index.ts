@@ -1,0 +1,37 @@
+import { definePlugin, fail } from '#kernel';
+import '../database/contract.ts';
+import { type Query, query, type Restricted, sealing } from './contract.ts';
+import { parseRead, parseWhere } from './parse/parse.ts';
+import type { Ceilings } from './parse/scope.ts';
+import { createRun } from './run.ts';
+import manifest from './package.json' with { type: 'json' };
+
+interface Config {
+  QUERY_LIMIT_DEFAULT: number;
+  QUERY_LIMIT_MAX: number;
+  MAX_RELATIONAL_DEPTH: number;
+  QUERY_MAX_NODES: number;
+}
+
+export default definePlugin<Config>({
+  manifest,
+  register(host) {
+    const { config } = host;
+    // -1 stands for "no ceiling", so zero is the one number in the range that means nothing.
+    if (config.QUERY_LIMIT_MAX === 0) throw fail('INVALID_CONFIG', 'QUERY_LIMIT_MAX must be -1 or at least 1');
+    const ceilings: Ceilings = {
+      depth: config.MAX_RELATIONAL_DEPTH,
+      nodes: config.QUERY_MAX_NODES,
+      limitDefault: config.QUERY_LIMIT_DEFAULT,
+      limitMax: config.QUERY_LIMIT_MAX,
+    };
+    host.provide<Query>(query, {
+      ceilings: { default: ceilings.limitDefault, max: ceilings.limitMax },
+      parse: (collection, raw, options) => parseRead(collection, raw, options, ceilings),
+      filter: (collection, raw, overview, options) =>
+        parseWhere(collection, raw, overview, ceilings, options?.trusted ?? false),
+      ...createRun(host.db),
+    });
+    host.provide(sealing, { seal: <T extends object>(tree: T) => tree as Restricted<T> });
+  },
+});

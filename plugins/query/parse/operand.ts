@@ -1,0 +1,85 @@
+import type { Field, FieldType } from '../../schema/contract.ts';
+import type { Dynamic, Operator, Value } from '../contract.ts';
+import { dynamicValue } from './dynamic.ts';
+import type { Scope } from './scope.ts';
+import { invalid, isObject, type Path } from './shape.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
+const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
+const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
+
+export const isUuid = (text: string): boolean => UUID.test(text);
+
+/** The right side of a comparison, checked against the type of the left one. `null` = the predicate drops out. */
+export function operands(
+  scope: Scope,
+  field: Field,
+  operator: Operator,
+  raw: unknown,
+  path: Path,
+): readonly Value[] | null {
+  if (FLAGS.includes(operator)) return [flag(raw, path)];
+  if (LISTS.includes(operator)) {
+    const list = listOf(raw, path);
+    if (operator.endsWith('between') && list.length !== 2) return null;
+    return list.map((entry, at) => operand(scope, field, entry, [...path, at]));
+  }
+  if (raw === '') throw invalid('an empty text compares with nothing; use _empty', path);
+  return [operand(scope, field, raw, path)];
+}
+
+/** `true`, `false` and their texts; an empty text is what `filter[a][_null]` without a value gives. */
+export function flag(raw: unknown, path: Path): boolean {
+  if (raw === true || raw === 'true' || raw === '' || raw === 1 || raw === '1') return true;
+  if (raw === false || raw === 'false' || raw === 0 || raw === '0') return false;
+  throw invalid('must be true or false', path);
+}
+
+function listOf(raw: unknown, path: Path): readonly unknown[] {
+  const list = Array.isArray(raw) ? raw : isObject(raw) ? Object.values(raw) : typeof raw === 'string' ? raw.split(',') : [raw];
+  if (list.length === 0 || raw === '') throw invalid('must be a list with at least one value', path);
+  return list;
+}
+
+function operand(scope: Scope, field: Field, raw: unknown, path: Path): Value {
+  if (raw === null || raw === 'null' || raw === 'NULL') return null;
+  if (typeof raw === 'object' || raw === undefined) {
+    if (isObject(raw) && field.type.startsWith('geometry')) return JSON.stringify(raw);
+    throw invalid('must be a single value', path);
+  }
+  if (typeof raw === 'string') {
+    if (raw.includes('\0')) throw invalid('must not contain a NUL character', path);
+    const dynamic: Dynamic | undefined = raw.startsWith('$') ? dynamicValue(scope, raw, path) : undefined;
+    if (dynamic) return dynamic;
+  }
+  return typed(field.type, raw as string | number | boolean, path);
+}
+
+function typed(type: FieldType, raw: string | number | boolean, path: Path): Value {
+  const text = String(raw).trim();
+  switch (type) {
+    case 'integer':
+    case 'bigInteger':
+    case 'decimal':
+    case 'float':
+      if (typeof raw === 'boolean' || !NUMBER.test(text)) throw invalid(`"${text.slice(0, 40)}" is not a number`, path);
+      return text;
+    case 'boolean':
+      return flag(raw, path);
+    case 'uuid':
+      if (!UUID.test(text)) throw invalid(`"${text.slice(0, 40)}" is not a UUID`, path);
+      return text;
+    case 'date':
+    case 'dateTime':
+    case 'timestamp':
+      if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw invalid(`"${text.slice(0, 40)}" is not a date`, path);
+      return text;
+    case 'time':
+      if (!TIME.test(text)) throw invalid(`"${text.slice(0, 40)}" is not a time`, path);
+      return text;
+    default:
+      return typeof raw === 'string' ? raw : text;
+  }
+}

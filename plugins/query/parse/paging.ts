@@ -1,0 +1,40 @@
+import type { Ceilings } from './scope.ts';
+import { invalid, type Path } from './shape.ts';
+
+interface RawPaging {
+  readonly limit?: unknown;
+  readonly offset?: unknown;
+  readonly page?: unknown;
+}
+
+/** Limit, offset and page (conventions, 5): -1 means as many as the ceiling permits; above the ceiling is refused. */
+export function parsePaging(
+  raw: RawPaging,
+  ceilings: Ceilings,
+  path: Path,
+  unlimited: boolean,
+): { limit: number | null; offset: number } {
+  const asked = integer(raw.limit, -1, [...path, 'limit']);
+  const page = integer(raw.page, 1, [...path, 'page']);
+  const offset = integer(raw.offset, 0, [...path, 'offset']) ?? 0;
+  const limit = limitOf(asked, ceilings, [...path, 'limit'], unlimited);
+  // A page of everything is everything.
+  if (page === undefined || limit === null || asked === -1) return { limit, offset: page === undefined ? offset : 0 };
+  const skipped = limit * (page - 1);
+  if (!Number.isSafeInteger(skipped)) throw invalid('is too large', [...path, 'page']);
+  return { limit, offset: skipped };
+}
+
+function limitOf(asked: number | undefined, { limitDefault, limitMax }: Ceilings, path: Path, unlimited: boolean): number | null {
+  if (unlimited) return asked === undefined || asked === -1 ? null : asked;
+  if (limitMax !== -1 && asked !== undefined && asked > limitMax) throw invalid(`must not be above ${limitMax}`, path);
+  if (asked === -1) return limitMax === -1 ? null : limitMax;
+  return asked ?? (limitMax === -1 ? limitDefault : Math.min(limitDefault, limitMax));
+}
+
+function integer(raw: unknown, minimum: number, path: Path): number | undefined {
+  if (raw === undefined || raw === null || raw === '') return undefined;
+  const value = typeof raw === 'number' ? raw : typeof raw === 'string' && /^[+-]?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < minimum) throw invalid(`must be a whole number of at least ${minimum}`, path);
+  return value;
+}

@@ -1,0 +1,43 @@
+import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import { invalid, type Path } from './shape.ts';
+
+export interface Ceilings {
+  readonly depth: number;
+  readonly nodes: number;
+  readonly limitDefault: number;
+  /** -1: none. */
+  readonly limitMax: number;
+}
+
+/** What one query may use up while it is parsed, so that its cost is bounded before any SQL exists. */
+export interface Scope {
+  readonly overview: Overview;
+  readonly ceilings: Ceilings;
+  /** Permission rules: may follow `$CURRENT_USER.a.b`. */
+  readonly trusted: boolean;
+  readonly spent: { nodes: number };
+}
+
+/** Levels of brackets or JSON a query may have, whatever they mean. */
+const MAX_LEVELS = 100;
+
+export function spend(scope: Scope, path: Path, depth: number): void {
+  if (path.length > MAX_LEVELS) throw invalid('is nested too deeply', path.slice(0, 3));
+  if (depth > scope.ceilings.depth) throw invalid(`is nested deeper than ${scope.ceilings.depth} relations`, path);
+  if (++scope.spent.nodes > scope.ceilings.nodes) throw invalid(`the query has more than ${scope.ceilings.nodes} parts`, path);
+}
+
+export function collectionNamed(scope: Scope, name: string): Collection {
+  const found = scope.overview.collections.get(name);
+  if (!found) throw invalid(`leads to the unknown collection ${name}`, []);
+  return found;
+}
+
+/** The column of the target that a many-to-one's key points at. */
+export function targetField(field: Field, to: Collection): Field {
+  const column = field.relation?.kind === 'one' ? field.relation.relation.schema?.foreign_key_column : undefined;
+  const found = column ? [...to.fields.values()].find((one) => one.column?.name === column) : undefined;
+  const key = found ?? (to.primary ? to.fields.get(to.primary) : undefined);
+  if (!key) throw invalid(`leads to ${to.name}, which has no key`, [field.name]);
+  return key;
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { fail } from '#kernel';
+import type { Db } from '../database/contract.ts';
+import { readStatement } from './compile/read.ts';
+import { isPending, Statement } from './compile/statement.ts';
+import { whereSql } from './compile/where.ts';
+import type { Dynamic, Prepared, Query, ReadText, Subjects } from './contract.ts';
+
+/** Statements kept prepared in all of a process' life: each costs memory on every connection and is never dropped. */
+const MAX_NAMED = 1000;
+
+type Run = Pick<Query, 'prepare' | 'run' | 'text' | 'rows' | 'condition'>;
+
+/** Compiles restricted trees and runs them: one statement a read, whose JSON passes through untouched. */
+export function createRun(db: Db): Run {
+  const seen = new LRUCache<string, string>({ max: 2000 });
+  let named = 0;
+
+  /** A name from the second time on: a statement that comes once is not worth preparing. */
+  function nameOf(text: string): string | undefined {
+    const known = seen.get(text);
+    if (known) return known;
+    const name = known === '' && named < MAX_NAMED ? `q${createHash('sha1').update(text).digest('base64url')}` : '';
+    if (name) named++;
+    seen.set(text, name);
+    return name || undefined;
+  }
+
+  const prepare: Run['prepare'] = (read, overview) => {
+    const statement = new Statement(overview);
+    const text = readStatement(statement, read);
+    return { text, name: nameOf(text), params: statement.params, single: read.single, hasMeta: read.meta.length > 0 };
+  };
+
+  const run = async (prepared: Prepared, subjects: Subjects): Promise<ReadText> => {
+    const params = resolve(prepared.params, subjects);
+    const options = prepared.name === undefined ? undefined : { name: prepared.name };
+    const { rows } = await db.query<{ data: string | null; meta?: string }>(prepared.text, params, options).catch(asQueryError);
+    return { data: rows[0]?.data ?? null, meta: rows[0]?.meta ?? null };
+  };
+
+  const text: Run['text'] = (read, subjects, overview) => run(prepare(read, overview), subjects);
+
+  return {
+    prepare,
+    run,
+    text,
+    async rows(read, subjects, overview) {
+      const { data } = await text(read, subjects, overview);
+      const parsed = data === null ? [] : JSON.parse(data);
+      return Array.isArray(parsed) ? parsed : [parsed];
+    },
+    condition(where, subjects, overview, first) {
+      const statement = new Statement(overview, first);
+      const condition = whereSql(statement, 't', where);
+      return { text: condition, params: resolve(statement.params, subjects) };
+    },
+  };
+}
+
+function resolve(params: readonly unknown[], subjects: Subjects): readonly unknown[] {
+  return params.some(isPending) ? params.map((one) => (isPending(one) ? valueOf(one.pending, subjects) : one)) : params;
+}
+
+/** No user or role → null, which compares with nothing. */
+function valueOf(value: Dynamic, subjects: Subjects): string | number | null {
+  if (value.dynamic === 'key') return subjects.key ?? null;
+  if (value.dynamic !== 'now') return value.dynamic === 'user' ? subjects.user : subjects.role;
+  const at = new Date(Date.now() + value.offset);
+  if (value.months !== 0) at.setUTCMonth(at.getUTCMonth() + value.months);
+  return at.toISOString();
+}
+
+/** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */
+function asQueryError(error: unknown): never {
+  const { code, message } = error as { code?: string; message?: string };
+  if (typeof code === 'string' && /^22/.test(code)) throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
+  throw error;
+}

@@ -1,0 +1,2 @@
+select (select coalesce('[' || string_agg(row_to_json(r)::text, ',') || ']', '[]') from (select t2."title" as "title", t3.j as "author" from (select t1.*, t1."id" as "~0" from "public"."book" t1 order by t1."id" limit 100) t2 left join lateral (select row_to_json(t4) as j from (select t7.j as "boss" from (select t5.* from "public"."person" t5 where (t5."id" = t2."author")) t6 left join lateral (select row_to_json(t8) as j from (select t9."name" as "name" from "public"."person" t9 where (t9."id" = t6."boss")) t8) t7 on true) t4) t3 on true order by t2."~0") r) as data
+-- []
