@@ -54,7 +54,8 @@ export class FacetStore {
   contribute<T>(owner: string, target: Facet<T, unknown>, value: T, declared: Declared): void {
     const entry = this.#entries.get(target.id);
     if (!entry) throw fail('CAPABILITY_DENIED', `${owner}: nobody defines the facet ${target.id}`);
-    const verdict = target.admit?.(value, declared) ?? true;
+    // The owner's rule, not that of the object at hand: a copy of the facet without one must not get past it.
+    const verdict = (entry.facet as Facet<T, unknown>).admit?.(value, declared) ?? true;
     if (verdict !== true) throw fail('CAPABILITY_DENIED', `${owner}: contribution to ${target.id} refused: ${verdict}`);
     entry.all.push({ owner, value });
     this.#combined.delete(target.id);

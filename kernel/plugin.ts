@@ -4,7 +4,7 @@ import type { ConfigKey } from './config/cast.ts';
 /** The part of a package.json that `definePlugin` looks at, so that settings and manifest cannot drift apart. */
 export interface ManifestFile {
   readonly name: string;
-  readonly 'service:extension': { readonly config?: Readonly<Record<string, object>> };
+  readonly 'service:extension': { readonly path: string; readonly config?: Readonly<Record<string, object>> };
 }
 
 type Declares<Config> = ManifestFile & {

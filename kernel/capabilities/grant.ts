@@ -28,6 +28,8 @@ export function checkGrants(
     else found.push(`/capabilities/${name} is not a known capability (known: ${[...known.keys()].sort().join(', ')})`);
   }
   for (const [id, section] of Object.entries(plugin.manifest.contributes ?? {})) {
+    // A facet of its own stands only once it has registered; `admit` then sees to what it adds.
+    if (plugin.manifest.facets?.includes(id)) continue;
     const target = facets.definition(id);
     if (!target) found.push(`/contributes/${id} is not a known facet`);
     else if (target.manifest) found.push(...problems(target.manifest, section, `/contributes/${id}`));

@@ -25,6 +25,8 @@ export interface ServicesApi {
 
 export type AsSystem = (reason: string) => Caller;
 
+export const OWN_CAPABILITIES = ['config', 'log', 'events', 'services', 'system', 'native'] as const;
+
 interface KernelParts {
   readonly log: Log;
   readonly events: Events;
@@ -58,7 +60,8 @@ export function ownCapabilities(parts: KernelParts): readonly AnyCapability[] {
     bind: (grant, { name }) =>
       new Proxy(parts.config(name), {
         get(values, key) {
-          if (typeof key !== 'string' || key in grant) return Reflect.get(values, key);
+          // `await` and JSON.stringify ask every object for these two.
+          if (typeof key !== 'string' || key in grant || key === 'then' || key === 'toJSON') return Reflect.get(values, key);
           throw deny('config', name, `read the setting ${key}`);
         },
       }),

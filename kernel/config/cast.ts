@@ -13,8 +13,9 @@ export interface ConfigKey {
 
 export class CastError extends Error {}
 
-const DURATION: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7, w: 6.048e8 };
-const SIZE: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+type Units = Readonly<Record<string, number | null>>;
+const DURATION: Units = { __proto__: null, ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7, w: 6.048e8 };
+const SIZE: Units = { __proto__: null, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
 /** Text from the environment as the declared type; durations in milliseconds, sizes in bytes. */
 export function cast(text: string, key: ConfigKey): unknown {
@@ -55,9 +56,9 @@ function castType(text: string, type: ConfigKey['type']): unknown {
   }
 }
 
-function withUnit(text: string, units: Readonly<Record<string, number>>, bare: string, complaint: string): number {
+function withUnit(text: string, units: Units, bare: string, complaint: string): number {
   const parts = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text);
   const unit = units[(parts?.[2] || bare).toLowerCase()];
-  if (!parts || unit === undefined) throw new CastError(complaint);
+  if (!parts || !unit) throw new CastError(complaint);
   return Number(parts[1]) * unit;
 }

@@ -58,6 +58,11 @@ function fileOf(environment: Environment): Environment {
   }
   const text = readFileSync(path, 'utf8');
   if (!path.endsWith('.json')) return parseEnv(text) as Environment;
-  const parsed = Object.entries(JSON.parse(text) as Record<string, unknown>);
+  let parsed: [string, unknown][];
+  try {
+    parsed = Object.entries(JSON.parse(text) as Record<string, unknown>);
+  } catch {
+    throw new BootFailure('kernel', 'config', 'the file at CONFIG_PATH is not a JSON object', { remedy: 'correct the file' });
+  }
   return Object.fromEntries(parsed.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]));
 }

@@ -13,12 +13,12 @@ import { FacetStore } from '../facets.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
 import type { Plugin } from '../plugin.ts';
 import { ServiceStore } from '../services.ts';
-import { commands, effects, health, type KernelCommand, middleware } from './kernel-facets.ts';
+import { commands, effects, health, KERNEL_FACETS, type KernelCommand, middleware } from './kernel-facets.ts';
 import { type Composition, type Discovered, discover } from './discover.ts';
 import { BootFailure } from './failure.ts';
-import { order } from './order.ts';
+import { orderWithout } from './order.ts';
 import { type HttpServer, serve } from './serve.ts';
-import { timed } from './timed.ts';
+import { TIMEOUTS, type Timeouts, timed } from './timed.ts';
 
 /** Settings of the kernel itself; all others are declared by plugins. */
 export const KERNEL_CONFIG = {
@@ -56,6 +56,8 @@ export interface Kernel {
 export interface BootOptions {
   readonly environment?: Environment;
   readonly log?: LogOptions['write'];
+  /** How long one hook of a phase may take, in milliseconds. */
+  readonly timeouts?: Partial<Timeouts>;
 }
 
 /** discover → validate → config → order → register. Throws a BootFailure that names the culprit. */
@@ -75,10 +77,11 @@ export async function boot(composition: Composition, options: BootOptions = {}):
   const setting = <T>(name: keyof typeof KERNEL_CONFIG) => config.values.get(name) as T;
   const log = createLog({ level: setting('LOG_LEVEL'), style: setting('LOG_STYLE'), write: options.log });
   for (const { name, meant } of config.suspects) log.warn({ owner: 'kernel' }, `unknown setting ${name}: did you mean ${meant}?`);
+  const plugins = orderWithout(found, refused);
   for (const failure of refused) log.error({ owner: failure.plugin, phase: failure.phase }, failure.message);
 
   const facets = new FacetStore();
-  for (const one of [capabilities, health, commands, middleware, effects]) facets.define('kernel', one as never);
+  for (const one of KERNEL_FACETS) facets.define('kernel', one as never);
   const ledger = new Ledger();
   const events = new Events(log);
   const services = new ServiceStore();
@@ -94,17 +97,21 @@ export async function boot(composition: Composition, options: BootOptions = {}):
   const known = (): ReadonlyMap<string, AnyCapability> => facets.read('kernel', capabilities as never);
 
   const loaded: Loaded[] = [];
-  for (const plugin of order(found)) {
+  for (const plugin of plugins) {
     try {
       loaded.push(await register(plugin));
     } catch (error) {
-      const failure = BootFailure.from(plugin.name, 'register', error);
-      for (const store of [facets, events, services]) store.removeOwner(plugin.name);
-      if (plugin.core) throw failure;
-      log.error({ owner: plugin.name, phase: failure.phase }, failure.message);
+      leaveOut(plugin, BootFailure.from(plugin.name, 'register', error));
     }
   }
   events.deferrals = () => facets.read('kernel', effects as never) as readonly Deferral[];
+
+  /** Packages of others are left out of what runs; one of our own stops the boot. */
+  function leaveOut(plugin: Discovered, failure: BootFailure): void {
+    if (plugin.core) throw failure;
+    for (const store of [facets, events, services]) store.removeOwner(plugin.name);
+    log.error({ owner: plugin.name, phase: failure.phase }, failure.message);
+  }
 
   async function register(plugin: Discovered): Promise<Loaded> {
     checkGrants(plugin, known(), facets);
@@ -121,20 +128,35 @@ export async function boot(composition: Composition, options: BootOptions = {}):
     return { plugin, hooks };
   }
 
+  const limits = { ...TIMEOUTS, ...options.timeouts };
   const stopping: (() => Promise<void>)[] = [];
   let stopped: Promise<void> | undefined;
+  const undo = async ({ plugin, hooks }: Loaded) => {
+    for (const hook of hooks.stop.splice(0).reverse()) {
+      await timed(plugin.name, 'stop', hook, limits).catch((error) => log.error({ err: error, owner: plugin.name }, 'stopping failed'));
+    }
+  };
   const run = async (phase: 'migrate' | 'start') => {
-    for (const { plugin, hooks } of loaded) {
-      // What a phase began must be undone even if it fails half-way, so the stop hooks are in place first.
-      if (phase === 'migrate') for (const hook of hooks.stop) stopping.push(() => timed(plugin.name, 'stop', hook));
-      for (const hook of hooks[phase]) await timed(plugin.name, phase, hook);
+    for (const one of [...loaded]) {
+      const { plugin, hooks } = one;
+      // What a phase began must be undone even if it fails half-way, so this is in place first.
+      if (phase === 'migrate') stopping.push(() => undo(one));
+      try {
+        for (const hook of hooks[phase]) await timed(plugin.name, phase, hook, limits);
+      } catch (error) {
+        leaveOut(plugin, error as BootFailure);
+        loaded.splice(loaded.indexOf(one), 1);
+        await undo(one);
+      }
     }
   };
 
   return {
     log,
     ledger,
-    plugins: loaded.map(({ plugin }) => plugin),
+    get plugins() {
+      return loaded.map(({ plugin }) => plugin);
+    },
     commands: facets.read('kernel', commands as never),
     audit: () =>
       auditReport(
@@ -157,9 +179,7 @@ export async function boot(composition: Composition, options: BootOptions = {}):
     },
     stop() {
       stopped ??= (async () => {
-        for (const undo of stopping.reverse()) {
-          await undo().catch((error) => log.error({ err: error, owner: (error as BootFailure).plugin }, 'stopping failed'));
-        }
+        for (const step of stopping.reverse()) await step();
       })();
       return stopped;
     },

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type PluginPackage, validatePackage } from '../manifest/validate.ts';
+import { withoutDoubles } from './doubles.ts';
 import { BootFailure } from './failure.ts';
 
 export interface Discovered extends PluginPackage {
@@ -19,7 +20,7 @@ export interface Composition {
 
 export interface Discovery {
   readonly found: readonly Discovered[];
-  readonly refused: readonly BootFailure[];
+  readonly refused: BootFailure[];
 }
 
 /** Reads and validates every manifest. No code of any plugin has run when this returns. */
@@ -38,8 +39,7 @@ export async function discover({ plugins, local }: Composition): Promise<Discove
       refused.push(BootFailure.from(folder, 'discover', error));
     }
   }
-  refuseDoubles(found);
-  return { found, refused };
+  return { found: withoutDoubles(found, refused), refused };
 }
 
 async function readPackage(folder: string, core: boolean): Promise<Discovered> {
@@ -60,17 +60,4 @@ async function subfolders(path: string): Promise<readonly string[]> {
     .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
     .map((entry) => join(path, entry.name))
     .sort();
-}
-
-function refuseDoubles(found: readonly Discovered[]): void {
-  const seen = new Map<string, Discovered>();
-  for (const one of found) {
-    const other = seen.get(one.name);
-    if (other) {
-      throw new BootFailure(one.name, 'validate', `two packages have this name: ${other.folder} and ${one.folder}`, {
-        remedy: 'remove or rename one of them',
-      });
-    }
-    seen.set(one.name, one);
-  }
 }

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { capabilities } from '../capabilities/capability.ts';
 import type { Deferral } from '../events.ts';
 import { facet } from '../facets.ts';
 
@@ -56,3 +57,5 @@ export const commands = facet<KernelCommand, ReadonlyMap<string, KernelCommand>>
 
 /** Whoever holds transactions says here when an effect may happen. */
 export const effects = facet<Deferral>('effects', { describe: () => ['holds effects back until they are certain'] });
+
+export const KERNEL_FACETS = [capabilities, health, commands, middleware, effects] as const;

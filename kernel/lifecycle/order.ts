@@ -1,5 +1,6 @@
 import { satisfies } from 'semver';
 import type { PluginPackage } from '../manifest/validate.ts';
+import type { Discovered } from './discover.ts';
 import { BootFailure } from './failure.ts';
 
 /**
@@ -26,6 +27,19 @@ export function order<P extends PluginPackage>(plugins: readonly P[]): readonly 
   return sorted;
 }
 
+/** The same, leaving out the packages of others that stand in the way. */
+export function orderWithout(plugins: readonly Discovered[], refused: BootFailure[]): readonly Discovered[] {
+  try {
+    return order(plugins);
+  } catch (error) {
+    const failure = error as BootFailure;
+    const culprit = plugins.find((one) => one.name === failure.plugin && !one.core);
+    if (!culprit) throw failure;
+    refused.push(failure);
+    return orderWithout(plugins.filter((one) => one !== culprit), refused);
+  }
+}
+
 function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonly P[] {
   const { uses = {}, contributes = {}, capabilities = {} } = plugin.manifest;
   const needed = new Set<P>();
@@ -50,5 +64,6 @@ function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonl
   return all.filter((other) => needed.has(other));
 }
 
-const definedBy = (plugin: PluginPackage): readonly string[] =>
+/** Names of the capabilities that a package brings. */
+export const definedBy = (plugin: PluginPackage): readonly string[] =>
   (plugin.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];

@@ -49,7 +49,7 @@ function sentence(error: ErrorObject, at: string): string {
       : error.keyword === 'enum'
         ? ` ${error.params.allowedValues.join(', ')}`
         : '';
-  return `${at}${error.instancePath || '/'} ${error.message}${more}`;
+  return `${at + error.instancePath || '/'} ${error.message}${more}`;
 }
 
 /** Checks a parsed package.json: shape, version, host range. */

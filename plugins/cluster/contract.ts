@@ -17,3 +17,7 @@ export interface Bus {
 
 export const lock = service<Lock>('lock', { version: '1.0.0' });
 export const bus = service<Bus>('bus', { version: '1.0.0' });
+
+/** What the bus listens to, and the text of a message there: for triggers in the database, which cannot call `publish`. */
+export const NOTIFY_CHANNEL = 'platform_bus';
+export const messageText = (channel: string, payload: unknown): string => JSON.stringify({ channel, payload });

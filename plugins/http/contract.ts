@@ -1,11 +1,12 @@
 import { type RequestState, facet } from '#kernel';
 import type { Context } from 'koa';
+import type { RequestSettings } from './settings.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
 
 /** A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined. */
 export type HttpContext = Omit<Context, 'state' | 'request'> & {
-  readonly state: RequestState & { body?: unknown; rawQuery?: Record<string, unknown> };
+  readonly state: RequestState & { body?: unknown; rawQuery?: Record<string, unknown>; settings?: RequestSettings };
   readonly request: Context['request'];
   readonly params: Readonly<Record<string, string>>;
 };
@@ -38,6 +39,9 @@ export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
 
 /** The query string with brackets resolved (`filter[a][_eq]=1`); depth and list length are limited. */
 export { parseQueryString, rawQueryOf } from './query-string.ts';
+
+/** Who is asking, before anybody is known: address (behind trusted proxies the client's own), user agent, origin. */
+export { addressOf, clientOf } from './client.ts';
 
 /** `{ data: <value> }`, or 204 without a body for undefined. */
 export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void {

@@ -1,4 +1,4 @@
-import { facet, service } from '#kernel';
+import { type Caller, facet, service } from '#kernel';
 
 /** Field types of the API (conventions, "Field types"). `unknown` is read as text and cannot be filtered by value. */
 export const FIELD_TYPES = [
@@ -175,10 +175,13 @@ export interface SystemField {
   readonly type: FieldType;
   readonly primary?: boolean;
   readonly autoIncrement?: boolean;
+  /** `not null` unless true. */
   readonly nullable?: boolean;
   /** An SQL expression such as `'active'`, `true`, `now()`. */
   readonly default?: string;
   readonly unique?: boolean;
+  /** With `unique`: values that differ in case only count as the same. */
+  readonly caseInsensitive?: true;
   readonly maxLength?: number;
   readonly special?: readonly string[];
   readonly sensitive?: boolean;
@@ -215,3 +218,42 @@ export const systemCollections = facet<SystemCollection>('schema.system', {
 });
 
 export const SYSTEM_PREFIX = 'platform_';
+
+/**
+ * Changes to collections, fields and relations: tables, columns and constraints together with their registry rows, in
+ * one unit of work each. For admins only. `input` is what a client sent and is checked here. Every verb answers after
+ * the overview of this process has the change; inside an open unit of work it can do so for that unit only.
+ *
+ * Filter events `collections.*`, `fields.*` and `relations.*` fire inside the unit of work, so that whoever keeps names
+ * of what is deleted can clean up in the same transaction; actions follow after commit. Their meta: `collection` and
+ * `keys` (names of collections, or of the fields of `collection`).
+ */
+export interface SchemaWrites {
+  /** Several changes that hold together or not at all. */
+  unit<T>(work: () => Promise<T>): Promise<T>;
+  /** Answers the name. */
+  createCollection(caller: Caller, input: unknown): Promise<string>;
+  /** Changes `meta` only; `meta: null` forgets the registry row. */
+  updateCollection(caller: Caller, collection: string, input: unknown): Promise<void>;
+  /** Drops the table and all traces of it, foreign keys of other collections that pointed to it included. */
+  deleteCollection(caller: Caller, collection: string): Promise<void>;
+  /** Answers the name. */
+  createField(caller: Caller, collection: string, input: unknown): Promise<string>;
+  updateField(caller: Caller, collection: string, field: string, input: unknown): Promise<void>;
+  deleteField(caller: Caller, collection: string, field: string): Promise<void>;
+  createRelation(caller: Caller, input: unknown): Promise<{ readonly collection: string; readonly field: string }>;
+  updateRelation(caller: Caller, collection: string, field: string, input: unknown): Promise<void>;
+  deleteRelation(caller: Caller, collection: string, field: string): Promise<void>;
+}
+
+export const schemaWrites = service<SchemaWrites>('schemaWrites', { version: '1.0.0' });
+
+/** What `/collections`, `/fields` and `/relations` show of parts of an overview. */
+export {
+  type CollectionRecord,
+  collectionRecord,
+  type FieldRecord,
+  fieldRecord,
+  type RelationRecord,
+  relationRecord,
+} from './records.ts';

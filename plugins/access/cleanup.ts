@@ -1,0 +1,76 @@
+import { type Db, identifier } from '../database/contract.ts';
+
+type Filter = Record<string, unknown>;
+
+interface RuleRow {
+  readonly id: number;
+  readonly permissions: string | null;
+  readonly validation: string | null;
+  readonly presets: string | null;
+}
+
+const table = (db: Db) => `${identifier(db.schemas[0] as string)}.platform_permissions`;
+
+export async function forgetCollections(db: Db, names: readonly string[]): Promise<void> {
+  await db.query(`delete from ${table(db)} where collection = any($1::text[])`, [names]);
+}
+
+/**
+ * Takes deleted fields out of the lists and rules of their collection. No permission may become wider by that. `key` is
+ * the collection's primary key, if it still has one.
+ */
+export async function forgetFields(db: Db, collection: string, fields: readonly string[], key: string | null): Promise<void> {
+  // A list of just this field becomes empty, which is "none"; null would say the same, `*` the opposite.
+  await db.query(
+    `update ${table(db)} set fields = array_to_string(array(
+      select name from unnest(string_to_array(fields, ',')) with ordinality as one(name, at)
+      where not trim(name) = any($2::text[]) order by at), ',')
+    where collection = $1 and fields is not null`,
+    [collection, fields],
+  );
+  const { rows } = await db.query<RuleRow>(
+    `select id, permissions::text, validation::text, presets::text from ${table(db)} where collection = $1`,
+    [collection],
+  );
+  // Where there is no key to compare, the rule keeps naming a field that is gone, which refuses every request.
+  const noRows = key !== null && !fields.includes(key) ? { [key]: { _null: true } } : undefined;
+  for (const row of rows) {
+    const before = [parsed(row.permissions), parsed(row.validation), parsed(row.presets)] as const;
+    const [rule, validation, presets] = before;
+    const after = [rule && noRows ? closed(rule, fields, noRows) : rule, validation && pruned(validation, fields), presets && without(presets, fields)];
+    if (JSON.stringify(after) === JSON.stringify(before)) continue;
+    const values = after.map((value) => (value ? JSON.stringify(value) : null));
+    await db.query(`update ${table(db)} set permissions = $2, validation = $3, presets = $4 where id = $1`, [row.id, ...values]);
+  }
+}
+
+const without = (presets: Filter, fields: readonly string[]): Filter =>
+  Object.fromEntries(Object.entries(presets).filter(([name]) => !fields.includes(name)));
+
+const parsed = (text: string | null): Filter | null => {
+  const value: unknown = text === null ? null : JSON.parse(text);
+  return typeof value === 'object' && !Array.isArray(value) ? (value as Filter | null) : null;
+};
+
+/** A row rule without its conditions on these fields; they count as never met, so that no row is added. */
+export function closed(rule: Filter, fields: readonly string[], noRows: Filter): Filter {
+  const parts = Object.entries(rule);
+  if (parts.some(([key]) => fields.includes(key))) return noRows;
+  return Object.fromEntries(
+    parts.map(([key, value]) => [key, isLogical(key, value) ? value.map((one) => closed(one, fields, noRows)) : value]),
+  );
+}
+
+/** A validation without its conditions on these fields: there is nothing left to hold them against. */
+export function pruned(rule: Filter, fields: readonly string[]): Filter {
+  return Object.fromEntries(
+    Object.entries(rule).flatMap(([key, value]) => {
+      if (fields.includes(key)) return [];
+      if (!isLogical(key, value)) return [[key, value]];
+      return [[key, value.map((one) => pruned(one, fields)).filter((one) => Object.keys(one).length > 0)]];
+    }),
+  );
+}
+
+const isLogical = (key: string, value: unknown): value is Filter[] =>
+  (key === '_and' || key === '_or') && Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null);

@@ -1,0 +1,49 @@
+import { definePlugin } from '#kernel';
+import { bus } from '../cluster/contract.ts';
+import { migrations } from '../database/contract.ts';
+import { query, sealing } from '../query/contract.ts';
+import { schema, systemCollections } from '../schema/contract.ts';
+import { forgetCollections, forgetFields } from './cleanup.ts';
+import * as collections from './collections.ts';
+import { access } from './contract.ts';
+import { announceChanges, deriveRoleKeys } from './migrations.ts';
+import manifest from './package.json' with { type: 'json' };
+import { createAdmit } from './payload/admit.ts';
+import { createSubstitute } from './payload/dynamic.ts';
+import { createResolve } from './permissions/resolve.ts';
+import { createReadableFields } from './readable-fields.ts';
+import { createRestrict } from './restrict/index.ts';
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const { db, events } = host;
+    const used = host.use({ query, sealing, schema, bus });
+    for (const one of [collections.roles, collections.permissions]) host.contribute(systemCollections, one);
+    for (const one of [announceChanges, deriveRoleKeys]) host.contribute(migrations, one);
+
+    const { permissions, role, forget } = createResolve({ db, bus: used.bus });
+    host.provide(access, {
+      permissions,
+      role,
+      ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),
+      admit: createAdmit({ permissions, substitute: createSubstitute(db) }),
+      may: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
+      readableFields: createReadableFields(permissions),
+    });
+
+    // The writer's next request must see the change, so nobody waits here for the message from the database.
+    events.onAction('permissions.*', forget);
+    events.onAction('roles.*', forget);
+    events.onFilter('collections.delete', async (_payload, { keys }) => {
+      await forgetCollections(db, keys as string[]);
+      db.afterCommit(forget);
+    });
+    events.onFilter('fields.delete', async (_payload, { collection, keys }) => {
+      const overview = await used.schema.overview();
+      const key = overview.collections.get(collection as string)?.primary ?? null;
+      await forgetFields(db, collection as string, keys as string[], key);
+      db.afterCommit(forget);
+    });
+  },
+});

@@ -1,0 +1,93 @@
+import { type Caller, fail, isSystem } from '#kernel';
+import type { Collection, Overview } from '../../schema/contract.ts';
+import type { Access, Permission, PermissionSet } from '../contract.ts';
+import { lists } from '../restrict/rules.ts';
+import { type Breach, breaches } from '../validation/breaches.ts';
+import { NOBODY } from '../validation/compare.ts';
+import { refuse } from '../validation/failures.ts';
+import { impliedBreaches, nullUnlessSubmitted } from '../validation/implied.ts';
+import type { Substitute } from './dynamic.ts';
+import { checkFields } from './fields.ts';
+
+type Row = Record<string, unknown>;
+
+interface Deps {
+  readonly permissions: (caller: Caller) => Promise<PermissionSet>;
+  readonly substitute: Substitute;
+}
+
+/** One permission measured by a payload: the presets it adds, and what of its validation is broken. */
+interface Branch {
+  readonly permission: Permission;
+  readonly presets: Row;
+  readonly broken: readonly Breach[];
+}
+
+/** Everything a payload has to pass before it is written: field list, presets, validation, in this order. */
+export function createAdmit({ permissions, substitute }: Deps): Access['admit'] {
+  async function branchOf(permission: Permission, submitted: Row, scope: Scope): Promise<Branch> {
+    const { collection, caller, overview, options } = scope;
+    const presets = known(collection, await substitute(permission.presets ?? {}, caller, overview));
+    if (!permission.validation) return { permission, presets, broken: [] };
+    const rule = await substitute(permission.validation, caller, overview);
+    return { permission, presets, broken: breaches(rule, { ...presets, ...submitted }, options) };
+  }
+
+  async function ownRules(row: Row, { collection, caller, overview, options }: Scope): Promise<readonly Breach[]> {
+    const found: (Breach & { message?: string | null })[] = [];
+    for (const { meta } of collection.fields.values()) {
+      if (!meta?.validation) continue;
+      const rule = await substitute(meta.validation, caller, overview);
+      found.push(...breaches(rule, row, options).map((one) => ({ ...one, message: meta.validation_message })));
+    }
+    return found;
+  }
+
+  return async (collection, action, payload, caller, overview, given = {}) => {
+    const submitted = { ...payload, ...given };
+    if (isSystem(caller)) return submitted;
+    const set = await permissions(caller);
+    const granted = set.admin ? 'all' : set.of(collection.name, action);
+    if (granted.length === 0) throw fail('FORBIDDEN', `no ${action} permission on ${collection.name}`);
+    checkFields(collection, action, Object.keys(payload), granted);
+
+    const options = action === 'create' ? { nullUnlessSubmitted: nullUnlessSubmitted(collection) } : {};
+    const scope: Scope = { collection, caller, overview, options };
+    const branches = granted === 'all' ? [] : await Promise.all(granted.map((one) => branchOf(one, submitted, scope)));
+    const holding = branches.filter(({ broken }) => broken.length === 0);
+    const adding = (holding.length > 0 ? holding : branches).map(({ presets }) => presets);
+    const row: Row = { ...adding.reduceRight((row, presets) => ({ ...row, ...presets }), {}), ...submitted };
+    refuse([
+      ...impliedBreaches(collection, action, row),
+      ...(await ownRules(row, scope)),
+      ...(granted === 'all' ? [] : ungranted(collection, Object.keys(payload), branches)),
+    ]);
+    return row;
+  };
+}
+
+interface Scope {
+  readonly collection: Collection;
+  readonly caller: Caller;
+  readonly overview: Overview;
+  readonly options: Parameters<typeof breaches>[2];
+}
+
+/** Each field counts under the permissions that list it, so one of those has to be satisfied with the payload. */
+function ungranted(collection: Collection, names: readonly string[], branches: readonly Branch[]): readonly Breach[] {
+  const satisfied = branches.filter(({ broken }) => broken.length === 0);
+  if (names.length === 0) return satisfied.length > 0 ? [] : (branches[0]?.broken ?? []);
+  return names.flatMap((name) => {
+    const listing = (all: readonly Branch[]) =>
+      all.find(({ permission }) => lists(permission, name, collection.fields.get(name)));
+    return listing(satisfied) ? [] : (listing(branches)?.broken ?? []);
+  });
+}
+
+/** Presets for fields that are gone are left out; a value that is nobody's is null. */
+const known = (collection: Collection, presets: Row): Row =>
+  Object.fromEntries(
+    Object.entries(presets).flatMap(([name, value]) =>
+      collection.fields.has(name) ? [[name, value === NOBODY ? null : value]] : [],
+    ),
+  );

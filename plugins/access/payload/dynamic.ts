@@ -1,0 +1,53 @@
+import type { Caller } from '#kernel';
+import { type Db, identifier } from '../../database/contract.ts';
+import type { Collection, Overview } from '../../schema/contract.ts';
+import { NOBODY } from '../validation/compare.ts';
+import { momentOf } from './moment.ts';
+
+const WHO = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
+
+/** Replaces `$NOW`, `$CURRENT_USER` and the like, wherever they stand in a rule or in presets. */
+export type Substitute = <T>(value: T, caller: Caller, overview: Overview) => Promise<T>;
+
+export function createSubstitute(db: Db): Substitute {
+  async function valueOf(text: string, caller: Caller, overview: Overview): Promise<unknown> {
+    const moment = momentOf(text);
+    if (moment) return moment;
+    const [whole, who, path] = WHO.exec(text) ?? [];
+    if (!whole) return text;
+    const key = who === 'USER' ? caller.user : caller.role;
+    if (key === null) return NOBODY;
+    if (!path) return key;
+    const start = overview.collections.get(who === 'USER' ? 'platform_users' : 'platform_roles');
+    return (await follow(start, key, path.split('.'), overview)) ?? NOBODY;
+  }
+
+  /** From row to row along many-to-one fields, with the system's rights: rules may, requests may not. */
+  async function follow(start: Collection | undefined, key: unknown, path: readonly string[], overview: Overview): Promise<unknown> {
+    let collection = start;
+    let value: unknown = key;
+    for (const name of path) {
+      const field = collection?.fields.get(name);
+      if (!collection?.table || !collection.primary || !field?.column || field.concealed || value === null) return null;
+      const { rows } = await db.query<{ value: unknown }>(
+        `select to_json(${identifier(field.column.name)}) as value
+        from ${identifier(collection.table.schema)}.${identifier(collection.table.name)}
+        where ${identifier(collection.primary)}::text = $1`,
+        [String(value)],
+      );
+      value = rows[0]?.value ?? null;
+      collection = field.relation?.kind === 'one' ? overview.collections.get(field.relation.to) : undefined;
+    }
+    return value;
+  }
+
+  async function substitute(value: unknown, caller: Caller, overview: Overview): Promise<unknown> {
+    if (typeof value === 'string') return value.startsWith('$') ? valueOf(value, caller, overview) : value;
+    if (Array.isArray(value)) return Promise.all(value.map((one) => substitute(one, caller, overview)));
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).map(async ([key, one]) => [key, await substitute(one, caller, overview)] as const);
+    return Object.fromEntries(await Promise.all(entries));
+  }
+
+  return (value, caller, overview) => substitute(value, caller, overview) as never;
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import type { Caller } from '#kernel';
+import type { Bus } from '../../cluster/contract.ts';
+import type { Db } from '../../database/contract.ts';
+import { type PermissionSet, PUBLIC_ROLE, type Role } from '../contract.ts';
+import { CHANGED } from './announcement.ts';
+import { APP_MINIMUM } from './app-minimum.ts';
+import { createMemory } from './memory.ts';
+import { permissionsOf, roleOf } from './rows.ts';
+import { adminSet, permissionSet } from './set.ts';
+
+const APP = ' app';
+
+interface Deps {
+  readonly db: Db;
+  readonly bus: Bus;
+}
+
+export interface Resolve {
+  permissions(caller: Caller): Promise<PermissionSet>;
+  role(id: string | null): Promise<Role | undefined>;
+  /** Roles or permissions changed: the next question is answered from the database. */
+  forget(): void;
+}
+
+/** Who may do what, read once per role and kept in memory until somebody changes a role or a permission. */
+export function createResolve({ db, bus }: Deps): Resolve {
+  // Versions of different processes, and of one process before and after a restart, never look alike.
+  const nonce = randomBytes(6).toString('base64url');
+  let edition = 0;
+  let unsettled = 0;
+  let admin = Promise.resolve(adminSet(`${nonce}.0`));
+
+  const roles = createMemory<Role | undefined>((id) => roleOf(db, id));
+  const sets = createMemory<PermissionSet>(async (key) => {
+    const before = edition;
+    const { value, settled } = await permissionsOf(db, key.slice(0, PUBLIC_ROLE.length));
+    const version = settled && before === edition ? `${nonce}.${before}` : `${nonce}.${before}.${++unsettled}`;
+    return { value: permissionSet(version, key, key.endsWith(APP) ? [...value, ...APP_MINIMUM] : value), settled };
+  });
+
+  const forget = () => {
+    admin = Promise.resolve(adminSet(`${nonce}.${++edition}`));
+    roles.forget();
+    sets.forget();
+  };
+  bus.subscribe(CHANGED, forget);
+  bus.onGap(forget);
+
+  return {
+    permissions: ({ admin: isAdmin, role, app }) =>
+      isAdmin ? admin : sets.get(app ? (role ?? PUBLIC_ROLE) + APP : (role ?? PUBLIC_ROLE)),
+    role: (id) => roles.get(id ?? PUBLIC_ROLE),
+    forget,
+  };
+}

@@ -1,0 +1,87 @@
+import { type Db, identifier } from '../../database/contract.ts';
+import { ACTIONS, type Action, type Permission, type Role } from '../contract.ts';
+
+/** What was read, and whether it may be remembered: not what an open transaction sees of its own changes. */
+export interface Reading<T> {
+  readonly value: T;
+  readonly settled: boolean;
+}
+
+interface PermissionRow {
+  readonly writing: boolean;
+  readonly collection: string | null;
+  readonly action: string;
+  readonly permissions: string | null;
+  readonly validation: string | null;
+  readonly presets: string | null;
+  readonly fields: string | null;
+}
+
+const WRITING = 'pg_current_xact_id_if_assigned() is not null as writing';
+const table = (db: Db, name: string) => `${identifier(db.schemas[0] as string)}.${identifier(name)}`;
+
+/** The stored permissions of a role, in one statement. */
+export async function permissionsOf(db: Db, role: string): Promise<Reading<readonly Permission[]>> {
+  const { rows } = await db.query<PermissionRow>(
+    `select ${WRITING}, p.collection, p.action, p.permissions::text, p.validation::text, p.presets::text, p.fields
+    from (select) one left join ${table(db, 'platform_permissions')} p on p.role = $1 order by p.id`,
+    [role],
+    { name: 'access_permissions' },
+  );
+  return {
+    value: rows.flatMap((row) => permission(row) ?? []),
+    settled: !rows[0]?.writing,
+  };
+}
+
+function permission({ collection, action, permissions, validation, presets, fields }: PermissionRow): Permission | undefined {
+  if (collection === null || !ACTIONS.includes(action as Action)) return undefined;
+  return {
+    collection,
+    action: action as Action,
+    rule: filled(permissions),
+    validation: filled(validation),
+    presets: filled(presets),
+    fields: list(fields),
+  };
+}
+
+/** An empty object says the same as none. */
+function filled(text: string | null): Record<string, unknown> | null {
+  const value: unknown = text === null ? null : JSON.parse(text);
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value === null ? null : NEVER;
+  return Object.keys(value).length > 0 ? (value as Record<string, unknown>) : null;
+}
+
+/** A stored rule that is no filter (written by hand) must not read as "everything": no field has this name. */
+const NEVER: Record<string, unknown> = { '': { _submitted: true } };
+
+const list = (text: string | null): readonly string[] =>
+  (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+interface RoleRow {
+  readonly writing: boolean;
+  readonly id: string | null;
+  readonly admin_access: boolean;
+  readonly app_access: boolean;
+  readonly ip_access: string | null;
+}
+
+export async function roleOf(db: Db, role: string): Promise<Reading<Role | undefined>> {
+  const { rows } = await db.query<RoleRow>(
+    `select ${WRITING}, r.id, r.admin_access, r.app_access, r.ip_access
+    from (select) one left join ${table(db, 'platform_roles')} r on r.id = $1`,
+    [role],
+    { name: 'access_role' },
+  );
+  const row = rows[0];
+  return {
+    value: row?.id
+      ? { id: row.id, admin: row.admin_access, app: row.app_access, addresses: list(row.ip_access) }
+      : undefined,
+    settled: !row?.writing,
+  };
+}

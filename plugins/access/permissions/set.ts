@@ -1,0 +1,29 @@
+import type { Action, Permission, PermissionSet } from '../contract.ts';
+
+const EVERYTHING: Omit<Permission, 'collection' | 'action'> = { rule: null, validation: null, presets: null, fields: ['*'] };
+const NONE: readonly Permission[] = [];
+
+/** Rows by collection and action; the order of rows is the order given. */
+export function permissionSet(version: string, key: string, rows: readonly Permission[]): PermissionSet {
+  const byTarget = new Map<string, Permission[]>();
+  for (const row of rows) {
+    const target = `${row.action} ${row.collection}`;
+    const others = byTarget.get(target);
+    if (others) others.push(row);
+    else byTarget.set(target, [row]);
+  }
+  return {
+    version,
+    key,
+    admin: false,
+    of: (collection, action) => byTarget.get(`${action} ${collection}`) ?? NONE,
+  };
+}
+
+/** Nothing is checked for admins; whoever asks all the same hears of one row that allows everything. */
+export const adminSet = (version: string): PermissionSet => ({
+  version,
+  key: 'admin',
+  admin: true,
+  of: (collection: string, action: Action) => [{ ...EVERYTHING, collection, action }],
+});

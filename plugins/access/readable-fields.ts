@@ -1,0 +1,16 @@
+import type { Caller } from '#kernel';
+import type { Collection } from '../schema/contract.ts';
+import type { PermissionSet } from './contract.ts';
+import { lists } from './restrict/rules.ts';
+
+/** Names of the fields that the caller may read on some rows at least. */
+export function readableNames(set: PermissionSet, collection: Collection): ReadonlySet<string> {
+  const rows = set.of(collection.name, 'read');
+  const fields = [...collection.fields.values()];
+  return new Set(fields.filter((field) => set.admin || rows.some((one) => lists(one, field.name, field))).map(({ name }) => name));
+}
+
+export const createReadableFields =
+  (permissions: (caller: Caller) => Promise<PermissionSet>) =>
+  async (collection: Collection, caller: Caller): Promise<ReadonlySet<string>> =>
+    readableNames(await permissions(caller), collection);

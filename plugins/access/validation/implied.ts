@@ -1,0 +1,29 @@
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { Breach } from './breaches.ts';
+
+/** Flags of fields that the platform fills. */
+const FILLED = ['uuid', 'date-created', 'date-updated', 'user-created', 'user-updated', 'role-created', 'role-updated'];
+
+const isFilled = ({ column, special }: Field): boolean =>
+  !column || column.generated || column.autoIncrement || column.identityAlways || special.some((flag) => FILLED.includes(flag));
+
+/** Columns that cannot be null: never null, and given on create where there is no default. */
+export function impliedBreaches(
+  collection: Collection,
+  action: 'create' | 'update',
+  row: Record<string, unknown>,
+): readonly Breach[] {
+  return [...collection.fields.values()].flatMap((field): readonly Breach[] => {
+    if (isFilled(field) || field.column?.nullable !== false) return [];
+    const value = Object.hasOwn(row, field.name) ? row[field.name] : undefined;
+    if (value === null) return [{ path: [field.name], type: 'nnull' }];
+    const missing = value === undefined && action === 'create' && field.column.default === null;
+    return missing ? [{ path: [field.name], type: 'required' }] : [];
+  });
+}
+
+/** Would a created row hold null here if nothing is submitted? */
+export const nullUnlessSubmitted = (collection: Collection) => (name: string): boolean => {
+  const field = collection.fields.get(name);
+  return field?.column !== undefined && !isFilled(field) && field.column?.default === null;
+};

@@ -1,0 +1,44 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Connections } from '../database/contract.ts';
+import type { Lock } from './contract.ts';
+
+/** Tells our locks from other advisory locks in the database. Never changed. */
+const CLASS = 1952804464;
+
+/**
+ * Advisory locks of PostgreSQL: the database lets go of them with the connection, so a process that dies blocks nobody.
+ * Each held lock has a connection outside the pool, since work under a lock needs the pool itself; within one process
+ * callers queue before they take one.
+ */
+export function createLock(connections: Connections): Lock {
+  const queues = new Map<string, Promise<unknown>>();
+  const held = new AsyncLocalStorage<ReadonlySet<string>>();
+
+  async function holding<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const connection = await connections.dedicated(() => {});
+    try {
+      await connection.query('select pg_advisory_lock($1, hashtext($2))', [CLASS, name]);
+      return await held.run(new Set([...(held.getStore() ?? []), name]), work);
+    } finally {
+      await connection.end();
+    }
+  }
+
+  return {
+    async run(name, work) {
+      // Whoever holds it already would wait for itself.
+      if (held.getStore()?.has(name)) return work();
+      const before = queues.get(name) ?? Promise.resolve();
+      const mine = before.then(
+        () => holding(name, work),
+        () => holding(name, work),
+      );
+      queues.set(name, mine);
+      try {
+        return await mine;
+      } finally {
+        if (queues.get(name) === mine) queues.delete(name);
+      }
+    },
+  };
+}

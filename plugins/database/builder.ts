@@ -1,0 +1,72 @@
+import { createRequire } from 'node:module';
+import type { Knex } from 'knex';
+import type { Lease, Units } from './unit-of-work.ts';
+
+/** What a builder is about to compile; thrown out of where it may not. */
+export type Guard = (statement: BuilderParts) => void;
+
+/** The parts of knex's builder that say which tables it touches, and how. */
+export interface BuilderParts {
+  readonly _method: string;
+  readonly _single: { readonly table?: unknown; readonly schema?: string };
+  readonly _statements: readonly { readonly grouping?: string; readonly type?: string; readonly table?: unknown }[];
+}
+
+interface BuilderClient {
+  queryBuilder(): Knex.QueryBuilder;
+}
+type BuilderClientClass = new (guard: Guard) => BuilderClient;
+
+/**
+ * Makes builders on one table that run in the current unit of work. Knex is loaded with the first of them: half of what
+ * it needs is for other databases' sake, and most of the service writes its statements itself.
+ */
+export function createBuilders(units: Units, schema: string): (table: string, guard: Guard) => Knex.QueryBuilder {
+  let Client: BuilderClientClass | undefined;
+  const clients = new WeakMap<Guard, BuilderClient>();
+  return (table, guard) => {
+    Client ??= clientClass(units);
+    const client = clients.get(guard) ?? new Client(guard);
+    clients.set(guard, client);
+    return client.queryBuilder().withSchema(schema).table(table);
+  };
+}
+
+interface DialectClass {
+  new (config: object): BuilderClient & { queryCompiler(builder: BuilderParts, formatter: unknown): unknown };
+}
+
+function clientClass(units: Units): BuilderClientClass {
+  const Dialect = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as DialectClass;
+  const leases = new WeakMap<object, Lease>();
+
+  return class extends Dialect {
+    readonly #guard: Guard;
+
+    constructor(guard: Guard) {
+      super({ client: 'pg', compileSqlOnError: false });
+      this.#guard = guard;
+    }
+
+    /** Every builder passes here just before it becomes SQL, clones and sub-queries too. */
+    override queryCompiler(builder: BuilderParts, formatter: unknown): unknown {
+      this.#guard(builder);
+      return super.queryCompiler(builder, formatter);
+    }
+
+    async acquireConnection(): Promise<object> {
+      const lease = await units.lease();
+      leases.set(lease.client, lease);
+      return lease.client;
+    }
+
+    async releaseConnection(connection: object): Promise<void> {
+      leases.get(connection)?.release();
+      leases.delete(connection);
+    }
+
+    transaction(): never {
+      throw new Error('transactions are units of work: host.db.transaction');
+    }
+  } as BuilderClientClass;
+}

@@ -1,0 +1,76 @@
+import { fail, type Log } from '#kernel';
+import type { Client, Pool, PoolClient } from 'pg';
+import { connectFailure, Remediable } from './connect-failure.ts';
+import { type EmbeddedServer, embeddedServer } from './embedded/server.ts';
+import { connectAlone, createPool } from './pool.ts';
+import type { DatabaseConfig } from './settings.ts';
+import { configuredTarget, type Target } from './target.ts';
+
+const OLDEST = 140_000;
+
+/** The one connection of this process to its database: nothing before `open`, a pool after it, nothing after `close`. */
+export interface Connection {
+  open(): Promise<void>;
+  acquire(): Promise<PoolClient>;
+  alone(): Promise<Client>;
+  usage(): { used: number; available: number };
+  close(): Promise<void>;
+}
+
+export function createConnection(config: DatabaseConfig, schemas: readonly string[], log: Log): Connection {
+  let opened: { pool: Pool; target: Target; server?: EmbeddedServer } | undefined;
+  const current = () => {
+    if (!opened) throw fail('SERVICE_UNAVAILABLE', 'The database is not connected.');
+    return opened;
+  };
+
+  return {
+    async open() {
+      const configured = configuredTarget(config);
+      const { target, server } = configured
+        ? { target: configured, server: undefined }
+        : await embeddedServer({ dataPath: config.DATA_PATH, log });
+      // The embedded server stays as long as anybody is connected to it, so we stay connected.
+      const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
+      const pool = createPool(target, { min, max: config.DB_POOL_MAX, schemas, log });
+      opened = { pool, target, server };
+      await check(pool, schemas).catch((error) => {
+        throw connectFailure(error, target.called);
+      });
+      log.info({ database: target.called, embedded: server !== undefined }, 'connected to the database');
+    },
+    async acquire() {
+      try {
+        return await current().pool.connect();
+      } catch (error) {
+        log.error({ reason: (error as Error).message }, 'no connection to the database');
+        throw fail('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
+      }
+    },
+    alone: () => connectAlone(current().target, schemas),
+    usage() {
+      const { pool } = current();
+      const used = pool.totalCount - pool.idleCount;
+      return { used, available: config.DB_POOL_MAX - used };
+    },
+    async close() {
+      const { pool, server } = opened ?? {};
+      opened = undefined;
+      await pool?.end();
+      await server?.stop();
+    },
+  };
+}
+
+async function check(pool: Pool, schemas: readonly string[]): Promise<void> {
+  const { rows } = await pool.query<{ version: number; name: string; missing: string[] }>(
+    `select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
+      array(select wanted from unnest($1::text[]) wanted where to_regnamespace(quote_ident(wanted)) is null) as missing`,
+    [schemas],
+  );
+  const { version, name, missing } = rows[0] ?? { version: 0, name: '', missing: [] };
+  if (version < OLDEST) throw new Remediable(`the database is PostgreSQL ${name}; 14 or newer is needed`, 'upgrade the database');
+  if (missing.length > 0) {
+    throw new Remediable(`there is no schema ${missing.join(', ')} in the database`, 'create it, or correct DB_SCHEMAS');
+  }
+}

@@ -1,0 +1,132 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import type { Log } from '#kernel';
+import { Remediable } from '../connect-failure.ts';
+import type { Target } from '../target.ts';
+import { findBinaries } from './binaries.ts';
+import { prepareCluster, USER } from './cluster.ts';
+import { findPlace } from './place.ts';
+import { isAlive, type Postmaster, runningServer } from './running.ts';
+import { startServer } from './start.ts';
+
+const DATABASE = 'tenon';
+/** After a crash a server first reads its log: that may take minutes, and cutting it short would only begin it anew. */
+const PATIENCE = 240_000;
+const STOPPING = 8_000;
+
+export interface EmbeddedServer {
+  /** Stops the server unless another process of ours is connected to it. */
+  stop(): Promise<void>;
+}
+
+/** A PostgreSQL of our own in the data folder: found running, or started, or made and started. */
+export async function embeddedServer(options: {
+  dataPath: string;
+  log: Log;
+}): Promise<{ target: Target; server: EmbeddedServer }> {
+  const { log } = options;
+  const dataPath = await ownFolder(resolve(options.dataPath));
+  const place = await findPlace(dataPath, await findBinaries(), log);
+  const password = await prepareCluster(place, dataPath, log);
+  const cluster = await realpath(place.cluster);
+  const client = (port: number, database: string, application_name: string): pg.ClientConfig => ({
+    host: '127.0.0.1',
+    port,
+    user: USER,
+    password,
+    database,
+    application_name,
+    keepAlive: true,
+  });
+
+  const until = Date.now() + PATIENCE;
+  for (;;) {
+    const { pid, port } = await ready({ ...place, cluster }, join(dataPath, 'postgres.log'), until);
+    try {
+      await ensureDatabase((database) => client(port, database, 'tenon'));
+    } catch (error) {
+      // Between our look and our connection another process may have stopped the server.
+      if ((await runningServer(cluster))?.status === 'ready' || Date.now() > until) throw error;
+      continue;
+    }
+    return {
+      target: { client: client(port, DATABASE, 'tenon'), called: `in ${join(dataPath, 'postgres')}` },
+      server: { stop: () => stop(pid, cluster, client(port, DATABASE, 'closing')) },
+    };
+  }
+}
+
+async function ownFolder(path: string): Promise<string> {
+  try {
+    await mkdir(path, { recursive: true });
+    return await realpath(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Remediable(`the data folder ${path} cannot be made (${code})`, 'set DATA_PATH to a folder this user may write to');
+  }
+}
+
+/** Waits for the server that runs, or starts one; of several processes doing this at once one server results. */
+async function ready(place: Parameters<typeof startServer>[0], logFile: string, until: number): Promise<Postmaster> {
+  let attempts = 0;
+  while (Date.now() < until) {
+    const running = await runningServer(place.cluster);
+    if (running?.status === 'ready') return running;
+    if (!running) {
+      const failure = await startServer(place, logFile);
+      if (failure !== undefined && !(await runningServer(place.cluster)) && ++attempts >= 3) {
+        throw new Remediable(`PostgreSQL did not start:\n${failure}`, `see ${logFile}`);
+      }
+    }
+    await wait(20);
+  }
+  throw new Remediable('PostgreSQL did not become ready in time', `see ${logFile}`);
+}
+
+async function ensureDatabase(client: (database: string) => pg.ClientConfig): Promise<void> {
+  if ((await connects(client(DATABASE))) === true) return;
+  const connection = new pg.Client(client('postgres'));
+  await connection.connect();
+  try {
+    await connection.query(`create database ${DATABASE}`);
+  } catch (error) {
+    // Made by another process meanwhile.
+    if (!['42P04', '23505'].includes((error as { code: string }).code)) throw error;
+  } finally {
+    await connection.end();
+  }
+}
+
+async function connects(config: pg.ClientConfig): Promise<boolean> {
+  const connection = new pg.Client(config);
+  try {
+    await connection.connect();
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === '3D000') return false;
+    throw error;
+  } finally {
+    await connection.end().catch(() => {});
+  }
+}
+
+async function stop(pid: number, cluster: string, config: pg.ClientConfig): Promise<void> {
+  const connection = new pg.Client(config);
+  connection.on('error', () => {});
+  try {
+    await connection.connect();
+    const { rows } = await connection.query(
+      `select 1 from pg_stat_activity where backend_type = 'client backend' and application_name like 'tenon%' limit 1`,
+    );
+    if (rows.length > 0) return;
+  } catch {
+    // Nobody can use what does not answer; below it is stopped if it still lives.
+  } finally {
+    await connection.end().catch(() => {});
+  }
+  if ((await runningServer(cluster))?.pid !== pid) return;
+  process.kill(pid, 'SIGINT');
+  for (const until = Date.now() + STOPPING; isAlive(pid) && Date.now() < until; ) await wait(20);
+}

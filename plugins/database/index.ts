@@ -1,0 +1,36 @@
+import { capabilities, definePlugin, effects, health } from '#kernel';
+import { createBuilders } from './builder.ts';
+import { databaseCapability } from './capability.ts';
+import { createConnection } from './connection.ts';
+import { connections, migrations } from './contract.ts';
+import { dedicatedConnections } from './dedicated.ts';
+import { healthChecks } from './health-checks.ts';
+import { migrate } from './migrate.ts';
+import manifest from './package.json' with { type: 'json' };
+import type { DatabaseConfig } from './settings.ts';
+import { createStatements } from './statements.ts';
+import { createUnits } from './unit-of-work.ts';
+
+export default definePlugin<DatabaseConfig>({
+  manifest,
+  register(host) {
+    const { config, log } = host;
+    const schemas = config.DB_SCHEMAS.length > 0 ? config.DB_SCHEMAS : ['public'];
+    const connection = createConnection(config, schemas, log);
+    const units = createUnits(connection.acquire, log);
+    const statements = createStatements(units);
+    const builders = createBuilders(units, schemas[0] as string);
+
+    host.define(migrations);
+    host.contribute(capabilities, databaseCapability({ units, statements, builders, schemas }));
+    host.contribute(effects, units.defer);
+    for (const check of healthChecks(statements, connection)) host.contribute(health, check);
+    host.provide(connections, dedicatedConnections(connection.alone));
+
+    host.onMigrate(async () => {
+      await connection.open();
+      await migrate(host.read(migrations), { statements, units, schemas, log, connect: connection.alone });
+    });
+    host.onStop(connection.close);
+  },
+});

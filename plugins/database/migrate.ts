@@ -1,0 +1,60 @@
+import type { Log } from '#kernel';
+import type { Client } from 'pg';
+import { type Db, identifier, type Migration } from './contract.ts';
+import type { Statements } from './statements.ts';
+import type { Units } from './unit-of-work.ts';
+
+/** Half of the key of the lock under which one process at a time prepares tables. Never changed. */
+const LOCK = '1952804463, 1';
+
+interface Deps {
+  readonly statements: Statements;
+  readonly units: Units;
+  readonly schemas: readonly string[];
+  readonly log: Log;
+  /** Not from the pool: with a pool of one the steps would wait for the lock's own connection. */
+  readonly connect: () => Promise<Client>;
+}
+
+/** Runs every step that is not recorded yet, each with its record in one transaction. */
+export async function migrate(steps: readonly { owner: string; value: Migration }[], deps: Deps): Promise<void> {
+  refuseDoubles(steps);
+  const { statements, units, schemas, log } = deps;
+  const table = `${identifier(schemas[0] as string)}.platform_migrations`;
+  const db: Pick<Db, 'query' | 'schemas'> = { query: statements.query, schemas };
+  const holder = await deps.connect();
+  try {
+    await takeLock(holder, log);
+    await statements.query(
+      `create table if not exists ${table} (owner text not null, id text not null, at timestamptz not null default now(), primary key (owner, id))`,
+    );
+    const { rows } = await statements.query<{ owner: string; id: string }>(`select owner, id from ${table}`);
+    const done = new Set(rows.map(({ owner, id }) => `${owner}\0${id}`));
+    for (const { owner, value } of steps) {
+      if (done.has(`${owner}\0${value.id}`)) continue;
+      await units.transaction(async () => {
+        await value.up(db);
+        await statements.query(`insert into ${table} (owner, id) values ($1, $2)`, [owner, value.id]);
+      });
+      log.debug({ plugin: owner, step: value.id }, 'tables prepared');
+    }
+  } finally {
+    // The lock belongs to the session and goes with it.
+    await holder.end();
+  }
+}
+
+async function takeLock(holder: Client, log: Log): Promise<void> {
+  const { rows } = await holder.query<{ taken: boolean }>(`select pg_try_advisory_lock(${LOCK}) as taken`);
+  if (rows[0]?.taken) return;
+  log.info('another process is preparing the tables: waiting for it');
+  await holder.query(`select pg_advisory_lock(${LOCK})`);
+}
+
+function refuseDoubles(steps: readonly { owner: string; value: Migration }[]): void {
+  const seen = new Set<string>();
+  for (const { owner, value } of steps) {
+    if (seen.has(`${owner}\0${value.id}`)) throw new Error(`${owner} has two migrations called ${value.id}`);
+    seen.add(`${owner}\0${value.id}`);
+  }
+}

@@ -1,0 +1,51 @@
+import type { Log } from '#kernel';
+import pg from 'pg';
+import { identifier } from './contract.ts';
+import type { Target } from './target.ts';
+
+export interface PoolOptions {
+  readonly min: number;
+  readonly max: number;
+  readonly schemas: readonly string[];
+  readonly log: Log;
+}
+
+/**
+ * What every session starts with. Just-in-time compilation is off: it pays for statements that run for seconds, and
+ * costs tens of milliseconds on those of an API as soon as the planner overestimates them.
+ */
+export const sessionSettings = (schemas: readonly string[]): string =>
+  `set timezone to 'UTC'; set datestyle to 'ISO'; set jit to off; set search_path to ${schemas.map(identifier).join(', ')}`;
+
+/** Connections under use; types stay as the driver reads them, so that bigint and numeric are strings and lose nothing. */
+export function createPool(target: Target, { min, max, schemas, log }: PoolOptions): pg.Pool {
+  const settings = sessionSettings(schemas);
+  const pool = new pg.Pool({
+    ...target.client,
+    min,
+    max,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 60_000,
+    onConnect: async (client) => {
+      // Without a listener of its own a client that breaks while it is checked out would end the process.
+      client.on('error', () => {});
+      await client.query(settings);
+    },
+  });
+  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle connection to the database was lost'));
+  return pool;
+}
+
+/** A connection outside the pool, with the same session. */
+export async function connectAlone(target: Target, schemas: readonly string[]): Promise<pg.Client> {
+  const client = new pg.Client({ ...target.client, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(sessionSettings(schemas));
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+  return client;
+}

@@ -1,0 +1,14 @@
+/** This plugin's settings, as its manifest declares them. */
+export interface DatabaseConfig {
+  readonly DB_CONNECTION_STRING?: string;
+  readonly DB_HOST?: string;
+  readonly DB_PORT: number;
+  readonly DB_DATABASE?: string;
+  readonly DB_USER?: string;
+  readonly DB_PASSWORD?: string;
+  readonly DB_SSL: 'true' | 'false' | 'no-verify';
+  readonly DB_SCHEMAS: readonly string[];
+  readonly DB_POOL_MIN: number;
+  readonly DB_POOL_MAX: number;
+  readonly DATA_PATH: string;
+}

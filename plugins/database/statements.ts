@@ -1,0 +1,62 @@
+import type { PoolClient } from 'pg';
+import type { Result, StatementOptions } from './contract.ts';
+import type { Lease, Units } from './unit-of-work.ts';
+
+export interface Statements {
+  query<Row = Record<string, unknown>>(
+    text: string,
+    params?: readonly unknown[],
+    options?: StatementOptions,
+  ): Promise<Result<Row>>;
+}
+
+/** The server keeps a prepared statement as long as its connection: callers who vary names must not fill its memory. */
+const MAX_NAMES = 500;
+
+export function createStatements(units: Units): Statements {
+  const prepared = new WeakMap<PoolClient, Set<string>>();
+  /** How often the plan behind a name has gone out of date. */
+  const editions = new Map<string, number>();
+
+  const isFull = ({ client, inUnit }: Lease, name: string): boolean => {
+    const names = prepared.get(client) ?? new Set();
+    prepared.set(client, names.add(name));
+    return !inUnit && names.size > MAX_NAMES;
+  };
+
+  async function run(lease: Lease, text: string, values: unknown[], name?: string): Promise<Result<never>> {
+    let full = false;
+    try {
+      const { rows, rowCount } = await lease.client.query(name === undefined ? { text, values } : { text, values, name });
+      if (name !== undefined) full = isFull(lease, name);
+      return { rows: rows as never[], count: rowCount ?? 0 };
+    } finally {
+      lease.release(full);
+    }
+  }
+
+  return {
+    async query<Row>(text: string, params: readonly unknown[] = [], { name }: StatementOptions = {}): Promise<Result<Row>> {
+      const values = params as unknown[];
+      const lease = await units.lease();
+      if (name === undefined) return run(lease, text, values);
+      const edition = editions.get(name) ?? 0;
+      try {
+        return await run(lease, text, values, nameOf(name, edition));
+      } catch (error) {
+        if (!isOutdatedPlan(error)) throw error;
+        // Somebody altered a table of the statement. Inside a transaction nothing more can run; the next one will do.
+        editions.set(name, edition + 1);
+        if (lease.inUnit) throw error;
+      }
+      return run(await units.lease(), text, values, nameOf(name, edition + 1));
+    },
+  };
+}
+
+const nameOf = (name: string, edition: number) => (edition === 0 ? name : `${name}_${edition}`);
+
+const isOutdatedPlan = (error: unknown): boolean => {
+  const { code, message } = error as { code?: string; message?: string };
+  return code === '0A000' && message?.includes('cached plan') === true;
+};

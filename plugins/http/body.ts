@@ -1,0 +1,88 @@
+import { fail } from '#kernel';
+import type { Context, Next } from 'koa';
+
+/** Containers inside each other. What the service accepts needs a dozen; deeper ones only cost. */
+const MAX_DEPTH = 100;
+const METHODS: readonly string[] = ['POST', 'PATCH', 'DELETE', 'SEARCH'];
+
+export type ReadBody = (ctx: Context) => Promise<unknown>;
+type Parser = (ctx: Context, next: Next) => Promise<void>;
+
+/**
+ * Reads JSON bodies by koa-body, which is loaded with the first of them: it brings parsers for forms and uploads that
+ * take twenty megabytes. Multipart bodies are left unread for the routes that take them.
+ */
+export function createBodyReader(limit: number): ReadBody {
+  let parser: Promise<Parser> | undefined;
+  const load = async (): Promise<Parser> => {
+    const { koaBody } = await import('koa-body');
+    return koaBody({ jsonLimit: limit, jsonStrict: false, includeUnparsed: true }) as unknown as Parser;
+  };
+
+  return async (ctx) => {
+    if (!METHODS.includes(ctx.method) || !hasBody(ctx) || !isJson(ctx)) return undefined;
+    parser ??= load();
+    const parse = await parser;
+    const request: { body?: unknown; rawBody?: string } = {};
+    try {
+      await parse(derived(ctx, request), async () => {});
+    } catch (error) {
+      // The client is still sending: it reads our answer once its own words are taken off the line.
+      ctx.req.resume();
+      throw refusal(error, limit);
+    }
+    if (request.rawBody === '' || request.rawBody === undefined) return undefined;
+    checkBody(request.body, request.rawBody);
+    return request.body;
+  };
+}
+
+const hasBody = ({ req }: Context): boolean =>
+  req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+
+/** No type at all is taken for JSON, which the parser will judge. */
+function isJson(ctx: Context): boolean {
+  const type = ctx.req.headers['content-type'];
+  if (type === undefined || ctx.is('json', '+json')) return true;
+  if (ctx.is('multipart')) return false;
+  throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON.', { mediaType: type, where: 'body' });
+}
+
+/** koa-body knows neither SEARCH nor bodies without a type, so it is shown a request that has nothing unusual. */
+const derived = (ctx: Context, request: object): Context =>
+  ({ req: ctx.req, request, method: 'POST', is: (types: string[]) => types.includes('application/json') }) as never;
+
+function refusal(error: unknown, limit: number) {
+  const { status, message } = error as { status?: number; message?: string };
+  if (status === 413) return fail('CONTENT_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
+  if (status === 415) return fail('UNSUPPORTED_MEDIA_TYPE', message, { where: 'body' });
+  return fail('INVALID_PAYLOAD', message);
+}
+
+/** Top level, nesting and NUL characters: what parses may still be nothing that can be worked on or stored. */
+function checkBody(body: unknown, text: string): void {
+  if (body === null || typeof body !== 'object') throw fail('INVALID_PAYLOAD', 'The body must be an object or an array.');
+  const hasNul = text.includes('\\u0000') && containsNul(body);
+  if (isTooDeep(body, 1)) throw fail('INVALID_PAYLOAD', `The body is nested more than ${MAX_DEPTH} levels deep.`);
+  if (hasNul) throw fail('INVALID_PAYLOAD', 'The body contains a NUL character.');
+}
+
+/** Goes no deeper than the limit itself, so it cannot run out of stack. */
+function isTooDeep(value: object, level: number): boolean {
+  if (level > MAX_DEPTH) return true;
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    if (inner !== null && typeof inner === 'object' && isTooDeep(inner, level + 1)) return true;
+  }
+  return false;
+}
+
+function containsNul(body: object): boolean {
+  const left: object[] = [body];
+  for (let one = left.pop(); one; one = left.pop()) {
+    for (const [key, value] of Object.entries(one)) {
+      if (key.includes('\0') || (typeof value === 'string' && value.includes('\0'))) return true;
+      if (value !== null && typeof value === 'object') left.push(value);
+    }
+  }
+  return false;
+}

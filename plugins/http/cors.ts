@@ -1,0 +1,35 @@
+import type { Context } from 'koa';
+import type { HttpConfig } from './settings.ts';
+
+/** Answers true where the request was a preflight and is answered. */
+export type Cors = (ctx: Context) => boolean;
+
+export function createCors(config: HttpConfig): Cors {
+  if (!config.CORS_ENABLED) return () => false;
+  const allowed = new Set(config.CORS_ORIGIN);
+  const anybody = allowed.has('*');
+  const allow = (origin: string): string | undefined =>
+    allowed.has('true') || allowed.has(origin) ? origin : anybody ? '*' : undefined;
+  const preflight: Record<string, string> = {
+    'Access-Control-Allow-Methods': config.CORS_METHODS.join(','),
+    'Access-Control-Allow-Headers': config.CORS_ALLOWED_HEADERS.join(','),
+    'Access-Control-Max-Age': String(config.CORS_MAX_AGE),
+  };
+
+  return (ctx) => {
+    const { origin } = ctx.req.headers;
+    const asked = ctx.req.method === 'OPTIONS' && ctx.req.headers['access-control-request-method'] !== undefined;
+    const answer = origin === undefined ? undefined : allow(origin);
+    if (answer !== undefined) {
+      ctx.set('Access-Control-Allow-Origin', answer);
+      // Browsers refuse credentials together with "anybody", and rightly so.
+      if (config.CORS_CREDENTIALS && answer !== '*') ctx.set('Access-Control-Allow-Credentials', 'true');
+      if (asked) ctx.set(preflight);
+      else if (config.CORS_EXPOSED_HEADERS.length > 0) {
+        ctx.set('Access-Control-Expose-Headers', config.CORS_EXPOSED_HEADERS.join(','));
+      }
+    }
+    if (asked) ctx.status = 204;
+    return asked;
+  };
+}

@@ -1,0 +1,34 @@
+import { definePlugin, middleware } from '#kernel';
+import { createBodyReader } from './body.ts';
+import { type HttpContext, routes } from './contract.ts';
+import { edge } from './edge.ts';
+import manifest from './package.json' with { type: 'json' };
+import { createRouter, type FindRoute } from './router.ts';
+import type { HttpConfig } from './settings.ts';
+
+export default definePlugin<HttpConfig>({
+  manifest,
+  register(host) {
+    const { config, log } = host;
+    const readBody = createBodyReader(config.MAX_PAYLOAD_SIZE);
+    let findRoute: FindRoute = () => undefined;
+
+    host.define(routes);
+    host.contribute(middleware, edge(config, log));
+    host.contribute(middleware, {
+      name: 'router',
+      phase: 'route',
+      async handle(ctx, next) {
+        const found = findRoute(ctx.method, ctx.path);
+        if (!found) return next();
+        const context = ctx as unknown as HttpContext & { params: HttpContext['params'] };
+        context.params = found.params;
+        context.state.body = await readBody(ctx);
+        await found.route.handle(context);
+      },
+    });
+    host.onStart(() => {
+      findRoute = createRouter(host.read(routes).map(({ value }) => value));
+    });
+  },
+});

@@ -1,0 +1,58 @@
+import { fail } from '#kernel';
+import { parse } from 'qs';
+import type { HttpContext } from './contract.ts';
+import type { QueryLimits } from './settings.ts';
+
+const LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
+/** Nothing nested and nothing encoded: such text needs no parser. */
+const PLAIN = /^[^%+[\]\0]*$/;
+
+/**
+ * A query string with its brackets resolved. Objects have no prototype, so that no name in it means more than itself;
+ * what goes over a limit is refused, never cut.
+ */
+export function parseQueryString(text: string, limits: QueryLimits = LIMITS): Record<string, unknown> {
+  if (text === '') return { __proto__: null } as never;
+  const plain = PLAIN.test(text) ? parsePlain(text) : undefined;
+  if (plain) return plain;
+  if (text.includes('%00') || text.includes('\0')) throw fail('INVALID_QUERY', 'The query contains a NUL character.');
+  try {
+    return parse(text, {
+      depth: limits.depth,
+      strictDepth: true,
+      arrayLimit: limits.list,
+      parameterLimit: limits.parameters,
+      throwOnLimitExceeded: true,
+      allowPrototypes: false,
+      plainObjects: true,
+    });
+  } catch (error) {
+    throw fail('INVALID_QUERY', (error as Error).message);
+  }
+}
+
+/** Undefined where something needs a closer look after all: many parameters, or one name twice, which makes a list. */
+function parsePlain(text: string): Record<string, unknown> | undefined {
+  const parts = text.split('&');
+  if (parts.length > 50) return undefined;
+  const query: Record<string, unknown> = { __proto__: null } as never;
+  for (const part of parts) {
+    const at = part.indexOf('=');
+    const key = at === -1 ? part : part.slice(0, at);
+    if (key === '' || key === '__proto__') continue;
+    if (key in query) return undefined;
+    query[key] = at === -1 ? '' : part.slice(at + 1);
+  }
+  return query;
+}
+
+/** The request's query, parsed once. */
+export function rawQueryOf(ctx: HttpContext): Record<string, unknown> {
+  const { state } = ctx;
+  if (!state.rawQuery) {
+    const url = ctx.req.url ?? '';
+    const at = url.indexOf('?');
+    state.rawQuery = parseQueryString(at === -1 ? '' : url.slice(at + 1), state.settings?.limits);
+  }
+  return state.rawQuery;
+}

@@ -1,0 +1,25 @@
+import { hash } from 'node:crypto';
+import type { Context } from 'koa';
+import type { HttpConfig } from './settings.ts';
+
+/** Headers of every answer. A handler that sends something a browser shows replaces what does not fit. */
+export const standingHeaders = (config: HttpConfig): ReadonlyMap<string, string> =>
+  new Map([
+    ['Cache-Control', 'no-cache'],
+    ['Vary', 'Origin, Cache-Control'],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['X-Frame-Options', 'DENY'],
+    ['Referrer-Policy', 'no-referrer'],
+    ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+    ...(config.HSTS_ENABLED
+      ? [['Strict-Transport-Security', `max-age=${Math.floor(config.HSTS_MAX_AGE / 1000)}; includeSubDomains`] as const]
+      : []),
+  ]);
+
+/** Lets a client that already has this very JSON keep it. */
+export function answerUnchanged(ctx: Context): void {
+  const { body } = ctx;
+  if (typeof body !== 'string' || ctx.status !== 200 || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return;
+  if (!ctx.res.hasHeader('ETag')) ctx.res.setHeader('ETag', `W/"${hash('sha1', body, 'base64')}"`);
+  if (ctx.req.headers['if-none-match'] !== undefined && ctx.fresh) ctx.status = 304;
+}

@@ -1,0 +1,73 @@
+import Router from '@koa/router';
+import { fail } from '#kernel';
+import type { Route } from './contract.ts';
+
+/** The part of a compiled route that matching needs. */
+interface Layer {
+  readonly regexp: RegExp;
+  readonly paramNames: readonly { readonly name: string | number }[];
+}
+
+interface Compiled {
+  readonly layer: Layer;
+  readonly route: Route;
+}
+
+export interface Match {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export type FindRoute = (method: string, path: string) => Match | undefined;
+
+/**
+ * @koa/router compiles the paths. Its own dispatch tries every route of the service in turn; here a request meets only
+ * the few that share its method and first segment, those with fewer parameters first: `/users/me` before `/users/:id`.
+ */
+export function createRouter(routes: readonly Route[]): FindRoute {
+  const router = new Router({ strict: false, sensitive: true });
+  const table = new Map<string, Compiled[]>();
+  for (const route of routes) {
+    const layer = router.register(route.path, [route.method], () => {}) as unknown as Layer;
+    const segment = firstSegment(route.path);
+    for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]) {
+      const key = `${method} ${/^[:*{]/.test(segment) ? '*' : segment}`;
+      table.set(key, [...(table.get(key) ?? []), { layer, route }]);
+    }
+  }
+  for (const compiled of table.values()) compiled.sort((a, b) => a.layer.paramNames.length - b.layer.paramNames.length);
+
+  const look = (key: string, path: string): Match | undefined => {
+    for (const { layer, route } of table.get(key) ?? []) {
+      const captures = layer.regexp.exec(path);
+      if (captures) return { route, params: paramsOf(layer, captures) };
+    }
+    return undefined;
+  };
+  return (method, path) => look(`${method} ${firstSegment(path)}`, path) ?? look(`${method} *`, path);
+}
+
+function firstSegment(path: string): string {
+  const end = path.indexOf('/', 1);
+  return end === -1 ? path.slice(1) : path.slice(1, end);
+}
+
+function paramsOf({ paramNames }: Layer, captures: RegExpExecArray): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [at, { name }] of paramNames.entries()) {
+    const value = captures[at + 1];
+    if (value !== undefined) params[name] = decoded(value);
+  }
+  return params;
+}
+
+function decoded(text: string): string {
+  let value = text;
+  try {
+    if (text.includes('%')) value = decodeURIComponent(text);
+  } catch {
+    throw fail('INVALID_PATH_PARAMETER', `"${text}" is not encoded correctly.`);
+  }
+  if (value.includes('\0')) throw fail('INVALID_PATH_PARAMETER', 'A part of the path contains a NUL character.');
+  return value;
+}

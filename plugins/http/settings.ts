@@ -1,0 +1,41 @@
+/** This plugin's settings, as its manifest declares them. */
+export interface HttpConfig {
+  readonly PUBLIC_URL: string;
+  readonly MAX_PAYLOAD_SIZE: number;
+  readonly IP_TRUST_PROXY: 'false' | 'true' | '0' | '1' | '2' | '3' | '4' | '5';
+  readonly HSTS_ENABLED: boolean;
+  readonly HSTS_MAX_AGE: number;
+  readonly CORS_ENABLED: boolean;
+  readonly CORS_ORIGIN: readonly string[];
+  readonly CORS_METHODS: readonly string[];
+  readonly CORS_ALLOWED_HEADERS: readonly string[];
+  readonly CORS_EXPOSED_HEADERS: readonly string[];
+  readonly CORS_CREDENTIALS: boolean;
+  readonly CORS_MAX_AGE: number;
+  readonly QUERYSTRING_MAX_PARSE_DEPTH: number;
+  readonly QUERYSTRING_ARRAY_LIMIT: number;
+  readonly QUERYSTRING_PARAMETER_LIMIT: number;
+}
+
+export interface QueryLimits {
+  /** Brackets in one name. */
+  readonly depth: number;
+  /** Entries of one list. */
+  readonly list: number;
+  readonly parameters: number;
+}
+
+/** What the functions of the contract need of the settings; travels with the request. */
+export interface RequestSettings {
+  readonly limits: QueryLimits;
+  readonly proxies: number;
+}
+
+export const requestSettings = (config: HttpConfig): RequestSettings => ({
+  limits: {
+    depth: config.QUERYSTRING_MAX_PARSE_DEPTH,
+    list: config.QUERYSTRING_ARRAY_LIMIT,
+    parameters: config.QUERYSTRING_PARAMETER_LIMIT,
+  },
+  proxies: config.IP_TRUST_PROXY === 'true' ? 1 : Number(config.IP_TRUST_PROXY) || 0,
+});

@@ -1,0 +1,15 @@
+import type { Composition } from '#kernel';
+
+/** The whole product, floor by floor: a plugin uses what stands on its own floor or below. */
+export const floors = [
+  { floor: 'ground', plugins: ['database', 'cluster', 'http'] },
+  { floor: 'model', plugins: ['schema', 'query', 'access'] },
+  { floor: 'content', plugins: ['collections', 'items', 'users', 'auth'] },
+  { floor: 'surfaces', plugins: ['server'] },
+] as const;
+
+/** Folders of all plugins, in floor order; `local` names a folder of packages made by others. */
+export const composition = (options: Pick<Composition, 'local'> = {}): Composition => ({
+  plugins: floors.flatMap(({ plugins }) => plugins.map((name) => new URL(`./${name}/`, import.meta.url))),
+  ...options,
+});

@@ -1,0 +1,40 @@
+import type { Column } from '../contract.ts';
+import type { CatalogColumn, CatalogTable } from './content.ts';
+
+/** Sizes in the sense of `information_schema`: binary digits of whole and floating numbers, decimal ones of numeric. */
+const PRECISION: Readonly<Record<string, number>> = { int2: 16, int4: 32, int8: 64, float4: 24, float8: 53 };
+
+/** A catalog column in the terms of the contract. */
+export function columnOf(column: CatalogColumn, table: CatalogTable): Column {
+  const { name, type, builtin, array, typmod } = column;
+  const alone = table.indexes.filter(({ columns }) => columns.length === 1 && columns[0] === name);
+  const sized = builtin && !array;
+  const numeric = sized && type === 'numeric' && typmod >= 4;
+  return {
+    name,
+    sqlType: column.sqlType,
+    dataType: array ? 'ARRAY' : column.dataType,
+    nullable: column.nullable,
+    default: column.default,
+    generated: column.generation !== null,
+    generationExpression: column.generation,
+    autoIncrement: column.identity !== '' || column.default?.startsWith('nextval(') === true,
+    identityAlways: column.identity === 'a',
+    maxLength: sized && (type === 'varchar' || type === 'bpchar') && typmod >= 4 ? typmod - 4 : null,
+    precision: numeric ? ((typmod - 4) >> 16) & 0xffff : sized ? (PRECISION[type] ?? null) : null,
+    // Eleven bits with a sign: PostgreSQL 15 and later allow negative scales.
+    scale: numeric ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024 : sized && type.startsWith('int') && type in PRECISION ? 0 : null,
+    unique: alone.some(({ unique }) => unique),
+    indexed: table.indexes.some(({ columns, unique }) => !unique && columns[0] === name),
+    primary: table.indexes.some(({ columns, primary }) => primary && columns.includes(name)),
+    array,
+    enumValues: column.enum,
+    comment: column.comment,
+  };
+}
+
+/** The one column of the primary key; null where there are several or none. */
+export function primaryOf(table: CatalogTable): string | null {
+  const key = table.indexes.find(({ primary }) => primary);
+  return key?.columns.length === 1 ? (key.columns[0] ?? null) : null;
+}

@@ -1,0 +1,40 @@
+import type { Column, FieldType } from './contract.ts';
+
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+const QUOTED = /^(E?)'((?:[^']|'')*)'(?:::.+)?$/s;
+
+/** A column's default as the API shows it: a value where it is a literal, else the expression's text. */
+export function defaultValue(type: FieldType, column: Column): unknown {
+  const text = column.default;
+  if (text === null || /^null(::.+)?$/i.test(text)) return null;
+  if (text === 'true' || text === 'false') return text === 'true';
+  // Negative literals come back as ('-1'::integer) or (-1).
+  const inner = /^\((.*)\)(?:::.+)?$/s.exec(text)?.[1] ?? text;
+  const quoted = QUOTED.exec(inner);
+  const bare = quoted ? unquoted(quoted) : inner.replace(/::[\w ]+(\(\d+(,\d+)?\))?$/, '');
+  if (!quoted && !NUMBER.test(bare)) return text;
+  switch (type) {
+    case 'integer':
+    case 'float':
+      return NUMBER.test(bare) ? Number(bare) : bare;
+    case 'json':
+      return parsed(bare);
+    case 'csv':
+      return bare === '' ? [] : bare.split(',');
+    default:
+      return bare;
+  }
+}
+
+function unquoted([, escaped, body = '']: RegExpExecArray): string {
+  const text = body.replaceAll("''", "'");
+  return escaped ? text.replaceAll('\\\\', '\\') : text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,87 @@
+import { collectionNames } from '../catalog/collection-names.ts';
+import { primaryOf } from '../catalog/column.ts';
+import type { CatalogTable, Content, Row } from '../catalog/content.ts';
+import { type Collection, type CollectionMeta, type Overview, SYSTEM_PREFIX } from '../contract.ts';
+import type { Declarations } from '../system/declarations.ts';
+import { fieldsOf, type MutableFields } from './fields.ts';
+import { collectionMeta } from './registry-rows.ts';
+import { linkFields, relationsOf } from './relations.ts';
+import { systemCollectionMeta } from './system-meta.ts';
+
+interface Input {
+  readonly content: Content;
+  readonly version: string;
+  readonly declared: Declarations;
+  /** The schema that holds the service's own tables. */
+  readonly first: string;
+}
+
+/** Catalogs, registry rows and declarations put together. */
+export function buildOverview({ content, version, declared, first }: Input): Overview {
+  const names = collectionNames(content.tables ?? [], first, (name) => declared.has(name));
+  const rows = rowsByCollection(content.registry.fields ?? []);
+  const metas = new Map((content.registry.collections ?? []).map((row) => [String(row.collection), collectionMeta(row)]));
+
+  const collections = new Map<string, Collection & { readonly fields: MutableFields }>();
+  const byTable = new Map<string, string>();
+  for (const [table, name] of names) {
+    const system = declared.get(name);
+    if (system?.internal) continue;
+    byTable.set(`${table.schema}\0${table.name}`, name);
+    const fields = fieldsOf(name, table, rows.get(name) ?? [], system, declared);
+    const meta = system ? systemCollectionMeta(system) : (metas.get(name) ?? null);
+    collections.set(name, collectionOf(name, table, fields, meta, system !== undefined));
+  }
+  const relations = relationsOf({
+    content,
+    collections,
+    nameOf: (schema, table) => byTable.get(`${schema}\0${table}`),
+    declared,
+  });
+  linkFields(relations, collections);
+
+  const all = new Map<string, Collection>(collections);
+  for (const [name, meta] of metas) {
+    if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, folderOf(name, meta));
+  }
+  return { version, collections: all, relations };
+}
+
+function collectionOf(name: string, table: CatalogTable, fields: MutableFields, meta: CollectionMeta | null, system: boolean) {
+  const isTable = table.kind === 'r' || table.kind === 'p';
+  const primary = isTable ? primaryOf(table) : null;
+  const sortField = meta?.sort_field;
+  return {
+    name,
+    table: { schema: table.schema, name: table.name, comment: table.comment },
+    kind: isTable ? ('table' as const) : ('view' as const),
+    system,
+    meta,
+    primary: primary !== null && fields.has(primary) ? primary : null,
+    fields,
+    singleton: meta?.singleton === true,
+    sortField: sortField && fields.get(sortField)?.column ? sortField : null,
+  };
+}
+
+const folderOf = (name: string, meta: CollectionMeta): Collection => ({
+  name,
+  table: null,
+  kind: 'folder',
+  system: false,
+  meta,
+  primary: null,
+  fields: new Map(),
+  singleton: false,
+  sortField: null,
+});
+
+function rowsByCollection(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
+  const by = new Map<string, Row[]>();
+  for (const row of rows) {
+    const list = by.get(String(row.collection));
+    if (list) list.push(row);
+    else by.set(String(row.collection), [row]);
+  }
+  return by;
+}

@@ -1,0 +1,108 @@
+import { columnOf } from '../catalog/column.ts';
+import { columnType } from '../catalog/column-type.ts';
+import type { CatalogTable, Row } from '../catalog/content.ts';
+import type { Column, Field, FieldMeta, FieldType, SystemCollection } from '../contract.ts';
+import { aliasesOf, type Declarations } from '../system/declarations.ts';
+import { fieldMeta } from './registry-rows.ts';
+import { systemAliasMeta, systemFieldMeta } from './system-meta.ts';
+
+export type MutableField = { -readonly [K in keyof Field]: Field[K] };
+export type MutableFields = Map<string, MutableField>;
+
+/** Flags of fields without a column. */
+export const ALIAS_SPECIALS: readonly string[] = ['alias', 'no-data', 'group', 'o2m', 'm2m', 'm2a', 'files', 'translations'];
+const TEXTS: readonly FieldType[] = ['string', 'text'];
+
+/** Flags that say what a column holds, where the column can hold it. */
+const OVERRIDES: Readonly<Record<string, { readonly type: FieldType; readonly on: readonly FieldType[] }>> = {
+  hash: { type: 'hash', on: TEXTS },
+  'cast-json': { type: 'json', on: TEXTS },
+  'cast-csv': { type: 'csv', on: TEXTS },
+  csv: { type: 'csv', on: TEXTS },
+  uuid: { type: 'uuid', on: TEXTS },
+  file: { type: 'uuid', on: TEXTS },
+};
+
+/** A table's fields: its columns in their order, then its aliases. What they lead to is filled in later. */
+export function fieldsOf(
+  collection: string,
+  table: CatalogTable,
+  rows: readonly Row[],
+  declared: SystemCollection | undefined,
+  all: Declarations,
+): MutableFields {
+  const metas = new Map(rows.map((row) => [String(row.field), fieldMeta(row)]));
+  const fields: MutableFields = new Map();
+  for (const one of table.columns) {
+    const type = columnType(one);
+    if (!type) continue;
+    const column = columnOf(one, table);
+    const field = systemField(collection, column, declared) ?? ownField(collection, column, type, metas.get(one.name) ?? null);
+    fields.set(one.name, field);
+  }
+  for (const { alias } of declared ? aliasesOf(collection, all) : []) {
+    if (!fields.has(alias)) fields.set(alias, aliasField(collection, systemAliasMeta(collection, alias)));
+  }
+  for (const meta of metas.values()) {
+    // A row whose column is gone is a left-over, not an alias.
+    const isAlias = meta.special?.some((flag) => ALIAS_SPECIALS.includes(flag));
+    if (isAlias && !fields.has(meta.field)) fields.set(meta.field, aliasField(collection, meta));
+  }
+  return fields;
+}
+
+function systemField(collection: string, column: Column, declared: SystemCollection | undefined): MutableField | undefined {
+  const at = declared?.fields.findIndex(({ field }) => field === column.name) ?? -1;
+  const field = declared?.fields[at];
+  if (!field) return undefined;
+  const special = field.special ?? [];
+  return {
+    collection,
+    name: column.name,
+    type: field.type,
+    // Uniqueness regardless of case rests on an index over an expression, which the catalog does not show as the column's.
+    column: field.unique && !column.unique ? { ...column, unique: true } : column,
+    special,
+    meta: systemFieldMeta(collection, field, at),
+    concealed: field.type === 'hash' || special.includes('conceal'),
+    sensitive: field.sensitive === true,
+    relation: null,
+  };
+}
+
+function ownField(collection: string, column: Column, type: FieldType, meta: FieldMeta | null): MutableField {
+  const special = meta?.special ?? [];
+  const seen = overridden(type, column, special);
+  return {
+    collection,
+    name: column.name,
+    type: seen,
+    column,
+    special,
+    meta,
+    concealed: seen === 'hash' || special.includes('conceal'),
+    sensitive: false,
+    relation: null,
+  };
+}
+
+function overridden(type: FieldType, column: Column, special: readonly string[]): FieldType {
+  if (column.enumValues) return type;
+  for (const flag of special) {
+    const override = Object.hasOwn(OVERRIDES, flag) ? OVERRIDES[flag] : undefined;
+    if (override?.on.includes(type)) return override.type;
+  }
+  return type;
+}
+
+const aliasField = (collection: string, meta: FieldMeta): MutableField => ({
+  collection,
+  name: meta.field,
+  type: 'alias',
+  column: null,
+  special: meta.special ?? [],
+  meta,
+  concealed: false,
+  sensitive: false,
+  relation: null,
+});

@@ -1,0 +1,95 @@
+import type { Content, ForeignKey, Row } from '../catalog/content.ts';
+import type { Relation, SystemField } from '../contract.ts';
+import type { Declarations } from '../system/declarations.ts';
+import type { MutableFields } from './fields.ts';
+import { relationMeta } from './registry-rows.ts';
+import { systemRelationMeta } from './system-meta.ts';
+
+const RULES: Readonly<Record<string, string>> = {
+  a: 'NO ACTION',
+  r: 'RESTRICT',
+  c: 'CASCADE',
+  n: 'SET NULL',
+  d: 'SET DEFAULT',
+};
+
+interface Known {
+  readonly primary: string | null;
+  readonly fields: MutableFields;
+}
+
+interface Input {
+  readonly content: Content;
+  /** Served collections with a table. */
+  readonly collections: ReadonlyMap<string, Known>;
+  readonly nameOf: (schema: string, table: string) => string | undefined;
+  readonly declared: Declarations;
+}
+
+/** Foreign keys of the database together with registered relations, which may have none (views, many-to-any). */
+export function relationsOf({ content, collections, nameOf, declared }: Input): readonly Relation[] {
+  const rows = new Map((content.registry.relations ?? []).map((row) => [keyOf(row.many_collection, row.many_field), row]));
+  const found = new Map<string, Relation>();
+  for (const key of content.keys ?? []) {
+    const collection = nameOf(key.schema, key.table);
+    const related = nameOf(key.toSchema, key.toTable);
+    if (!collection || !related || !collections.get(collection)?.fields.has(key.column)) continue;
+    // Keys are what relations are written with, so only those that lead to a primary key are one.
+    if (collections.get(related)?.primary !== key.toColumn) continue;
+    const at = keyOf(collection, key.column);
+    const row = rows.get(at);
+    if (found.has(at) && row?.one_collection !== related) continue;
+    const own = declaredField(declared, collection, key.column);
+    const meta = own?.references ? systemRelationMeta(collection, own) : row ? relationMeta(row) : null;
+    found.set(at, { collection, field: key.column, related, meta, schema: constraintOf(key) });
+  }
+  for (const [at, row] of rows) {
+    const relation = found.has(at) ? undefined : registered(row, collections);
+    if (relation) found.set(at, relation);
+  }
+  return [...found.values()];
+}
+
+function registered(row: Row, collections: ReadonlyMap<string, Known>): Relation | undefined {
+  const meta = relationMeta(row);
+  const many = collections.get(meta.many_collection);
+  if (!many?.fields.has(meta.many_field)) return undefined;
+  const relation = { collection: meta.many_collection, field: meta.many_field, meta, schema: null };
+  if (meta.one_collection_field) return many.fields.has(meta.one_collection_field) ? { ...relation, related: null } : undefined;
+  if (!meta.one_collection || !collections.has(meta.one_collection)) return undefined;
+  return { ...relation, related: meta.one_collection };
+}
+
+/** Tells the fields on both sides what they lead to. */
+export function linkFields(relations: readonly Relation[], collections: ReadonlyMap<string, Known>): void {
+  for (const relation of relations) {
+    const { collection, related, meta } = relation;
+    const many = collections.get(collection)?.fields.get(relation.field);
+    if (many && related === null && meta?.one_collection_field) {
+      const allowed = (meta.one_allowed_collections ?? []).filter((name) => collections.get(name)?.primary);
+      many.relation = { kind: 'any', relation, by: meta.one_collection_field, allowed };
+    }
+    const one = related === null ? undefined : collections.get(related);
+    if (!many || !one?.primary || related === null) continue;
+    many.relation = { kind: 'one', relation, to: related };
+    const alias = meta?.one_field ? one.fields.get(meta.one_field) : undefined;
+    if (alias && !alias.column && !alias.relation) alias.relation = { kind: 'many', relation, to: collection };
+  }
+}
+
+const constraintOf = (key: ForeignKey): Relation['schema'] => ({
+  constraint_name: key.name,
+  table: key.table,
+  column: key.column,
+  foreign_key_schema: key.toSchema,
+  foreign_key_table: key.toTable,
+  foreign_key_column: key.toColumn,
+  on_update: RULES[key.onUpdate] ?? 'NO ACTION',
+  on_delete: RULES[key.onDelete] ?? 'NO ACTION',
+});
+
+const declaredField = (declared: Declarations, collection: string, name: string): SystemField | undefined =>
+  declared.get(collection)?.fields.find(({ field }) => field === name);
+
+const keyOf = (collection: unknown, field: unknown): string => `${String(collection)}\0${String(field)}`;
+

@@ -1,0 +1,33 @@
+import type { CollectionMeta, FieldMeta, RelationMeta, SystemCollection, SystemField } from '../contract.ts';
+import { isNullable } from '../system/column-definition.ts';
+import { collectionMeta, fieldMeta, relationMeta } from './registry-rows.ts';
+
+/** What declarations say, in the form of registry rows. */
+export const systemCollectionMeta = ({ collection, note, singleton }: SystemCollection): CollectionMeta => ({
+  ...collectionMeta({ collection, note, singleton: singleton === true, accountability: 'all' }),
+  system: true,
+});
+
+export const systemFieldMeta = (collection: string, field: SystemField, at: number): FieldMeta => ({
+  ...fieldMeta({ collection, field: field.field, width: 'full', sort: at + 1 }),
+  special: field.special?.length ? field.special : null,
+  hidden: field.hidden === true,
+  required: !field.primary && !isNullable(field) && field.default === undefined,
+  searchable: field.searchable !== false,
+  system: true,
+});
+
+export const systemAliasMeta = (collection: string, alias: string): FieldMeta => ({
+  ...fieldMeta({ collection, field: alias, width: 'full', special: 'o2m' }),
+  system: true,
+});
+
+export const systemRelationMeta = (collection: string, { field, references }: SystemField): RelationMeta => ({
+  ...relationMeta({
+    many_collection: collection,
+    many_field: field,
+    one_collection: references?.collection,
+    one_field: references?.alias,
+  }),
+  system: true,
+});

@@ -1,0 +1,71 @@
+import type { Collection, CollectionMeta, Field, FieldMeta, FieldType, Overview, Relation, RelationMeta } from './contract.ts';
+import { defaultValue } from './default-value.ts';
+
+export interface CollectionRecord {
+  readonly collection: string;
+  readonly meta: CollectionMeta | null;
+  readonly schema: { readonly schema: string; readonly name: string; readonly comment: string | null } | null;
+}
+
+export interface FieldRecord {
+  readonly collection: string;
+  readonly field: string;
+  readonly type: FieldType;
+  readonly schema: Readonly<Record<string, unknown>> | null;
+  readonly meta: FieldMeta | null;
+}
+
+export interface RelationRecord {
+  readonly collection: string;
+  readonly field: string;
+  readonly related_collection: string | null;
+  readonly schema: Relation['schema'];
+  readonly meta: RelationMeta | null;
+}
+
+export const collectionRecord = ({ name, meta, table }: Collection): CollectionRecord => ({
+  collection: name,
+  meta,
+  schema: table && { schema: table.schema, name: table.name, comment: table.comment },
+});
+
+export const fieldRecord = (field: Field, overview: Overview): FieldRecord => ({
+  collection: field.collection,
+  field: field.name,
+  type: field.type,
+  schema: columnRecord(field, overview),
+  meta: field.meta,
+});
+
+export const relationRecord = ({ collection, field, related, schema, meta }: Relation): RelationRecord => ({
+  collection,
+  field,
+  related_collection: related,
+  schema,
+  meta,
+});
+
+function columnRecord({ collection, column, type, relation }: Field, overview: Overview): FieldRecord['schema'] {
+  if (!column) return null;
+  const key = relation?.kind === 'one' ? relation.relation.schema : null;
+  return {
+    name: column.name,
+    table: overview.collections.get(collection)?.table?.name ?? collection,
+    data_type: column.dataType,
+    default_value: defaultValue(type, column),
+    generation_expression: column.generationExpression,
+    max_length: column.maxLength,
+    numeric_precision: column.precision,
+    numeric_scale: column.scale,
+    is_generated: column.generated,
+    is_nullable: column.nullable,
+    is_unique: column.unique,
+    is_indexed: column.indexed,
+    is_primary_key: column.primary,
+    has_auto_increment: column.autoIncrement,
+    foreign_key_schema: key?.foreign_key_schema ?? null,
+    foreign_key_table: key?.foreign_key_table ?? null,
+    foreign_key_column: key?.foreign_key_column ?? null,
+    comment: column.comment,
+  };
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { type Db, identifier, type Migration } from '../../database/contract.ts';
+import type { SystemCollection } from '../contract.ts';
+import { literal, objectName } from '../names.ts';
+import { columnDefinition } from './column-definition.ts';
+import { type Declarations, primaryField } from './declarations.ts';
+
+/** On every table made here, so that one of somebody else's with the same name is never taken for ours. */
+const MARK = 'system collection';
+
+/** Makes and extends the tables of all declared collections; runs again whenever the declarations change. */
+export const systemTables = (read: () => Declarations): Migration => ({
+  get id() {
+    return `system-collections-${hashOf(read())}`;
+  },
+  async up(db) {
+    const all = [...read().values()];
+    const there = await tablesThere(db, all);
+    for (const one of all) await prepareTable(db, one, there.get(one.collection));
+    // Constraints between tables come when all tables are there.
+    for (const one of all) await addReferences(db, one, read());
+  },
+});
+
+export const hashOf = (all: Declarations): string =>
+  createHash('sha1').update(JSON.stringify([...all.values()])).digest('hex').slice(0, 12);
+
+type Runner = Pick<Db, 'query' | 'schemas'>;
+const tableOf = (db: Runner, name: string) => `${identifier(db.schemas[0] as string)}.${identifier(name)}`;
+
+async function tablesThere(db: Runner, all: readonly SystemCollection[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { rows } = await db.query<{ name: string; ours: boolean; columns: string[] }>(
+    `select c.relname as name, obj_description(c.oid, 'pg_class') is not distinct from $3 and c.relkind = 'r' as ours,
+      array(select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = any($2::text[])`,
+    [db.schemas[0], all.map(({ collection }) => collection), MARK],
+  );
+  const foreign = rows.find(({ ours }) => !ours);
+  if (foreign) {
+    throw Object.assign(new Error(`the table ${foreign.name} in schema ${db.schemas[0]} was not made by this service`), {
+      remedy: 'rename it, or name an empty schema first in DB_SCHEMAS',
+    });
+  }
+  return new Map(rows.map(({ name, columns }) => [name, columns]));
+}
+
+async function prepareTable(db: Runner, one: SystemCollection, columns: readonly string[] | undefined): Promise<void> {
+  const table = tableOf(db, one.collection);
+  const definitions = one.fields.flatMap((field) => {
+    const sql = columnDefinition(field);
+    return sql ? [{ field, sql }] : [];
+  });
+  if (columns) {
+    for (const { field, sql } of definitions) {
+      if (!columns.includes(field.field)) await db.query(`alter table ${table} add column ${sql}`);
+    }
+  } else {
+    const key = primaryField(one);
+    const lines = [...definitions.map(({ sql }) => sql), ...(key ? [`primary key (${identifier(key.field)})`] : [])];
+    await db.query(`create table ${table} (${lines.join(', ')})`);
+    await db.query(`comment on table ${table} is ${literal(MARK)}`);
+  }
+  for (const { field } of definitions) {
+    if (field.unique) await addUnique(db, one.collection, [field.field], field.caseInsensitive === true);
+    if (field.references) {
+      await addIndex(db, one.collection, [field.field, primaryField(one)?.field]);
+    }
+  }
+  for (const fields of one.unique ?? []) await addUnique(db, one.collection, fields, false);
+}
+
+async function addUnique(db: Runner, collection: string, fields: readonly string[], anyCase: boolean): Promise<void> {
+  const columns = fields.map((field) => (anyCase ? `lower(${identifier(field)})` : identifier(field)));
+  const name = identifier(objectName(collection, ...fields, 'unique'));
+  await db.query(`create unique index if not exists ${name} on ${tableOf(db, collection)} (${columns.join(', ')})`);
+}
+
+async function addIndex(db: Runner, collection: string, fields: readonly (string | undefined)[]): Promise<void> {
+  const columns = fields.flatMap((field) => (field ? [identifier(field)] : []));
+  const name = identifier(objectName(collection, String(fields[0]), 'index'));
+  await db.query(`create index if not exists ${name} on ${tableOf(db, collection)} (${columns.join(', ')})`);
+}
+
+async function addReferences(db: Runner, one: SystemCollection, all: Declarations): Promise<void> {
+  for (const { field, references } of one.fields) {
+    if (!references) continue;
+    const name = objectName(one.collection, field, 'foreign');
+    const key = primaryField(all.get(references.collection) as SystemCollection)?.field as string;
+    const { rows } = await db.query(
+      `select 1 from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = $1 and c.relname = $2 and k.conname = $3`,
+      [db.schemas[0], one.collection, name],
+    );
+    if (rows.length > 0) continue;
+    await db.query(
+      `alter table ${tableOf(db, one.collection)} add constraint ${identifier(name)} foreign key (${identifier(field)})
+      references ${tableOf(db, references.collection)} (${identifier(key)}) on delete ${references.onDelete}`,
+    );
+  }
+}

@@ -1,0 +1,22 @@
+import { type ErrorCode, Failure, Failures, fail } from '#kernel';
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  '23502': 'CONTAINS_NULL_VALUES',
+  '23503': 'INVALID_FOREIGN_KEY',
+  '23505': 'RECORD_NOT_UNIQUE',
+  '22001': 'VALUE_TOO_LONG',
+  '22003': 'VALUE_OUT_OF_RANGE',
+};
+
+/** Classes of errors that mean "not like this": bad values, unknown or doubled names, dependent objects, limits, rights. */
+const REFUSALS = ['22', '2B', '42', '0A', '54'];
+
+/** What PostgreSQL has against a change of the schema, as a failure; only admins get here, so it may be quoted. */
+export function statedFailure(error: unknown): unknown {
+  if (error instanceof Failure || error instanceof Failures) return error;
+  const { code, message, table, column } = error as { code?: unknown; message?: string; table?: string; column?: string };
+  if (typeof code !== 'string' || code.length !== 5) return error;
+  const stated = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
+  if (stated) return fail(stated, message, { ...(table && { collection: table }), ...(column && { field: column }) });
+  return REFUSALS.includes(code.slice(0, 2)) ? fail('INVALID_PAYLOAD', `The database refuses: ${message}.`) : error;
+}

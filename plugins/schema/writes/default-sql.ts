@@ -1,0 +1,35 @@
+import type { FieldType } from '../contract.ts';
+import { literal } from '../names.ts';
+import { invalid } from './payload.ts';
+
+const NUMBERS: readonly FieldType[] = ['integer', 'bigInteger', 'float', 'decimal'];
+const MOMENTS: readonly FieldType[] = ['date', 'dateTime', 'timestamp', 'time'];
+const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i;
+/** The expressions a client may name; everything else becomes a quoted literal. */
+const NOW = /^(now\(\)|current_timestamp)$/i;
+
+/** A default as SQL; null for none. */
+export function defaultSql(type: FieldType, value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (NUMBERS.includes(type)) {
+    if (typeof value === 'boolean' || !NUMBER.test(String(value))) throw invalid('"default_value" must be a number.');
+    return String(value);
+  }
+  if (type === 'boolean') {
+    if (!['true', 'false'].includes(String(value))) throw invalid('"default_value" must be true or false.');
+    return String(value);
+  }
+  if (type === 'json') return `${quoted(JSON.stringify(value))}::jsonb`;
+  if (type === 'csv' && Array.isArray(value)) return quoted(value.map(String).join(','));
+  if (typeof value === 'object') throw invalid('"default_value" must be a single value.');
+  const text = String(value);
+  if (MOMENTS.includes(type) && NOW.test(text)) return 'CURRENT_TIMESTAMP';
+  if (type === 'uuid' && text === 'gen_random_uuid()') return text;
+  if (type === 'binary' || type.startsWith('geometry')) throw invalid(`A field of type "${type}" cannot have a default.`);
+  return quoted(text);
+}
+
+function quoted(text: string): string {
+  if (text.includes('\0') || /(?<!\\)(\\\\)*\\u0000/.test(text)) throw invalid('"default_value" must not contain a NUL character.');
+  return literal(text);
+}

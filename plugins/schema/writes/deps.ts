@@ -1,0 +1,42 @@
+import { type Caller, type EventsApi, fail } from '#kernel';
+import type { Bus } from '../../cluster/contract.ts';
+import { type Db, identifier } from '../../database/contract.ts';
+import type { Collection, Field, Overview } from '../contract.ts';
+import type { Keeper } from '../freshness/keeper.ts';
+
+export interface WriteDeps {
+  readonly db: Db;
+  readonly keeper: Keeper;
+  readonly events: Pick<EventsApi, 'filter' | 'action'>;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly inUnit: () => boolean;
+}
+
+/** One of the registry's own tables, ready for SQL. */
+export const registryTable = ({ db }: Pick<WriteDeps, 'db'>, name: 'collections' | 'fields' | 'relations'): string =>
+  `${identifier(db.schemas[0] as string)}.${identifier(`platform_${name}`)}`;
+
+/** A collection's table, ready for SQL. */
+export function tableOf(collection: Collection): string {
+  if (!collection.table) throw fail('INVALID_PAYLOAD', `Collection "${collection.name}" has no table.`);
+  return `${identifier(collection.table.schema)}.${identifier(collection.table.name)}`;
+}
+
+export function adminOnly(caller: Caller): void {
+  if (!caller.admin) throw fail('FORBIDDEN', 'the schema is changed by admins only');
+}
+
+/** FORBIDDEN where it does not exist, like everything unreadable. */
+export function knownCollection(overview: Overview, name: string): Collection {
+  const collection = overview.collections.get(name);
+  if (!collection) throw fail('FORBIDDEN', `there is no collection ${name}`);
+  return collection;
+}
+
+export function knownField(collection: Collection, name: string): Field {
+  const field = collection.fields.get(name);
+  if (!field) throw fail('FORBIDDEN', `there is no field ${collection.name}.${name}`);
+  return field;
+}
+
+export const isSystemField = (field: Field): boolean => field.meta?.system === true;

@@ -1,0 +1,33 @@
+import type { Caller } from '#kernel';
+import type { SchemaWrites } from '../contract.ts';
+import { createCollection } from './create-collection.ts';
+import { createField } from './create-field.ts';
+import { deleteCollection } from './delete-collection.ts';
+import { deleteField } from './delete-field.ts';
+import { adminOnly, type WriteDeps } from './deps.ts';
+import { createRelation, deleteRelation, updateRelation } from './relations.ts';
+import { schemaUnit } from './unit.ts';
+import { updateCollection } from './update-collection.ts';
+import { updateField } from './update-field.ts';
+
+/** Every verb: admins only, in a unit of work. */
+export function createSchemaWrites(deps: WriteDeps): SchemaWrites {
+  const verb =
+    <Rest extends readonly unknown[], T>(work: (deps: WriteDeps, caller: Caller, ...rest: Rest) => Promise<T>) =>
+    async (caller: Caller, ...rest: Rest): Promise<T> => {
+      adminOnly(caller);
+      return schemaUnit(deps, () => work(deps, caller, ...rest));
+    };
+  return {
+    unit: (work) => schemaUnit(deps, work),
+    createCollection: verb(createCollection),
+    updateCollection: verb(updateCollection),
+    deleteCollection: verb(deleteCollection),
+    createField: verb(createField),
+    updateField: verb(updateField),
+    deleteField: verb(deleteField),
+    createRelation: verb(createRelation),
+    updateRelation: verb(updateRelation),
+    deleteRelation: verb(deleteRelation),
+  };
+}

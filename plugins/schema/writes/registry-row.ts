@@ -1,0 +1,108 @@
+import { fail } from '#kernel';
+import { identifier } from '../../database/contract.ts';
+import type { SystemCollection, SystemField } from '../contract.ts';
+import { registryCollections } from '../system/registry.ts';
+import { registryTable, type WriteDeps } from './deps.ts';
+import { invalid, member, type Payload } from './payload.ts';
+
+type Name = 'collections' | 'fields' | 'relations';
+/** Column values ready for parameters. */
+export type RowValues = Readonly<Record<string, unknown>>;
+
+const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
+  accountability: ['all', 'activity', null],
+  one_deselect_action: ['nullify', 'delete'],
+};
+
+/** Which columns tell a row from others; they are never taken from `meta`. */
+const KEYS: Readonly<Record<Name, readonly string[]>> = {
+  collections: ['collection'],
+  fields: ['collection', 'field'],
+  relations: ['many_collection', 'many_field'],
+};
+
+const declarationOf = (name: Name): SystemCollection =>
+  registryCollections.find(({ collection }) => collection === `platform_${name}`) as SystemCollection;
+
+/** The members of a `meta` object that the registry knows, checked; others are left aside like unknown fields of items. */
+export function rowValues(name: Name, meta: Payload): RowValues {
+  const values: Record<string, unknown> = {};
+  for (const field of declarationOf(name).fields) {
+    const value = member(meta, field.field);
+    if (value === undefined || field.primary || KEYS[name].includes(field.field)) continue;
+    if (value === null && field.nullable !== true) continue;
+    values[field.field] = value === null ? null : columnValue(field, value);
+    const choices = Object.hasOwn(CHOICES, field.field) ? CHOICES[field.field] : undefined;
+    if (choices && !choices.includes(value)) throw invalid(`"meta.${field.field}" must be one of ${choices.map(String).join(', ')}.`);
+  }
+  if ('validation' in values && values.validation !== null && !String(values.validation).startsWith('{')) {
+    throw invalid('"meta.validation" must be a filter object.');
+  }
+  return values;
+}
+
+function columnValue({ field, type, maxLength }: SystemField, value: unknown): unknown {
+  const wrong = (expected: string) => invalid(`"meta.${field}" must be ${expected}.`);
+  switch (type) {
+    case 'boolean':
+      if (typeof value !== 'boolean') throw wrong('true or false');
+      return value;
+    case 'integer':
+      if (!Number.isInteger(value) || Math.abs(value as number) > 2 ** 31 - 1) throw wrong('a whole number');
+      return value;
+    case 'json':
+      return jsonText(field, value);
+    case 'csv': {
+      const list = typeof value === 'string' ? value.split(',') : value;
+      if (!Array.isArray(list) || list.some((one) => typeof one !== 'string')) throw wrong('a list of texts');
+      return checkedText(field, list.map((one: string) => one.trim()).join(','), undefined);
+    }
+    default:
+      if (typeof value !== 'string' && typeof value !== 'number') throw wrong('a text');
+      return checkedText(field, String(value), maxLength);
+  }
+}
+
+function checkedText(field: string, text: string, maxLength: number | undefined): string {
+  if (text.includes('\0')) throw invalid(`"meta.${field}" must not contain a NUL character.`);
+  if (maxLength !== undefined && [...text].length > maxLength) {
+    throw fail('VALUE_TOO_LONG', `"meta.${field}" must have at most ${maxLength} characters.`, { field });
+  }
+  return text;
+}
+
+function jsonText(field: string, value: unknown): string {
+  const text = JSON.stringify(value);
+  if (/(?<!\\)(\\\\)*\\u0000/.test(text)) throw invalid(`"meta.${field}" must not contain a NUL character.`);
+  return text;
+}
+
+/** Inserts a row, or changes the one that is there. */
+export async function upsertRow(deps: WriteDeps, name: Name, key: RowValues, values: RowValues): Promise<void> {
+  const all = { ...key, ...values };
+  const columns = Object.keys(all).map(identifier).join(', ');
+  const places = Object.keys(all).map((_key, at) => `$${at + 1}`).join(', ');
+  const changes = Object.keys(values).map((column) => `${identifier(column)} = excluded.${identifier(column)}`);
+  const action = changes.length > 0 ? `update set ${changes.join(', ')}` : 'nothing';
+  await deps.db.query(
+    `insert into ${registryTable(deps, name)} (${columns}) values (${places})
+    on conflict (${Object.keys(key).map(identifier).join(', ')}) do ${action}`,
+    Object.values(all),
+  );
+}
+
+/** Deletes the rows whose columns have these values. */
+export async function deleteRows(deps: WriteDeps, name: Name, where: RowValues): Promise<void> {
+  const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${at + 1}`);
+  await deps.db.query(`delete from ${registryTable(deps, name)} where ${tests.join(' and ')}`, Object.values(where));
+}
+
+/** Changes the rows whose columns have these values. */
+export async function changeRows(deps: WriteDeps, name: Name, values: RowValues, where: RowValues): Promise<void> {
+  const places = Object.keys(values).map((column, at) => `${identifier(column)} = $${at + 1}`);
+  const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${places.length + at + 1}`);
+  await deps.db.query(
+    `update ${registryTable(deps, name)} set ${places.join(', ')} where ${tests.join(' and ')}`,
+    [...Object.values(values), ...Object.values(where)],
+  );
+}

@@ -1,0 +1,96 @@
+import { Command } from 'commander';
+import { auditText, BootFailure, boot, type Kernel } from '#kernel';
+import { composition } from '../plugins/preset.ts';
+
+/**
+ * The command line: `bootstrap` prepares the database and ends, `start` serves, `up` is both in one process. Commands of
+ * plugins stand beside them.
+ */
+const program = new Command('tenon').description('A content service for PostgreSQL').showHelpAfterError();
+
+let kernel: Kernel | undefined;
+let stopping: Promise<never> | undefined;
+
+/** Undoes what was started, in any state, and ends the process. */
+function end(code: number): Promise<never> {
+  stopping ??= (async () => {
+    await kernel?.stop();
+    process.exit(code);
+  })();
+  return stopping;
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    if (stopping) process.exit(130);
+    void end(0);
+  });
+}
+
+// A promise that nobody awaited belongs to one request or one timer; the others must not pay for it.
+process.on('unhandledRejection', (error) => {
+  if (kernel) kernel.log.error({ err: error, owner: 'kernel' }, 'a promise was rejected and nobody noticed');
+  else void fail(error);
+});
+
+// After an exception out of nowhere nothing is certain any more: end, and let whoever watches us start anew.
+process.on('uncaughtException', (error) => void fail(error));
+
+function fail(error: unknown): Promise<never> {
+  // What fails while we are stopping fails because we are stopping.
+  if (!stopping) console.error(error instanceof BootFailure ? error.toText() : error);
+  return end(1);
+}
+
+async function serve(running: Kernel): Promise<void> {
+  await running.migrate();
+  await running.start();
+  const { address } = await running.listen();
+  console.log(`Tenon listens on ${address}`);
+}
+
+program
+  .command('bootstrap')
+  .description('prepares the database and ends; safe to repeat')
+  .action(async () => {
+    await kernel?.migrate();
+    await end(0);
+  });
+
+for (const [name, about] of [
+  ['start', 'serves until it is told to stop'],
+  ['up', 'prepares the database, then serves'],
+] as const) {
+  program
+    .command(name)
+    .description(about)
+    .action(async () => serve(kernel as Kernel));
+}
+
+program
+  .command('audit')
+  .description('says what every plugin adds, needs and may touch')
+  .option('--json', 'as JSON')
+  .action(async ({ json }: { json?: boolean }) => {
+    const lines = (kernel as Kernel).audit();
+    process.stdout.write(json ? `${JSON.stringify(lines, null, 2)}\n` : auditText(lines));
+    await end(0);
+  });
+
+try {
+  kernel = await boot(composition());
+  for (const { name, about, run } of kernel.commands.values()) {
+    program
+      .command(name)
+      .description(about)
+      .argument('[args...]')
+      .allowUnknownOption()
+      .action(async (args: readonly string[]) => {
+        await run(args);
+        await end(0);
+      });
+  }
+  await program.parseAsync();
+} catch (error) {
+  await fail(error);
+}

@@ -1,0 +1,79 @@
+/**
+ * Installs the dependencies where they are missing or not those of package-lock.json, and says nothing otherwise. Plain
+ * JavaScript for any Node from 18 on: the Node that runs the service is one of the dependencies.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const packagesIn = (path) => JSON.parse(readFileSync(join(root, path), 'utf8')).packages;
+
+function isInstalled() {
+  if (!existsSync(join(root, 'node_modules/.package-lock.json'))) return false;
+  const installed = packagesIn('node_modules/.package-lock.json');
+  return Object.entries(packagesIn('package-lock.json')).every(([path, wanted]) => {
+    const found = installed[path];
+    if (path === '' || (!found && isOptional(wanted))) return true;
+    return found !== undefined && found.version === wanted.version && found.integrity === wanted.integrity;
+  });
+}
+
+/** Packages for other machines, and in production those that only tests and checks need. */
+const isOptional = ({ optional, devOptional, peer, dev }) =>
+  optional || devOptional || peer || (dev && process.env.NODE_ENV === 'production');
+
+/** Two starts in one empty clone: the second waits for the first one's installation. */
+function withLock(work) {
+  const lock = join(tmpdir(), `tenon-setup-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`);
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      if (!isAlive(lock)) rmSync(lock, { force: true });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    }
+  }
+  try {
+    work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function isAlive(lock) {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function install() {
+  if (isInstalled()) return;
+  console.error('Installing dependencies …');
+  const npm = process.env.npm_execpath;
+  const [command, ...before] = npm?.endsWith('js') ? [process.execPath, npm] : ['npm'];
+  const { status, error } = spawnSync(command, [...before, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status === 0) return;
+  console.error(`The dependencies could not be installed${error ? `: ${error.message}` : ''}. Run "npm ci" to see why.`);
+  process.exitCode = 1;
+}
+
+/** Compiles the sources once in a process of its own, so that the first start is as small and fast as all others. */
+function warm() {
+  if (existsSync(join(root, 'node_modules/.cache/tenon'))) return;
+  spawnSync(join(root, 'scripts/node'), [join(root, 'scripts/cli.ts'), 'audit'], { cwd: root, stdio: 'ignore' });
+}
+
+if (!isInstalled()) withLock(install);
+if (!process.exitCode) warm();

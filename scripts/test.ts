@@ -1,0 +1,81 @@
+/**
+ * `npm test [-- files or globs] [--grep text]`: starts one database server, runs mocha over the test files beside each
+ * other, removes the server again, and ends with the line `N passed, N failed`.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { startServer, type TestServer } from '../test/support/server.ts';
+
+const LEFTOVERS = 15_000;
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    grep: { type: 'string' },
+    jobs: { type: 'string', default: String(Math.max(1, Math.min(4, availableParallelism()))) },
+    bail: { type: 'boolean', default: false },
+  },
+});
+
+let server: TestServer | undefined;
+let mocha: ChildProcess | undefined;
+let interrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // The server must not stay behind, so this process lives until it has removed it.
+  process.on(signal, () => {
+    interrupted = true;
+    mocha?.kill('SIGTERM');
+  });
+}
+
+let result = { passed: 0, failed: 0 };
+try {
+  const patterns = positionals.length > 0 ? positionals : ['test/**/*.test.ts'];
+  const files = [...new Set(patterns.flatMap((pattern) => globSync(pattern, { cwd: root })))].sort();
+  if (files.length === 0) throw new Error(`no test file fits ${patterns.join(' ')}`);
+  server = await startServer();
+  if (!interrupted) result = await runMocha(files, server.url);
+} catch (error) {
+  console.error(error);
+  result = { ...result, failed: result.failed + 1 };
+} finally {
+  await server?.stop();
+}
+process.exitCode = interrupted || result.failed > 0 || result.passed === 0 ? 1 : 0;
+console.log(`${result.passed} passed, ${result.failed} failed`);
+
+async function runMocha(files: readonly string[], url: string): Promise<typeof result> {
+  const jobs = Number(values.jobs);
+  const child = spawn(
+    process.execPath,
+    [
+      'node_modules/mocha/bin/mocha.js',
+      '--reporter=./test/support/reporter.js',
+      '--timeout=20000',
+      ...(jobs > 1 && files.length > 1 ? ['--parallel', `--jobs=${jobs}`] : []),
+      ...(values.bail ? ['--bail'] : []),
+      ...(values.grep ? [`--grep=${values.grep}`] : []),
+      ...files,
+    ],
+    { cwd: root, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: { ...process.env, TEST_DATABASE_URL: url } },
+  );
+  mocha = child;
+  let counts: typeof result | undefined;
+  child.on('message', (message) => {
+    counts = message as typeof result;
+    // Whatever a test left running would keep mocha alive for ever.
+    setTimeout(() => {
+      console.error('tests have left timers, connections or processes behind');
+      child.kill('SIGKILL');
+    }, LEFTOVERS).unref();
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  // No report, or a bad end beside a good report: something failed that is not a test.
+  if (!counts || (code !== 0 && counts.failed === 0)) return { passed: counts?.passed ?? 0, failed: 1 };
+  return counts;
+}

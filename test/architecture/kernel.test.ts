@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { packageOf, sourcesIn } from '../support/sources.ts';
+
+const MAX_LINES = 2600;
+const PACKAGES = ['koa', 'ajv', 'semver', 'pino'];
+
+describe('architecture: kernel', () => {
+  const sources = sourcesIn('kernel');
+
+  it('imports nothing but itself, four packages and what Node brings', () => {
+    const strange = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier, target }) =>
+          target
+            ? !target.startsWith('kernel/')
+            : !specifier.startsWith('node:') && !PACKAGES.includes(packageOf(specifier)),
+        )
+        .map(({ specifier }) => `${path} imports ${specifier}`),
+    );
+    expect(strange).to.deep.equal([]);
+  });
+
+  it('loads code by a computed path in one place: where it registers plugins', () => {
+    expect(sources.filter((one) => one.computedImports > 0).map((one) => one.path)).to.deep.equal([
+      'kernel/lifecycle/boot.ts',
+    ]);
+  });
+
+  it(`stays within ${MAX_LINES} lines`, () => {
+    expect(sources.reduce((sum, one) => sum + one.lines, 0)).to.be.at.most(MAX_LINES);
+  });
+
+  it('has no SQL, no table and no route in it', () => {
+    const words = /\bselect\s+\S+\s+from\b|\binsert\s+into\b|platform_|['"`]\/(?:items|auth|users|server)\b/i;
+    expect(sources.filter((one) => words.test(one.text)).map((one) => one.path)).to.deep.equal([]);
+  });
+});

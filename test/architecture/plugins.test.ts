@@ -1,0 +1,149 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { validatePackage } from '../../kernel/manifest/validate.ts';
+import { floorOf, type PluginFolder, pluginFolders, root } from '../support/manifests.ts';
+import { packageOf, type Source, sourcesIn } from '../support/sources.ts';
+
+const plugins = pluginFolders();
+const byFolder = new Map(plugins.map((plugin) => [plugin.folder, plugin]));
+
+/** Ids of services, facets and capabilities that the other plugin brings and this one's manifest names. */
+function tiesBetween(plugin: PluginFolder, other: PluginFolder): readonly string[] {
+  const { uses = {}, contributes = {}, capabilities = {} } = plugin.manifest;
+  const defined = (other.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
+  return [
+    ...Object.keys(other.manifest.provides ?? {}).filter((id) => id in uses),
+    ...(other.manifest.facets ?? []).filter((id) => id in contributes),
+    ...defined.filter((name) => name in capabilities),
+  ];
+}
+
+/** What is wrong with one import, or nothing. */
+function complaint(
+  plugin: PluginFolder,
+  { specifier, target, typeOnly }: Source['imports'][number],
+): string | undefined {
+  if (specifier === '#kernel') return undefined;
+  if (specifier.startsWith('node:')) {
+    return plugin.native.modules.includes(specifier.slice(5))
+      ? undefined
+      : 'a module that native.modules does not list';
+  }
+  if (target === null) {
+    return plugin.native.packages.includes(packageOf(specifier))
+      ? undefined
+      : 'a package that native.packages does not list';
+  }
+  const [area, folder, ...rest] = target.split('/') as [string, string, ...string[]];
+  if (area !== 'plugins') return 'a file outside of plugins';
+  if (folder === plugin.folder) return undefined;
+  if (rest.join('/') !== 'contract.ts') return "another plugin's file that is not its contract";
+  const other = byFolder.get(folder);
+  if (!other) return 'a plugin that is not in the preset';
+  if (floorOf(folder) > floorOf(plugin.folder)) return 'a plugin on a higher floor';
+  // Types alone give no access to anything.
+  if (!typeOnly && tiesBetween(plugin, other).length === 0) return 'a plugin of which its manifest names nothing';
+  return undefined;
+}
+
+describe('architecture: plugins', () => {
+  it('are all in the preset, and each has its floor', () => {
+    const folders = readdirSync(join(root, 'plugins'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name);
+    expect([...byFolder.keys()].sort()).to.deep.equal(folders.sort());
+    expect(folders.filter((folder) => floorOf(folder) < 0)).to.deep.equal([]);
+  });
+
+  it('use and add to nothing on a higher floor', () => {
+    const upwards = plugins.flatMap((plugin) =>
+      plugins
+        .filter((other) => floorOf(other.folder) > floorOf(plugin.folder) && tiesBetween(plugin, other).length > 0)
+        .map((other) => `${plugin.folder} → ${other.folder}`),
+    );
+    expect(upwards).to.deep.equal([]);
+  });
+
+  it('only access seals: nobody else can make what the query runner takes', () => {
+    expect(
+      plugins.filter((plugin) => plugin.manifest.uses && 'sealing' in plugin.manifest.uses).map((one) => one.folder),
+    ).to.deep.equal(['access']);
+  });
+
+  for (const plugin of plugins) {
+    describe(plugin.folder, () => {
+      it('has a valid package.json with a name of its own folder', () => {
+        validatePackage(plugin.packageJson, plugin.folder);
+        expect(plugin.packageJson).to.deep.include({ name: `@tenon/${plugin.folder}`, private: true, type: 'module' });
+      });
+
+      it('imports only #kernel, itself, what native lists, and contracts of its floor or below', () => {
+        const wrong = plugin.sources.flatMap(({ path, imports }) =>
+          imports.flatMap((one) => {
+            const what = complaint(plugin, one);
+            return what ? [`${path} imports ${one.specifier}: ${what}`] : [];
+          }),
+        );
+        expect(wrong).to.deep.equal([]);
+      });
+
+      it('lists nothing under native that it does not import', () => {
+        const imported = new Set(plugin.sources.flatMap((source) => source.imports.map((one) => one.specifier)));
+        const text = plugin.sources.map((source) => source.text).join('\n');
+        const packages = new Set([...imported].map(packageOf));
+        // A package may also be looked for by name, without being loaded: `require.resolve('…')`.
+        const resolved = (name: string) => text.includes(`.resolve('${name}')`);
+        const idle = [
+          ...plugin.native.modules.filter((name) => !imported.has(`node:${name}`)),
+          ...plugin.native.packages.filter((name) => !packages.has(name) && !resolved(name)),
+        ];
+        expect(idle).to.deep.equal([]);
+      });
+
+      it('computes import paths only where it may use the module system', () => {
+        if (plugin.native.modules.includes('module')) return;
+        expect(plugin.sources.filter((one) => one.computedImports > 0).map((one) => one.path)).to.deep.equal([]);
+      });
+
+      it('reaches the network, other processes and the environment by no global', () => {
+        const globals =
+          /(?<![.\w])(?:fetch|eval|Function)\s*\(|\bnew\s+(?:WebSocket|EventSource|Function)\b|\bprocess\s*\.\s*(?:env|binding|dlopen|getBuiltinModule)\b/;
+        expect(plugin.sources.filter((one) => globals.test(one.text)).map((one) => one.path)).to.deep.equal([]);
+      });
+
+      it('gives its settings defaults of their type: they are not cast', () => {
+        const kinds: Readonly<Record<string, string>> = {
+          string: 'string',
+          boolean: 'boolean',
+          array: 'array',
+          json: 'any',
+        };
+        const wrong = Object.entries(plugin.manifest.config ?? {}).filter(([, { type, default: value }]) => {
+          const kind = Array.isArray(value) ? 'array' : typeof value;
+          return value !== undefined && (kinds[type] ?? 'number') !== 'any' && kind !== (kinds[type] ?? 'number');
+        });
+        expect(wrong.map(([key]) => key)).to.deep.equal([]);
+      });
+
+      it('names every setting in its README', () => {
+        expect(plugin.readme, 'README.md').not.to.equal('');
+        const missing = Object.keys(plugin.manifest.config ?? {}).filter((key) => !plugin.readme.includes(key));
+        expect(missing).to.deep.equal([]);
+      });
+    });
+  }
+});
+
+describe('architecture: environment', () => {
+  // scripts/ starts processes and test/ stands outside of the product: both may look.
+  it('is read by kernel/config and nobody else', () => {
+    const reads =
+      /\bprocess\s*\??\.\s*env\b|\bprocess\s*\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|from\s*['"](?:node:)?process['"]/;
+    const readers = ['kernel', 'plugins', 'sandbox', 'extensions']
+      .flatMap(sourcesIn)
+      .filter((one) => reads.test(one.text))
+      .map((one) => one.path);
+    expect(readers).to.deep.equal(['kernel/config/read.ts']);
+  });
+});

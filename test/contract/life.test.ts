@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { freshDatabase } from '../support/database.ts';
+import { ADMIN, runCli, startService } from '../support/service.ts';
+
+describe('contract: the life of the product', () => {
+  it('comes up on an empty database, and again on the one it has made', async () => {
+    const database = await freshDatabase('twice');
+    try {
+      for (let time = 0; time < 2; time++) {
+        const service = await startService({ database });
+        const health = await service.request('GET', '/server/ping');
+        await service.stop();
+        expect(health.status).to.equal(200);
+      }
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('leaves nothing behind when it stops: the process ends by itself', async () => {
+    const database = await freshDatabase('ends');
+    const kernel = new URL('../../kernel/index.ts', import.meta.url).href;
+    const preset = new URL('../../plugins/preset.ts', import.meta.url).href;
+    const script = `
+      const { boot } = await import('${kernel}');
+      const { composition } = await import('${preset}');
+      const kernel = await boot(composition());
+      await kernel.migrate(); await kernel.start(); await kernel.listen(); await kernel.stop();
+      console.log('stopped');`;
+    const env = {
+      PATH: process.env.PATH,
+      CONFIG_PATH: '/dev/null',
+      EXTENSIONS_PATH: '/dev/null',
+      DB_CONNECTION_STRING: database.url,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'error',
+      SECRET: 'a secret that only tests know, long enough',
+      ADMIN_EMAIL: ADMIN.email,
+      ADMIN_PASSWORD: ADMIN.password,
+    };
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
+    const [code] = await once(child, 'close');
+    await database.drop();
+    expect([output, code]).to.deep.equal(['stopped\n', 0]);
+  });
+
+  it('bootstrap ends with 0, also the second time', async () => {
+    const database = await freshDatabase('bootstrap');
+    const env = {
+      CONFIG_PATH: '/dev/null',
+      EXTENSIONS_PATH: '/dev/null',
+      DB_CONNECTION_STRING: database.url,
+      SECRET: 'a secret that only tests know, long enough',
+      ADMIN_EMAIL: ADMIN.email,
+      ADMIN_PASSWORD: ADMIN.password,
+    };
+    try {
+      for (let time = 0; time < 2; time++) {
+        const run = runCli(['bootstrap'], env);
+        expect(await run.ended, run.output()).to.equal(0);
+      }
+      const users = await database.query('select email from platform_users');
+      expect(users).to.deep.equal([{ email: ADMIN.email }]);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('says what is wrong when the database is not there, and ends with an error', async () => {
+    const run = runCli(['start'], {
+      CONFIG_PATH: '/dev/null',
+      DB_CONNECTION_STRING: 'postgres://nobody@127.0.0.1:1/none',
+      LOG_LEVEL: 'error',
+    });
+    expect(await run.ended).not.to.equal(0);
+    expect(run.output())
+      .to.contain('Tenon could not start.')
+      .and.match(/plugin: .*database/)
+      .and.match(/remedy: /);
+  });
+});

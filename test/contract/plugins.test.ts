@@ -1,0 +1,189 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { boot, type Host, type Plugin } from '#kernel';
+import { composition } from '../../plugins/preset.ts';
+import { type PluginFolder, pluginFolders } from '../support/manifests.ts';
+import { quiet } from '../support/plugin.ts';
+
+const folders = pluginFolders();
+const environment = { ...quiet, EXTENSIONS_PATH: '/dev/null' };
+
+/** What a plugin did with its host while it registered. */
+interface Doings {
+  readonly members: Set<string>;
+  readonly provides: Set<string>;
+  readonly uses: Set<string>;
+  readonly facets: Set<string>;
+  readonly contributes: Set<string>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: plugins with different settings
+type AnyPlugin = Plugin<any>;
+type AnyHost = Parameters<AnyPlugin['register']>[0];
+
+/** A host that does the same and takes notes. */
+function noting(host: AnyHost, doings: Doings): AnyHost {
+  const notes: Record<string, (...args: never[]) => void> = {
+    provide: (ref: { id: string }) => void doings.provides.add(ref.id),
+    use: (refs: Record<string, { id: string }>) => Object.values(refs).forEach(({ id }) => void doings.uses.add(id)),
+    define: (facet: { id: string }) => void doings.facets.add(facet.id),
+    contribute: (facet: { id: string }) => void doings.contributes.add(facet.id),
+  };
+  return new Proxy(host, {
+    get(target, key) {
+      const value = Reflect.get(target, key);
+      if (typeof key !== 'string') return value;
+      doings.members.add(key);
+      const note = notes[key];
+      if (!note) return value;
+      return (...args: never[]) => {
+        note(...args);
+        return (value as unknown as (...all: never[]) => unknown)(...args);
+      };
+    },
+  });
+}
+
+/** Boots the preset once, with every plugin's register function watched. */
+async function watchedBoot(): Promise<ReadonlyMap<string, Doings>> {
+  const all = new Map<string, Doings>();
+  const undo: (() => void)[] = [];
+  for (const { folder, manifest } of folders) {
+    const entry = new URL(`../../plugins/${folder}/${manifest.path}`, import.meta.url).href;
+    const plugin = ((await import(entry)) as { default: AnyPlugin & { register(host: Host): void } }).default;
+    const register = plugin.register;
+    const doings: Doings = {
+      members: new Set(),
+      provides: new Set(),
+      uses: new Set(),
+      facets: new Set(),
+      contributes: new Set(),
+    };
+    all.set(folder, doings);
+    plugin.register = (host) => register.call(plugin, noting(host, doings));
+    undo.push(() => void (plugin.register = register));
+  }
+  try {
+    await (await boot(composition(), { environment })).stop();
+  } finally {
+    for (const step of undo) step();
+  }
+  return all;
+}
+
+const sorted = (names: Iterable<string>) => [...names].sort();
+const MEMBERS: Readonly<Record<string, string>> = {
+  log: 'log',
+  events: 'events',
+  system: 'asSystem',
+  database: 'db',
+  config: 'config',
+};
+
+describe('contract', () => {
+  let watched: ReadonlyMap<string, Doings>;
+  before(async () => {
+    watched = await watchedBoot();
+  });
+
+  it('registering the product starts nothing: no timer, no socket, no process', async () => {
+    const kernel = new URL('../../kernel/index.ts', import.meta.url).href;
+    const preset = new URL('../../plugins/preset.ts', import.meta.url).href;
+    // In a process of its own, where nothing else is going on.
+    const script = `
+      const { boot } = await import('${kernel}');
+      const { composition } = await import('${preset}');
+      await boot(composition(), { environment: ${JSON.stringify(environment)} });
+      await new Promise((resolve) => setImmediate(resolve));
+      const ours = ['PipeWrap', 'TTYWrap', 'Immediate', 'FSReqPromise'];
+      process.stdout.write(JSON.stringify(process.getActiveResourcesInfo().filter((one) => !ours.includes(one))));`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
+    const [code] = await once(child, 'close');
+    expect([output, code]).to.deep.equal(['[]', 0]);
+  });
+
+  for (const plugin of folders) {
+    describe(plugin.folder, () => {
+      const { manifest } = plugin;
+      const text = plugin.sources.map((source) => source.text).join('\n');
+      const doings = () => watched.get(plugin.folder) as Doings;
+      const quoted = (name: string) => ["'", '"', '`'].some((quote) => text.includes(quote + name + quote));
+
+      it('provides, uses, opens and adds to what it declares, all of it and nothing else', () => {
+        expect(sorted(doings().provides), 'provides').to.deep.equal(sorted(Object.keys(manifest.provides ?? {})));
+        expect(sorted(doings().uses), 'uses').to.deep.equal(sorted(Object.keys(manifest.uses ?? {})));
+        expect(sorted(doings().facets), 'facets').to.deep.equal(sorted(manifest.facets ?? []));
+        expect(sorted(doings().contributes), 'contributes').to.deep.equal(
+          sorted(Object.keys(manifest.contributes ?? {})),
+        );
+      });
+
+      it('takes from its host each thing it asked for', () => {
+        const asked = [...Object.keys(manifest.capabilities ?? {}), ...(manifest.config ? ['config'] : [])];
+        // Most is taken while registering; some only when it is needed.
+        const taken = (member: string) => doings().members.has(member) || text.includes(`host.${member}`);
+        const idle = asked.filter((name) => name in MEMBERS && !taken(MEMBERS[name] as string));
+        expect(idle).to.deep.equal([]);
+      });
+
+      it('reads every setting it declares', () => {
+        const idle = Object.keys(manifest.config ?? {}).filter((key) => !new RegExp(`\\b${key}\\b`).test(text));
+        expect(idle).to.deep.equal([]);
+      });
+
+      it('acts as the system for every reason it declares', () => {
+        const { reasons = [] } = (manifest.capabilities?.system ?? {}) as { reasons?: string[] };
+        expect(reasons.filter((reason) => !quoted(reason))).to.deep.equal([]);
+      });
+
+      it('uses every part of its database grant', () => {
+        const grant = (manifest.capabilities?.database ?? {}) as Record<string, unknown>;
+        const tables = ['own', 'read', 'write'].flatMap((part) => (grant[part] ?? []) as string[]);
+        const idle = tables.filter((table) => !new RegExp(`\\b${table}\\b`).test(text));
+        if (grant.sql && !/\.query\b|\bquery\s*[(<]/.test(text)) idle.push('sql');
+        if (grant.ddl && !/\bddl\s*\(/.test(text)) idle.push('ddl');
+        expect(idle).to.deep.equal([]);
+      });
+
+      it('listens and emits in every way it declares', () => {
+        const grant = (manifest.capabilities?.events ?? {}) as Record<string, string[]>;
+        const idle: string[] = [];
+        if (grant.filter?.length && !/\.onFilter\(/.test(text)) idle.push('filter');
+        if (grant.action?.length && !/\.onAction\(/.test(text)) idle.push('action');
+        if (grant.emit?.length && !/\.(?:filter|action)\(\s*(?:\[|names|events)/.test(text)) idle.push('emit');
+        expect(idle).to.deep.equal([]);
+      });
+
+      it('registers with nothing but what it needs beside it', async () => {
+        const needed = closure(plugin);
+        const kernel = await boot(
+          { plugins: composition().plugins.filter((_url, at) => needed.has(folders[at] as PluginFolder)) },
+          { environment },
+        );
+        expect(kernel.plugins.map((one) => one.name)).to.include(plugin.name);
+        await kernel.stop();
+      });
+    });
+  }
+});
+
+/** The plugins that this one cannot be without. */
+function closure(plugin: PluginFolder, found = new Set<PluginFolder>()): ReadonlySet<PluginFolder> {
+  if (found.has(plugin)) return found;
+  found.add(plugin);
+  const { uses = {}, contributes = {}, capabilities = {} } = plugin.manifest;
+  for (const other of folders) {
+    const defined = (other.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
+    const needed =
+      Object.keys(other.manifest.provides ?? {}).some((id) => id in uses) ||
+      (other.manifest.facets ?? []).some((id) => id in contributes) ||
+      defined.some((name) => name in capabilities);
+    if (needed) closure(other, found);
+  }
+  return found;
+}

@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { type Person, personWith } from './people.ts';
+
+const BACH =
+  '/items/track?fields=name,album_id.title,album_id.artist_id.name&filter[composer][_contains]=Bach&sort=-milliseconds&limit=3';
+
+describe('an existing database becomes an API', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  let listener: Person;
+  before(async () => {
+    database = await freshDatabase('chinook');
+    await loadSql(database.url, new URL('../data/chinook.sql', import.meta.url));
+    service = await startService({ database });
+    listener = await personWith(service, [
+      { collection: 'track', action: 'read', permissions: { genre_id: { name: { _eq: 'Jazz' } } } },
+      { collection: 'album', action: 'read', fields: ['album_id', 'title'] },
+    ]);
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  const expected = (limit: number) =>
+    database.query<{ name: string; title: string; artist: string }>(
+      `select t.name, a.title, r.name as artist from track t join album a using (album_id) join artist r using (artist_id)
+       where t.composer like '%Bach%' order by t.milliseconds desc, t.track_id limit $1`,
+      [limit],
+    );
+
+  it('answers a nested, filtered, sorted read as admin', async () => {
+    const { status, body } = await service.request('GET', BACH, { token: service.admin.token });
+    expect(status).to.equal(200);
+    const rows = await expected(3);
+    expect(rows).to.have.length(3);
+    expect(body).to.deep.equal({
+      data: rows.map((row) => ({ name: row.name, album_id: { title: row.title, artist_id: { name: row.artist } } })),
+    });
+  });
+
+  it('refuses it without a token', async () => {
+    const { status, body } = await service.request('GET', BACH);
+    expect(status).to.equal(403);
+    expect(body.errors[0].extensions.code).to.equal('FORBIDDEN');
+  });
+
+  it('leaves out rows and fields that a role may not read', async () => {
+    const path = '/items/track?fields=track_id,album_id.title,album_id.artist_id.name&limit=-1&meta=*';
+    const { status, body } = await service.request('GET', path, { token: listener.token });
+    expect(status).to.equal(200);
+    const jazz = await database.query<{ id: number; title: string }>(
+      `select track_id as id, title from track join genre g using (genre_id) left join album using (album_id)
+       where g.name = 'Jazz' order by track_id`,
+    );
+    expect(body.data).to.deep.equal(jazz.map((row) => ({ track_id: row.id, album_id: { title: row.title } })));
+    expect(body.meta).to.deep.equal({ total_count: jazz.length, filter_count: jazz.length });
+  });
+
+  it('hides a row outside the rule like one that does not exist', async () => {
+    for (const id of ['1', '99999999', 'abc']) {
+      const { status, body } = await service.request('GET', `/items/track/${id}`, { token: listener.token });
+      expect(status, id).to.equal(403);
+      expect(body.errors[0].message).to.equal("You don't have permission to access this.");
+    }
+  });
+
+  for (const query of [
+    'filter[album_id][artist_id][name][_eq]=x',
+    'filter[album_id][artist_id][_eq]=1',
+    'sort=album_id.artist_id',
+    'filter[unknown][_eq]=1',
+    'sort=unknown',
+    'filter[genre_id][name][_eq]=Jazz',
+  ]) {
+    it(`refuses ${query} to a role that may not read what it asks about`, async () => {
+      const { status, body } = await service.request('GET', `/items/track?${query}`, { token: listener.token });
+      expect([status, body.errors?.[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
+    });
+  }
+
+  it('searches only what the role may read', async () => {
+    const reader = await personWith(service, [{ collection: 'artist', action: 'read', fields: ['artist_id'] }]);
+    const { body } = await service.request('GET', '/items/artist?search=AC/DC', { token: reader.token });
+    expect(body.data).to.deep.equal([]);
+  });
+
+  it('runs one statement for a read, however deep', async () => {
+    for (const path of [BACH, '/items/track/63?fields=*.*', '/items/track?fields=*.*.*&meta=*&search=a&sort=album_id.title']) {
+      const statements = await statementsDuring(() => service.request('GET', path, { token: service.admin.token }));
+      expect(statements, path).to.have.length(1);
+    }
+  });
+
+  it('takes the same query as brackets, as JSON text and as a SEARCH body', async () => {
+    const query = {
+      fields: ['name', 'album_id.title'],
+      filter: { composer: { _contains: 'Bach' } },
+      sort: ['-milliseconds'],
+      limit: 2,
+    };
+    const token = service.admin.token;
+    const search = await service.request('SEARCH', '/items/track', { token, body: { query } });
+    const text = new URLSearchParams({ fields: 'name,album_id.title', filter: JSON.stringify(query.filter), sort: '-milliseconds', limit: '2' });
+    const json = await service.request('GET', `/items/track?${text}`, { token });
+    const brackets = await service.request(
+      'GET',
+      '/items/track?fields[]=name&fields[]=album_id.title&filter[composer][_contains]=Bach&sort[]=-milliseconds&limit=2',
+      { token },
+    );
+    expect(search.status).to.equal(200);
+    expect(search.body.data).to.have.length(2);
+    expect(json.body).to.deep.equal(search.body);
+    expect(brackets.body).to.deep.equal(search.body);
+  });
+
+  it('reads by keys through SEARCH, in the order of the keys', async () => {
+    const { body } = await service.request('SEARCH', '/items/artist?fields=artist_id', {
+      token: service.admin.token,
+      body: { keys: [3, 1, 2] },
+    });
+    expect(body.data.map((row: { artist_id: number }) => row.artist_id)).to.deep.equal([3, 1, 2]);
+  });
+
+  it('lists a composite key and does not serve it', async () => {
+    const token = service.admin.token;
+    const listed = await service.request('GET', '/collections/playlist_track', { token });
+    expect(listed.status).to.equal(200);
+    const { status } = await service.request('GET', '/items/playlist_track', { token });
+    expect(status).to.equal(403);
+  });
+
+  it('sees changes that others make to the database at once', async () => {
+    const token = service.admin.token;
+    await database.query('create table brand_new (id serial primary key, word text)');
+    await database.query(`insert into brand_new (word) values ('hello')`);
+    expect((await service.request('GET', '/items/brand_new', { token })).body.data).to.deep.equal([{ id: 1, word: 'hello' }]);
+    await database.query('alter table brand_new add column more int default 7');
+    const filtered = await service.request('GET', '/items/brand_new?filter[more][_eq]=7&fields=id', { token });
+    expect(filtered.body.data).to.deep.equal([{ id: 1 }]);
+    await database.query('alter table brand_new drop column word');
+    const dropped = await service.request('GET', '/items/brand_new', { token });
+    expect(dropped.body.data).to.deep.equal([{ id: 1, more: 7 }]);
+    await database.query('drop table brand_new');
+    expect((await service.request('GET', '/items/brand_new', { token })).status).to.equal(403);
+  });
+});
+
+/** What this process sends to the database meanwhile. */
+async function statementsDuring(work: () => Promise<unknown>): Promise<unknown[]> {
+  const sent: unknown[] = [];
+  const original = pg.Client.prototype.query;
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    sent.push(args[0]);
+    return Reflect.apply(original, this, args);
+  } as typeof original;
+  try {
+    await work();
+  } finally {
+    pg.Client.prototype.query = original;
+  }
+  return sent;
+}

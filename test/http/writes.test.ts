@@ -1,0 +1,214 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { asAdmin, personWith } from './people.ts';
+
+describe('writing items', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  before(async () => {
+    database = await freshDatabase('writes');
+    await database.query(`
+      create table author (id serial primary key, name text not null, boss int references author);
+      create table article (id serial primary key, title text, status text default 'draft', author int references author);
+      create table note (id uuid primary key default gen_random_uuid(), text text, article int not null references article);
+      create table site (id serial primary key, name text default 'Untitled', color text);
+      create view loud as select id, upper(title) as title from article;
+    `);
+    service = await startService({ database });
+    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    for (const [one, field, many, key] of [
+      ['author', 'articles', 'article', 'author'],
+      ['article', 'notes', 'note', 'article'],
+    ]) {
+      await admin('POST', `/fields/${one}`, { field, type: 'alias', meta: { special: ['o2m'] } });
+      const action = many === 'note' ? 'delete' : 'nullify';
+      await admin('PATCH', `/relations/${many}/${key}`, { meta: { one_field: field, one_deselect_action: action } });
+    }
+    await admin('PATCH', '/collections/site', { meta: { singleton: true } });
+  });
+  beforeEach(() => database.query('truncate author, article, note, site restart identity cascade'));
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  const send = (method: string, path: string, body?: unknown, token: string | null = service.admin.token) =>
+    service.request(method, path, { token, body });
+
+  it('creates one and answers it through the fields of the request', async () => {
+    const { status, body } = await send('POST', '/items/author?fields=name', { name: 'Ann' });
+    expect([status, body]).to.deep.equal([200, { data: { name: 'Ann' } }]);
+  });
+
+  it('creates many, in the order given, with defaults for what a row leaves out', async () => {
+    const { body } = await send('POST', '/items/article?fields=id,title,status', [{ title: 'a' }, { status: 'x' }, {}]);
+    expect(body.data).to.deep.equal([
+      { id: 1, title: 'a', status: 'draft' },
+      { id: 2, title: null, status: 'x' },
+      { id: 3, title: null, status: 'draft' },
+    ]);
+  });
+
+  it('updates by key, by keys, by query and row by row', async () => {
+    await send('POST', '/items/article', [{ title: 'a' }, { title: 'b' }, { title: 'c' }]);
+    expect((await send('PATCH', '/items/article/1?fields=title', { title: 'A' })).body.data).to.deep.equal({ title: 'A' });
+    const keys = await send('PATCH', '/items/article?fields=id,status', { keys: [3, 1], data: { status: 'x' } });
+    expect(keys.body.data).to.deep.equal([{ id: 3, status: 'x' }, { id: 1, status: 'x' }]);
+    const query = await send('PATCH', '/items/article?fields=id', { query: { filter: { status: 'x' } }, data: { title: 'z' } });
+    expect(query.body.data).to.deep.equal([{ id: 1 }, { id: 3 }]);
+    const rows = await send('PATCH', '/items/article?fields=title', [{ id: 1, title: '1' }, { id: 2, title: '2' }]);
+    expect(rows.body.data).to.deep.equal([{ title: '1' }, { title: '2' }]);
+  });
+
+  it('deletes by key, by list, by keys and by query', async () => {
+    await send('POST', '/items/article', Array.from({ length: 6 }, (_, at) => ({ title: `t${at + 1}` })));
+    expect((await send('DELETE', '/items/article/1')).status).to.equal(204);
+    expect((await send('DELETE', '/items/article', [2])).status).to.equal(204);
+    expect((await send('DELETE', '/items/article', { keys: [3] })).status).to.equal(204);
+    const query = { filter: { title: { _in: ['t4', 't5'] } } };
+    expect((await send('DELETE', '/items/article', { query })).status).to.equal(204);
+    expect((await send('GET', '/items/article?fields=id')).body.data).to.deep.equal([{ id: 6 }]);
+  });
+
+  it('takes a many-to-one as key, new object, existing object and null', async () => {
+    await send('POST', '/items/author', { name: 'Ann' });
+    const article = async (author: unknown) =>
+      (await send('POST', '/items/article?fields=author.id,author.name', { author })).body.data.author;
+    expect(await article(1)).to.deep.equal({ id: 1, name: 'Ann' });
+    expect(await article({ name: 'Bob', boss: { name: 'Cy' } })).to.deep.equal({ id: 3, name: 'Bob' });
+    expect(await article({ id: 1, name: 'Anna' })).to.deep.equal({ id: 1, name: 'Anna' });
+    expect(await article({ id: 1 })).to.deep.equal({ id: 1, name: 'Anna' });
+    expect(await article({ id: 50, name: 'New' })).to.deep.equal({ id: 50, name: 'New' });
+    expect(await article(null)).to.equal(null);
+    expect((await send('POST', '/items/article', { author: 99 })).body.errors[0].extensions).to.include({
+      code: 'INVALID_FOREIGN_KEY', field: 'author', value: '99',
+    });
+  });
+
+  it('replaces a one-to-many by a list of keys and objects', async () => {
+    await send('POST', '/items/article', [{ title: 'free' }, { title: 'also free' }]);
+    await send('POST', '/items/author', { name: 'Ann', articles: [{ title: 'new' }, 1] });
+    const of = async () => (await send('GET', '/items/author/1?fields=articles.id,articles.title')).body.data.articles;
+    expect(await of()).to.deep.equal([{ id: 1, title: 'free' }, { id: 3, title: 'new' }]);
+    await send('PATCH', '/items/author/1', { articles: [{ id: 3, title: 'newer' }, 2] });
+    expect(await of()).to.deep.equal([{ id: 2, title: 'also free' }, { id: 3, title: 'newer' }]);
+    expect((await send('GET', '/items/article/1?fields=author')).body.data.author).to.equal(null);
+    await send('PATCH', '/items/author/1', { articles: null });
+    expect(await of()).to.deep.equal([]);
+  });
+
+  it('deletes rows left out where the relation says so, also where their key may not be null', async () => {
+    await send('POST', '/items/article', { title: 'a', notes: [{ text: 'x' }, { text: 'y' }] });
+    const { body } = await send('PATCH', '/items/article/1?fields=notes.text', { notes: [{ text: 'z' }] });
+    expect(body.data.notes).to.deep.equal([{ text: 'z' }]);
+    expect(await database.query('select text from note')).to.deep.equal([{ text: 'z' }]);
+  });
+
+  it('changes a one-to-many by { create, update, delete } and leaves the others', async () => {
+    await send('POST', '/items/author', { name: 'Ann', articles: [{ title: 'a' }, { title: 'b' }, { title: 'c' }] });
+    const articles = { create: [{ title: 'd' }], update: [{ id: 1, title: 'A' }], delete: [2] };
+    const { body } = await send('PATCH', '/items/author/1?fields=articles.title', { articles });
+    expect(body.data.articles).to.deep.equal([{ title: 'A' }, { title: 'c' }, { title: 'd' }]);
+    const foreign = await send('PATCH', '/items/author/1', { articles: { delete: [2] } });
+    expect(foreign.status).to.equal(403);
+    expect((await send('PATCH', '/items/author/1', { articles: { nonsense: [] } })).body.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
+    expect((await send('PATCH', '/items/author/1', { articles: 5 })).body.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
+  });
+
+  it('writes nothing of a nested payload whose last part fails', async () => {
+    const body = { name: 'Ann', articles: [{ title: 'a', author: 1 }, { id: 'wrong' }] };
+    expect((await send('POST', '/items/author', body)).status).to.equal(403);
+    expect(await database.query('select * from author')).to.deep.equal([]);
+    expect(await database.query('select * from article')).to.deep.equal([]);
+  });
+
+  it('serves a singleton as one object', async () => {
+    expect((await send('GET', '/items/site')).body.data).to.deep.equal({ id: null, name: 'Untitled' });
+    expect((await send('PATCH', '/items/site', { color: 'red' })).body.data).to.deep.equal({ id: 1, name: 'Untitled', color: 'red' });
+    expect((await send('PATCH', '/items/site', { name: 'Mine' })).body.data).to.deep.equal({ id: 1, name: 'Mine', color: 'red' });
+    expect((await send('GET', '/items/site')).body.data).to.deep.equal({ id: 1, name: 'Mine', color: 'red' });
+    for (const [method, path] of [['POST', '/items/site'], ['PATCH', '/items/site/1']] as const) {
+      const reply = await send(method, path, { name: 'x' });
+      expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+    }
+  });
+
+  it('reads a view and does not write it', async () => {
+    await send('POST', '/items/article', { title: 'quiet' });
+    expect((await send('GET', '/items/loud')).body.data).to.deep.equal([{ id: 1, title: 'QUIET' }]);
+    expect((await send('POST', '/items/loud', { title: 'x' })).status).to.equal(403);
+  });
+
+  describe('under permissions', () => {
+    it('fails a batch entirely when one row may not be updated', async () => {
+      await send('POST', '/items/article', [{ status: 'mine' }, { status: 'theirs' }]);
+      const { token } = await personWith(service, [
+        { collection: 'article', action: 'update', permissions: { status: { _eq: 'mine' } } },
+        { collection: 'article', action: 'delete', permissions: { status: { _eq: 'mine' } } },
+        { collection: 'article', action: 'read' },
+      ]);
+      for (const [method, body] of [
+        ['PATCH', { keys: [1, 2], data: { title: 'x' } }],
+        ['PATCH', { query: {}, data: { title: 'x' } }],
+        ['PATCH', [{ id: 1, title: 'x' }, { id: 2, title: 'x' }]],
+        ['DELETE', [1, 2]],
+        ['DELETE', { query: { filter: { id: { _gt: 0 } } } }],
+      ] as const) {
+        expect((await send(method, '/items/article', body, token)).status, JSON.stringify(body)).to.equal(403);
+      }
+      expect(await database.query('select title from article')).to.deep.equal([{ title: null }, { title: null }]);
+      expect((await send('PATCH', '/items/article/1?fields=title', { title: 'x' }, token)).body.data).to.deep.equal({ title: 'x' });
+    });
+
+    it('refuses fields outside the list and adds presets', async () => {
+      const { token, id } = await personWith(service, [
+        { collection: 'article', action: 'create', fields: ['title'], presets: { status: '$CURRENT_USER' } },
+        { collection: 'article', action: 'read', fields: ['title', 'status'] },
+      ]);
+      expect((await send('POST', '/items/article', { title: 'a', status: 'b' }, token)).status).to.equal(403);
+      expect((await send('POST', '/items/article', { title: 'a' }, token)).body.data).to.deep.equal({ title: 'a', status: id });
+    });
+
+    it('answers 204 to who may create but not read', async () => {
+      const { token } = await personWith(service, [{ collection: 'article', action: 'create' }]);
+      const reply = await send('POST', '/items/article', { title: 'a' }, token);
+      expect([reply.status, reply.body]).to.deep.equal([204, undefined]);
+    });
+
+    it('checks validation of a permission', async () => {
+      const { token } = await personWith(service, [
+        { collection: 'article', action: 'create', validation: { title: { _starts_with: 'A' } } },
+      ]);
+      const { status, body } = await send('POST', '/items/article', { title: 'b' }, token);
+      expect(status).to.equal(400);
+      expect(body.errors[0].extensions).to.include({ code: 'FAILED_VALIDATION', field: 'title', type: 'starts_with' });
+      expect((await send('POST', '/items/article', { title: 'Ab' }, token)).status).to.equal(204);
+    });
+
+    it('checks nested writes on the related collection', async () => {
+      await send('POST', '/items/article', { title: 'theirs' });
+      const { token } = await personWith(service, [
+        { collection: 'author', action: 'create', fields: ['name', 'articles'] },
+        { collection: 'article', action: 'create', fields: ['title'] },
+      ]);
+      expect((await send('POST', '/items/author', { name: 'a', articles: [{ title: 'x' }] }, token)).status).to.equal(204);
+      // Taking over a row, also by its bare key, needs update permission on it.
+      expect((await send('POST', '/items/author', { name: 'b', articles: [1] }, token)).status).to.equal(403);
+      expect((await send('POST', '/items/author', { name: 'c', articles: [{ status: 'x' }] }, token)).status).to.equal(403);
+      expect(await database.query('select name from author')).to.deep.equal([{ name: 'a' }]);
+    });
+
+    it('does not let a filter of a write ask about hidden fields', async () => {
+      await send('POST', '/items/article', [{ title: 'a', status: 'secret' }]);
+      const { token } = await personWith(service, [
+        { collection: 'article', action: 'update', fields: ['title'] },
+        { collection: 'article', action: 'delete' },
+        { collection: 'article', action: 'read', fields: ['id'] },
+      ]);
+      const query = { filter: { status: { _eq: 'secret' } } };
+      expect((await send('PATCH', '/items/article', { query, data: { title: 'x' } }, token)).status).to.equal(403);
+      expect((await send('DELETE', '/items/article', { query }, token)).status).to.equal(403);
+    });
+  });
+});

@@ -1,0 +1,249 @@
+import { expect } from 'chai';
+import { type BootFailure, facet, type Host, isSystem, publicCaller, service } from '#kernel';
+import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the tested uses include undeclared ones
+type AnyHost = Host<any>;
+
+interface Case {
+  readonly capability: string;
+  /** What is declared for it, as members of the manifest. */
+  readonly manifest: Record<string, unknown>;
+  /** Uses it, and answers something that shows it worked. */
+  use(host: AnyHost): unknown;
+  readonly worked: unknown;
+  /** What the refusal says the plugin may not do. */
+  readonly refusal: string;
+  readonly beside?: readonly PluginSketch[];
+}
+
+const clock = service<{ now(): string }>('clock', { version: '1.0.0' });
+const shelf = facet<string>('shelf');
+const nothing = () => {};
+
+/** One for each thing that a manifest can grant; `database` is in a file of its own, since it needs one. */
+const cases: readonly Case[] = [
+  {
+    capability: 'config',
+    manifest: { config: { P_KEY: { type: 'string', default: 'value' } } },
+    use: (host) => host.config.P_KEY,
+    worked: 'value',
+    refusal: 'use host.config',
+  },
+  {
+    capability: 'log',
+    manifest: { capabilities: { log: true } },
+    use: (host) => typeof host.log.info,
+    worked: 'function',
+    refusal: 'use host.log',
+  },
+  {
+    capability: 'events',
+    manifest: { capabilities: { events: { filter: ['a.b'] } } },
+    use: (host) => host.events.onFilter('a.b', nothing),
+    worked: undefined,
+    refusal: 'use host.events',
+  },
+  {
+    capability: 'services',
+    manifest: { provides: { clock: '1.0.0' } },
+    use: (host) => host.provide(clock, { now: () => 'noon' }),
+    worked: undefined,
+    refusal: 'provide clock 1.0.0',
+  },
+  {
+    capability: 'services',
+    manifest: { uses: { clock: '^1.0.0' } },
+    use: (host) => host.use({ clock }).clock.now(),
+    worked: 'noon',
+    refusal: 'use clock',
+    beside: [
+      {
+        name: 'provider',
+        manifest: { provides: { clock: '1.0.0' } },
+        register: (host) => host.provide(clock, { now: () => 'noon' }),
+      },
+    ],
+  },
+  {
+    capability: 'facets',
+    manifest: { facets: ['shelf'] },
+    use: (host) => host.define(shelf),
+    worked: undefined,
+    refusal: 'define the facet shelf',
+  },
+  {
+    capability: 'contributes',
+    manifest: { contributes: { shelf: {} } },
+    use: (host) => host.contribute(shelf, 'book'),
+    worked: undefined,
+    refusal: 'contribute to shelf',
+    beside: [{ name: 'library', manifest: { facets: ['shelf'] }, register: (host) => host.define(shelf) }],
+  },
+  {
+    capability: 'system',
+    manifest: { capabilities: { system: { reasons: ['nightly cleaning'] } } },
+    use: (host) => host.asSystem('nightly cleaning').owner,
+    worked: 'p@1.0.0',
+    refusal: 'use host.asSystem',
+  },
+];
+
+/** What `use` answered in a plugin with this manifest. */
+async function answerOf({ use, beside = [] }: Case, manifest: Record<string, unknown>): Promise<unknown> {
+  let answer: unknown;
+  await withPlugins([...beside, { name: 'p', manifest, register: (host) => void (answer = use(host)) }], () => {});
+  return answer;
+}
+
+/** The refusal that a plugin with this manifest meets. */
+async function refusalOf(manifest: Record<string, unknown>, use: (host: AnyHost) => unknown): Promise<string> {
+  const failure = await failureOf<BootFailure>(
+    withPlugins([{ name: 'p', manifest, register: (host) => void use(host) }], () => {}),
+  );
+  expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED', status: 500 });
+  expect([failure.plugin, failure.phase]).to.deep.equal(['p', 'register']);
+  return failure.message;
+}
+
+describe('capabilities', () => {
+  for (const one of cases) {
+    const declared = Object.keys(one.manifest)[0];
+    it(`${one.capability}: a plugin that declares it (${declared}) may ${one.refusal}`, async () => {
+      expect(await answerOf(one, one.manifest)).to.equal(one.worked);
+    });
+
+    it(`${one.capability}: the same plugin without ${declared} may not, and is told so by name`, async () => {
+      const failure = await failureOf<BootFailure>(answerOf(one, {}));
+      expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
+      expect(failure.plugin).to.equal('p');
+      expect(failure.message).to.equal(`p may not ${one.refusal}: its manifest does not grant it (${one.capability})`);
+    });
+  }
+
+  it('events: listening is limited to the granted patterns, by kind', async () => {
+    const manifest = { capabilities: { events: { filter: ['a.*'], action: ['b.*'] } } };
+    const refused = (use: (host: AnyHost) => unknown) => refusalOf(manifest, use);
+    expect(await refused((host) => host.events.onFilter('**', nothing))).to.contain('p may not listen to ** (filter)');
+    expect(await refused((host) => host.events.onFilter('b.*', nothing))).to.contain(
+      'p may not listen to b.* (filter)',
+    );
+    expect(await refused((host) => host.events.onAction('a.*', nothing))).to.contain(
+      'p may not listen to a.* (action)',
+    );
+  });
+
+  it('events: emitting is limited to the granted patterns', async () => {
+    const emitting = (emit: string[] | undefined) => ({
+      capabilities: { events: { action: ['x'], ...(emit ? { emit } : {}) } },
+    });
+    const caller = publicCaller();
+    for (const grant of [undefined, ['items.*']]) {
+      expect(
+        await refusalOf(emitting(grant), (host) => host.events.action(['items.create', 'auth.login'], { caller })),
+      ).to.match(/p may not emit (items\.create|auth\.login): its manifest does not grant it \(events\)/);
+    }
+    const holder: { host?: AnyHost } = {};
+    await withPlugins(
+      [{ name: 'p', manifest: emitting(['items.*']), register: (host) => void (holder.host = host) }],
+      async () => {
+        const { events } = holder.host as AnyHost;
+        expect(await events.filter(['items.create'], 'payload', { caller })).to.equal('payload');
+        const failure = await failureOf(events.filter(['auth.login'], 'payload', { caller }));
+        expect(failure.detail).to.contain('p may not emit auth.login');
+      },
+    );
+  });
+
+  it('services: a version other than the declared one may not be provided', async () => {
+    const newer = service('clock', { version: '2.0.0' });
+    expect(await refusalOf({ provides: { clock: '1.0.0' } }, (host) => host.provide(newer, {}))).to.contain(
+      'p may not provide clock 2.0.0',
+    );
+  });
+
+  it('system: only for declared reasons, only real ones count, and each time is written down', async () => {
+    const manifest = { capabilities: { system: { reasons: ['nightly cleaning'] } } };
+    expect(await refusalOf(manifest, (host) => host.asSystem('curiosity'))).to.contain(
+      'p may not act without a user for "curiosity"',
+    );
+    const holder: { host?: AnyHost } = {};
+    await withPlugins([{ name: 'p', manifest, register: (host) => void (holder.host = host) }], ({ kernel }) => {
+      const caller = (holder.host as AnyHost).asSystem('nightly cleaning');
+      (holder.host as AnyHost).asSystem('nightly cleaning');
+      expect(caller).to.include({ admin: true, reason: 'nightly cleaning', owner: 'p@1.0.0' });
+      expect(isSystem(caller)).to.equal(true);
+      expect(isSystem({ ...caller })).to.equal(false);
+      expect(Object.isFrozen(caller)).to.equal(true);
+      expect(kernel.ledger.entries()[0]).to.include({
+        kind: 'system',
+        plugin: 'p',
+        what: 'nightly cleaning',
+        count: 2,
+      });
+    });
+  });
+
+  it('counts what was refused', async () => {
+    const holder: { host?: AnyHost } = {};
+    await withPlugins([{ name: 'p', register: (host) => void (holder.host = host) }], async ({ kernel }) => {
+      for (let at = 0; at < 3; at++) await failureOf(() => (holder.host as AnyHost).log);
+      expect(kernel.ledger.entries()[0]).to.include({
+        kind: 'denied',
+        plugin: 'p',
+        what: 'log: use host.log',
+        count: 3,
+      });
+    });
+  });
+
+  it('refuses a member of host that no capability provides', async () => {
+    expect(await refusalOf({}, (host) => (host as unknown as Record<string, unknown>).database)).to.equal(
+      'p may not use host.database, which no capability provides: its manifest does not grant it (database)',
+    );
+  });
+
+  it('keeps host as it is', async () => {
+    const failure = await failureOf<BootFailure>(
+      withPlugins([{ name: 'p', register: (host) => Object.assign(host, { log: console }) }], () => {}),
+    );
+    expect(failure.cause).to.be.instanceOf(TypeError);
+  });
+
+  it('of a plugin: defined by it, granted to others by their manifests, described in the audit', async () => {
+    const lamp: PluginSketch = {
+      name: 'lamp',
+      manifest: { contributes: { capabilities: { names: ['lamp'] } } },
+      register: (host) =>
+        host.contribute(facet('capabilities'), {
+          name: 'lamp',
+          member: 'lamp',
+          schema: { type: 'object', required: ['colours'] },
+          bind: (grant: { colours: string[] }, subject: { name: string }) => ({
+            shine: (colour: string) => grant.colours.includes(colour) && `${colour} for ${subject.name}`,
+          }),
+          describe: (grant: { colours: string[] }) => [`shines ${grant.colours.join(', ')}`],
+          widens: () => false,
+        }),
+    };
+    const said: unknown[] = [];
+    const reader: PluginSketch = {
+      name: 'reader',
+      manifest: { capabilities: { lamp: { colours: ['red'] } } },
+      register: (host) => {
+        const held = (host as unknown as { lamp: { shine(colour: string): unknown } }).lamp;
+        said.push(held.shine('red'), held.shine('blue'));
+      },
+    };
+    await withPlugins([lamp, reader], ({ kernel }) => {
+      expect(said).to.deep.equal(['red for reader', false]);
+      expect(kernel.audit().map((line) => line.sentences)).to.deep.equal([
+        ['defines the capability lamp'],
+        ['shines red'],
+      ]);
+    });
+    const other: PluginSketch = { ...lamp, manifest: { contributes: { capabilities: { names: ['torch'] } } } };
+    const failure = await failureOf<BootFailure>(withPlugins([other], () => {}));
+    expect(failure.message).to.contain('capability lamp is not among the declared names');
+  });
+});

@@ -1,0 +1,213 @@
+import { expect } from 'chai';
+import { type EventMeta, type EventsApi, facet, publicCaller } from '#kernel';
+import { patternMatcher } from '../../kernel/events.ts';
+import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+
+const caller = publicCaller();
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A plugin that may do everything with events, and what it holds. */
+function speaker(): { plugin: PluginSketch; events: () => EventsApi } {
+  let events: EventsApi | undefined;
+  return {
+    plugin: {
+      name: 'speaker',
+      manifest: { capabilities: { events: { emit: ['**'] } } },
+      register: (host) => void (events = host.events),
+    },
+    events: () => events as EventsApi,
+  };
+}
+
+type Handle = (...args: never[]) => unknown;
+const listener = (name: string, kind: 'filter' | 'action', pattern: string, handle: Handle): PluginSketch => ({
+  name,
+  manifest: { capabilities: { events: { [kind]: [pattern] } } },
+  register: (host) =>
+    kind === 'filter' ? host.events.onFilter(pattern, handle as never) : host.events.onAction(pattern, handle as never),
+});
+
+describe('events', () => {
+  it('runs filters one after the other in plugin order, each on what the one before answered', async () => {
+    const { plugin, events } = speaker();
+    const add = (letter: string) => async (payload: string) => {
+      await tick();
+      return payload + letter;
+    };
+    const plugins = [plugin, listener('a', 'filter', 'word', add('a')), listener('b', 'filter', 'word', add('b'))];
+    await withPlugins(plugins, async () => {
+      expect(await events().filter(['word'], '-', { caller })).to.equal('-ab');
+    });
+  });
+
+  it('keeps the payload when a filter answers nothing, and takes null for an answer', async () => {
+    const { plugin, events } = speaker();
+    const plugins = [plugin, listener('a', 'filter', 'keep', () => {}), listener('b', 'filter', 'drop', () => null)];
+    await withPlugins(plugins, async () => {
+      expect(await events().filter(['keep'], 'same', { caller })).to.equal('same');
+      expect(await events().filter(['drop'], 'same', { caller })).to.equal(null);
+    });
+  });
+
+  it('stops at a filter that refuses', async () => {
+    const { plugin, events } = speaker();
+    let reached = false;
+    const refuse = () => {
+      throw new Error('no');
+    };
+    const plugins = [
+      plugin,
+      listener('a', 'filter', 'word', refuse),
+      listener('b', 'filter', 'word', () => void (reached = true)),
+    ];
+    await withPlugins(plugins, async () => {
+      expect((await failureOf(events().filter(['word'], 1, { caller }))).message).to.equal('no');
+      expect(reached).to.equal(false);
+    });
+  });
+
+  it('emits several names of one event in turn and tells each listener the one it heard', async () => {
+    const { plugin, events } = speaker();
+    const heard: string[] = [];
+    const plugins = [
+      plugin,
+      listener('all', 'filter', '**', (_payload: unknown, meta: EventMeta) => void heard.push(meta.event)),
+    ];
+    await withPlugins(plugins, async () => {
+      await events().filter(['items.create', 'posts.items.create'], {}, { caller, collection: 'posts' });
+      expect(heard).to.deep.equal(['items.create', 'posts.items.create']);
+    });
+  });
+
+  it('knows who listens', async () => {
+    const { plugin, events } = speaker();
+    await withPlugins([plugin, listener('a', 'action', '*.items.*', () => {})], () => {
+      expect(events().has('action', 'posts.items.create')).to.equal(true);
+      expect(events().has('filter', 'posts.items.create')).to.equal(false);
+      expect(events().listeners('action', 'posts.items.create')).to.deep.equal(['a']);
+      expect(events().listeners('action', 'auth.login')).to.deep.equal([]);
+    });
+  });
+
+  it('holds actions back until whoever keeps the transaction lets them go', async () => {
+    const { plugin, events } = speaker();
+    const heard: string[] = [];
+    let open = true;
+    const held: (() => void)[] = [];
+    const keeper: PluginSketch = {
+      name: 'keeper',
+      manifest: { contributes: { effects: {} } },
+      register: (host) =>
+        host.contribute(facet('effects'), (effect: () => void) => {
+          if (open) held.push(effect);
+          return open;
+        }),
+    };
+    const plugins = [
+      plugin,
+      keeper,
+      listener('a', 'action', 'done', (meta: EventMeta) => void heard.push(String(meta.key))),
+    ];
+    await withPlugins(plugins, async () => {
+      events().action(['done'], { caller, key: 'held' });
+      await tick();
+      expect(heard).to.deep.equal([]);
+      open = false;
+      for (const effect of held) effect();
+      events().action(['done'], { caller, key: 'at once' });
+      await tick();
+      expect(heard).to.deep.equal(['held', 'at once']);
+    });
+  });
+
+  it("logs a failed action with its listener's name; others and the emitter go on", async () => {
+    const { plugin, events } = speaker();
+    const heard: string[] = [];
+    const broken = () => {
+      throw new Error('burnt');
+    };
+    const plugins = [
+      plugin,
+      listener('broken', 'action', 'done', broken),
+      listener('late', 'action', 'done', async () => {
+        await tick();
+        throw new Error('later');
+      }),
+      listener('fine', 'action', 'done', () => void heard.push('fine')),
+    ];
+    await withPlugins(
+      plugins,
+      async ({ log }) => {
+        events().action(['done'], { caller });
+        await tick();
+        await tick();
+        expect(heard).to.deep.equal(['fine']);
+        const failures = log.filter((line) => line.msg === 'an action failed');
+        expect(failures.map((line) => [line.listener, line.event])).to.deep.equal([
+          ['broken', 'done'],
+          ['late', 'done'],
+        ]);
+        expect(failures[0]?.err).to.include({ message: 'burnt' });
+      },
+      { environment: { LOG_LEVEL: 'warn' } },
+    );
+  });
+
+  it('stops filters that call each other at depth 8 and names the way', async () => {
+    const { plugin, events } = speaker();
+    const again = (to: string) => (payload: unknown, meta: EventMeta) => events().filter([to], payload, meta);
+    await withPlugins(
+      [plugin, listener('a', 'filter', 'ping', again('pong')), listener('b', 'filter', 'pong', again('ping'))],
+      async () => {
+        const failure = await failureOf(events().filter(['ping'], 1, { caller }));
+        expect(failure.code).to.equal('EVENT_LOOP_DETECTED');
+        expect(failure.detail).to.equal(
+          'events go round: ping → pong → ping → pong → ping → pong → ping → pong → ping',
+        );
+        // A chain that ended leaves nothing behind.
+        expect((await failureOf(events().filter(['pong'], 1, { caller }))).detail).to.match(
+          /^events go round: pong → ping/,
+        );
+      },
+    );
+  });
+
+  it('stops actions that call themselves, in the log', async () => {
+    const { plugin, events } = speaker();
+    let count = 0;
+    const again = (meta: EventMeta) => {
+      count++;
+      events().action(['echo'], meta);
+    };
+    await withPlugins(
+      [plugin, listener('a', 'action', 'echo', again)],
+      async ({ log }) => {
+        events().action(['echo'], { caller });
+        for (let at = 0; at < 12; at++) await tick();
+        expect(count).to.equal(8);
+        expect(log.filter((line) => line.msg === 'an action failed')).to.have.length(1);
+        expect(JSON.stringify(log)).to.contain('events go round: echo → echo');
+      },
+      { environment: { LOG_LEVEL: 'warn' } },
+    );
+  });
+
+  const fits: readonly [pattern: string, name: string, fits: boolean][] = [
+    ['items.create', 'items.create', true],
+    ['items.create', 'items.created', false],
+    ['items.*', 'items.create', true],
+    ['items.*', 'posts.items.create', false],
+    ['*.items.*', 'posts.items.create', true],
+    ['*.items.*', 'items.create', false],
+    ['posts.**', 'posts.items.create', true],
+    ['**', 'auth.login', true],
+    ['*', 'auth.login', false],
+    ['a+b.*', 'a+b.create', true],
+    ['a+b.*', 'aab.create', false],
+  ];
+  for (const [pattern, name, expected] of fits) {
+    it(`${pattern} ${expected ? 'fits' : 'does not fit'} ${name}`, () => {
+      expect(patternMatcher(pattern)(name)).to.equal(expected);
+    });
+  }
+});

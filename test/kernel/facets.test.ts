@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { type BootFailure, facet } from '#kernel';
+import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+
+interface Book {
+  readonly title: string;
+  readonly genre: string;
+}
+
+const shelf = facet<Book, readonly string[]>('shelf', {
+  combine: (all) => all.map(({ owner, value }) => `${value.title} (${owner})`),
+  manifest: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['genres'],
+    properties: { genres: { type: 'array', items: { type: 'string' } } },
+  },
+  admit: (book, declared) => declared.genres.includes(book.genre) || `genre ${book.genre} is not declared`,
+  describe: (declared) => [`adds books about ${declared.genres.join(', ')}`],
+});
+
+const library = (register: PluginSketch['register'] = () => {}): PluginSketch => ({
+  name: 'library',
+  manifest: { facets: ['shelf'] },
+  register(host) {
+    host.define(shelf);
+    register(host);
+  },
+});
+
+const publisher = (name: string, book: Book, genres = ['sea']): PluginSketch => ({
+  name,
+  manifest: { contributes: { shelf: { genres } } },
+  register: (host) => host.contribute(shelf, book),
+});
+
+const moby = { title: 'Moby', genre: 'sea' };
+
+describe('facets', () => {
+  it("hands the owner all contributions in plugin order, with their owners' names", async () => {
+    let read: () => readonly string[] = () => [];
+    const owner = library((host) => void (read = () => host.read(shelf)));
+    await withPlugins([owner, publisher('a', moby), publisher('b', { title: 'Kon-Tiki', genre: 'sea' })], () => {
+      expect(read()).to.deep.equal(['Moby (a)', 'Kon-Tiki (b)']);
+      expect(read()).to.equal(read());
+    });
+  });
+
+  it('lets nobody but the owner read', async () => {
+    const nosy: PluginSketch = {
+      name: 'nosy',
+      manifest: { contributes: { shelf: { genres: ['sea'] } } },
+      register: (host) => host.read(shelf),
+    };
+    const failure = await failureOf<BootFailure>(withPlugins([library(), nosy], () => {}));
+    expect(failure.plugin).to.equal('nosy');
+    expect(failure.message).to.equal('nosy does not define the facet shelf');
+    expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
+  });
+
+  it('refuses what the owner does not admit', async () => {
+    const failure = await failureOf<BootFailure>(
+      withPlugins([library(), publisher('p', { title: 'X', genre: 'crime' })], () => {}),
+    );
+    expect(failure.message).to.equal('p: contribution to shelf refused: genre crime is not declared');
+    expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
+  });
+
+  it("keeps the owner's rule when the contributor brings a copy of the facet without one", async () => {
+    const sly: PluginSketch = {
+      name: 'sly',
+      manifest: { contributes: { shelf: { genres: ['sea'] } } },
+      register: (host) => host.contribute(facet<Book>('shelf'), { title: 'X', genre: 'crime' }),
+    };
+    const failure = await failureOf<BootFailure>(withPlugins([library(), sly], () => {}));
+    expect(failure.message).to.contain('genre crime is not declared');
+  });
+
+  it('may be added to by the plugin that opens them', async () => {
+    let read: () => readonly string[] = () => [];
+    const both: PluginSketch = {
+      name: 'both',
+      manifest: { facets: ['shelf'], contributes: { shelf: { genres: ['sea'] } } },
+      register(host) {
+        host.define(shelf);
+        host.contribute(shelf, moby);
+        read = () => host.read(shelf);
+      },
+    };
+    await withPlugins([both], () => expect(read()).to.deep.equal(['Moby (both)']));
+  });
+
+  it('refuses a second definition of one facet', async () => {
+    const twice: PluginSketch = {
+      name: 'twice',
+      manifest: { facets: ['shelf'], contributes: { shelf: { genres: [] } } },
+      register: (host) => host.define(shelf),
+    };
+    const failure = await failureOf<BootFailure>(withPlugins([library(), twice], () => {}));
+    expect(failure.message).to.equal('the facet shelf already belongs to library');
+  });
+
+  it('tells the audit what contributors add, in the words of the owner', async () => {
+    await withPlugins([library(), publisher('a', moby, ['sea', 'land'])], ({ kernel }) => {
+      const [a, owner] = kernel.audit();
+      expect(a?.sentences).to.deep.equal(['adds books about sea, land']);
+      expect(owner?.sentences).to.deep.equal(['opens shelf']);
+    });
+  });
+
+  it('composes middleware by phase, then by plugin order', async () => {
+    const passed: string[] = [];
+    const layers = (name: string, ...phases: ('edge' | 'route')[]): PluginSketch => ({
+      name,
+      manifest: { contributes: { 'http.middleware': { phases } } },
+      register(host) {
+        for (const phase of phases) {
+          host.contribute(facet('http.middleware'), {
+            name: phase,
+            phase,
+            handle: (_ctx: unknown, next: () => Promise<void>) => {
+              passed.push(`${name} ${phase}`);
+              return next();
+            },
+          });
+        }
+      },
+    });
+    await withPlugins([layers('a', 'route', 'edge'), layers('b', 'edge')], async ({ kernel }) => {
+      await fetch(`http://127.0.0.1:${(await kernel.listen()).port}/`);
+      expect(passed).to.deep.equal(['a edge', 'b edge', 'a route']);
+    });
+  });
+});

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import type { BootFailure } from '#kernel';
+import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+
+/** A plugin that writes down what is done with it. */
+const diary = (name: string, pages: string[], fails?: string): PluginSketch => ({
+  name,
+  register(host) {
+    const write = (what: string) => () => {
+      pages.push(`${name} ${what}`);
+      if (fails === what) throw new Error(`${what} went wrong`);
+    };
+    write('register')();
+    host.onStart(write('start'));
+    host.onMigrate(write('migrate'));
+    host.onStop(write('stop'));
+    host.onStop(write('stop too'));
+  },
+});
+
+describe('lifecycle', () => {
+  it('runs each phase in plugin order and undoes last in, first out', async () => {
+    const pages: string[] = [];
+    await withPlugins([diary('a', pages), diary('b', pages)], async ({ kernel }) => {
+      expect(pages).to.deep.equal(['a register', 'b register']);
+      await kernel.migrate();
+      await kernel.start();
+      await kernel.listen();
+      pages.push('—');
+      await kernel.stop();
+      await kernel.stop();
+    });
+    expect(pages).to.deep.equal([
+      ...['a register', 'b register', 'a migrate', 'b migrate', 'a start', 'b start', '—'],
+      ...['b stop too', 'b stop', 'a stop too', 'a stop'],
+    ]);
+  });
+
+  it('refuses a register function that is asynchronous', async () => {
+    const failure = await failureOf<BootFailure>(withPlugins([{ name: 'slow', register: async () => {} }], () => {}));
+    expect([failure.plugin, failure.phase, failure.message]).to.deep.equal([
+      'slow',
+      'register',
+      'register must be synchronous',
+    ]);
+  });
+
+  it('names the plugin whose register function throws', async () => {
+    const failing = { name: 'p', register: () => JSON.parse('{') };
+    const failure = await failureOf<BootFailure>(withPlugins([failing], () => {}));
+    expect([failure.name, failure.plugin, failure.phase]).to.deep.equal(['BootFailure', 'p', 'register']);
+  });
+
+  it('undoes what had started when a start fails', async () => {
+    const pages: string[] = [];
+    await withPlugins([diary('a', pages), diary('b', pages, 'start'), diary('c', pages)], async ({ kernel }) => {
+      await kernel.migrate();
+      const failure = await failureOf<BootFailure>(kernel.start());
+      expect([failure.plugin, failure.phase, failure.message]).to.deep.equal(['b', 'start', 'start went wrong']);
+      pages.length = 0;
+      await kernel.stop();
+      expect(pages.filter((page) => page.startsWith('a') || page.startsWith('b'))).to.deep.equal([
+        ...['b stop too', 'b stop', 'a stop too', 'a stop'],
+      ]);
+    });
+  });
+
+  it('goes on undoing when one step of it fails, and says whose it was', async () => {
+    const pages: string[] = [];
+    await withPlugins(
+      [diary('a', pages), diary('b', pages, 'stop too')],
+      async ({ kernel, log }) => {
+        await kernel.migrate();
+        await kernel.start();
+        await kernel.stop();
+        expect(pages.slice(-4)).to.deep.equal(['b stop too', 'b stop', 'a stop too', 'a stop']);
+        expect(log.find((line) => line.msg === 'stopping failed')).to.include({ owner: 'b' });
+      },
+      { environment: { LOG_LEVEL: 'info' } },
+    );
+  });
+
+  for (const phase of ['migrate', 'start'] as const) {
+    it(`names the plugin that never ends to ${phase}`, async () => {
+      const stuck: PluginSketch = {
+        name: 'stuck',
+        register: (host) => host[phase === 'migrate' ? 'onMigrate' : 'onStart'](() => new Promise<void>(() => {})),
+      };
+      await withPlugins(
+        [stuck],
+        async ({ kernel }) => {
+          if (phase === 'start') await kernel.migrate();
+          const failure = await failureOf<BootFailure>(kernel[phase]());
+          expect([failure.plugin, failure.phase, failure.message]).to.deep.equal([
+            'stuck',
+            phase,
+            'it did not end within 0.02 s',
+          ]);
+        },
+        { timeouts: { [phase]: 20 } },
+      );
+    });
+  }
+
+  it('does not wait for a stop hook for ever', async () => {
+    const stuck: PluginSketch = { name: 'stuck', register: (host) => host.onStop(() => new Promise<void>(() => {})) };
+    await withPlugins(
+      [stuck],
+      async ({ kernel, log }) => {
+        await kernel.migrate();
+        await kernel.stop();
+        expect(log.find((line) => line.msg === 'stopping failed')).to.include({ owner: 'stuck' });
+      },
+      { environment: { LOG_LEVEL: 'info' }, timeouts: { stop: 20 } },
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { facet, fail, type Log } from '#kernel';
+import { type PluginSketch, withPlugins } from '../support/plugin.ts';
+import { sender } from '../support/send.ts';
+
+const secrets = [
+  'authorization',
+  'cookie',
+  'password',
+  'access_token',
+  'refresh_token',
+  'token',
+  'secret',
+  'tfa_secret',
+  'otp',
+];
+
+/** Lines that a plugin's own log produces. */
+async function lines(write: (log: Log) => void): Promise<readonly Record<string, unknown>[]> {
+  const plugin: PluginSketch = {
+    name: 'writer',
+    manifest: { capabilities: { log: true } },
+    register: (host) => write(host.log),
+  };
+  return withPlugins([plugin], ({ log }) => log, { environment: { LOG_LEVEL: 'debug' } });
+}
+
+describe('log', () => {
+  it('is one JSON line an entry, with the plugin as owner and no process details', async () => {
+    const [line] = await lines((log) => log.info({ count: 3 }, 'counted'));
+    const { time, ...rest } = line as { time: string };
+    expect(rest).to.deep.equal({ level: 30, owner: 'writer', count: 3, msg: 'counted' });
+    expect(new Date(time).toISOString()).to.equal(time);
+  });
+
+  for (const key of secrets) {
+    it(`never contains the value of ${key}`, async () => {
+      const text = JSON.stringify(
+        await lines((log) => {
+          log.info({ [key]: 'hunter2' }, 'at the top');
+          log.info({ body: { [key]: 'hunter2' } }, 'one deeper');
+          log.info({ request: { headers: { [key]: 'hunter2' } } }, 'two deeper');
+        }),
+      );
+      expect(text).to.contain('--redact--').and.not.contain('hunter2');
+    });
+  }
+
+  it('carries the id of the request it was written in; a proper one from the client is kept', async () => {
+    const plugin: PluginSketch = {
+      name: 'writer',
+      manifest: { capabilities: { log: true }, contributes: { 'http.middleware': { phases: ['edge'] } } },
+      register: ({ log, contribute }) =>
+        contribute(facet('http.middleware'), {
+          name: 'note',
+          phase: 'edge',
+          handle: async (_ctx: unknown, next: () => Promise<void>) => {
+            await new Promise((resolve) => setImmediate(resolve));
+            log.info('passed');
+            await next();
+          },
+        }),
+    };
+    await withPlugins(
+      [plugin],
+      async ({ kernel, log }) => {
+        const request = sender(`http://127.0.0.1:${(await kernel.listen()).port}`);
+        const kept = await request('GET', '/', { headers: { 'x-request-id': 'trace:1.a' } });
+        expect(kept.headers.get('x-request-id')).to.equal('trace:1.a');
+        const replaced = await request('GET', '/', { headers: { 'x-request-id': 'a b"}' } });
+        const own = replaced.headers.get('x-request-id');
+        expect(own).to.match(/^[\w-]+$/);
+        const long = await request('GET', '/', { headers: { 'x-request-id': 'x'.repeat(65) } });
+        expect(long.headers.get('x-request-id')).not.to.equal('x'.repeat(65));
+        const ids = log.filter((line) => line.msg === 'passed').map((line) => line.request);
+        expect(ids).to.deep.equal(['trace:1.a', own, long.headers.get('x-request-id')]);
+        expect(own).not.to.equal(ids[2]);
+      },
+      { environment: { LOG_LEVEL: 'info' } },
+    );
+  });
+
+  it('gets the detail that a refused client does not get', async () => {
+    const plugin: PluginSketch = {
+      name: 'guard',
+      manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
+      register: (host) =>
+        host.contribute(facet('http.middleware'), {
+          name: 'guard',
+          phase: 'route',
+          handle: () => {
+            throw fail('FORBIDDEN', 'role may not read secrets');
+          },
+        }),
+    };
+    await withPlugins(
+      [plugin],
+      async ({ kernel, log }) => {
+        const reply = await sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+        expect(JSON.stringify(reply.body)).not.to.contain('secrets');
+        expect(log.find((line) => line.msg === 'request refused')).to.include({
+          status: 403,
+          detail: 'FORBIDDEN: role may not read secrets',
+        });
+      },
+      { environment: { LOG_LEVEL: 'debug' } },
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import type { BootFailure } from '#kernel';
+import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+
+/** Boots a composition that must not come up. */
+const refusal = (...plugins: PluginSketch[]) => failureOf<BootFailure>(withPlugins(plugins, () => {}));
+
+describe('manifest', () => {
+  it('refuses an unknown member by name instead of ignoring it', async () => {
+    const failure = await refusal({ name: 'p', manifest: { runtimme: 'confined-server' } });
+    expect(failure.phase).to.equal('validate');
+    expect(failure.message).to.contain('/service:extension must NOT have additional properties "runtimme"');
+    expect(failure.remedy).to.be.a('string');
+  });
+
+  it('refuses a misplaced member', async () => {
+    const failure = await refusal({ name: 'p', manifest: { config: { P_KEY: { type: 'string', required: true } } } });
+    expect(failure.message).to.contain(
+      '/service:extension/config/P_KEY must NOT have additional properties "required"',
+    );
+  });
+
+  it('lists all problems of one manifest at once', async () => {
+    const failure = await refusal({ name: 'p', manifest: { surprise: 1, uses: ['items'], facets: 'all' } });
+    expect(failure.message).to.contain('surprise').and.contain('/uses').and.contain('/facets');
+  });
+
+  it('refuses a manifest without its required members', async () => {
+    const failure = await refusal({ name: 'p', packageText: JSON.stringify({ name: 'p', version: '1.0.0' }) });
+    expect(failure.message).to.contain("must have required property 'service:extension'");
+  });
+
+  it('refuses a path that leaves the package', async () => {
+    for (const path of ['../other/index.js', '/etc/index.js', 'a/../../b.js']) {
+      expect((await refusal({ name: 'p', manifest: { path } })).message).to.contain('/service:extension/path');
+    }
+  });
+
+  it('refuses config keys that are not upper case', async () => {
+    const failure = await refusal({ name: 'p', manifest: { config: { secret: { type: 'string' } } } });
+    expect(failure.message).to.contain('/service:extension/config');
+  });
+
+  it('refuses a package written for another host, naming both versions', async () => {
+    for (const host of ['^2.0.0', '<1.0.0', 'not a range']) {
+      const failure = await refusal({ name: 'p', manifest: { host } });
+      expect(failure.plugin).to.equal('p');
+      expect(failure.message).to.equal(`it was written for host ${host}; this is 1.0.0`);
+    }
+  });
+
+  it('refuses a version that is none', async () => {
+    expect((await refusal({ name: 'p', version: 'one' })).message).to.equal('version "one" is not a semantic version');
+  });
+
+  it('says where a package.json is not JSON', async () => {
+    const failure = await refusal({ name: 'p', packageText: '{ "name": "p", ' });
+    expect(failure.phase).to.equal('discover');
+    expect(failure.message).to.match(/^its package\.json is not JSON: /);
+    expect(failure.remedy).to.match(/package\.json$/);
+  });
+
+  it('refuses two packages of one name', async () => {
+    const failure = await refusal({ name: 'twin' }, { name: 'twin' });
+    expect(failure.message).to.equal('the name twin already belongs to twin');
+  });
+
+  it('refuses a grant that does not fit the schema of its capability', async () => {
+    const failure = await refusal({ name: 'p', manifest: { capabilities: { events: { listen: ['*'] } } } });
+    expect(failure.plugin).to.equal('p');
+    expect(failure.message).to.contain('/capabilities/events must NOT have additional properties "listen"');
+    expect((await refusal({ name: 'p', manifest: { capabilities: { log: 'yes' } } })).message).to.contain(
+      '/capabilities/log',
+    );
+    expect((await refusal({ name: 'p', manifest: { capabilities: { system: { reasons: [] } } } })).message).to.contain(
+      '/capabilities/system/reasons',
+    );
+  });
+
+  it('refuses an unknown capability and lists the known ones', async () => {
+    const failure = await refusal({ name: 'p', manifest: { capabilities: { teleport: true } } });
+    expect(failure.message).to.contain(
+      '/capabilities/teleport is not a known capability (known: config, events, log, native, services, system)',
+    );
+  });
+
+  it('refuses a contribution to an unknown facet', async () => {
+    const failure = await refusal({ name: 'p', manifest: { contributes: { 'no.such': {} } } });
+    expect(failure.message).to.contain('/contributes/no.such is not a known facet');
+  });
+
+  it("checks a contribution's section against its owner's schema", async () => {
+    const failure = await refusal({
+      name: 'p',
+      manifest: { contributes: { 'http.middleware': { phases: ['late'] } } },
+    });
+    expect(failure.message).to.contain(
+      '/contributes/http.middleware/phases/0 must be equal to one of the allowed values',
+    );
+    expect(failure.message).to.contain('edge, identify, limit, cache, route');
+  });
+
+  it('refuses a package without a register function', async () => {
+    const failure = await refusal({ name: 'p', code: 'export const register = () => {};' });
+    expect(failure.phase).to.equal('register');
+    expect(failure.message).to.equal('index.js has no default export made by definePlugin');
+  });
+
+  it('runs no code of any package before all manifests are valid', async () => {
+    const ran: string[] = [];
+    await refusal(
+      { name: 'first', register: () => ran.push('first') },
+      { name: 'second', manifest: { nonsense: true } },
+    );
+    expect(ran).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { type BootFailure, service } from '#kernel';
+import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+
+const orderOf = (plugins: readonly PluginSketch[]) =>
+  withPlugins(plugins, ({ kernel }) => kernel.plugins.map((plugin) => plugin.name));
+
+const provides = (name: string, id: string, uses: Record<string, string> = {}): PluginSketch => ({
+  name,
+  manifest: { provides: { [id]: '1.0.0' }, uses },
+  register: (host) => host.provide(service(id, { version: '1.0.0' }), {}),
+});
+
+describe('order', () => {
+  it('puts providers before users, whatever order they are given in', async () => {
+    const names = await orderOf([
+      { name: 'user', manifest: { uses: { b: '^1.0.0', a: '^1.0.0' } } },
+      provides('b', 'b', { a: '^1.0.0' }),
+      provides('a', 'a'),
+    ]);
+    expect(names).to.deep.equal(['a', 'b', 'user']);
+  });
+
+  it('puts facet owners before contributors', async () => {
+    const names = await orderOf([
+      { name: 'contributor', manifest: { contributes: { shelf: {} } } },
+      {
+        name: 'owner',
+        manifest: { facets: ['shelf'] },
+        register: (host) => host.define({ id: 'shelf', combine: (all) => all }),
+      },
+    ]);
+    expect(names).to.deep.equal(['owner', 'contributor']);
+  });
+
+  it('puts those who define a capability before those who hold it', async () => {
+    const names = await orderOf([
+      { name: 'holder', manifest: { capabilities: { lamp: true } } },
+      {
+        name: 'definer',
+        manifest: { contributes: { capabilities: { names: ['lamp'] } } },
+        register: (host) =>
+          host.contribute(
+            { id: 'capabilities', combine: (all) => all },
+            {
+              name: 'lamp',
+              schema: { const: true },
+              bind: () => 'on',
+              describe: () => ['has a lamp'],
+              widens: () => false,
+            },
+          ),
+      },
+    ]);
+    expect(names).to.deep.equal(['definer', 'holder']);
+  });
+
+  it('keeps the given order where nothing else decides', async () => {
+    expect(await orderOf([{ name: 'c' }, { name: 'a' }, { name: 'b' }])).to.deep.equal(['c', 'a', 'b']);
+  });
+
+  it('prints a circle as a path', async () => {
+    const failure = await failureOf<BootFailure>(
+      orderOf([
+        provides('a', 'a', { c: '^1.0.0' }),
+        provides('b', 'b', { a: '^1.0.0' }),
+        provides('c', 'c', { b: '^1.0.0' }),
+      ]),
+    );
+    expect(failure.phase).to.equal('order');
+    expect(failure.message).to.equal('plugins need each other in a circle: a → c → b → a');
+    expect(failure.remedy).to.contain('facet');
+  });
+
+  it('names the plugin whose service nobody provides', async () => {
+    const failure = await failureOf<BootFailure>(
+      orderOf([{ name: 'lonely', manifest: { uses: { clock: '^1.0.0' } } }]),
+    );
+    expect([failure.plugin, failure.phase]).to.deep.equal(['lonely', 'order']);
+    expect(failure.message).to.equal('nobody provides clock, which it uses');
+    expect(failure.remedy).to.equal('add a plugin that provides clock ^1.0.0');
+  });
+
+  it('names both versions where the provided one is out of range', async () => {
+    const failure = await failureOf<BootFailure>(
+      orderOf([provides('a', 'a'), { name: 'modern', manifest: { uses: { a: '^2.0.0' } } }]),
+    );
+    expect(failure.message).to.equal('it uses a ^2.0.0, but 1.0.0 is provided');
+  });
+});

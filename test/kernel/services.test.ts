@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { type BootFailure, service } from '#kernel';
+import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+
+const clock = service<{ now(): string }>('clock', { version: '1.2.0' });
+
+const provider = (name = 'provider'): PluginSketch => ({
+  name,
+  manifest: { provides: { clock: '1.2.0' } },
+  register: (host) => host.provide(clock, { now: () => 'noon' }),
+});
+
+describe('services', () => {
+  it('hands a provided object to those whose manifest uses it', async () => {
+    let said = '';
+    const user: PluginSketch = {
+      name: 'user',
+      manifest: { uses: { clock: '^1.1.0' } },
+      register: (host) => void (said = host.use({ clock }).clock.now()),
+    };
+    await withPlugins([user, provider()], () => expect(said).to.equal('noon'));
+  });
+
+  it('refuses a second provider, naming the first', async () => {
+    const failure = await failureOf<BootFailure>(withPlugins([provider('one'), provider('two')], () => {}));
+    expect([failure.plugin, failure.message]).to.deep.equal(['two', 'the service clock already belongs to one']);
+  });
+
+  it('says so when the provider declared the service but did not bring it', async () => {
+    const user: PluginSketch = {
+      name: 'user',
+      manifest: { uses: { clock: '*' } },
+      register: (host) => host.use({ clock }),
+    };
+    const empty: PluginSketch = { name: 'empty', manifest: { provides: { clock: '1.2.0' } } };
+    const failure = await failureOf<BootFailure>(withPlugins([empty, user], () => {}));
+    expect([failure.plugin, failure.message]).to.deep.equal(['user', 'service clock * is not provided']);
+  });
+});

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { type BootFailure, facet, type RequestState } from '#kernel';
+import { failureOf, type PluginSketch, quiet, sketch, withPlugins } from '../support/plugin.ts';
+import { sender } from '../support/send.ts';
+
+/** A plugin whose requests wait until the test lets them go. */
+function slowPlugin(): {
+  plugin: PluginSketch;
+  entered: Promise<unknown>;
+  release: () => void;
+  state: () => RequestState;
+} {
+  const entered = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  let state: RequestState | undefined;
+  const plugin: PluginSketch = {
+    name: 'slow',
+    manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
+    register: (host) =>
+      host.contribute(facet('http.middleware'), {
+        name: 'slow',
+        phase: 'route',
+        handle: async (ctx: { body: unknown; state: RequestState }) => {
+          state = ctx.state;
+          entered.resolve();
+          await gate.promise;
+          ctx.body = 'done';
+        },
+      }),
+  };
+  return { plugin, entered: entered.promise, release: gate.resolve, state: () => state as RequestState };
+}
+
+describe('serving', () => {
+  it('lets a running request end when it stops, and takes no new one', async () => {
+    const { plugin, entered, release, state } = slowPlugin();
+    await withPlugins([plugin], async ({ kernel }) => {
+      const { port } = await kernel.listen();
+      const running = sender(`http://127.0.0.1:${port}`)('GET', '/');
+      await entered;
+      expect(state().health.draining).to.equal(false);
+      const stopped = kernel.stop();
+      expect(state().health.draining).to.equal(true);
+      const refused = connect(port, '127.0.0.1');
+      const [error] = await once(refused, 'error');
+      expect(error.code).to.equal('ECONNREFUSED');
+      release();
+      const reply = await running;
+      expect([reply.status, reply.body]).to.deep.equal([200, 'done']);
+      await stopped;
+    });
+  });
+
+  it('cuts a request that takes longer than SHUTDOWN_TIMEOUT', async () => {
+    const { plugin, entered, release } = slowPlugin();
+    await withPlugins(
+      [plugin],
+      async ({ kernel }) => {
+        const { port } = await kernel.listen();
+        const running = fetch(`http://127.0.0.1:${port}/`).catch((error) => error);
+        await entered;
+        await kernel.stop();
+        expect(await running).to.be.instanceOf(Error);
+        release();
+      },
+      { environment: { SHUTDOWN_TIMEOUT: '30' } },
+    );
+  });
+
+  it('says which port is in use, and what to do', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    try {
+      await withPlugins(
+        [],
+        async ({ kernel }) => {
+          const failure = await failureOf<BootFailure>(kernel.listen());
+          expect(failure.toText()).to.equal(
+            [
+              'Tenon could not start.',
+              '  plugin:  kernel',
+              '  phase:   listen',
+              `  reason:  port ${port} on 127.0.0.1 is in use`,
+              '  remedy:  set PORT (or HOST) to a free one',
+            ].join('\n'),
+          );
+        },
+        { environment: { PORT: String(port) } },
+      );
+    } finally {
+      other.close();
+    }
+  });
+
+  it('prints several lines of a reason below each other', async () => {
+    const failure = await failureOf<BootFailure>(
+      withPlugins([], () => {}, { environment: { PORT: 'x', LOG_LEVEL: 'loud' } }),
+    );
+    const [title, plugin, phase, first, second] = failure.toText().split('\n');
+    expect([title, plugin, phase]).to.deep.equal(['Tenon could not start.', '  plugin:  kernel', '  phase:   config']);
+    expect(first).to.equal('  reason:  PORT must be a whole number');
+    expect(second).to.match(/^ {11}LOG_LEVEL must be one of/);
+  });
+
+  it('leaves nothing behind that keeps the process alive', async () => {
+    const { composition, remove } = await sketch([]);
+    const kernel = new URL('../../kernel/index.ts', import.meta.url).href;
+    const script = `
+      const { boot } = await import(${JSON.stringify(kernel)});
+      const kernel = await boot(${JSON.stringify({ ...composition })}, { environment: ${JSON.stringify(quiet)} });
+      await kernel.migrate(); await kernel.start();
+      const { address } = await kernel.listen();
+      console.log((await fetch(address.replace('localhost', '127.0.0.1'))).status);
+      await kernel.stop();
+      console.log('stopped');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
+    const [code] = await once(child, 'close');
+    await remove();
+    expect([output, code]).to.deep.equal(['404\nstopped\n', 0]);
+  });
+});

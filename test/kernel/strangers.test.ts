@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import { type BootFailure, facet, service } from '#kernel';
+import { failureOf, type PluginSketch, sketch, withPlugins } from '../support/plugin.ts';
+import { sender } from '../support/send.ts';
+
+const greeter: PluginSketch = {
+  name: 'greeter',
+  stranger: true,
+  manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
+  register: (host) =>
+    host.contribute(facet('http.middleware'), {
+      name: 'greet',
+      phase: 'route',
+      handle: (ctx: { body: unknown }) => void (ctx.body = 'hello'),
+    }),
+};
+
+/** Boots core and strangers, and answers who was loaded and what was logged about whom. */
+async function loadedOf(...plugins: PluginSketch[]) {
+  return withPlugins(
+    plugins,
+    async ({ kernel, log }) => {
+      await kernel.migrate();
+      await kernel.start();
+      return {
+        names: kernel.plugins.map((plugin) => plugin.name),
+        complaints: log.filter((line) => line.level === 50).map((line) => `${line.owner}, ${line.phase}: ${line.msg}`),
+      };
+    },
+    { environment: { LOG_LEVEL: 'info' } },
+  );
+}
+
+describe('packages of others', () => {
+  it('are loaded from EXTENSIONS_PATH and served', async () => {
+    const { folder, remove } = await sketch([greeter]);
+    try {
+      await withPlugins(
+        [],
+        async ({ kernel }) => {
+          expect(kernel.plugins.map((plugin) => plugin.name)).to.deep.equal(['greeter']);
+          const request = sender(`http://127.0.0.1:${(await kernel.listen()).port}`);
+          expect((await request('GET', '/anything')).body).to.equal('hello');
+        },
+        { environment: { EXTENSIONS_PATH: `${folder}/local` } },
+      );
+    } finally {
+      await remove();
+    }
+  });
+
+  it('may be missing altogether', async () => {
+    await withPlugins([], ({ kernel }) => expect(kernel.plugins).to.deep.equal([]), {
+      environment: { EXTENSIONS_PATH: '/no/such/folder' },
+    });
+  });
+
+  const broken: readonly [what: string, plugin: Omit<PluginSketch, 'name'>, complaint: RegExp][] = [
+    ['no JSON', { packageText: '{' }, /discover: its package.json is not JSON/],
+    ['a manifest with an unknown member', { manifest: { surprise: 1 } }, /validate: .*surprise/s],
+    ['another host in mind', { manifest: { host: '^9.0.0' } }, /validate: it was written for host \^9.0.0/],
+    ['a type that is not loaded yet', { manifest: { type: 'hook' } }, /validate: packages of type "hook"/],
+    ['an unknown capability', { manifest: { capabilities: { flight: true } } }, /validate: .*flight is not a known/s],
+    ['a use of what nobody provides', { manifest: { uses: { moon: '^1.0.0' } } }, /order: nobody provides moon/],
+    ['a syntax error', { code: 'export default {' }, /register: /],
+    ['a register that throws', { register: () => JSON.parse('no') }, /register: /],
+    ['a use of more than it declares', { register: (host) => host.log }, /register: broken may not use host.log/],
+    ['an asynchronous register', { register: async () => {} }, /register: register must be synchronous/],
+    [
+      'a start that fails',
+      { register: (host) => host.onStart(() => Promise.reject(new Error('flat'))) },
+      /start: flat/,
+    ],
+    [
+      'a migration that fails',
+      { register: (host) => host.onMigrate(() => Promise.reject(new Error('flat'))) },
+      /migrate: flat/,
+    ],
+  ];
+  for (const [what, plugin, complaint] of broken) {
+    it(`with ${what} are left out while the rest runs`, async () => {
+      const { names, complaints } = await loadedOf(
+        { name: 'core' },
+        { ...plugin, name: 'broken', stranger: true },
+        greeter,
+      );
+      expect(names).to.deep.equal(['core', 'greeter']);
+      expect(complaints).to.have.length(1);
+      expect(complaints[0]).to.match(complaint);
+    });
+  }
+
+  it('are left out together with those who need them', async () => {
+    const moon = service('moon', { version: '1.0.0' });
+    const { names, complaints } = await loadedOf(
+      {
+        name: 'rocket',
+        stranger: true,
+        manifest: { uses: { moon: '^1.0.0' } },
+        register: (host) => host.use({ moon }),
+      },
+      { name: 'moon', stranger: true, manifest: { provides: { moon: '1.0.0' } }, register: () => JSON.parse('no') },
+      greeter,
+    );
+    expect(names).to.deep.equal(['greeter']);
+    expect(complaints).to.have.length(2);
+  });
+
+  it('leave no trace of a failed register', async () => {
+    const half: PluginSketch = {
+      ...greeter,
+      name: 'half',
+      register(host) {
+        greeter.register?.(host);
+        throw new Error('half-way');
+      },
+    };
+    await withPlugins([half], async ({ kernel }) => {
+      const reply = await sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+      expect(reply.status).to.equal(404);
+    });
+  });
+
+  it('leave no trace of a failed start, and what they had begun is undone', async () => {
+    const pages: string[] = [];
+    const half: PluginSketch = {
+      ...greeter,
+      name: 'half',
+      register(host) {
+        greeter.register?.(host);
+        host.onStart(() => void pages.push('start'));
+        host.onStart(() => Promise.reject(new Error('half-way')));
+        host.onStop(() => void pages.push('stop'));
+      },
+    };
+    await withPlugins([{ name: 'core' }, half], async ({ kernel }) => {
+      await kernel.migrate();
+      await kernel.start();
+      expect(pages).to.deep.equal(['start', 'stop']);
+      const reply = await sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+      expect(reply.status).to.equal(404);
+      await kernel.stop();
+      expect(pages).to.deep.equal(['start', 'stop']);
+    });
+  });
+
+  it('cannot take the name of a plugin of the product', async () => {
+    const { names, complaints } = await loadedOf({ name: 'core' }, { name: 'core', stranger: true }, greeter);
+    expect(names).to.deep.equal(['core', 'greeter']);
+    expect(complaints[0]).to.match(/validate: the name core already belongs to core/);
+  });
+
+  it('cannot replace a service or a capability of the product', async () => {
+    const clock = service('clock', { version: '1.0.0' });
+    const provider = (name: string, stranger: boolean): PluginSketch => ({
+      name,
+      stranger,
+      manifest: { provides: { clock: '1.0.0' } },
+      register: (host) => host.provide(clock, {}),
+    });
+    const impostor: PluginSketch = {
+      name: 'impostor',
+      stranger: true,
+      manifest: { contributes: { capabilities: { names: ['log'] } } },
+      register: (host) =>
+        host.contribute(facet('capabilities'), {
+          name: 'log',
+          member: 'log',
+          schema: {},
+          bind: () => ({ info: () => {} }),
+          describe: () => [],
+          widens: () => false,
+        }),
+    };
+    const { names, complaints } = await loadedOf(provider('core', false), provider('copy', true), impostor);
+    expect(names).to.deep.equal(['core']);
+    expect(complaints).to.have.length(2);
+  });
+
+  it('are no excuse for a broken plugin of the product', async () => {
+    const failure = await failureOf<BootFailure>(loadedOf({ name: 'core', register: (host) => host.log }, greeter));
+    expect([failure.plugin, failure.phase]).to.deep.equal(['core', 'register']);
+  });
+});

@@ -1,0 +1,139 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Host } from '#kernel';
+import { type Bus, bus, type Lock, lock } from '../../../plugins/cluster/contract.ts';
+import type { Db } from '../../../plugins/database/contract.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type Ground, holder, startGround } from '../database/ground.ts';
+
+interface Member {
+  readonly ground: Ground;
+  readonly bus: Bus;
+  readonly lock: Lock;
+  readonly db: Db;
+}
+
+async function join(database: FreshDatabase): Promise<Member> {
+  let parts: Omit<Member, 'ground'> | undefined;
+  const receive = (host: Host) => {
+    parts = { ...host.use({ bus, lock }), db: host.db };
+  };
+  const uses = { bus: '^1.0.0', lock: '^1.0.0' };
+  const ground = await startGround([holder({ sql: true }, receive, { uses })], { database });
+  return { ground, ...(parts as Omit<Member, 'ground'>) };
+}
+
+/** Waits until something holds; the test's own time-out ends it. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await pause(5);
+}
+
+describe('two processes on one database', () => {
+  let database: FreshDatabase;
+  let a: Member;
+  let b: Member;
+  beforeEach(async () => {
+    database = await freshDatabase('ground');
+    [a, b] = await Promise.all([join(database), join(database)]);
+  });
+  afterEach(async () => {
+    await Promise.all([a.ground.stop(), b.ground.stop()]);
+    await database.drop();
+  });
+
+  const received = (member: Member, channel: string): unknown[] => {
+    const list: unknown[] = [];
+    member.bus.subscribe(channel, (payload) => void list.push(payload));
+    return list;
+  };
+
+  it('hear each other and themselves, each channel its own', async () => {
+    const [here, there, other] = [received(a, 'x'), received(b, 'x'), received(b, 'y')];
+    await a.bus.publish('x', { text: `it's "ä"` });
+    await a.bus.publish('y', null);
+    await until(() => here.length > 0 && other.length > 0);
+    expect([here, there, other]).to.deep.equal([[{ text: `it's "ä"` }], [{ text: `it's "ä"` }], [null]]);
+  });
+
+  it('hear nothing of a unit of work before it commits, and never of one that fails', async () => {
+    const there = received(b, 'x');
+    await failureOf(
+      a.db.transaction(async () => {
+        await a.bus.publish('x', 'undone');
+        throw new Error('on purpose');
+      }),
+    );
+    await a.db.transaction(async () => {
+      await a.bus.publish('x', 'done');
+      await b.bus.publish('x', 'between');
+      await until(() => there.length > 0);
+    });
+    await until(() => there.length > 1);
+    expect(there).to.deep.equal(['between', 'done']);
+  });
+
+  it('go on after a receiver failed, and refuse what is too large to send', async () => {
+    b.bus.subscribe('x', () => {
+      throw new Error('on purpose');
+    });
+    const there = received(b, 'x');
+    await a.bus.publish('x', 1);
+    await until(() => there.length > 0);
+    expect((await failureOf(a.bus.publish('x', 'x'.repeat(8000)))).message).to.contain('larger than');
+  });
+
+  it('are told when messages may have been missed, and hear again', async () => {
+    const there = received(b, 'x');
+    let gaps = 0;
+    b.bus.onGap(() => gaps++);
+    await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen platform_bus'`);
+    await until(() => gaps === 1);
+    await a.bus.publish('x', 'after');
+    await until(() => there.length > 0);
+    expect(there).to.deep.equal(['after']);
+  });
+
+  it('do one after the other what is under a lock', async () => {
+    let inside = 0;
+    let most = 0;
+    const work = async () => {
+      most = Math.max(most, ++inside);
+      await pause(5);
+      inside--;
+      return 'done';
+    };
+    const answers = await Promise.all([a, b, a, b, a, b].map((member) => member.lock.run('one', work)));
+    expect([most, answers.length, answers[0]]).to.deep.equal([1, 6, 'done']);
+  });
+
+  it('do not wait for locks of other names, of themselves, or of work that failed', async () => {
+    const answer = await a.lock.run('one', () => b.lock.run('two', () => a.lock.run('one', async () => 'inner')));
+    expect(answer).to.equal('inner');
+    const failed = await failureOf(
+      a.lock.run('one', async () => {
+        throw new Error('on purpose');
+      }),
+    );
+    expect(failed.message).to.equal('on purpose');
+    expect(await b.lock.run('one', async () => 'free')).to.equal('free');
+  });
+
+  it('get the lock of one that died', async () => {
+    let release = () => {};
+    const dead = a.lock.run('one', () => new Promise<void>((resolve) => (release = resolve)));
+    await until(() => release.length === 0);
+    const waiting = b.lock.run('one', async () => 'mine');
+    // The holder's connection is what a dead process would leave open no longer.
+    for (let cut = 0; cut === 0; ) {
+      cut = (
+        await database.query(
+          `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())`,
+        )
+      ).length;
+    }
+    expect(await waiting).to.equal('mine');
+    release();
+    await dead;
+  });
+});

@@ -1,0 +1,58 @@
+import { boot, type Host, type Kernel } from '#kernel';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { type PluginSketch, quiet, sketch } from '../../support/plugin.ts';
+
+export interface Ground {
+  readonly kernel: Kernel;
+  readonly database: FreshDatabase;
+  /** Parsed log lines so far. */
+  readonly log: readonly Record<string, unknown>[];
+  stop(): Promise<void>;
+}
+
+export interface GroundOptions {
+  readonly database?: FreshDatabase;
+  readonly environment?: Record<string, string>;
+  /** Up to and including this phase. */
+  readonly until?: 'boot' | 'start';
+}
+
+const folders = ['database', 'cluster'].map((name) => new URL(`../../../plugins/${name}/`, import.meta.url));
+
+/** The database and cluster plugins with sketches on top, on a database of their own. */
+export async function startGround(sketches: readonly PluginSketch[], options: GroundOptions = {}): Promise<Ground> {
+  const database = options.database ?? (await freshDatabase('ground'));
+  const { composition, remove } = await sketch(sketches);
+  const log: Record<string, unknown>[] = [];
+  const environment = { ...quiet, LOG_LEVEL: 'debug', DB_CONNECTION_STRING: database.url, ...options.environment };
+  let kernel: Kernel | undefined;
+  const stop = async () => {
+    await kernel?.stop();
+    await remove();
+    if (!options.database) await database.drop();
+  };
+  try {
+    kernel = await boot(
+      { ...composition, plugins: [...folders, ...composition.plugins] },
+      { environment, log: (line) => void log.push(JSON.parse(line)) },
+    );
+    if (options.until !== 'boot') {
+      await kernel.migrate();
+      await kernel.start();
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { kernel, database, log, stop };
+}
+
+/** A plugin with this grant; what it is given is handed to the test. */
+export function holder(
+  grant: object,
+  receive: (host: Host) => void,
+  more: { name?: string; uses?: Record<string, string>; contributes?: Record<string, object> } = {},
+): PluginSketch {
+  const { name = 'holder', ...manifest } = more;
+  return { name, manifest: { ...manifest, capabilities: { database: grant } }, register: receive };
+}

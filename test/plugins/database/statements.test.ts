@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import type { Db } from '../../../plugins/database/contract.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type Ground, holder, startGround } from './ground.ts';
+
+describe('statements', () => {
+  let ground: Ground;
+  let db: Db;
+  before(async () => {
+    ground = await startGround([holder({ sql: true, ddl: true }, (host) => void (db = host.db))]);
+    await ground.database.query('create table things (id bigint primary key, price numeric, at timestamptz)');
+    await ground.database.query(`insert into things values (9007199254740993, 1.10, '2026-01-02T03:04:05Z')`);
+  });
+  after(() => ground.stop());
+
+  it('answer rows and how many were touched; large numbers as text', async () => {
+    expect(await db.query('select id, price from things')).to.deep.equal({
+      rows: [{ id: '9007199254740993', price: '1.10' }],
+      count: 1,
+    });
+    expect((await db.query('update things set price = price')).count).to.equal(1);
+  });
+
+  it('run in sessions that are all alike', async () => {
+    const { rows } = await db.query(
+      `select current_setting('timezone') as zone, current_setting('jit') as jit, current_setting('datestyle') as dates,
+        current_setting('search_path') as path, current_setting('application_name') as name`,
+    );
+    expect(rows[0]).to.include({ zone: 'UTC', jit: 'off', path: 'public', name: 'tenon' });
+    expect(rows[0]?.dates).to.match(/^ISO/);
+  });
+
+  it('with a name go on after somebody changed their table', async () => {
+    const all = async () => Object.keys((await db.query('select * from things', [], { name: 'all_things' })).rows[0] ?? {});
+    expect(await all()).to.deep.equal(['id', 'price', 'at']);
+    await db.ddl('alter table things add column colour text');
+    expect(await all()).to.deep.equal(['id', 'price', 'at', 'colour']);
+    await db.ddl('alter table things drop column colour');
+    const inUnit = await failureOf(db.transaction(() => all()));
+    expect(inUnit.message).to.contain('cached plan');
+    expect(await db.transaction(() => all())).to.deep.equal(['id', 'price', 'at']);
+  });
+
+  it('with very many names do not fill the server', async () => {
+    for (let at = 0; at < 1200; at++) await db.query('select 1', [], { name: `name_${at}` });
+    const { rows } = await db.query<{ count: string }>('select count(*) from pg_prepared_statements');
+    expect(Number(rows[0]?.count)).to.be.below(502);
+  });
+});

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import type { Db } from '../../../plugins/database/contract.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type Ground, holder, startGround } from './ground.ts';
+
+describe('units of work', () => {
+  let ground: Ground;
+  let db: Db;
+  before(async () => {
+    ground = await startGround(
+      [holder({ own: ['notes'], sql: true, ddl: true }, (host) => void (db = host.db))],
+      { environment: { DB_POOL_MAX: '3' } },
+    );
+    await ground.database.query('create table notes (id serial primary key, text text unique)');
+  });
+  after(() => ground.stop());
+  beforeEach(() => ground.database.query('truncate notes'));
+
+  const add = (text: string) => db.table('notes').insert({ text });
+  /** As another connection sees it. */
+  const kept = async () => (await ground.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
+
+  it('commit together, and answer what the work answers', async () => {
+    const answer = await db.transaction(async () => {
+      await add('a');
+      await db.query('insert into notes (text) values ($1)', ['b']);
+      expect(await kept()).to.deep.equal([]);
+      return 7;
+    });
+    expect([answer, await kept()]).to.deep.equal([7, ['a', 'b']]);
+  });
+
+  it('leave nothing behind when they fail', async () => {
+    const failed = await failureOf(
+      db.transaction(async () => {
+        await add('a');
+        throw new Error('on purpose');
+      }),
+    );
+    expect([failed.message, await kept()]).to.deep.equal(['on purpose', []]);
+  });
+
+  it('join the one they are in: one connection, one end', async () => {
+    await failureOf(
+      db.transaction(async () => {
+        const pid = async () => (await db.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+        const outer = await pid();
+        await db.transaction(async () => {
+          expect(await pid()).to.equal(outer);
+          await add('inner');
+        });
+        throw new Error('on purpose');
+      }),
+    );
+    expect(await kept()).to.deep.equal([]);
+  });
+
+  it('do not commit half of what belongs together, even where the failure of a part was swallowed', async () => {
+    const failed = await failureOf(
+      db.transaction(async () => {
+        await db
+          .transaction(async () => {
+            await add('inner');
+            throw new Error('inner failure');
+          })
+          .catch(() => {});
+        await add('outer');
+      }),
+    );
+    expect([failed.message, await kept()]).to.deep.equal(['inner failure', []]);
+  });
+
+  it('say so when a failed statement was ignored and the database rolled back', async () => {
+    const failed = await failureOf(
+      db.transaction(async () => {
+        await add('a');
+        await db.query('select 1/0').catch(() => {});
+      }),
+    );
+    expect(failed.message).to.contain('rolled back');
+    expect(await kept()).to.deep.equal([]);
+  });
+
+  it('run statements made at the same time one after the other on their connection', async () => {
+    await db.transaction(() => Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 ? add(`${at}`) : db.query('select 1')))));
+    expect(await kept()).to.have.length(10);
+  });
+
+  it('let nothing through that comes after the rollback', async () => {
+    let late: Promise<unknown> | undefined;
+    let rolledBack = () => {};
+    const gate = new Promise<void>((resolve) => (rolledBack = resolve));
+    await failureOf(
+      db.transaction(async () => {
+        late = gate.then(() => add('late'));
+        late.catch(() => {});
+        throw new Error('on purpose');
+      }),
+    );
+    rolledBack();
+    expect((await failureOf(late as Promise<unknown>)).message).to.contain('after its unit of work');
+    expect(await kept()).to.deep.equal([]);
+  });
+
+  it('do not mix: many at once, more than there are connections', async () => {
+    await Promise.all(
+      Array.from({ length: 12 }, (_, at) =>
+        db
+          .transaction(async () => {
+            await add(`${at}`);
+            await db.query('select pg_sleep(0.01)');
+            if (at % 3 === 0) throw new Error('on purpose');
+          })
+          .catch(() => {}),
+      ),
+    );
+    expect(await kept()).to.have.length(8);
+  });
+
+  describe('effects', () => {
+    it('wait for the commit of the outermost', async () => {
+      const seen: string[] = [];
+      await db.transaction(async () => {
+        await db.transaction(async () => {
+          db.afterCommit(() => seen.push('effect'));
+        });
+        seen.push('work ends');
+      });
+      expect(seen).to.deep.equal(['work ends', 'effect']);
+    });
+
+    it('do not happen after a rollback, and happen at once where no unit is open', async () => {
+      const seen: string[] = [];
+      await failureOf(
+        db.transaction(async () => {
+          db.afterCommit(() => seen.push('never'));
+          throw new Error('on purpose');
+        }),
+      );
+      db.afterCommit(() => seen.push('now'));
+      expect(seen).to.deep.equal(['now']);
+    });
+
+    it('run outside of the unit, and one that fails hinders nobody', async () => {
+      const seen: unknown[] = [];
+      let written: Promise<unknown> | undefined;
+      await db.transaction(async () => {
+        db.afterCommit(() => {
+          throw new Error('on purpose');
+        });
+        db.afterCommit(() => (written = Promise.resolve(add('from effect'))));
+        db.afterCommit(() => seen.push('last'));
+      });
+      await written;
+      expect([seen, await kept()]).to.deep.equal([['last'], ['from effect']]);
+      expect(ground.log.some(({ msg }) => msg === 'an effect after commit failed')).to.equal(true);
+    });
+  });
+
+  it('survive a connection that breaks: that unit fails, the next one works', async () => {
+    const failed = await failureOf(
+      db.transaction(async () => {
+        await add('a');
+        const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
+        await ground.database.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+        await add('b');
+      }),
+    );
+    expect(failed).to.be.instanceOf(Error);
+    await add('c');
+    expect(await kept()).to.deep.equal(['c']);
+  });
+});

@@ -1,0 +1,104 @@
+import { request as rawRequest } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type Echo, startEcho } from './echo.ts';
+
+describe('bodies', () => {
+  let echo: Echo;
+  before(async () => {
+    echo = await startEcho({ MAX_PAYLOAD_SIZE: '10kb' });
+  });
+  after(() => echo.stop());
+
+  const post = (body: unknown, headers?: Record<string, string>) => echo.request('POST', '/echo/body', { body, headers });
+  const codeOf = (reply: { body: { errors: { extensions: { code: string } }[] } }) => reply.body.errors[0]?.extensions.code;
+
+  for (const method of ['POST', 'PATCH', 'DELETE', 'SEARCH']) {
+    it(`are read from ${method}`, async () => {
+      const reply = await echo.request(method, '/echo/body', { body: [{ a: 'ä' }, 1, null] });
+      expect(reply.body).to.deep.equal({ data: { body: [{ a: 'ä' }, 1, null] } });
+    });
+  }
+
+  it('may be missing', async () => {
+    expect((await echo.request('POST', '/echo/body')).body).to.deep.equal({ data: { body: null } });
+    expect((await post('')).body).to.deep.equal({ data: { body: null } });
+    expect((await chunked(echo.url, [])).body).to.equal('{"data":{"body":null}}');
+  });
+
+  it('are taken for JSON where no type is given, and from types built on JSON', async () => {
+    expect((await chunked(echo.url, ['{"a"', ':1}'])).body).to.equal('{"data":{"body":{"a":1}}}');
+    const reply = await post('{"a":1}', { 'content-type': 'application/vnd.api+json; charset=utf-8' });
+    expect(reply.body.data.body).to.deep.equal({ a: 1 });
+  });
+
+  it('may be compressed, and count decompressed', async () => {
+    const small = await post(gzipSync('{"a":1}'), { 'content-encoding': 'gzip' });
+    expect(small.body.data.body).to.deep.equal({ a: 1 });
+    const large = await post(gzipSync(`{"a":"${' '.repeat(100_000)}"}`), { 'content-encoding': 'gzip' });
+    expect(large.status).to.equal(413);
+    expect(codeOf(await post('{}', { 'content-encoding': 'gzip' }))).to.equal('INVALID_PAYLOAD');
+    expect((await post('{}', { 'content-encoding': 'nonsense' })).status).to.equal(415);
+  });
+
+  it('larger than the limit are refused, announced or not', async () => {
+    const text = JSON.stringify('x'.repeat(11_000));
+    const announced = await post(`[${text}]`);
+    expect([announced.status, codeOf(announced)]).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
+    expect((await chunked(echo.url, ['[', text, ']'])).status).to.equal(413);
+    expect((await post({ after: 1 })).status).to.equal(200);
+  });
+
+  it('that are not JSON are refused with the reason', async () => {
+    const reply = await post('{"a":');
+    expect([reply.status, codeOf(reply)]).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    expect(reply.body.errors[0].extensions.reason).to.match(/JSON/);
+  });
+
+  for (const text of ['1', '"text"', 'null', 'true']) {
+    it(`that are only ${text} are refused`, async () => {
+      expect(codeOf(await post(text))).to.equal('INVALID_PAYLOAD');
+    });
+  }
+
+  it('nested too deeply are refused, however deep', async () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    expect((await post(nested(100))).status).to.equal(200);
+    for (const levels of [101, 600, 5000]) expect(codeOf(await post(nested(levels)))).to.equal('INVALID_PAYLOAD');
+    const objects = `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`;
+    expect(codeOf(await post(objects))).to.equal('INVALID_PAYLOAD');
+  });
+
+  it('with NUL characters in values or keys are refused, with the word for it they are not', async () => {
+    expect(codeOf(await post([{ a: ['x', 'y\0'] }]))).to.equal('INVALID_PAYLOAD');
+    expect(codeOf(await post({ 'a\0': 1 }))).to.equal('INVALID_PAYLOAD');
+    expect((await post({ a: '\\u0000' })).body.data.body).to.deep.equal({ a: '\\u0000' });
+  });
+
+  it('with __proto__ as a key are refused', async () => {
+    expect(codeOf(await post('{"a":{"__proto__":{"admin":true}}}'))).to.equal('INVALID_PAYLOAD');
+    expect(codeOf(await post('{"\\u005f_proto__":1}'))).to.equal('INVALID_PAYLOAD');
+    expect(({} as Record<string, unknown>).admin).to.equal(undefined);
+  });
+
+  it('of other types are refused, multipart is left to its routes', async () => {
+    const form = await post('a=1', { 'content-type': 'application/x-www-form-urlencoded' });
+    expect([form.status, codeOf(form)]).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    const multipart = await post('--x--', { 'content-type': 'multipart/form-data; boundary=x' });
+    expect(multipart.body).to.deep.equal({ data: { body: null } });
+  });
+});
+
+/** A POST in chunks and without a content type, which `fetch` cannot send. */
+function chunked(url: string, parts: readonly string[]): Promise<{ status: number | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    const request = rawRequest(`${url}/echo/body`, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (part) => (body += part));
+      response.on('end', () => resolve({ status: response.statusCode, body }));
+    });
+    request.on('error', reject);
+    for (const part of parts) request.write(part);
+    request.end();
+  });
+}

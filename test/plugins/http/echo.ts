@@ -1,0 +1,55 @@
+import { boot, type Host } from '#kernel';
+import { bodyOf, clientOf, rawQueryOf, type Route, routes, sendData, sendJson } from '../../../plugins/http/contract.ts';
+import { quiet, sketch } from '../../support/plugin.ts';
+import { type Send, sender } from '../../support/send.ts';
+
+export interface Echo {
+  readonly url: string;
+  readonly request: Send;
+  /** Parsed log lines so far. */
+  readonly log: readonly Record<string, unknown>[];
+  stop(): Promise<void>;
+}
+
+/** The http plugin alone, with routes that answer what arrived. */
+export async function startEcho(environment: Record<string, string> = {}): Promise<Echo> {
+  const { composition, remove } = await sketch([
+    {
+      name: 'echo',
+      manifest: { contributes: { 'http.routes': { prefixes: ['/echo', '/fixed'] } } },
+      register(host: Host) {
+        for (const route of echoRoutes) host.contribute(routes, route);
+      },
+    },
+  ]);
+  const log: Record<string, unknown>[] = [];
+  const plugins = [new URL('../../../plugins/http/', import.meta.url), ...composition.plugins];
+  const kernel = await boot(
+    { ...composition, plugins },
+    { environment: { ...quiet, LOG_LEVEL: 'info', ...environment }, log: (line) => void log.push(JSON.parse(line)) },
+  );
+  await kernel.migrate();
+  await kernel.start();
+  const { port } = await kernel.listen();
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    log,
+    request: sender(url),
+    async stop() {
+      await kernel.stop();
+      await remove();
+    },
+  };
+}
+
+const body: Route['handle'] = (ctx) => sendData(ctx, { body: bodyOf(ctx) ?? null });
+const echoRoutes: readonly Route[] = [
+  ...(['POST', 'PATCH', 'DELETE', 'SEARCH'] as const).map((method) => ({ method, path: '/echo/body', handle: body })),
+  { method: 'GET', path: '/echo/query', handle: (ctx) => sendData(ctx, rawQueryOf(ctx)) },
+  { method: 'GET', path: '/echo/client', handle: (ctx) => sendData(ctx, clientOf(ctx)) },
+  { method: 'GET', path: '/echo/items/:id', handle: (ctx) => sendData(ctx, { route: 'one', ...ctx.params }) },
+  { method: 'GET', path: '/echo/items/me', handle: (ctx) => sendData(ctx, { route: 'me' }) },
+  { method: 'GET', path: '/echo/nothing', handle: (ctx) => sendData(ctx, undefined) },
+  { method: 'GET', path: '/fixed', handle: (ctx) => sendJson(ctx, '[1]', '{"total_count":1}') },
+];

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { withoutSecrets } from '../../../plugins/http/request-log.ts';
+import { type Echo, startEcho } from './echo.ts';
+
+describe('the edge', () => {
+  let echo: Echo;
+  before(async () => {
+    echo = await startEcho({ IP_TRUST_PROXY: '2', QUERYSTRING_MAX_PARSE_DEPTH: '2' });
+  });
+  after(() => echo.stop());
+
+  it('puts the standing headers on every answer, errors included', async () => {
+    for (const path of ['/fixed', '/nowhere']) {
+      const { headers } = await echo.request('GET', path);
+      expect(headers.get('cache-control')).to.equal('no-cache');
+      expect(headers.get('vary')).to.equal('Origin, Cache-Control');
+      expect(headers.get('x-content-type-options')).to.equal('nosniff');
+      expect(headers.get('content-security-policy')).to.match(/default-src 'none'/);
+      expect(headers.get('access-control-allow-origin')).to.equal(null);
+      expect(headers.get('strict-transport-security')).to.equal(null);
+    }
+  });
+
+  it('answers 304 to whoever has the same JSON already', async () => {
+    const first = await echo.request('GET', '/fixed');
+    const etag = first.headers.get('etag') as string;
+    expect(first.body).to.deep.equal({ data: [1], meta: { total_count: 1 } });
+    // Without a word about caching `fetch` itself would ask for a fresh answer.
+    const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
+    const again = await echo.request('GET', '/fixed', { headers });
+    expect([again.status, again.body, again.headers.get('etag')]).to.deep.equal([304, undefined, etag]);
+    expect((await echo.request('GET', '/fixed', { headers: { ...headers, 'if-none-match': 'W/"other"' } })).status).to.equal(200);
+    expect((await echo.request('POST', '/echo/body', { body: {} })).headers.get('etag')).to.equal(null);
+  });
+
+  it('logs one line a request without secrets or headers', async () => {
+    const from = echo.log.length;
+    const headers = { authorization: 'Bearer hidden-1', cookie: 'c=hidden-2' };
+    await echo.request('GET', '/fixed?access_token=hidden-3&a=1', { headers });
+    await echo.request('GET', '/nowhere', { headers });
+    const lines = echo.log.slice(from);
+    expect(lines.map(({ msg, method, path, status, owner }) => [msg, method, path, status, owner])).to.deep.equal([
+      ['request', 'GET', '/fixed?access_token=--redact--&a=1', 200, '@tenon/http'],
+      ['request', 'GET', '/nowhere', 404, '@tenon/http'],
+    ]);
+    expect(lines[0]?.request).to.be.a('string');
+    expect(JSON.stringify(lines)).not.to.contain('hidden');
+  });
+
+  it('recognises a secret however its name is written', () => {
+    for (const name of ['access_token', 'access%5Ftoken', 'ACCESS_TOKEN', 'access_token[]', '%74oken', 'otp', '%E0%A4%A', 'password']) {
+      expect(withoutSecrets(`/a?b=1&${name}=hidden&c=2`)).to.equal(`/a?b=1&${name}=--redact--&c=2`);
+    }
+  });
+
+  it('tells the client behind trusted proxies from what it claims', async () => {
+    const ip = async (forwarded?: string) =>
+      (await echo.request('GET', '/echo/client', { headers: forwarded ? { 'x-forwarded-for': forwarded } : {} })).body.data.ip;
+    expect(await ip()).to.equal('127.0.0.1');
+    expect(await ip('6.6.6.6, 1.2.3.4, 10.0.0.1')).to.equal('1.2.3.4');
+    expect(await ip('1.2.3.4')).to.equal('1.2.3.4');
+    const untrusting = await startEcho();
+    try {
+      const { body } = await untrusting.request('GET', '/echo/client', { headers: { 'x-forwarded-for': '1.2.3.4', 'user-agent': 'test' } });
+      expect(body.data).to.deep.equal({ ip: '127.0.0.1', userAgent: 'test', origin: null });
+    } finally {
+      await untrusting.stop();
+    }
+  });
+
+  it('applies the configured limits to query strings', async () => {
+    expect((await echo.request('GET', '/echo/query?a[b][c]=1')).body.data).to.deep.equal({ a: { b: { c: '1' } } });
+    const reply = await echo.request('GET', '/echo/query?a[b][c][d]=1');
+    expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_QUERY']);
+  });
+});
+
+describe('routes', () => {
+  let echo: Echo;
+  before(async () => {
+    echo = await startEcho();
+  });
+  after(() => echo.stop());
+  const data = async (path: string) => (await echo.request('GET', path)).body.data;
+
+  it('are found by path, the more literal one first, with or without a slash at the end', async () => {
+    expect(await data('/echo/items/7')).to.deep.equal({ route: 'one', id: '7' });
+    expect(await data('/echo/items/me')).to.deep.equal({ route: 'me' });
+    expect(await data('/echo/items/me/')).to.deep.equal({ route: 'me' });
+    expect(await data('/echo/items/a%2Fb%20c')).to.deep.equal({ route: 'one', id: 'a/b c' });
+  });
+
+  it('answer 404 where there is none, whatever the method', async () => {
+    for (const [method, path] of [['GET', '/'], ['GET', '/echo'], ['POST', '/fixed'], ['PUT', '/fixed'], ['GET', '//'], ['OPTIONS', '/fixed']] as const) {
+      const reply = await echo.request(method, path);
+      expect([reply.status, reply.body.errors[0].extensions.code], `${method} ${path}`).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+    }
+  });
+
+  it('answer HEAD where they answer GET', async () => {
+    const reply = await echo.request('HEAD', '/fixed');
+    expect([reply.status, reply.body, reply.headers.get('content-length')]).to.deep.equal([200, undefined, '37']);
+  });
+
+  it('refuse parts of a path that cannot be read', async () => {
+    for (const part of ['%zz', '%00', '%E0%A4']) {
+      const reply = await echo.request('GET', `/echo/items/${part}`);
+      expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PATH_PARAMETER']);
+    }
+  });
+
+  it('answer 204 without a body where there is no data', async () => {
+    const reply = await echo.request('GET', '/echo/nothing');
+    expect([reply.status, reply.body]).to.deep.equal([204, undefined]);
+  });
+});

@@ -1,0 +1,107 @@
+import { boot, type Host, type Kernel } from '#kernel';
+import type { Db } from '../../../plugins/database/contract.ts';
+import { type Collection, type Field, type Schema, type SchemaWrites, schema, schemaWrites } from '../../../plugins/schema/contract.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { quiet, sketch } from '../../support/plugin.ts';
+
+/** The schema plugin on a database, without the rest of the product, and what a plugin beside it holds. */
+export interface Probe {
+  readonly kernel: Kernel;
+  readonly schema: Schema;
+  readonly writes: SchemaWrites;
+  readonly db: Db;
+  readonly events: Host['events'];
+  readonly admin: ReturnType<Host['asSystem']>;
+  collection(name: string): Promise<Collection>;
+  field(collection: string, name: string): Promise<Field>;
+  stop(): Promise<void>;
+}
+
+export interface ProbeOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** More of the probing plugin's manifest, and what it does with it. */
+  readonly contributes?: Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: a probe may use members that its manifest does not declare
+  readonly register?: (host: Host<any>) => void;
+}
+
+const folders = ['database', 'cluster', 'schema'].map((name) => new URL(`../../../plugins/${name}/`, import.meta.url));
+const EVENTS = ['collections', 'fields', 'relations'].flatMap((kind) => ['create', 'update', 'delete'].map((verb) => `${kind}.${verb}`));
+
+/** Starts it on a database that stays when it stops. */
+export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: ProbeOptions = {}): Promise<Probe> {
+  let host: Host | undefined;
+  let used: { schema: Schema; schemaWrites: SchemaWrites } | undefined;
+  const sketched = await sketch([
+    {
+      name: 'probe',
+      manifest: {
+        uses: { schema: '^1.0.0', schemaWrites: '^1.0.0' },
+        ...(options.contributes ? { contributes: options.contributes } : {}),
+        capabilities: {
+          database: { sql: true, ddl: true },
+          events: { filter: EVENTS, action: EVENTS },
+          system: { reasons: ['a test'] },
+        },
+      },
+      register(given) {
+        host = given;
+        used = given.use({ schema, schemaWrites });
+        options.register?.(given);
+      },
+    },
+  ]);
+  const kernel = await boot(
+    { plugins: [...folders, ...sketched.composition.plugins] },
+    { environment: { ...quiet, DB_CONNECTION_STRING: database.url, ...options.env }, log: () => {} },
+  );
+  const stop = async () => {
+    await kernel.stop();
+    await sketched.remove();
+  };
+  try {
+    await kernel.migrate();
+    await kernel.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const { db, events, asSystem } = host as Host;
+  const { schema: overviews, schemaWrites: writes } = used as NonNullable<typeof used>;
+  const collection = async (name: string): Promise<Collection> => {
+    const found = (await overviews.overview()).collections.get(name);
+    if (!found) throw new Error(`there is no collection ${name}`);
+    return found;
+  };
+  return {
+    kernel,
+    schema: overviews,
+    writes,
+    db,
+    events,
+    admin: asSystem('a test'),
+    collection,
+    async field(name, field) {
+      const found = (await collection(name)).fields.get(field);
+      if (!found) throw new Error(`there is no field ${name}.${field}`);
+      return found;
+    },
+    stop,
+  };
+}
+
+/** A database prepared by `sql`, with the plugin on it; both gone after `work`. */
+export async function withProbe<T>(sql: string, work: (probe: Probe, database: FreshDatabase) => Promise<T>, options?: ProbeOptions): Promise<T> {
+  const database = await freshDatabase('schema');
+  try {
+    if (sql) await database.query(sql);
+    const probe = await probeOn(database, options);
+    try {
+      return await work(probe, database);
+    } finally {
+      await probe.stop();
+    }
+  } finally {
+    await database.drop();
+  }
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import pg from 'pg';
+
+/** A database of one test's own on the test run's server. */
+export interface FreshDatabase {
+  readonly url: string;
+  readonly name: string;
+  query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
+  /** Ends this object's connections and removes the database, whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/** Address of the server that `scripts/test.ts` started, or of one of yours. */
+export function serverUrl(): string {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url) return url;
+  throw new Error(
+    'no database server: run the tests by `npm test`, or set TEST_DATABASE_URL to one where databases may be created',
+  );
+}
+
+/** Creates an empty database; `template` copies another one that nobody is connected to. */
+export async function freshDatabase(name = 'test', options: { template?: string } = {}): Promise<FreshDatabase> {
+  const unique = `${name.toLowerCase().replace(/\W/g, '_').slice(0, 40)}_${randomBytes(5).toString('hex')}`;
+  await onServer(`create database "${unique}"${options.template ? ` template "${options.template}"` : ''}`);
+  const url = urlOf(unique);
+  let pool: pg.Pool | undefined;
+  return {
+    url,
+    name: unique,
+    async query<Row>(text: string, params: readonly unknown[] = []) {
+      if (!pool) {
+        pool = new pg.Pool({ connectionString: url, max: 4 });
+        // `drop` cuts connections; that is no error here.
+        pool.on('error', () => {});
+      }
+      return (await pool.query(text, [...params])).rows as Row[];
+    },
+    async drop() {
+      await pool?.end();
+      pool = undefined;
+      await onServer(`drop database if exists "${unique}" with (force)`);
+    },
+  };
+}
+
+/** Runs a file of SQL, all of it, in the database at `url`. */
+export async function loadSql(url: string, file: string | URL): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(await readFile(file, 'utf8'));
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(database: string): string {
+  const url = new URL(serverUrl());
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl() });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

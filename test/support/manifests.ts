@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { PluginPackage } from '../../kernel/manifest/validate.ts';
+import { composition, floors } from '../../plugins/preset.ts';
+import { root, type Source, sourcesIn } from './sources.ts';
+
+export interface PluginFolder extends PluginPackage {
+  /** Name of the folder under `plugins/`. */
+  readonly folder: string;
+  readonly packageJson: Record<string, unknown>;
+  readonly native: { readonly modules: readonly string[]; readonly packages: readonly string[] };
+  readonly sources: readonly Source[];
+  readonly readme: string;
+}
+
+/** Lower floors know nothing of higher ones. */
+export const floorOf = (folder: string): number =>
+  floors.findIndex(({ plugins }) => (plugins as readonly string[]).includes(folder));
+
+/** The plugins of the product, as their folders say. */
+export const pluginFolders = (): readonly PluginFolder[] =>
+  composition().plugins.map((url) => read(fileURLToPath(url)));
+
+function read(place: string): PluginFolder {
+  const folder = basename(place);
+  const packageJson = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
+  const manifest = packageJson['service:extension'];
+  return {
+    folder,
+    packageJson,
+    name: packageJson.name,
+    version: packageJson.version,
+    manifest,
+    native: { modules: [], packages: [], ...manifest.capabilities?.native },
+    sources: sourcesIn(`plugins/${folder}`),
+    readme: text(join(place, 'README.md')),
+  };
+}
+
+function text(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export { root };

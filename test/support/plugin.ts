@@ -1,0 +1,122 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type BootOptions, boot, type Composition, type Host, type Kernel } from '#kernel';
+
+/** A package made for one test. `register` runs in this process with the test's own variables; `code` is a module's text. */
+export interface PluginSketch {
+  readonly name: string;
+  readonly version?: string;
+  /** Members of `service:extension` beside `type`, `path` and `host`, which have sensible values. */
+  readonly manifest?: Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: a sketch may use members that its manifest does not declare
+  readonly register?: (host: Host<any>) => unknown;
+  /** `#kernel` and `#root/…` in import paths stand for the kernel and for files of this repository. */
+  readonly code?: string;
+  /** The whole text of package.json, for tests of broken ones. */
+  readonly packageText?: string;
+  /** Discovered under `local` instead of being part of the composition: somebody else's package. */
+  readonly stranger?: boolean;
+}
+
+export interface Sketched {
+  readonly composition: Composition;
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+const root = new URL('../../', import.meta.url);
+/** Where the written packages find the test's functions. */
+const registers = new Map<string, unknown>();
+Object.assign(globalThis, { [Symbol.for('tenon.test.register')]: registers });
+
+/** Writes the packages into a temporary folder and answers the composition that loads them. */
+export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-plugins-')));
+  const ids: string[] = [];
+  const core: URL[] = [];
+  for (const [at, plugin] of plugins.entries()) {
+    const place = join(folder, plugin.stranger ? 'local' : 'core', `${at}-${plugin.name.replace(/\W/g, '-')}`);
+    await mkdir(place, { recursive: true });
+    await writeFile(join(place, 'package.json'), plugin.packageText ?? packageOf(plugin));
+    const id = `${place}/index.js`;
+    registers.set(id, plugin.register ?? (() => {}));
+    ids.push(id);
+    await writeFile(join(place, 'index.js'), plugin.code ? resolved(plugin.code) : entry(id));
+    if (!plugin.stranger) core.push(pathToFileURL(`${place}/`));
+  }
+  return {
+    folder,
+    composition: { plugins: core, local: join(folder, 'local') },
+    async remove() {
+      for (const id of ids) registers.delete(id);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const packageOf = ({ name, version = '1.0.0', manifest = {} }: PluginSketch): string =>
+  JSON.stringify({
+    name,
+    version,
+    type: 'module',
+    'service:extension': { type: 'plugin', path: 'index.js', host: '^1.0.0', ...manifest },
+  });
+
+const entry = (id: string): string => `
+const register = globalThis[Symbol.for('tenon.test.register')].get(${JSON.stringify(id)});
+export default { manifest: {}, register };
+`;
+
+const resolved = (code: string): string =>
+  code
+    .replaceAll(/(['"])#kernel\1/g, `'${new URL('kernel/index.ts', root).href}'`)
+    .replaceAll(/(['"])#root\/([^'"]+)\1/g, (_all, _quote, path: string) => `'${new URL(path, root).href}'`);
+
+/** Settings under which a kernel in a test says nothing, reads no file and takes a free port. */
+export const quiet = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null' } as const;
+
+export interface Booted {
+  readonly kernel: Kernel;
+  /** Parsed log lines so far. */
+  readonly log: readonly Record<string, unknown>[];
+}
+
+/** Boots sketches beside the named plugins of the `product`, hands the kernel to `work`, and stops and removes everything whatever happens. */
+export async function withPlugins<T>(
+  plugins: readonly PluginSketch[],
+  work: (booted: Booted) => Promise<T> | T,
+  { product = [], ...options }: BootOptions & { readonly product?: readonly string[] } = {},
+): Promise<T> {
+  const { composition, remove } = await sketch(plugins);
+  const log: Record<string, unknown>[] = [];
+  let kernel: Kernel | undefined;
+  try {
+    const own = product.map((name) => new URL(`plugins/${name}/`, root));
+    kernel = await boot(
+      { ...composition, plugins: [...own, ...composition.plugins] },
+      {
+        ...options,
+        environment: { ...quiet, ...options.environment },
+        log: (line) => void log.push(JSON.parse(line)),
+      },
+    );
+    return await work({ kernel, log });
+  } finally {
+    await kernel?.stop();
+    await remove();
+  }
+}
+
+/** The error a promise or function ends in; complains when there is none. */
+export async function failureOf<E = Error & Record<string, unknown>>(
+  run: Promise<unknown> | (() => unknown),
+): Promise<E> {
+  try {
+    await (typeof run === 'function' ? run() : run);
+  } catch (error) {
+    return error as E;
+  }
+  throw new Error('it was expected to fail, but it did not');
+}

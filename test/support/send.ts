@@ -1,0 +1,44 @@
+export interface Reply {
+  readonly status: number;
+  /** Parsed JSON; the text where it is none; undefined where there is no body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+export interface RequestOptions {
+  readonly token?: string | null;
+  /** Sent as JSON, strings and buffers as they are. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Send = (method: string, path: string, options?: RequestOptions) => Promise<Reply>;
+
+/** Sends requests to a service at `url`. */
+export const sender =
+  (url: string): Send =>
+  async (method, path, { token, body, headers = {} } = {}) => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(body !== undefined ? { 'content-type': 'application/json' } : {}),
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...headers,
+      },
+      body: body === undefined ? undefined : raw ? (body as string) : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: parsed(text) };
+  };
+
+function parsed(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,184 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { boot, type Kernel } from '#kernel';
+import { composition } from '../../plugins/preset.ts';
+import { type FreshDatabase, freshDatabase } from './database.ts';
+import { type Send, sender } from './send.ts';
+
+export type { Reply, RequestOptions, Send } from './send.ts';
+export { sender };
+
+export interface Service {
+  readonly url: string;
+  readonly database: FreshDatabase;
+  readonly admin: { readonly email: string; readonly password: string; readonly token: string };
+  /** Without `token` a request is the Public role's; `service.admin.token` makes it the first admin's. */
+  readonly request: Send;
+  stop(): Promise<void>;
+}
+
+export interface InProcess extends Service {
+  readonly kernel: Kernel;
+  /** Parsed log lines so far; nothing unless LOG_LEVEL is set. */
+  readonly log: readonly Record<string, unknown>[];
+}
+
+export interface Spawned extends Service {
+  readonly pid: number;
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  output(): string;
+}
+
+export interface ServiceOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** One of the caller's own, which `stop` leaves alone; without it a fresh one is made and dropped. */
+  readonly database?: FreshDatabase;
+}
+
+export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' } as const;
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The whole product in this process, on a database of its own and a free port. */
+export async function startService(options: ServiceOptions = {}): Promise<InProcess> {
+  const place = await placeFor(options);
+  const log: Record<string, unknown>[] = [];
+  let kernel: Kernel | undefined;
+  const stop = async () => {
+    await kernel?.stop();
+    await place.remove();
+  };
+  try {
+    kernel = await boot(composition(), { environment: place.env, log: (line) => void log.push(JSON.parse(line)) });
+    await kernel.migrate();
+    await kernel.start();
+    const { port } = await kernel.listen();
+    const url = `http://127.0.0.1:${port}`;
+    const request = sender(url);
+    return { url, kernel, log, database: place.database, request, admin: await signIn(request, place.env), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The product as administrators run it: a process of its own, which a test may kill. */
+export async function spawnService(options: ServiceOptions = {}): Promise<Spawned> {
+  const place = await placeFor({ ...options, env: { PORT: String(await freePort()), ...options.env } });
+  const first = runCli(['bootstrap'], place.env);
+  if ((await first.ended) !== 0) {
+    await place.remove();
+    throw new Error(`bootstrap failed:\n${first.output()}`);
+  }
+  const { child, output, ended } = runCli(['start'], place.env);
+  const kill = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    await ended;
+  };
+  const stop = async () => {
+    await kill();
+    await place.remove();
+  };
+  const url = `http://127.0.0.1:${place.env.PORT}`;
+  const request = sender(url);
+  try {
+    await answering(url, ended, output);
+    const admin = await signIn(request, place.env);
+    return { url, pid: child.pid as number, database: place.database, request, admin, kill, output, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+export interface CliRun {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  output(): string;
+}
+
+/** Runs the command line in a process of its own. `env` is the whole environment but for PATH and HOME. */
+export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliRun {
+  let text = '';
+  const child = spawn(process.execPath, [join(root, 'scripts/cli.ts'), ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return { child, ended, output: () => text };
+}
+
+interface Place {
+  readonly database: FreshDatabase;
+  readonly env: Record<string, string>;
+  remove(): Promise<void>;
+}
+
+async function placeFor({ env, database }: ServiceOptions): Promise<Place> {
+  const own = database ?? (await freshDatabase('service'));
+  const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
+  return {
+    database: own,
+    env: {
+      HOST: '127.0.0.1',
+      PORT: '0',
+      PUBLIC_URL: 'http://127.0.0.1:8055',
+      LOG_LEVEL: 'silent',
+      LOG_STYLE: 'raw',
+      CONFIG_PATH: '/dev/null',
+      EXTENSIONS_PATH: join(data, 'extensions'),
+      DATA_PATH: data,
+      DB_CONNECTION_STRING: own.url,
+      SECRET: 'a secret that only tests know, long enough',
+      LOGIN_STALL_TIME: '1',
+      ADMIN_EMAIL: ADMIN.email,
+      ADMIN_PASSWORD: ADMIN.password,
+      ...env,
+    },
+    async remove() {
+      await rm(data, { recursive: true, force: true });
+      if (!database) await own.drop();
+    },
+  };
+}
+
+async function signIn(request: Send, env: Record<string, string>): Promise<Service['admin']> {
+  const email = env.ADMIN_EMAIL as string;
+  const password = env.ADMIN_PASSWORD as string;
+  const reply = await request('POST', '/auth/login', { body: { email, password } });
+  const token = reply.body?.data?.access_token;
+  if (typeof token !== 'string')
+    throw new Error(`the admin cannot sign in: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return { email, password, token };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function answering(url: string, ended: Promise<unknown>, output: () => string): Promise<void> {
+  const state = { ended: false };
+  void ended.then(() => (state.ended = true));
+  const deadline = Date.now() + 60_000;
+  while (Date.now() < deadline) {
+    if (state.ended) throw new Error(`the service ended while it started:\n${output()}`);
+    const reply = await fetch(`${url}/server/ping`).catch(() => undefined);
+    if (reply?.ok) return void (await reply.text());
+    await pause(50);
+  }
+  throw new Error(`the service does not answer:\n${output()}`);
+}

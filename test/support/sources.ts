@@ -1,0 +1,69 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface Import {
+  /** As written. */
+  readonly specifier: string;
+  /** Path from the repository's root, for relative imports. */
+  readonly target: string | null;
+  readonly typeOnly: boolean;
+}
+
+export interface Source {
+  /** From the repository's root, with forward slashes. */
+  readonly path: string;
+  /** Without comments. */
+  readonly text: string;
+  readonly lines: number;
+  readonly imports: readonly Import[];
+  /** `import(…)` and `require(…)` of what is known only when it runs. */
+  readonly computedImports: number;
+}
+
+/** The TypeScript files under a folder, read and taken apart. */
+export const sourcesIn = (folder: string): readonly Source[] =>
+  globSync(`${folder}/**/*.ts`, { cwd: root, exclude: (path) => /node_modules/.test(String(path)) })
+    .map((path) => path.replaceAll('\\', '/'))
+    .sort()
+    .map((path) => takeApart(path, readFileSync(join(root, path), 'utf8')));
+
+export function takeApart(path: string, raw: string): Source {
+  const text = withoutComments(raw);
+  return {
+    path,
+    text,
+    lines: raw.split('\n').length - 1,
+    imports: importsOf(path, text),
+    computedImports: [...text.matchAll(/\b(?:import|require)\s*\(\s*(?!['"])/g)].length,
+  };
+}
+
+/** Strings are left as they are: an import path is one. A `//` inside a string is told apart by what precedes it. */
+const withoutComments = (text: string): string =>
+  text.replace(
+    /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g,
+    (_all, literal?: string) => literal ?? '',
+  );
+
+const IMPORT =
+  /\b(?:import|export)\s+(type\s+)?(?:([\w*\s{},$]+?)\s*from\s*)?(['"])([^'"\n]+)\3|\b(?:import|require)\s*\(\s*(['"])([^'"\n]+)\5/g;
+
+const importsOf = (path: string, text: string): readonly Import[] =>
+  [...text.matchAll(IMPORT)].map(([, type, names = '', , stated, , called]) => {
+    const specifier = (stated ?? called) as string;
+    return {
+      specifier,
+      target: specifier.startsWith('.') ? normalize(join(dirname(path), specifier)).replaceAll('\\', '/') : null,
+      typeOnly: type !== undefined || /^\{(?:\s*type\s+[\w$]+(?:\s+as\s+[\w$]+)?\s*,?)+\s*\}$/.test(names.trim()),
+    };
+  });
+
+/** `@scope/name/sub` → `@scope/name`, `name/sub` → `name`. */
+export const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
