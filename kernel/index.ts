@@ -28,3 +28,4 @@ export type { Log } from './log.ts';
 export { problems } from './manifest/validate.ts';
 export { definePlugin, type Plugin } from './plugin.ts';
 export { type Service, type Services, service } from './services.ts';
+export { VERSION } from './version.ts';

@@ -1,10 +1,10 @@
-import { pino } from 'pino';
+import { pino, stdSerializers } from 'pino';
 import { requestScope } from './context.ts';
 
 export type Log = pino.Logger;
 
 /** Values under these keys never reach the log, wherever they stand. */
-const REDACTED = [
+const CENSORED: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
   'password',
@@ -14,7 +14,9 @@ const REDACTED = [
   'secret',
   'tfa_secret',
   'otp',
-];
+]);
+/** What lies deeper is not worth a log line, and may be a circle. */
+const DEEPEST = 8;
 
 export interface LogOptions {
   readonly level: string;
@@ -30,7 +32,8 @@ export function createLog({ level, style, write }: LogOptions): Log {
       level,
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths: REDACTED.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '--redact--' },
+      formatters: { log: (entry) => censored(entry, 0) as Record<string, unknown> },
+      serializers: { err: (error) => censored(stdSerializers.err(error), 0) },
       mixin: () => {
         const scope = requestScope.getStore();
         return scope ? { request: scope.id } : {};
@@ -38,6 +41,20 @@ export function createLog({ level, style, write }: LogOptions): Log {
     },
     destination,
   );
+}
+
+/** The same value where there is nothing to hide, which is nearly always. */
+function censored(value: unknown, depth: number): unknown {
+  if (value === null || typeof value !== 'object' || value instanceof Error) return value;
+  if (depth > DEEPEST) return '--deep--';
+  let copy: Record<string, unknown> | undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const shown = CENSORED.has(key.toLowerCase()) ? '--redact--' : censored(inner, depth + 1);
+    if (shown === inner) continue;
+    copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+    copy[key] = shown;
+  }
+  return copy ?? value;
 }
 
 const NAMES: Readonly<Record<number, string>> = { 10: 'TRACE', 20: 'DEBUG', 30: 'INFO', 40: 'WARN', 50: 'ERROR', 60: 'FATAL' };

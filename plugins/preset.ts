@@ -2,7 +2,7 @@ import type { Composition } from '#kernel';
 
 /** The whole product, floor by floor: a plugin uses what stands on its own floor or below. */
 export const floors = [
-  { floor: 'ground', plugins: ['database', 'cluster', 'http'] },
+  { floor: 'ground', plugins: ['database', 'cluster', 'http', 'passwords'] },
   { floor: 'model', plugins: ['schema', 'query', 'access'] },
   { floor: 'content', plugins: ['collections', 'items', 'users', 'auth'] },
   { floor: 'surfaces', plugins: ['server'] },

@@ -14,16 +14,26 @@ export const readmeWithSettings = (readme = readFileSync(README, 'utf8')): strin
   readme.replace(BETWEEN, (_all, begin: string, end: string) => `${begin}${table()}${end}`);
 
 function table(): string {
-  const sections: (readonly [string, Readonly<Record<string, ConfigKey>>])[] = [['kernel', KERNEL_CONFIG]];
-  for (const url of composition().plugins) {
+  // Several plugins may read one setting.
+  const owners = new Map<string, { readonly key: ConfigKey; readonly names: string[] }>();
+  for (const [owner, config] of declared()) {
+    for (const [name, key] of Object.entries(config)) {
+      const known = owners.get(name);
+      if (known) known.names.push(owner);
+      else owners.set(name, { key, names: [owner] });
+    }
+  }
+  const rows = [...owners].map(([name, { key, names }]) => row(names.join(', '), name, key));
+  return ['| Setting | Default | What it is | Of |', '|---|---|---|---|', ...rows, ''].join('\n');
+}
+
+function declared(): readonly (readonly [owner: string, Readonly<Record<string, ConfigKey>>])[] {
+  const plugins = composition().plugins.map((url) => {
     const text = readFileSync(new URL('package.json', url), 'utf8');
     const { config = {} } = JSON.parse(text)['service:extension'] as { config?: Record<string, ConfigKey> };
-    sections.push([basename(fileURLToPath(url)), config]);
-  }
-  const rows = sections.flatMap(([owner, config]) =>
-    Object.entries(config).map(([name, key]) => row(owner, name, key)),
-  );
-  return ['| Setting | Default | What it is | Of |', '|---|---|---|---|', ...rows, ''].join('\n');
+    return [basename(fileURLToPath(url)), config] as const;
+  });
+  return [['kernel', KERNEL_CONFIG], ...plugins];
 }
 
 const row = (owner: string, name: string, key: ConfigKey): string =>

@@ -60,12 +60,16 @@ function install() {
   console.error('Installing dependencies …');
   const npm = process.env.npm_execpath;
   const [command, ...before] = npm?.endsWith('js') ? [process.execPath, npm] : ['npm'];
-  const { status, error } = spawnSync(command, [...before, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  // Not `npm ci`: it gives up where the lock file lacks optional packages of other machines that a registry did not have.
+  const options = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status, error } = spawnSync(command, [...before, ...options], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   if (status === 0) return;
-  console.error(`The dependencies could not be installed${error ? `: ${error.message}` : ''}. Run "npm ci" to see why.`);
+  console.error(
+    `The dependencies could not be installed${error ? `: ${error.message}` : ''}. Run "npm install" to see why.`,
+  );
   process.exitCode = 1;
 }
 

@@ -47,8 +47,11 @@ export async function serve({ host, port, middleware, health, log }: ServeOption
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), timeout);
+      // A connection whose last request has ended meanwhile would be kept for another one.
+      const sweep = setInterval(() => server.closeIdleConnections(), 20);
       await closed;
       clearTimeout(cut);
+      clearInterval(sweep);
     },
   };
 }

@@ -72,7 +72,8 @@ export function createBus({ db, connections, log }: Deps): ListeningBus {
   return {
     async publish(channel, payload) {
       const text = messageText(channel, payload);
-      if (Buffer.byteLength(text) > MAX_BYTES) throw fail('INTERNAL_SERVER_ERROR', `a message on ${channel} is larger than ${MAX_BYTES} bytes`);
+      if (Buffer.byteLength(text) > MAX_BYTES)
+        throw fail('INTERNAL_SERVER_ERROR', `a message on ${channel} is larger than ${MAX_BYTES} bytes`);
       await db.query(`select pg_notify('${NOTIFY_CHANNEL}', $1)`, [text], { name: 'platform_bus_notify' });
     },
     subscribe(channel, handle) {

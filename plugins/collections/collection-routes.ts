@@ -60,7 +60,13 @@ export function collectionRoutes(deps: Deps): readonly Route[] {
           for (const { name, input } of changes) await writes.updateCollection(caller, name, input);
         });
         const there = (await visible(caller)).overview.collections;
-        sendData(ctx, await some(caller, changes.map(({ name }) => name).filter((name) => there.has(name))));
+        sendData(
+          ctx,
+          await some(
+            caller,
+            changes.map(({ name }) => name).filter((name) => there.has(name)),
+          ),
+        );
       },
     },
     {
@@ -89,8 +95,12 @@ export function collectionRoutes(deps: Deps): readonly Route[] {
 
 /** `SEARCH` takes `{ keys }`; a query changes nothing about this list. */
 function keysOf(body: unknown): readonly string[] | undefined {
-  const keys = typeof body === 'object' && body !== null && Object.hasOwn(body, 'keys') ? (body as { keys: unknown }).keys : undefined;
+  const keys =
+    typeof body === 'object' && body !== null && Object.hasOwn(body, 'keys')
+      ? (body as { keys: unknown }).keys
+      : undefined;
   if (keys === undefined) return undefined;
-  if (!Array.isArray(keys) || keys.some((key) => typeof key !== 'string')) throw fail('INVALID_PAYLOAD', '"keys" must be a list of names.');
+  if (!Array.isArray(keys) || keys.some((key) => typeof key !== 'string'))
+    throw fail('INVALID_PAYLOAD', '"keys" must be a list of names.');
   return keys;
 }

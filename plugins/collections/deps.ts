@@ -25,7 +25,10 @@ export function listBody(ctx: HttpContext): readonly unknown[] {
 
 /** The name by which an element of a list says what it is about. */
 export function nameIn(element: unknown, key: 'collection' | 'field'): string {
-  const name = typeof element === 'object' && element !== null && Object.hasOwn(element, key) ? (element as Record<string, unknown>)[key] : undefined;
+  const name =
+    typeof element === 'object' && element !== null && Object.hasOwn(element, key)
+      ? (element as Record<string, unknown>)[key]
+      : undefined;
   if (typeof name !== 'string') throw fail('INVALID_PAYLOAD', `"${key}" is required in each element.`);
   return name;
 }

@@ -19,7 +19,10 @@ export function fieldRoutes(deps: Deps): readonly Route[] {
       async handle(ctx) {
         const seen = await visible(ctx.state.caller);
         const fields = visibleCollections(seen).flatMap((collection) => visibleFields(seen, collection));
-        sendData(ctx, fields.map((field) => fieldRecord(field, seen.overview)));
+        sendData(
+          ctx,
+          fields.map((field) => fieldRecord(field, seen.overview)),
+        );
       },
     },
     {
@@ -28,13 +31,17 @@ export function fieldRoutes(deps: Deps): readonly Route[] {
       async handle(ctx) {
         const seen = await visible(ctx.state.caller);
         const fields = visibleFields(seen, visibleCollection(seen, segment(ctx, 'collection')));
-        sendData(ctx, fields.map((field) => fieldRecord(field, seen.overview)));
+        sendData(
+          ctx,
+          fields.map((field) => fieldRecord(field, seen.overview)),
+        );
       },
     },
     {
       method: 'GET',
       path: '/fields/:collection/:field',
-      handle: async (ctx) => sendData(ctx, await one(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'))),
+      handle: async (ctx) =>
+        sendData(ctx, await one(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'))),
     },
     {
       method: 'POST',
@@ -58,7 +65,10 @@ export function fieldRoutes(deps: Deps): readonly Route[] {
           for (const { name, input } of changes) await writes.updateField(caller, collection, name, input);
         });
         const seen = await visible(caller);
-        sendData(ctx, changes.map(({ name }) => fieldRecord(visibleField(seen, collection, name), seen.overview)));
+        sendData(
+          ctx,
+          changes.map(({ name }) => fieldRecord(visibleField(seen, collection, name), seen.overview)),
+        );
       },
     },
     {

@@ -12,6 +12,7 @@ export default definePlugin({
   register(host) {
     const used = host.use({ access, schema, schemaWrites });
     const deps = { access: used.access, schema: used.schema, writes: used.schemaWrites };
-    for (const route of [...collectionRoutes(deps), ...fieldRoutes(deps), ...relationRoutes(deps)]) host.contribute(routes, route);
+    for (const route of [...collectionRoutes(deps), ...fieldRoutes(deps), ...relationRoutes(deps)])
+      host.contribute(routes, route);
   },
 });

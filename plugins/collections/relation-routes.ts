@@ -22,13 +22,19 @@ export function relationRoutes(deps: Deps): readonly Route[] {
       async handle(ctx) {
         const seen = await visible(ctx.state.caller);
         const { name } = visibleCollection(seen, segment(ctx, 'collection'));
-        sendData(ctx, visibleRelations(seen).filter(({ collection }) => collection === name).map(relationRecord));
+        sendData(
+          ctx,
+          visibleRelations(seen)
+            .filter(({ collection }) => collection === name)
+            .map(relationRecord),
+        );
       },
     },
     {
       method: 'GET',
       path: '/relations/:collection/:field',
-      handle: async (ctx) => sendData(ctx, await one(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'))),
+      handle: async (ctx) =>
+        sendData(ctx, await one(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'))),
     },
     {
       method: 'POST',

@@ -9,7 +9,12 @@ export type Guard = (statement: BuilderParts) => void;
 export interface BuilderParts {
   readonly _method: string;
   readonly _single: { readonly table?: unknown; readonly schema?: string };
-  readonly _statements: readonly { readonly grouping?: string; readonly type?: string; readonly table?: unknown }[];
+  readonly _statements: readonly {
+    readonly grouping?: string;
+    readonly type?: unknown;
+    readonly joinType?: string;
+    readonly table?: unknown;
+  }[];
 }
 
 interface BuilderClient {

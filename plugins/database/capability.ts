@@ -1,5 +1,5 @@
-import { type Capability, fail, listsWiden } from '#kernel';
 import type { Knex } from 'knex';
+import { type Capability, fail, listsWiden } from '#kernel';
 import type { BuilderParts, Guard } from './builder.ts';
 import type { Db } from './contract.ts';
 import type { Statements } from './statements.ts';
@@ -41,10 +41,11 @@ export const databaseCapability = ({ units, statements, builders, schemas }: Par
     const guard: Guard = (statement) => {
       for (const table of tablesOf(statement)) if (!readable.has(table)) throw deny(`use the table ${table}`);
       const target = tableName(statement._single.table);
-      if (!READING.includes(statement._method) && !(target && written.has(target))) throw deny(`write to the table ${target}`);
+      if (!READING.includes(statement._method) && !(target && written.has(target)))
+        throw deny(`write to the table ${target}`);
       const { schema = schemas[0] } = statement._single;
       if (schema !== schemas[0]) throw deny(`use the schema ${schema}`);
-      if (!grant.sql && statement._statements.some(({ type }) => type?.endsWith('Raw'))) throw deny('run statements of its own making');
+      if (!grant.sql && statement._statements.some(isRaw)) throw deny('run statements of its own making');
     };
 
     return {
@@ -76,6 +77,9 @@ export const databaseCapability = ({ units, statements, builders, schemas }: Par
   ],
   widens: (before, after) => listsWiden(before as never, after as never),
 });
+
+const isRaw = ({ type, joinType }: BuilderParts['_statements'][number]): boolean =>
+  joinType === 'raw' || (typeof type === 'string' && type.endsWith('Raw'));
 
 /** Tables a builder names itself; sub-queries come to the guard on their own. */
 const tablesOf = ({ _single, _statements }: BuilderParts): readonly string[] =>

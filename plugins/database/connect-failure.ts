@@ -21,26 +21,43 @@ export function connectFailure(error: unknown, called: string): Remediable {
     case 'EAI_AGAIN':
       return because(`the host of the database ${called} is unknown`, `correct the host in ${SETTINGS}`);
     case 'ECONNREFUSED':
-      return because(`nothing answers at ${called}`, `start the database there, or correct host and port in ${SETTINGS}`);
+      return because(
+        `nothing answers at ${called}`,
+        `start the database there, or correct host and port in ${SETTINGS}`,
+      );
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
       return because(`the database ${called} cannot be reached (${code})`, 'check network, firewall, host and port');
     case '28P01':
-      return because(`the database ${called} refuses user name or password`, 'correct DB_USER and DB_PASSWORD, or the connection string');
+      return because(
+        `the database ${called} refuses user name or password`,
+        'correct DB_USER and DB_PASSWORD, or the connection string',
+      );
     case '28000':
-      return because(`the database ${called} lets this user not in: ${message}`, 'correct DB_USER or DB_SSL, or allow the user in pg_hba.conf');
+      return because(
+        `the database ${called} lets this user not in: ${message}`,
+        'correct DB_USER or DB_SSL, or allow the user in pg_hba.conf',
+      );
     case '3D000':
       return because(`there is no database ${called}`, 'create it, or correct DB_DATABASE or the connection string');
     case '53300':
       return because(`the database ${called} has no connection left`, 'raise its max_connections or lower DB_POOL_MAX');
     case '42501':
-      return because(`the user of the database ${called} may not do what is needed: ${message}`, 'grant it the right to use the schema and create tables in it');
+      return because(
+        `the user of the database ${called} may not do what is needed: ${message}`,
+        'grant it the right to use the schema and create tables in it',
+      );
   }
-  if (/client password must be a string/.test(message)) return because(`the database ${called} wants a password`, 'set DB_PASSWORD');
-  if (/does not support SSL/.test(message)) return because(`the database ${called} does not offer TLS`, 'set DB_SSL=false');
+  if (/client password must be a string/.test(message))
+    return because(`the database ${called} wants a password`, 'set DB_PASSWORD');
+  if (/does not support SSL/.test(message))
+    return because(`the database ${called} does not offer TLS`, 'set DB_SSL=false');
   if (/certificate/i.test(message)) {
-    return because(`the certificate of the database ${called} is not trusted: ${message}`, 'trust it (NODE_EXTRA_CA_CERTS), or set DB_SSL=no-verify');
+    return because(
+      `the certificate of the database ${called} is not trusted: ${message}`,
+      'trust it (NODE_EXTRA_CA_CERTS), or set DB_SSL=no-verify',
+    );
   }
   if (/timeout|timed out/i.test(message)) {
     return because(`the database ${called} does not answer in time`, 'check network, firewall, host and port');

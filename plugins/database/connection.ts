@@ -1,5 +1,5 @@
-import { fail, type Log } from '#kernel';
 import type { Client, Pool, PoolClient } from 'pg';
+import { fail, type Log } from '#kernel';
 import { connectFailure, Remediable } from './connect-failure.ts';
 import { type EmbeddedServer, embeddedServer } from './embedded/server.ts';
 import { connectAlone, createPool } from './pool.ts';
@@ -69,8 +69,12 @@ async function check(pool: Pool, schemas: readonly string[]): Promise<void> {
     [schemas],
   );
   const { version, name, missing } = rows[0] ?? { version: 0, name: '', missing: [] };
-  if (version < OLDEST) throw new Remediable(`the database is PostgreSQL ${name}; 14 or newer is needed`, 'upgrade the database');
+  if (version < OLDEST)
+    throw new Remediable(`the database is PostgreSQL ${name}; 14 or newer is needed`, 'upgrade the database');
   if (missing.length > 0) {
-    throw new Remediable(`there is no schema ${missing.join(', ')} in the database`, 'create it, or correct DB_SCHEMAS');
+    throw new Remediable(
+      `there is no schema ${missing.join(', ')} in the database`,
+      'create it, or correct DB_SCHEMAS',
+    );
   }
 }

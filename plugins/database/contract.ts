@@ -1,5 +1,5 @@
-import { facet, service } from '#kernel';
 import type { Knex } from 'knex';
+import { facet, service } from '#kernel';
 
 export interface Result<Row = Record<string, unknown>> {
   readonly rows: Row[];

@@ -1,5 +1,5 @@
-import type { Log } from '#kernel';
 import type { Client } from 'pg';
+import type { Log } from '#kernel';
 import { type Db, identifier, type Migration } from './contract.ts';
 import type { Statements } from './statements.ts';
 import type { Units } from './unit-of-work.ts';

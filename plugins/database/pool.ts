@@ -1,5 +1,5 @@
-import type { Log } from '#kernel';
 import pg from 'pg';
+import type { Log } from '#kernel';
 import { identifier } from './contract.ts';
 import type { Target } from './target.ts';
 

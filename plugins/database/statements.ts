@@ -27,7 +27,9 @@ export function createStatements(units: Units): Statements {
   async function run(lease: Lease, text: string, values: unknown[], name?: string): Promise<Result<never>> {
     let full = false;
     try {
-      const { rows, rowCount } = await lease.client.query(name === undefined ? { text, values } : { text, values, name });
+      const { rows, rowCount } = await lease.client.query(
+        name === undefined ? { text, values } : { text, values, name },
+      );
       if (name !== undefined) full = isFull(lease, name);
       return { rows: rows as never[], count: rowCount ?? 0 };
     } finally {
@@ -36,7 +38,11 @@ export function createStatements(units: Units): Statements {
   }
 
   return {
-    async query<Row>(text: string, params: readonly unknown[] = [], { name }: StatementOptions = {}): Promise<Result<Row>> {
+    async query<Row>(
+      text: string,
+      params: readonly unknown[] = [],
+      { name }: StatementOptions = {},
+    ): Promise<Result<Row>> {
       const values = params as unknown[];
       const lease = await units.lease();
       if (name === undefined) return run(lease, text, values);

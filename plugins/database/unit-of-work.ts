@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { fail, type Log } from '#kernel';
 import type { PoolClient } from 'pg';
+import { fail, type Log } from '#kernel';
 
 /**
  * One transaction on one connection, found by every statement made while it is open. It says nothing about how many
@@ -76,7 +76,8 @@ export function createUnits(connect: () => Promise<PoolClient>, log: Log): Units
       if (unit.failed) throw unit.failed.error;
       await unit.turn;
       const { command } = await unit.client.query('commit');
-      if (command !== 'COMMIT') throw fail('INTERNAL_SERVER_ERROR', 'the database rolled back: a failed statement was ignored');
+      if (command !== 'COMMIT')
+        throw fail('INTERNAL_SERVER_ERROR', 'the database rolled back: a failed statement was ignored');
       unit.state = 'committed';
       return result;
     } catch (error) {

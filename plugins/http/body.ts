@@ -1,5 +1,5 @@
-import { fail } from '#kernel';
 import type { Context, Next } from 'koa';
+import { fail } from '#kernel';
 
 /** Containers inside each other. What the service accepts needs a dozen; deeper ones only cost. */
 const MAX_DEPTH = 100;
@@ -61,7 +61,8 @@ function refusal(error: unknown, limit: number) {
 
 /** Top level, nesting and NUL characters: what parses may still be nothing that can be worked on or stored. */
 function checkBody(body: unknown, text: string): void {
-  if (body === null || typeof body !== 'object') throw fail('INVALID_PAYLOAD', 'The body must be an object or an array.');
+  if (body === null || typeof body !== 'object')
+    throw fail('INVALID_PAYLOAD', 'The body must be an object or an array.');
   const hasNul = text.includes('\\u0000') && containsNul(body);
   if (isTooDeep(body, 1)) throw fail('INVALID_PAYLOAD', `The body is nested more than ${MAX_DEPTH} levels deep.`);
   if (hasNul) throw fail('INVALID_PAYLOAD', 'The body contains a NUL character.');

@@ -1,15 +1,14 @@
-import { type RequestState, facet } from '#kernel';
-import type { Context } from 'koa';
+import type { ParameterizedContext } from 'koa';
+import { facet, type RequestState } from '#kernel';
 import type { RequestSettings } from './settings.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
 
 /** A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined. */
-export type HttpContext = Omit<Context, 'state' | 'request'> & {
-  readonly state: RequestState & { body?: unknown; rawQuery?: Record<string, unknown>; settings?: RequestSettings };
-  readonly request: Context['request'];
-  readonly params: Readonly<Record<string, string>>;
-};
+export type HttpContext = ParameterizedContext<
+  RequestState & { body?: unknown; rawQuery?: Record<string, unknown>; settings?: RequestSettings },
+  { readonly params: Readonly<Record<string, string>> }
+>;
 
 export interface Route {
   readonly method: Method;
@@ -30,18 +29,18 @@ export const routes = facet<Route, readonly { owner: string; value: Route }[]>('
     properties: { prefixes: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^/[a-z0-9/_-]*$' } } },
   },
   admit: (route, declared) =>
-    declared.prefixes.some((prefix: string) => under(route.path, prefix)) || `${route.path} is under no declared prefix`,
+    declared.prefixes.some((prefix: string) => under(route.path, prefix)) ||
+    `${route.path} is under no declared prefix`,
   describe: (declared) => [`serves ${[...declared.prefixes].sort().join(', ')}`],
 });
 
 /** Parsed JSON body, or undefined when the request had none. */
 export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
 
-/** The query string with brackets resolved (`filter[a][_eq]=1`); depth and list length are limited. */
-export { parseQueryString, rawQueryOf } from './query-string.ts';
-
 /** Who is asking, before anybody is known: address (behind trusted proxies the client's own), user agent, origin. */
 export { addressOf, clientOf } from './client.ts';
+/** The query string with brackets resolved (`filter[a][_eq]=1`); depth and list length are limited. */
+export { parseQueryString, rawQueryOf } from './query-string.ts';
 
 /** `{ data: <value> }`, or 204 without a body for undefined. */
 export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void {

@@ -1,5 +1,5 @@
-import { fail } from '#kernel';
 import { parse } from 'qs';
+import { fail } from '#kernel';
 import type { HttpContext } from './contract.ts';
 import type { QueryLimits } from './settings.ts';
 

@@ -139,6 +139,8 @@ export interface Query {
   text(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<ReadText>;
   /** A compiled statement that may be kept while its key stays the same and run for any subjects. */
   prepare(read: Restricted<Read>, overview: Overview): Prepared;
+  /** The same, to be kept prepared on each connection: for a statement that came a second time. */
+  keep(prepared: Prepared): Prepared;
   run(prepared: Prepared, subjects: Subjects): Promise<ReadText>;
   /** The same rows, parsed: for hooks and internal callers. */
   rows(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<Record<string, unknown>[]>;
@@ -153,7 +155,7 @@ export interface Condition {
 
 export interface Prepared {
   readonly text: string;
-  /** Set once the statement has come often enough to be worth keeping prepared on each connection. */
+  /** Set by `keep`. */
   readonly name?: string;
   readonly params: readonly unknown[];
   readonly single: boolean;

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { fail } from '#kernel';
 import type { Db } from '../database/contract.ts';
 import { readStatement } from './compile/read.ts';
@@ -10,27 +9,22 @@ import type { Dynamic, Prepared, Query, ReadText, Subjects } from './contract.ts
 /** Statements kept prepared in all of a process' life: each costs memory on every connection and is never dropped. */
 const MAX_NAMED = 1000;
 
-type Run = Pick<Query, 'prepare' | 'run' | 'text' | 'rows' | 'condition'>;
+type Run = Pick<Query, 'prepare' | 'keep' | 'run' | 'text' | 'rows' | 'condition'>;
 
 /** Compiles restricted trees and runs them: one statement a read, whose JSON passes through untouched. */
 export function createRun(db: Db): Run {
-  const seen = new LRUCache<string, string>({ max: 2000 });
   let named = 0;
-
-  /** A name from the second time on: a statement that comes once is not worth preparing. */
-  function nameOf(text: string): string | undefined {
-    const known = seen.get(text);
-    if (known) return known;
-    const name = known === '' && named < MAX_NAMED ? `q${createHash('sha1').update(text).digest('base64url')}` : '';
-    if (name) named++;
-    seen.set(text, name);
-    return name || undefined;
-  }
 
   const prepare: Run['prepare'] = (read, overview) => {
     const statement = new Statement(overview);
     const text = readStatement(statement, read);
-    return { text, name: nameOf(text), params: statement.params, single: read.single, hasMeta: read.meta.length > 0 };
+    return { text, params: statement.params, single: read.single, hasMeta: read.meta.length > 0 };
+  };
+
+  const keep: Run['keep'] = (prepared) => {
+    if (prepared.name !== undefined || named >= MAX_NAMED) return prepared;
+    named++;
+    return { ...prepared, name: `q${createHash('sha1').update(prepared.text).digest('base64url')}` };
   };
 
   const run = async (prepared: Prepared, subjects: Subjects): Promise<ReadText> => {
@@ -44,6 +38,7 @@ export function createRun(db: Db): Run {
 
   return {
     prepare,
+    keep,
     run,
     text,
     async rows(read, subjects, overview) {

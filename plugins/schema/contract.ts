@@ -2,9 +2,31 @@ import { type Caller, facet, service } from '#kernel';
 
 /** Field types of the API (conventions, "Field types"). `unknown` is read as text and cannot be filtered by value. */
 export const FIELD_TYPES = [
-  'bigInteger', 'boolean', 'date', 'dateTime', 'decimal', 'float', 'integer', 'json', 'string', 'text', 'time',
-  'timestamp', 'binary', 'uuid', 'alias', 'hash', 'csv', 'geometry', 'geometry.Point', 'geometry.LineString',
-  'geometry.Polygon', 'geometry.MultiPoint', 'geometry.MultiLineString', 'geometry.MultiPolygon', 'unknown',
+  'bigInteger',
+  'boolean',
+  'date',
+  'dateTime',
+  'decimal',
+  'float',
+  'integer',
+  'json',
+  'string',
+  'text',
+  'time',
+  'timestamp',
+  'binary',
+  'uuid',
+  'alias',
+  'hash',
+  'csv',
+  'geometry',
+  'geometry.Point',
+  'geometry.LineString',
+  'geometry.Polygon',
+  'geometry.MultiPoint',
+  'geometry.MultiLineString',
+  'geometry.MultiPolygon',
+  'unknown',
 ] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
@@ -188,7 +210,11 @@ export interface SystemField {
   readonly hidden?: boolean;
   readonly searchable?: boolean;
   /** A foreign key to another system collection. */
-  readonly references?: { readonly collection: string; readonly onDelete: 'CASCADE' | 'SET NULL' | 'NO ACTION'; readonly alias?: string };
+  readonly references?: {
+    readonly collection: string;
+    readonly onDelete: 'CASCADE' | 'SET NULL' | 'NO ACTION';
+    readonly alias?: string;
+  };
 }
 
 /**

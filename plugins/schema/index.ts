@@ -1,7 +1,7 @@
 import { definePlugin } from '#kernel';
-import { createSource } from './catalog/source.ts';
 import { bus } from '../cluster/contract.ts';
 import { type Db, migrations } from '../database/contract.ts';
+import { createSource } from './catalog/source.ts';
 import { schema, schemaWrites, systemCollections } from './contract.ts';
 import { createKeeper } from './freshness/keeper.ts';
 import { CHANNEL, watchDatabase } from './freshness/watch.ts';

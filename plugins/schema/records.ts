@@ -1,4 +1,13 @@
-import type { Collection, CollectionMeta, Field, FieldMeta, FieldType, Overview, Relation, RelationMeta } from './contract.ts';
+import type {
+  Collection,
+  CollectionMeta,
+  Field,
+  FieldMeta,
+  FieldType,
+  Overview,
+  Relation,
+  RelationMeta,
+} from './contract.ts';
 import { defaultValue } from './default-value.ts';
 
 export interface CollectionRecord {

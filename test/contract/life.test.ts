@@ -4,7 +4,9 @@ import { expect } from 'chai';
 import { freshDatabase } from '../support/database.ts';
 import { ADMIN, runCli, startService } from '../support/service.ts';
 
-describe('contract: the life of the product', () => {
+describe('contract: the life of the product', function () {
+  this.timeout(60_000);
+
   it('comes up on an empty database, and again on the one it has made', async () => {
     const database = await freshDatabase('twice');
     try {

@@ -40,11 +40,22 @@ describe('log', () => {
           log.info({ [key]: 'hunter2' }, 'at the top');
           log.info({ body: { [key]: 'hunter2' } }, 'one deeper');
           log.info({ request: { headers: { [key]: 'hunter2' } } }, 'two deeper');
+          log.info({ a: { list: [{ b: { [key.toUpperCase()]: 'hunter2' } }] } }, 'in a list, far down, in capitals');
+          log.error({ err: Object.assign(new Error('x'), { config: { [key]: 'hunter2' } }) }, 'in an error');
         }),
       );
       expect(text).to.contain('--redact--').and.not.contain('hunter2');
     });
   }
+
+  it('leaves what it was given as it was, and survives circles', async () => {
+    const circle: Record<string, unknown> = { password: 'hunter2', at: new Date(0) };
+    circle.self = circle;
+    const [line] = await lines((log) => log.info({ circle, at: new Date(0) }, 'round'));
+    expect(circle.password).to.equal('hunter2');
+    expect(line).to.include({ at: '1970-01-01T00:00:00.000Z' });
+    expect(JSON.stringify(line)).not.to.contain('hunter2');
+  });
 
   it('carries the id of the request it was written in; a proper one from the client is kept', async () => {
     const plugin: PluginSketch = {

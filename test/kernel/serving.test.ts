@@ -51,7 +51,9 @@ describe('serving', () => {
       release();
       const reply = await running;
       expect([reply.status, reply.body]).to.deep.equal([200, 'done']);
+      const answered = performance.now();
       await stopped;
+      expect(performance.now() - answered, 'the kept connection is not waited for').to.be.below(1000);
     });
   });
 

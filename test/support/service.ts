@@ -71,11 +71,6 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
 /** The product as administrators run it: a process of its own, which a test may kill. */
 export async function spawnService(options: ServiceOptions = {}): Promise<Spawned> {
   const place = await placeFor({ ...options, env: { PORT: String(await freePort()), ...options.env } });
-  const first = runCli(['bootstrap'], place.env);
-  if ((await first.ended) !== 0) {
-    await place.remove();
-    throw new Error(`bootstrap failed:\n${first.output()}`);
-  }
   const { child, output, ended } = runCli(['start'], place.env);
   const kill = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
@@ -103,12 +98,12 @@ export interface CliRun {
   output(): string;
 }
 
-/** Runs the command line in a process of its own. `env` is the whole environment but for PATH and HOME. */
+/** Runs the command line in a process of its own. `env` is the whole environment but for what Node itself needs. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliRun {
   let text = '';
   const child = spawn(process.execPath, [join(root, 'scripts/cli.ts'), ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [child.stdout, child.stderr])

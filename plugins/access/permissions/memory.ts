@@ -13,28 +13,35 @@ export function createMemory<T>(read: (key: string) => Promise<Reading<T>>, limi
   let known = new Map<string, Promise<T>>();
   let running = new Map<string, Promise<Reading<T>>>();
 
+  /** Joins whoever reads already, unless what he gets is for himself only. */
+  async function join(key: string, reading: Promise<Reading<T>>): Promise<T> {
+    const { value, settled } = await reading;
+    return settled ? value : load(key);
+  }
+
   async function load(key: string): Promise<T> {
-    const mine = known;
-    const others = running.get(key);
-    const shared = await others?.catch(() => undefined);
-    if (shared?.settled) return shared.value;
+    const [keeps, runs] = [known, running];
     const reading = read(key);
-    const startedIn = running;
-    if (!others) startedIn.set(key, reading);
+    runs.set(key, reading);
     try {
       const { value, settled } = await reading;
       if (settled) {
-        if (mine.size >= limit) mine.clear();
-        mine.set(key, Promise.resolve(value));
+        if (keeps.size >= limit) keeps.clear();
+        keeps.set(key, Promise.resolve(value));
       }
       return value;
     } finally {
-      if (startedIn.get(key) === reading) startedIn.delete(key);
+      if (runs.get(key) === reading) runs.delete(key);
     }
   }
 
   return {
-    get: (key) => known.get(key) ?? load(key),
+    get(key) {
+      const kept = known.get(key);
+      if (kept) return kept;
+      const others = running.get(key);
+      return others ? join(key, others) : load(key);
+    },
     forget() {
       known = new Map();
       running = new Map();

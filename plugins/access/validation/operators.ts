@@ -24,9 +24,8 @@ const shown = (operand: unknown) => (operand === NOBODY ? null : operand);
 
 /** A number in a rule stands for the number and for its text. */
 function equals(operand: unknown): Complaint {
-  const number = typeof operand === 'string' && operand.trim() === '' ? Number.NaN : Number(operand);
-  const isNumber = (typeof operand === 'number' || typeof operand === 'string') && !Number.isNaN(number);
-  return isNumber ? { type: 'in', valid: [number, String(operand)] } : { type: 'eq', valid: shown(operand) };
+  const isNumber = typeof operand === 'number' || (typeof operand === 'string' && operand.trim() !== '' && !Number.isNaN(Number(operand)));
+  return isNumber ? { type: 'in', valid: [Number(operand), String(operand)] } : { type: 'eq', valid: shown(operand) };
 }
 
 const ordered =
@@ -46,7 +45,7 @@ const text =
     const part = textOf(operand);
     const whole = textOf(value);
     const found = whole !== undefined && part !== undefined && fits(fold(whole), fold(part));
-    const holds = negated ? part !== undefined && (found === false || isNull(value)) : found;
+    const holds = negated ? part !== undefined && (isNull(value) || (whole !== undefined && !found)) : found;
     return holds ? undefined : { type, substring: shown(operand) };
   };
 

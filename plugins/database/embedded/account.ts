@@ -46,7 +46,11 @@ export interface Outcome {
 }
 
 /** PostgreSQL's programs get nothing of our environment: it holds secrets, and `PG*` names that would mislead them. */
-export const childEnvironment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+export const childEnvironment = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LC_ALL: 'C',
+  TZ: 'UTC',
+};
 
 /** Runs a program to its end, as the given user. The working folder is one that everybody may enter. */
 export async function finished(file: string, args: readonly string[], account?: Account): Promise<Outcome> {

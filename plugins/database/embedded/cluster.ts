@@ -10,7 +10,11 @@ import { isAlive } from './running.ts';
 
 export const USER = 'tenon';
 
-const exists = (path: string): Promise<boolean> => stat(path).then(() => true, () => false);
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 /** Makes the cluster where there is none, and answers its password. Any number of processes may do this at once. */
 export async function prepareCluster(place: Place, dataPath: string, log: Log): Promise<string> {
@@ -68,7 +72,11 @@ async function initialise({ account, binaries, cluster }: Place, password: strin
       ],
       account,
     );
-    if (code !== 0) throw new Remediable(`the database could not be made: ${output.trim()}`, 'see the reason, or set DB_CONNECTION_STRING or DB_HOST');
+    if (code !== 0)
+      throw new Remediable(
+        `the database could not be made: ${output.trim()}`,
+        'see the reason, or set DB_CONNECTION_STRING or DB_HOST',
+      );
     await rename(half, cluster).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });

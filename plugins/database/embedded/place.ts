@@ -28,13 +28,19 @@ export async function findPlace(dataPath: string, found: Binaries, log: Log): Pr
   const binaries = await usableBinaries(found, account);
   if (existing) {
     if (!(await may(account, 'x', existing))) {
-      throw new Remediable(`the database folder ${link} cannot be entered`, 'start as the user who made it, or correct its owner and rights');
+      throw new Remediable(
+        `the database folder ${link} cannot be entered`,
+        'start as the user who made it, or correct its owner and rights',
+      );
     }
     return { account, binaries, cluster: existing };
   }
   if (account === undefined || (await may(account, 'x', dataPath))) return { account, binaries, cluster: link };
   const cluster = await linkToShared(dataPath, link, account);
-  log.info({ folder: cluster }, `only root may enter ${dataPath}: the database is kept in another folder, with a link to it`);
+  log.info(
+    { folder: cluster },
+    `only root may enter ${dataPath}: the database is kept in another folder, with a link to it`,
+  );
   return { account, binaries, cluster };
 }
 

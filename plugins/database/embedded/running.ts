@@ -40,7 +40,10 @@ async function isServerOf(pid: number, cluster: string): Promise<boolean> {
   const command =
     process.platform === 'linux'
       ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-      : await promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout, () => '');
+      : await promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).then(
+          ({ stdout }) => stdout,
+          () => '',
+        );
   return command.includes('postgres') && command.includes(cluster);
 }
 
@@ -50,7 +53,10 @@ async function isServerOf(pid: number, cluster: string): Promise<boolean> {
  */
 export async function removeStalePid(cluster: string): Promise<void> {
   const aside = `${pidFile(cluster)}.${process.pid}`;
-  const taken = await rename(pidFile(cluster), aside).then(() => true, () => false);
+  const taken = await rename(pidFile(cluster), aside).then(
+    () => true,
+    () => false,
+  );
   if (!taken) return;
   const said = parse(await readFile(aside, 'utf8').catch(() => ''));
   if (said && (await isServerOf(said.pid, cluster))) await link(aside, pidFile(cluster)).catch(() => {});

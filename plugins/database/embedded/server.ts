@@ -64,7 +64,10 @@ async function ownFolder(path: string): Promise<string> {
     return await realpath(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Remediable(`the data folder ${path} cannot be made (${code})`, 'set DATA_PATH to a folder this user may write to');
+    throw new Remediable(
+      `the data folder ${path} cannot be made (${code})`,
+      'set DATA_PATH to a folder this user may write to',
+    );
   }
 }
 

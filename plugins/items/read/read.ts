@@ -36,7 +36,11 @@ export function createReads(deps: Deps): Reads {
         : undefined;
     const listened = eventNames(collection, 'query').some((name) => events.has('filter', name));
     const known = remembered !== undefined && !listened ? plans.get(remembered) : undefined;
-    if (known) return known;
+    if (known) {
+      // It came a second time, so it will come again.
+      known.prepared = query.keep(known.prepared);
+      return known;
+    }
     const asks = await events.filter(eventNames(collection, 'query'), asked.query(), { caller, collection: collection.name });
     const parsed = query.parse(collection, asks, {
       overview,

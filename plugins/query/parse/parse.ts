@@ -58,6 +58,9 @@ function parseNode(
   place: Place,
 ): Read {
   spend(scope, path, place.depth);
+  for (const [name, below] of Object.entries(node.below ?? {})) {
+    if (!isObject(below)) throw invalid('must be an object', [...path, 'deep', name]);
+  }
   const search = parseSearch(node.search, [...path, 'search']);
   return {
     collection,
@@ -110,8 +113,7 @@ function parsePicks(
 /** `deep[author][_filter]`: parameters carry an underscore, everything else names a relation further down. */
 function belowOf(node: Node, key: string, path: Path): Node {
   const raw = node.below && Object.hasOwn(node.below, key) ? node.below[key] : undefined;
-  if (raw === undefined) return NOTHING;
-  if (!isObject(raw)) throw invalid('must be an object', [...path, 'deep', key]);
+  if (!isObject(raw)) return NOTHING;
   const own = Object.entries(raw).filter(([name]) => name.startsWith('_'));
   for (const [name] of own) {
     if (!['_filter', '_sort', '_limit', '_offset', '_page', '_search', '_alias'].includes(name)) {

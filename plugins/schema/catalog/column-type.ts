@@ -24,7 +24,14 @@ const BUILTIN: Readonly<Record<string, FieldType>> = {
   jsonb: 'json',
 };
 
-const GEOMETRIES: readonly string[] = ['Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'];
+const GEOMETRIES: readonly string[] = [
+  'Point',
+  'LineString',
+  'Polygon',
+  'MultiPoint',
+  'MultiLineString',
+  'MultiPolygon',
+];
 
 /** The field type a column has by itself; undefined for search vectors, which are no data and left out. */
 export function columnType(column: CatalogColumn): FieldType | undefined {

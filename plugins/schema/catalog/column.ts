@@ -23,7 +23,11 @@ export function columnOf(column: CatalogColumn, table: CatalogTable): Column {
     maxLength: sized && (type === 'varchar' || type === 'bpchar') && typmod >= 4 ? typmod - 4 : null,
     precision: numeric ? ((typmod - 4) >> 16) & 0xffff : sized ? (PRECISION[type] ?? null) : null,
     // Eleven bits with a sign: PostgreSQL 15 and later allow negative scales.
-    scale: numeric ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024 : sized && type.startsWith('int') && type in PRECISION ? 0 : null,
+    scale: numeric
+      ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024
+      : sized && type.startsWith('int') && type in PRECISION
+        ? 0
+        : null,
     unique: alone.some(({ unique }) => unique),
     indexed: table.indexes.some(({ columns, unique }) => !unique && columns[0] === name),
     primary: table.indexes.some(({ columns, primary }) => primary && columns.includes(name)),

@@ -1,11 +1,11 @@
-/** What the catalog statement answers, parsed. */
+/** What the catalog statement answers, with its lists put together. */
 export interface Content {
-  readonly tables: readonly CatalogTable[] | null;
-  readonly keys: readonly ForeignKey[] | null;
+  readonly tables: readonly CatalogTable[];
+  readonly keys: readonly ForeignKey[];
   readonly registry: {
-    readonly collections: readonly Row[] | null;
-    readonly fields: readonly Row[] | null;
-    readonly relations: readonly Row[] | null;
+    readonly collections: readonly Row[];
+    readonly fields: readonly Row[];
+    readonly relations: readonly Row[];
   };
 }
 
@@ -18,12 +18,19 @@ export interface CatalogTable {
   /** `pg_class.relkind`: r, p, v, m or f. */
   readonly kind: string;
   readonly comment: string | null;
-  readonly columns: readonly CatalogColumn[];
-  readonly indexes: readonly { readonly columns: readonly (string | null)[]; readonly primary: boolean; readonly unique: boolean }[];
+  readonly columns: CatalogColumn[];
+  readonly indexes: CatalogIndex[];
 }
 
-export interface CatalogColumn {
-  readonly name: string;
+/** Valid and without a condition. */
+export interface CatalogIndex {
+  readonly primary: boolean;
+  readonly unique: boolean;
+  /** Null for an expression. */
+  readonly columns: readonly (string | null)[];
+}
+
+export interface CatalogType {
   /** Name of the type, of the elements' type for arrays, of the base type for domains. */
   readonly type: string;
   readonly builtin: boolean;
@@ -35,22 +42,82 @@ export interface CatalogColumn {
   /** With its modifier: `geometry(Point,4326)`. */
   readonly full: string;
   readonly typmod: number;
+  readonly enum: readonly string[] | null;
+}
+
+export interface CatalogColumn extends CatalogType {
+  readonly name: string;
   readonly nullable: boolean;
   readonly default: string | null;
   readonly generation: string | null;
-  readonly identity: '' | 'a' | 'd';
-  readonly enum: readonly string[] | null;
+  readonly identity: string;
   readonly comment: string | null;
 }
 
 export interface ForeignKey {
   readonly name: string;
-  readonly schema: string;
-  readonly table: string;
+  readonly from: CatalogTable;
   readonly column: string;
-  readonly toSchema: string;
-  readonly toTable: string;
+  readonly to: CatalogTable;
   readonly toColumn: string;
   readonly onUpdate: string;
   readonly onDelete: string;
+}
+
+type TypeRow = [string, boolean, string, boolean, string, string, string, number, string[] | null];
+type TableRow = [string, string, string, string | null];
+type ColumnRow = [number, string, number, boolean, string | null, string | null, string, string | null];
+type IndexRow = [number, boolean, boolean, (string | null)[]];
+type KeyRow = [string, number, string, number, string, string, string];
+
+interface RawContent {
+  readonly types: readonly TypeRow[] | null;
+  readonly tables: readonly TableRow[] | null;
+  readonly columns: readonly ColumnRow[] | null;
+  readonly indexes: readonly IndexRow[] | null;
+  readonly keys: readonly KeyRow[] | null;
+  readonly registry: { readonly [K in keyof Content['registry']]: readonly Row[] | null };
+}
+
+export function parseContent(text: string): Content {
+  const raw = JSON.parse(text) as RawContent;
+  const types = (raw.types ?? []).map(
+    ([type, builtin, kind, array, sqlType, dataType, full, typmod, values]): CatalogType => ({
+      type,
+      builtin,
+      kind,
+      array,
+      sqlType,
+      dataType,
+      full,
+      typmod,
+      enum: values,
+    }),
+  );
+  const tables = (raw.tables ?? []).map(
+    ([schema, name, kind, comment]): CatalogTable => ({ schema, name, kind, comment, columns: [], indexes: [] }),
+  );
+  const table = (at: number) => tables[at] as CatalogTable;
+  for (const [at, name, type, nullable, fallback, generation, identity, comment] of raw.columns ?? []) {
+    const known = types[type] as CatalogType;
+    table(at).columns.push({ ...known, name, nullable, default: fallback, generation, identity, comment });
+  }
+  for (const [at, primary, unique, columns] of raw.indexes ?? []) table(at).indexes.push({ primary, unique, columns });
+  return {
+    tables,
+    keys: (raw.keys ?? []).map(([name, from, column, to, toColumn, onUpdate, onDelete]) => ({
+      name,
+      from: table(from),
+      column,
+      to: table(to),
+      toColumn,
+      onUpdate,
+      onDelete,
+    })),
+    registry: {
+      collections: raw.registry.collections ?? [],
+      fields: raw.registry.fields ?? [],
+      relations: raw.registry.relations ?? [],
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Db } from '../../database/contract.ts';
-import type { Content } from './content.ts';
+import { type Content, parseContent } from './content.ts';
 import { catalogStatement, fingerprintStatement } from './statement.ts';
 
 export interface Reading {
@@ -19,16 +19,18 @@ export interface Source {
 export function createSource(db: Pick<Db, 'query' | 'schemas'>): Source {
   const first = db.schemas[0] as string;
   const whole = catalogStatement(first);
-  const check = `${fingerprintStatement(first)} as fingerprint`;
+  const check = fingerprintStatement(first);
   const params = [db.schemas];
 
   const read = async (): Promise<Reading> => {
-    const { rows } = await db.query<{ fingerprint: string; content: string }>(whole, params);
+    const { rows } = await db.query<{ fingerprint: string; content: string }>(whole, params, {
+      name: 'schema-catalog',
+    });
     const { fingerprint, content } = rows[0] as { fingerprint: string; content: string };
     return {
       fingerprint,
       digest: createHash('sha1').update(content).digest('base64url'),
-      content: () => JSON.parse(content) as Content,
+      content: () => parseContent(content),
     };
   };
   return {

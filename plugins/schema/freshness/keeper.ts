@@ -115,7 +115,10 @@ export function createKeeper({ source, build, inUnit, log }: Deps): Keeper {
     onChange: (handle) => void handlers.push(handle),
     heard() {
       messages++;
-      if (!inUnit()) check().catch((error) => log.warn({ reason: (error as Error).message }, 'reading the schema failed; the next request tries again'));
+      if (!inUnit())
+        check().catch((error) =>
+          log.warn({ reason: (error as Error).message }, 'reading the schema failed; the next request tries again'),
+        );
     },
     trustAnnouncements() {
       announced = true;

@@ -41,7 +41,8 @@ export async function watchDatabase(db: Db, log: Log): Promise<boolean> {
     await db.transaction(async () => {
       await db.query(alone);
       const { commands, rows, triggers } = await stateOf(db);
-      if (commands !== ON_COMMAND) await db.ddl(functionText(`${schema}.platform_schema_changed`, 'event_trigger', ON_COMMAND));
+      if (commands !== ON_COMMAND)
+        await db.ddl(functionText(`${schema}.platform_schema_changed`, 'event_trigger', ON_COMMAND));
       if (rows !== ON_ROWS) await db.ddl(functionText(`${schema}.platform_registry_changed`, 'trigger', ON_ROWS));
       for (const table of REGISTRY.filter((name) => !triggers.includes(name))) {
         await db.ddl(
@@ -53,11 +54,16 @@ export async function watchDatabase(db: Db, log: Log): Promise<boolean> {
     await db.transaction(async () => {
       await db.query(alone);
       if ((await stateOf(db)).watched) return;
-      await db.ddl(`create event trigger ${EVENT_TRIGGER} on ddl_command_end execute function ${schema}.platform_schema_changed()`);
+      await db.ddl(
+        `create event trigger ${EVENT_TRIGGER} on ddl_command_end execute function ${schema}.platform_schema_changed()`,
+      );
     });
     return true;
   } catch (error) {
-    log.info({ reason: (error as Error).message }, 'the database cannot announce changes of tables: each request looks for them');
+    log.info(
+      { reason: (error as Error).message },
+      'the database cannot announce changes of tables: each request looks for them',
+    );
     return false;
   }
 }

@@ -18,16 +18,16 @@ interface Input {
 
 /** Catalogs, registry rows and declarations put together. */
 export function buildOverview({ content, version, declared, first }: Input): Overview {
-  const names = collectionNames(content.tables ?? [], first, (name) => declared.has(name));
-  const rows = rowsByCollection(content.registry.fields ?? []);
-  const metas = new Map((content.registry.collections ?? []).map((row) => [String(row.collection), collectionMeta(row)]));
+  const names = collectionNames(content.tables, first, (name) => declared.has(name));
+  const rows = rowsByCollection(content.registry.fields);
+  const metas = new Map(content.registry.collections.map((row) => [String(row.collection), collectionMeta(row)]));
 
   const collections = new Map<string, Collection & { readonly fields: MutableFields }>();
-  const byTable = new Map<string, string>();
+  const served = new Map<CatalogTable, string>();
   for (const [table, name] of names) {
     const system = declared.get(name);
     if (system?.internal) continue;
-    byTable.set(`${table.schema}\0${table.name}`, name);
+    served.set(table, name);
     const fields = fieldsOf(name, table, rows.get(name) ?? [], system, declared);
     const meta = system ? systemCollectionMeta(system) : (metas.get(name) ?? null);
     collections.set(name, collectionOf(name, table, fields, meta, system !== undefined));
@@ -35,7 +35,7 @@ export function buildOverview({ content, version, declared, first }: Input): Ove
   const relations = relationsOf({
     content,
     collections,
-    nameOf: (schema, table) => byTable.get(`${schema}\0${table}`),
+    nameOf: (table) => served.get(table),
     declared,
   });
   linkFields(relations, collections);
@@ -47,7 +47,13 @@ export function buildOverview({ content, version, declared, first }: Input): Ove
   return { version, collections: all, relations };
 }
 
-function collectionOf(name: string, table: CatalogTable, fields: MutableFields, meta: CollectionMeta | null, system: boolean) {
+function collectionOf(
+  name: string,
+  table: CatalogTable,
+  fields: MutableFields,
+  meta: CollectionMeta | null,
+  system: boolean,
+) {
   const isTable = table.kind === 'r' || table.kind === 'p';
   const primary = isTable ? primaryOf(table) : null;
   const sortField = meta?.sort_field;

@@ -10,7 +10,16 @@ export type MutableField = { -readonly [K in keyof Field]: Field[K] };
 export type MutableFields = Map<string, MutableField>;
 
 /** Flags of fields without a column. */
-export const ALIAS_SPECIALS: readonly string[] = ['alias', 'no-data', 'group', 'o2m', 'm2m', 'm2a', 'files', 'translations'];
+export const ALIAS_SPECIALS: readonly string[] = [
+  'alias',
+  'no-data',
+  'group',
+  'o2m',
+  'm2m',
+  'm2a',
+  'files',
+  'translations',
+];
 const TEXTS: readonly FieldType[] = ['string', 'text'];
 
 /** Flags that say what a column holds, where the column can hold it. */
@@ -37,7 +46,8 @@ export function fieldsOf(
     const type = columnType(one);
     if (!type) continue;
     const column = columnOf(one, table);
-    const field = systemField(collection, column, declared) ?? ownField(collection, column, type, metas.get(one.name) ?? null);
+    const field =
+      systemField(collection, column, declared) ?? ownField(collection, column, type, metas.get(one.name) ?? null);
     fields.set(one.name, field);
   }
   for (const { alias } of declared ? aliasesOf(collection, all) : []) {
@@ -51,7 +61,11 @@ export function fieldsOf(
   return fields;
 }
 
-function systemField(collection: string, column: Column, declared: SystemCollection | undefined): MutableField | undefined {
+function systemField(
+  collection: string,
+  column: Column,
+  declared: SystemCollection | undefined,
+): MutableField | undefined {
   const at = declared?.fields.findIndex(({ field }) => field === column.name) ?? -1;
   const field = declared?.fields[at];
   if (!field) return undefined;

@@ -1,4 +1,4 @@
-import type { Content, ForeignKey, Row } from '../catalog/content.ts';
+import type { CatalogTable, Content, ForeignKey, Row } from '../catalog/content.ts';
 import type { Relation, SystemField } from '../contract.ts';
 import type { Declarations } from '../system/declarations.ts';
 import type { MutableFields } from './fields.ts';
@@ -22,17 +22,17 @@ interface Input {
   readonly content: Content;
   /** Served collections with a table. */
   readonly collections: ReadonlyMap<string, Known>;
-  readonly nameOf: (schema: string, table: string) => string | undefined;
+  readonly nameOf: (table: CatalogTable) => string | undefined;
   readonly declared: Declarations;
 }
 
 /** Foreign keys of the database together with registered relations, which may have none (views, many-to-any). */
 export function relationsOf({ content, collections, nameOf, declared }: Input): readonly Relation[] {
-  const rows = new Map((content.registry.relations ?? []).map((row) => [keyOf(row.many_collection, row.many_field), row]));
+  const rows = new Map(content.registry.relations.map((row) => [keyOf(row.many_collection, row.many_field), row]));
   const found = new Map<string, Relation>();
-  for (const key of content.keys ?? []) {
-    const collection = nameOf(key.schema, key.table);
-    const related = nameOf(key.toSchema, key.toTable);
+  for (const key of content.keys) {
+    const collection = nameOf(key.from);
+    const related = nameOf(key.to);
     if (!collection || !related || !collections.get(collection)?.fields.has(key.column)) continue;
     // Keys are what relations are written with, so only those that lead to a primary key are one.
     if (collections.get(related)?.primary !== key.toColumn) continue;
@@ -55,7 +55,8 @@ function registered(row: Row, collections: ReadonlyMap<string, Known>): Relation
   const many = collections.get(meta.many_collection);
   if (!many?.fields.has(meta.many_field)) return undefined;
   const relation = { collection: meta.many_collection, field: meta.many_field, meta, schema: null };
-  if (meta.one_collection_field) return many.fields.has(meta.one_collection_field) ? { ...relation, related: null } : undefined;
+  if (meta.one_collection_field)
+    return many.fields.has(meta.one_collection_field) ? { ...relation, related: null } : undefined;
   if (!meta.one_collection || !collections.has(meta.one_collection)) return undefined;
   return { ...relation, related: meta.one_collection };
 }
@@ -79,10 +80,10 @@ export function linkFields(relations: readonly Relation[], collections: Readonly
 
 const constraintOf = (key: ForeignKey): Relation['schema'] => ({
   constraint_name: key.name,
-  table: key.table,
+  table: key.from.name,
   column: key.column,
-  foreign_key_schema: key.toSchema,
-  foreign_key_table: key.toTable,
+  foreign_key_schema: key.to.schema,
+  foreign_key_table: key.to.name,
   foreign_key_column: key.toColumn,
   on_update: RULES[key.onUpdate] ?? 'NO ACTION',
   on_delete: RULES[key.onDelete] ?? 'NO ACTION',
@@ -92,4 +93,3 @@ const declaredField = (declared: Declarations, collection: string, name: string)
   declared.get(collection)?.fields.find(({ field }) => field === name);
 
 const keyOf = (collection: unknown, field: unknown): string => `${String(collection)}\0${String(field)}`;
-

@@ -6,7 +6,8 @@ import type { SystemField } from '../contract.ts';
 export function columnDefinition(field: SystemField): string | undefined {
   if (field.type === 'alias') return undefined;
   const serial = field.autoIncrement ? (field.type === 'bigInteger' ? 'bigserial' : 'serial') : undefined;
-  const fallback = field.default ?? (field.primary && field.special?.includes('uuid') ? 'gen_random_uuid()' : undefined);
+  const fallback =
+    field.default ?? (field.primary && field.special?.includes('uuid') ? 'gen_random_uuid()' : undefined);
   return [
     identifier(field.field),
     serial ?? columnSql(field.type, { maxLength: field.maxLength }),

@@ -7,7 +7,8 @@ export type Declarations = ReadonlyMap<string, SystemCollection>;
 export function declarations(all: readonly SystemCollection[]): Declarations {
   const known = new Map<string, SystemCollection>();
   for (const one of all) {
-    if (!one.collection.startsWith(SYSTEM_PREFIX)) throw new Error(`${one.collection} does not start with ${SYSTEM_PREFIX}`);
+    if (!one.collection.startsWith(SYSTEM_PREFIX))
+      throw new Error(`${one.collection} does not start with ${SYSTEM_PREFIX}`);
     if (known.has(one.collection)) throw new Error(`the system collection ${one.collection} is declared twice`);
     known.set(one.collection, one);
   }
@@ -17,7 +18,8 @@ export function declarations(all: readonly SystemCollection[]): Declarations {
       if (references && !target) {
         throw new Error(`${one.collection}.${field} leads to ${references.collection}, which nobody declares`);
       }
-      if (target && !primaryField(target)) throw new Error(`${one.collection}.${field} leads to a collection without a key`);
+      if (target && !primaryField(target))
+        throw new Error(`${one.collection}.${field} leads to a collection without a key`);
     }
   }
   return known;
@@ -27,9 +29,14 @@ export const primaryField = (collection: SystemCollection): SystemField | undefi
   collection.fields.find(({ primary }) => primary);
 
 /** The to-many aliases of a collection, which others declare on the fields that hold its key. */
-export const aliasesOf = (collection: string, all: Declarations): readonly { alias: string; from: string; field: string }[] =>
+export const aliasesOf = (
+  collection: string,
+  all: Declarations,
+): readonly { alias: string; from: string; field: string }[] =>
   [...all.values()].flatMap((one) =>
     one.fields.flatMap(({ field, references }) =>
-      references?.alias && references.collection === collection ? [{ alias: references.alias, from: one.collection, field }] : [],
+      references?.alias && references.collection === collection
+        ? [{ alias: references.alias, from: one.collection, field }]
+        : [],
     ),
   );

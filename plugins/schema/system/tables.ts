@@ -23,12 +23,18 @@ export const systemTables = (read: () => Declarations): Migration => ({
 });
 
 export const hashOf = (all: Declarations): string =>
-  createHash('sha1').update(JSON.stringify([...all.values()])).digest('hex').slice(0, 12);
+  createHash('sha1')
+    .update(JSON.stringify([...all.values()]))
+    .digest('hex')
+    .slice(0, 12);
 
 type Runner = Pick<Db, 'query' | 'schemas'>;
 const tableOf = (db: Runner, name: string) => `${identifier(db.schemas[0] as string)}.${identifier(name)}`;
 
-async function tablesThere(db: Runner, all: readonly SystemCollection[]): Promise<ReadonlyMap<string, readonly string[]>> {
+async function tablesThere(
+  db: Runner,
+  all: readonly SystemCollection[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const { rows } = await db.query<{ name: string; ours: boolean; columns: string[] }>(
     `select c.relname as name, obj_description(c.oid, 'pg_class') is not distinct from $3 and c.relkind = 'r' as ours,
       array(select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
@@ -37,9 +43,12 @@ async function tablesThere(db: Runner, all: readonly SystemCollection[]): Promis
   );
   const foreign = rows.find(({ ours }) => !ours);
   if (foreign) {
-    throw Object.assign(new Error(`the table ${foreign.name} in schema ${db.schemas[0]} was not made by this service`), {
-      remedy: 'rename it, or name an empty schema first in DB_SCHEMAS',
-    });
+    throw Object.assign(
+      new Error(`the table ${foreign.name} in schema ${db.schemas[0]} was not made by this service`),
+      {
+        remedy: 'rename it, or name an empty schema first in DB_SCHEMAS',
+      },
+    );
   }
   return new Map(rows.map(({ name, columns }) => [name, columns]));
 }

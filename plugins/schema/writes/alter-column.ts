@@ -24,7 +24,13 @@ interface Place {
  * Brings a column to what is asked for. Clients send back the whole description they were given, so what is as it was
  * asks for nothing.
  */
-export async function alterColumn(deps: WriteDeps, collection: Collection, field: Field, type: FieldType, schema: Payload): Promise<void> {
+export async function alterColumn(
+  deps: WriteDeps,
+  collection: Collection,
+  field: Field,
+  type: FieldType,
+  schema: Payload,
+): Promise<void> {
   const column = field.column as Column;
   const changesType = type !== field.type || (await changesSize(deps, field, type, schema));
   const asked = member(schema, 'default_value');
@@ -38,8 +44,16 @@ export async function alterColumn(deps: WriteDeps, collection: Collection, field
     return;
   }
   const table = tableOf(collection);
-  const place: Place = { deps, collection, field, column, table, alter: `alter table ${table} alter column ${identifier(column.name)}` };
-  if ((changesType || changesDefault) && column.generated) throw invalid(`Field "${field.name}" is computed by the database.`);
+  const place: Place = {
+    deps,
+    collection,
+    field,
+    column,
+    table,
+    alter: `alter table ${table} alter column ${identifier(column.name)}`,
+  };
+  if ((changesType || changesDefault) && column.generated)
+    throw invalid(`Field "${field.name}" is computed by the database.`);
 
   if (changesType) await changeType(place, type, schema, changesDefault ? asked : before);
   else if (changesDefault) await setDefault(place, type, asked);
@@ -51,8 +65,10 @@ export async function alterColumn(deps: WriteDeps, collection: Collection, field
 const differs = (schema: Payload, key: string, now: boolean): boolean => (flagOf(schema, key) ?? now) !== now;
 
 function refuseImpossible(field: Field, column: Column, schema: Payload): void {
-  if (differs(schema, 'is_primary_key', column.primary)) throw invalid('The primary key of a collection cannot be changed.');
-  if (differs(schema, 'has_auto_increment', column.autoIncrement)) throw invalid('Auto-increment is set when a field is created.');
+  if (differs(schema, 'is_primary_key', column.primary))
+    throw invalid('The primary key of a collection cannot be changed.');
+  if (differs(schema, 'has_auto_increment', column.autoIncrement))
+    throw invalid('Auto-increment is set when a field is created.');
   if (column.primary && (flagOf(schema, 'is_nullable') === true || flagOf(schema, 'is_unique') === false)) {
     throw invalid(`Field "${field.name}" is the primary key: it is always filled and unique.`);
   }
@@ -98,7 +114,10 @@ async function changeNullable({ deps, field, column, table, alter }: Place, null
   const { rows } = await deps.db.query(`select 1 from ${table} where ${identifier(column.name)} is null limit 1`);
   if (rows.length > 0) {
     const { collection, name } = field;
-    throw fail('CONTAINS_NULL_VALUES', `Field "${name}" of "${collection}" contains null values.`, { collection, field: name });
+    throw fail('CONTAINS_NULL_VALUES', `Field "${name}" of "${collection}" contains null values.`, {
+      collection,
+      field: name,
+    });
   }
   await deps.db.ddl(`${alter} set not null`);
 }
@@ -106,7 +125,9 @@ async function changeNullable({ deps, field, column, table, alter }: Place, null
 async function changeUnique({ deps, collection, column, table }: Place, unique: boolean): Promise<void> {
   if (unique) return deps.db.ddl(addUnique(table, nameOf(collection), column.name));
   for (const { name, constraint } of await indexesOn(deps, table, column.name, true)) {
-    await deps.db.ddl(constraint ? `alter table ${table} drop constraint ${identifier(constraint)}` : `drop index ${name}`);
+    await deps.db.ddl(
+      constraint ? `alter table ${table} drop constraint ${identifier(constraint)}` : `drop index ${name}`,
+    );
   }
 }
 
@@ -129,7 +150,12 @@ interface IndexRow {
 }
 
 /** Indexes that begin with this column; unique ones only where it is their only one. */
-async function indexesOn({ db }: WriteDeps, table: string, column: string, unique: boolean): Promise<readonly IndexRow[]> {
+async function indexesOn(
+  { db }: WriteDeps,
+  table: string,
+  column: string,
+  unique: boolean,
+): Promise<readonly IndexRow[]> {
   const { rows } = await db.query<IndexRow>(
     `select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name, c.relname as plain, k.conname as constraint,
       i.indnkeyatts::int as columns

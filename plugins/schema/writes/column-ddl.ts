@@ -27,11 +27,14 @@ export async function newColumn(db: Db, field: NewField): Promise<string> {
   const key = isKey(field);
   if (key && !KEY_TYPES.includes(type)) throw invalid(`A primary key cannot have the type "${type}".`);
   const counts = flagOf(schema, 'has_auto_increment') === true;
-  if (counts && type !== 'integer' && type !== 'bigInteger') throw invalid('Only whole numbers can increment by themselves.');
+  if (counts && type !== 'integer' && type !== 'bigInteger')
+    throw invalid('Only whole numbers can increment by themselves.');
   const sql = counts ? (type === 'integer' ? 'serial' : 'bigserial') : columnSql(type, await sizeOf(db, type, schema));
   const fallback = counts ? null : defaultSql(type, member(schema, 'default_value'));
   const filled = key || flagOf(schema, 'is_nullable') === false;
-  return [identifier(name), sql, ...(fallback ? [`default ${fallback}`] : []), ...(filled ? ['not null'] : [])].join(' ');
+  return [identifier(name), sql, ...(fallback ? [`default ${fallback}`] : []), ...(filled ? ['not null'] : [])].join(
+    ' ',
+  );
 }
 
 /** Uniqueness and index of a new column, whose table is there. */

@@ -21,7 +21,8 @@ export async function createCollection(deps: WriteDeps, caller: Caller, input: u
   const meta = part(payload, 'meta');
   const schema = part(payload, 'schema');
   const overview = await deps.keeper.overview();
-  if (overview.collections.has(name) || (await isTaken(deps, name))) throw invalid(`Collection "${name}" already exists.`);
+  if (overview.collections.has(name) || (await isTaken(deps, name)))
+    throw invalid(`Collection "${name}" already exists.`);
   const fields = fieldsOf(member(payload, 'fields'));
   if (schema) await createTable(deps, name, fields);
   else if (fields.length > 0) throw invalid('Fields need a table: pass "schema": {}.');
@@ -47,7 +48,8 @@ async function createTable(deps: WriteDeps, name: string, asked: readonly NewFie
   await db.ddl(`create table ${table} (${[...lines, `primary key (${identifier(key.name)})`].join(', ')})`);
   for (const field of columns) await newColumnIndexes(db, table, name, field);
   for (const [at, field] of fields.entries()) {
-    if (field.row) await upsertRow(deps, 'fields', { collection: name, field: field.name }, { sort: at + 1, ...field.row });
+    if (field.row)
+      await upsertRow(deps, 'fields', { collection: name, field: field.name }, { sort: at + 1, ...field.row });
   }
 }
 

@@ -7,12 +7,18 @@ import { invalid, objectOf } from './payload.ts';
 import { upsertRow } from './registry-row.ts';
 
 /** Adds a column or an alias, and registers it. */
-export async function createField(deps: WriteDeps, caller: Caller, collection: string, input: unknown): Promise<string> {
+export async function createField(
+  deps: WriteDeps,
+  caller: Caller,
+  collection: string,
+  input: unknown,
+): Promise<string> {
   const known = knownCollection(await deps.keeper.overview(), collection);
   const asked = objectOf(input, 'A field');
   const payload = objectOf(await deps.events.filter(['fields.create'], asked, { caller, collection }), 'A field');
   const field = newField(payload);
-  if (known.fields.has(field.name)) throw invalid(`Field "${field.name}" already exists in collection "${collection}".`);
+  if (known.fields.has(field.name))
+    throw invalid(`Field "${field.name}" already exists in collection "${collection}".`);
   if (field.type !== 'alias') await addColumn(deps, known, field);
   if (field.row) {
     const sort = field.row.sort ?? (await nextSort(deps, collection, field.row.group ?? null));

@@ -14,7 +14,12 @@ const REFUSALS = ['22', '2B', '42', '0A', '54'];
 /** What PostgreSQL has against a change of the schema, as a failure; only admins get here, so it may be quoted. */
 export function statedFailure(error: unknown): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
-  const { code, message, table, column } = error as { code?: unknown; message?: string; table?: string; column?: string };
+  const { code, message, table, column } = error as {
+    code?: unknown;
+    message?: string;
+    table?: string;
+    column?: string;
+  };
   if (typeof code !== 'string' || code.length !== 5) return error;
   const stated = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
   if (stated) return fail(stated, message, { ...(table && { collection: table }), ...(column && { field: column }) });

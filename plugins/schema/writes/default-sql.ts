@@ -25,11 +25,13 @@ export function defaultSql(type: FieldType, value: unknown): string | null {
   const text = String(value);
   if (MOMENTS.includes(type) && NOW.test(text)) return 'CURRENT_TIMESTAMP';
   if (type === 'uuid' && text === 'gen_random_uuid()') return text;
-  if (type === 'binary' || type.startsWith('geometry')) throw invalid(`A field of type "${type}" cannot have a default.`);
+  if (type === 'binary' || type.startsWith('geometry'))
+    throw invalid(`A field of type "${type}" cannot have a default.`);
   return quoted(text);
 }
 
 function quoted(text: string): string {
-  if (text.includes('\0') || /(?<!\\)(\\\\)*\\u0000/.test(text)) throw invalid('"default_value" must not contain a NUL character.');
+  if (text.includes('\0') || /(?<!\\)(\\\\)*\\u0000/.test(text))
+    throw invalid('"default_value" must not contain a NUL character.');
   return literal(text);
 }

@@ -11,7 +11,10 @@ export async function deleteCollection(deps: WriteDeps, caller: Caller, name: st
   const overview = await deps.keeper.overview();
   const collection = knownCollection(overview, name);
   if (collection.system) throw invalid(`"${name}" belongs to the service and cannot be deleted.`);
-  if (collection.kind === 'view') throw invalid(`"${name}" is a view of the database and is changed there; "meta": null forgets what is known about it.`);
+  if (collection.kind === 'view')
+    throw invalid(
+      `"${name}" is a view of the database and is changed there; "meta": null forgets what is known about it.`,
+    );
   const about = { caller, collection: name, keys: [name] };
   await deps.events.filter(['collections.delete'], [name], about);
 
@@ -44,7 +47,9 @@ async function dropConstraintsTo({ db }: WriteDeps, collection: Collection): Pro
     [tableOf(collection)],
   );
   for (const { schema, table, name } of rows) {
-    await db.ddl(`alter table ${identifier(schema)}.${identifier(table)} drop constraint if exists ${identifier(name)}`);
+    await db.ddl(
+      `alter table ${identifier(schema)}.${identifier(table)} drop constraint if exists ${identifier(name)}`,
+    );
   }
 }
 

@@ -11,7 +11,8 @@ export async function deleteField(deps: WriteDeps, caller: Caller, collection: s
   const field = knownField(known, name);
   if (isSystemField(field)) throw invalid(`Field "${name}" belongs to the service and cannot be deleted.`);
   if (field.column?.primary) throw invalid(`Field "${name}" is the primary key and cannot be deleted.`);
-  if (field.column && known.kind === 'view') throw invalid(`"${collection}" is a view of the database and is changed there.`);
+  if (field.column && known.kind === 'view')
+    throw invalid(`"${collection}" is a view of the database and is changed there.`);
   await removeField(deps, caller, collection, name);
 }
 
@@ -30,7 +31,12 @@ export async function removeField(deps: WriteDeps, caller: Caller, collection: s
   deps.events.action(['fields.delete'], { ...about, payload: [name] });
 }
 
-async function forgetRelations(deps: WriteDeps, caller: Caller, overview: Overview, { collection, name }: Field): Promise<void> {
+async function forgetRelations(
+  deps: WriteDeps,
+  caller: Caller,
+  overview: Overview,
+  { collection, name }: Field,
+): Promise<void> {
   for (const { collection: holder, field, meta } of overview.relations) {
     const isHeld = holder === collection && (field === name || meta?.one_collection_field === name);
     if (!isHeld) continue;

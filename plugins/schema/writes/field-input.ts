@@ -1,6 +1,6 @@
 import type { FieldType } from '../contract.ts';
 import { ALIAS_SPECIALS } from '../overview/fields.ts';
-import { invalid, member, nameOf, objectOf, part, type Payload, typeOf } from './payload.ts';
+import { invalid, member, nameOf, objectOf, type Payload, part, typeOf } from './payload.ts';
 import { type RowValues, rowValues } from './registry-row.ts';
 
 /** A field to be made, checked as far as it can be by itself. */
@@ -23,7 +23,8 @@ export function newField(input: unknown): NewField {
   const special = specialOf(meta) ?? [];
   const asked = typeOf(payload);
   const isAlias = special.some((flag) => ALIAS_SPECIALS.includes(flag));
-  if (isAlias && asked !== undefined && asked !== 'alias') throw invalid(`Field "${name}" is an alias by "special" and cannot have a type.`);
+  if (isAlias && asked !== undefined && asked !== 'alias')
+    throw invalid(`Field "${name}" is an alias by "special" and cannot have a type.`);
   const type = asked ?? (isAlias ? 'alias' : undefined);
   if (!type) throw invalid(`"type" of field "${name}" is required.`);
   if (type === 'unknown') throw invalid('A column cannot have the type "unknown".');

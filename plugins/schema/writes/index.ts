@@ -2,13 +2,15 @@ import type { Caller } from '#kernel';
 import type { SchemaWrites } from '../contract.ts';
 import { createCollection } from './create-collection.ts';
 import { createField } from './create-field.ts';
+import { createRelation } from './create-relation.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { deleteField } from './delete-field.ts';
+import { deleteRelation } from './delete-relation.ts';
 import { adminOnly, type WriteDeps } from './deps.ts';
-import { createRelation, deleteRelation, updateRelation } from './relations.ts';
 import { schemaUnit } from './unit.ts';
 import { updateCollection } from './update-collection.ts';
 import { updateField } from './update-field.ts';
+import { updateRelation } from './update-relation.ts';
 
 /** Every verb: admins only, in a unit of work. */
 export function createSchemaWrites(deps: WriteDeps): SchemaWrites {

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { type FieldType, FIELD_TYPES, SYSTEM_PREFIX } from '../contract.ts';
+import { FIELD_TYPES, type FieldType, SYSTEM_PREFIX } from '../contract.ts';
 import { MAX_NAME_BYTES } from '../names.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
@@ -12,7 +12,8 @@ export function objectOf(value: unknown, what: string): Payload {
 }
 
 /** An own member, so that `constructor` and the like are nothing. */
-export const member = (payload: Payload, key: string): unknown => (Object.hasOwn(payload, key) ? payload[key] : undefined);
+export const member = (payload: Payload, key: string): unknown =>
+  Object.hasOwn(payload, key) ? payload[key] : undefined;
 
 /** A member that is an object, null, or not there. */
 export function part(payload: Payload, key: string): Payload | null | undefined {
@@ -26,7 +27,12 @@ export function flagOf(payload: Payload | null | undefined, key: string): boolea
   throw invalid(`"${key}" must be true or false.`);
 }
 
-export function wholeOf(payload: Payload | null | undefined, key: string, least: number, most: number): number | undefined {
+export function wholeOf(
+  payload: Payload | null | undefined,
+  key: string,
+  least: number,
+  most: number,
+): number | undefined {
   const value = payload ? member(payload, key) : undefined;
   if (value === undefined || value === null) return undefined;
   if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most) {
@@ -52,8 +58,16 @@ const KEPT = ['_and', '_or', '_some', '_none', '__proto__', 'constructor', 'prot
 export function nameOf(payload: Payload, key: 'collection' | 'field'): string {
   const value = member(payload, key);
   if (typeof value !== 'string' || value === '') throw invalid(`"${key}" is required.`);
-  if (value.trim() !== value || UNFIT.test(value) || value.startsWith('$') || KEPT.includes(value) || !value.isWellFormed()) {
-    throw invalid(`"${key}" must be a plain name: no spaces around it, no quotes, dots, slashes or control characters.`);
+  if (
+    value.trim() !== value ||
+    UNFIT.test(value) ||
+    value.startsWith('$') ||
+    KEPT.includes(value) ||
+    !value.isWellFormed()
+  ) {
+    throw invalid(
+      `"${key}" must be a plain name: no spaces around it, no quotes, dots, slashes or control characters.`,
+    );
   }
   if (Buffer.byteLength(value) > MAX_NAME_BYTES) throw invalid(`"${key}" must have at most ${MAX_NAME_BYTES} bytes.`);
   if (key === 'collection' && value.toLowerCase().startsWith(SYSTEM_PREFIX)) {

@@ -33,7 +33,8 @@ export function rowValues(name: Name, meta: Payload): RowValues {
     if (value === null && field.nullable !== true) continue;
     values[field.field] = value === null ? null : columnValue(field, value);
     const choices = Object.hasOwn(CHOICES, field.field) ? CHOICES[field.field] : undefined;
-    if (choices && !choices.includes(value)) throw invalid(`"meta.${field.field}" must be one of ${choices.map(String).join(', ')}.`);
+    if (choices && !choices.includes(value))
+      throw invalid(`"meta.${field.field}" must be one of ${choices.map(String).join(', ')}.`);
   }
   if ('validation' in values && values.validation !== null && !String(values.validation).startsWith('{')) {
     throw invalid('"meta.validation" must be a filter object.');
@@ -81,7 +82,9 @@ function jsonText(field: string, value: unknown): string {
 export async function upsertRow(deps: WriteDeps, name: Name, key: RowValues, values: RowValues): Promise<void> {
   const all = { ...key, ...values };
   const columns = Object.keys(all).map(identifier).join(', ');
-  const places = Object.keys(all).map((_key, at) => `$${at + 1}`).join(', ');
+  const places = Object.keys(all)
+    .map((_key, at) => `$${at + 1}`)
+    .join(', ');
   const changes = Object.keys(values).map((column) => `${identifier(column)} = excluded.${identifier(column)}`);
   const action = changes.length > 0 ? `update set ${changes.join(', ')}` : 'nothing';
   await deps.db.query(
@@ -101,8 +104,8 @@ export async function deleteRows(deps: WriteDeps, name: Name, where: RowValues):
 export async function changeRows(deps: WriteDeps, name: Name, values: RowValues, where: RowValues): Promise<void> {
   const places = Object.keys(values).map((column, at) => `${identifier(column)} = $${at + 1}`);
   const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${places.length + at + 1}`);
-  await deps.db.query(
-    `update ${registryTable(deps, name)} set ${places.join(', ')} where ${tests.join(' and ')}`,
-    [...Object.values(values), ...Object.values(where)],
-  );
+  await deps.db.query(`update ${registryTable(deps, name)} set ${places.join(', ')} where ${tests.join(' and ')}`, [
+    ...Object.values(values),
+    ...Object.values(where),
+  ]);
 }

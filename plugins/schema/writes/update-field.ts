@@ -4,17 +4,24 @@ import { ALIAS_SPECIALS } from '../overview/fields.ts';
 import { alterColumn } from './alter-column.ts';
 import { isSystemField, knownCollection, knownField, type WriteDeps } from './deps.ts';
 import { specialOf, withoutTypeFlags, withTypeFlag } from './field-input.ts';
-import { invalid, member, objectOf, part, type Payload, typeOf } from './payload.ts';
+import { invalid, member, objectOf, type Payload, part, typeOf } from './payload.ts';
 import { deleteRows, type RowValues, rowValues, upsertRow } from './registry-row.ts';
 
 /** Changes a field's column and what is known about it. */
-export async function updateField(deps: WriteDeps, caller: Caller, collection: string, name: string, input: unknown): Promise<void> {
+export async function updateField(
+  deps: WriteDeps,
+  caller: Caller,
+  collection: string,
+  name: string,
+  input: unknown,
+): Promise<void> {
   const known = knownCollection(await deps.keeper.overview(), collection);
   const field = knownField(known, name);
   const about = { caller, collection, keys: [name] };
   const asked = objectOf(input, 'A field');
   const payload = objectOf(await deps.events.filter(['fields.update'], asked, about), 'A field');
-  if (member(payload, 'field') !== undefined && member(payload, 'field') !== name) throw invalid('A field cannot be renamed.');
+  if (member(payload, 'field') !== undefined && member(payload, 'field') !== name)
+    throw invalid('A field cannot be renamed.');
   if (isSystemField(field)) refuseSystemChange(payload, field);
   const type = typeOf(payload);
   if ((type === 'alias') !== (field.column === null) && type !== undefined) {
@@ -35,7 +42,12 @@ function refuseSystemChange(payload: Payload, field: Field): void {
   }
 }
 
-async function changeMeta(deps: WriteDeps, field: Field, type: Field['type'] | undefined, payload: Payload): Promise<void> {
+async function changeMeta(
+  deps: WriteDeps,
+  field: Field,
+  type: Field['type'] | undefined,
+  payload: Payload,
+): Promise<void> {
   const key = { collection: field.collection, field: field.name };
   const meta = part(payload, 'meta');
   if (meta === null) {
@@ -51,9 +63,14 @@ async function changeMeta(deps: WriteDeps, field: Field, type: Field['type'] | u
 }
 
 /** The flags to store; undefined where they stay. */
-function specialFor(field: Field, type: Field['type'] | undefined, given: readonly string[] | undefined): readonly string[] | undefined {
+function specialFor(
+  field: Field,
+  type: Field['type'] | undefined,
+  given: readonly string[] | undefined,
+): readonly string[] | undefined {
   const isAlias = (given ?? field.special).some((flag) => ALIAS_SPECIALS.includes(flag));
-  if (isAlias !== (field.column === null)) throw invalid(`Field "${field.name}" cannot change between an alias and a column.`);
+  if (isAlias !== (field.column === null))
+    throw invalid(`Field "${field.name}" cannot change between an alias and a column.`);
   const changed = type !== undefined && type !== field.type;
   if (given === undefined && !changed) return undefined;
   const flags = given ?? withoutTypeFlags(field.special);

@@ -23,26 +23,41 @@ describe('migrations', () => {
       for (const statement of statements) await db.query(statement);
     },
   });
-  const recorded = async () => (await database.query<{ id: string }>('select id from platform_migrations order by id')).map(({ id }) => id);
+  const recorded = async () =>
+    (await database.query<{ id: string }>('select id from platform_migrations order by id')).map(({ id }) => id);
 
   it('run once, in order, each recorded for its plugin', async () => {
     const first = step('1', 'create table notes (id int)');
     await (await startGround([plugin(first)], { database })).stop();
-    await (await startGround([plugin(first, step('2', 'alter table notes add column text text'))], { database })).stop();
+    await (
+      await startGround([plugin(first, step('2', 'alter table notes add column text text'))], { database })
+    ).stop();
     expect(await recorded()).to.deep.equal(['1', '2']);
-    expect(await database.query('select owner from platform_migrations')).to.deep.equal([{ owner: 'notes' }, { owner: 'notes' }]);
+    expect(await database.query('select owner from platform_migrations')).to.deep.equal([
+      { owner: 'notes' },
+      { owner: 'notes' },
+    ]);
   });
 
   it('that fail leave nothing of themselves behind, and stop the boot', async () => {
-    const broken = plugin(step('1', 'create table notes (id int)'), step('2', 'create table half (id int)', 'select 1/0'));
+    const broken = plugin(
+      step('1', 'create table notes (id int)'),
+      step('2', 'create table half (id int)', 'select 1/0'),
+    );
     const failed = await failureOf(startGround([broken], { database }));
-    expect([failed.plugin, failed.phase, failed.message]).to.deep.equal(['@tenon/database', 'migrate', 'division by zero']);
+    expect([failed.plugin, failed.phase, failed.message]).to.deep.equal([
+      '@tenon/database',
+      'migrate',
+      'division by zero',
+    ]);
     expect(await recorded()).to.deep.equal(['1']);
     expect(await database.query(`select to_regclass('half') as half`)).to.deep.equal([{ half: null }]);
   });
 
   it('of several processes that start at the same moment run once', async () => {
-    const slow = plugin(step('1', 'create table notes (id int)', 'select pg_sleep(0.3)', 'insert into notes values (1)'));
+    const slow = plugin(
+      step('1', 'create table notes (id int)', 'select pg_sleep(0.3)', 'insert into notes values (1)'),
+    );
     const all = await Promise.all([1, 2, 3].map(() => startGround([slow], { database })));
     for (const one of all) await one.stop();
     expect(await database.query('select id from notes')).to.deep.equal([{ id: 1 }]);
@@ -54,7 +69,10 @@ describe('migrations', () => {
   });
 
   it('go through with a pool of one connection', async () => {
-    const one = await startGround([plugin(step('1', 'create table notes (id int)'))], { database, environment: { DB_POOL_MAX: '1' } });
+    const one = await startGround([plugin(step('1', 'create table notes (id int)'))], {
+      database,
+      environment: { DB_POOL_MAX: '1' },
+    });
     await one.stop();
     expect(await recorded()).to.deep.equal(['1']);
   });

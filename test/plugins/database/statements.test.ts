@@ -11,7 +11,7 @@ describe('statements', () => {
     await ground.database.query('create table things (id bigint primary key, price numeric, at timestamptz)');
     await ground.database.query(`insert into things values (9007199254740993, 1.10, '2026-01-02T03:04:05Z')`);
   });
-  after(() => ground.stop());
+  after(() => ground?.stop());
 
   it('answer rows and how many were touched; large numbers as text', async () => {
     expect(await db.query('select id, price from things')).to.deep.equal({
@@ -31,7 +31,8 @@ describe('statements', () => {
   });
 
   it('with a name go on after somebody changed their table', async () => {
-    const all = async () => Object.keys((await db.query('select * from things', [], { name: 'all_things' })).rows[0] ?? {});
+    const all = async () =>
+      Object.keys((await db.query('select * from things', [], { name: 'all_things' })).rows[0] ?? {});
     expect(await all()).to.deep.equal(['id', 'price', 'at']);
     await db.ddl('alter table things add column colour text');
     expect(await all()).to.deep.equal(['id', 'price', 'at', 'colour']);

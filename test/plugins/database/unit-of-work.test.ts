@@ -7,18 +7,18 @@ describe('units of work', () => {
   let ground: Ground;
   let db: Db;
   before(async () => {
-    ground = await startGround(
-      [holder({ own: ['notes'], sql: true, ddl: true }, (host) => void (db = host.db))],
-      { environment: { DB_POOL_MAX: '3' } },
-    );
+    ground = await startGround([holder({ own: ['notes'], sql: true, ddl: true }, (host) => void (db = host.db))], {
+      environment: { DB_POOL_MAX: '3' },
+    });
     await ground.database.query('create table notes (id serial primary key, text text unique)');
   });
-  after(() => ground.stop());
+  after(() => ground?.stop());
   beforeEach(() => ground.database.query('truncate notes'));
 
   const add = (text: string) => db.table('notes').insert({ text });
   /** As another connection sees it. */
-  const kept = async () => (await ground.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
+  const kept = async () =>
+    (await ground.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
 
   it('commit together, and answer what the work answers', async () => {
     const answer = await db.transaction(async () => {
@@ -82,7 +82,9 @@ describe('units of work', () => {
   });
 
   it('run statements made at the same time one after the other on their connection', async () => {
-    await db.transaction(() => Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 ? add(`${at}`) : db.query('select 1')))));
+    await db.transaction(() =>
+      Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 ? add(`${at}`) : db.query('select 1')))),
+    );
     expect(await kept()).to.have.length(10);
   });
 

@@ -10,8 +10,10 @@ describe('bodies', () => {
   });
   after(() => echo.stop());
 
-  const post = (body: unknown, headers?: Record<string, string>) => echo.request('POST', '/echo/body', { body, headers });
-  const codeOf = (reply: { body: { errors: { extensions: { code: string } }[] } }) => reply.body.errors[0]?.extensions.code;
+  const post = (body: unknown, headers?: Record<string, string>) =>
+    echo.request('POST', '/echo/body', { body, headers });
+  const codeOf = (reply: { body: { errors: { extensions: { code: string } }[] } }) =>
+    reply.body.errors[0]?.extensions.code;
 
   for (const method of ['POST', 'PATCH', 'DELETE', 'SEARCH']) {
     it(`are read from ${method}`, async () => {
@@ -92,11 +94,15 @@ describe('bodies', () => {
 /** A POST in chunks and without a content type, which `fetch` cannot send. */
 function chunked(url: string, parts: readonly string[]): Promise<{ status: number | undefined; body: string }> {
   return new Promise((resolve, reject) => {
-    const request = rawRequest(`${url}/echo/body`, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (part) => (body += part));
-      response.on('end', () => resolve({ status: response.statusCode, body }));
-    });
+    const request = rawRequest(
+      `${url}/echo/body`,
+      { method: 'POST', headers: { 'transfer-encoding': 'chunked' } },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (part) => (body += part));
+        response.on('end', () => resolve({ status: response.statusCode, body }));
+      },
+    );
     request.on('error', reject);
     for (const part of parts) request.write(part);
     request.end();

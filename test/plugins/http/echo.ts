@@ -1,5 +1,13 @@
 import { boot, type Host } from '#kernel';
-import { bodyOf, clientOf, rawQueryOf, type Route, routes, sendData, sendJson } from '../../../plugins/http/contract.ts';
+import {
+  bodyOf,
+  clientOf,
+  type Route,
+  rawQueryOf,
+  routes,
+  sendData,
+  sendJson,
+} from '../../../plugins/http/contract.ts';
 import { quiet, sketch } from '../../support/plugin.ts';
 import { type Send, sender } from '../../support/send.ts';
 

@@ -29,7 +29,9 @@ describe('the edge', () => {
     const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
     const again = await echo.request('GET', '/fixed', { headers });
     expect([again.status, again.body, again.headers.get('etag')]).to.deep.equal([304, undefined, etag]);
-    expect((await echo.request('GET', '/fixed', { headers: { ...headers, 'if-none-match': 'W/"other"' } })).status).to.equal(200);
+    expect(
+      (await echo.request('GET', '/fixed', { headers: { ...headers, 'if-none-match': 'W/"other"' } })).status,
+    ).to.equal(200);
     expect((await echo.request('POST', '/echo/body', { body: {} })).headers.get('etag')).to.equal(null);
   });
 
@@ -48,20 +50,32 @@ describe('the edge', () => {
   });
 
   it('recognises a secret however its name is written', () => {
-    for (const name of ['access_token', 'access%5Ftoken', 'ACCESS_TOKEN', 'access_token[]', '%74oken', 'otp', '%E0%A4%A', 'password']) {
+    for (const name of [
+      'access_token',
+      'access%5Ftoken',
+      'ACCESS_TOKEN',
+      'access_token[]',
+      '%74oken',
+      'otp',
+      '%E0%A4%A',
+      'password',
+    ]) {
       expect(withoutSecrets(`/a?b=1&${name}=hidden&c=2`)).to.equal(`/a?b=1&${name}=--redact--&c=2`);
     }
   });
 
   it('tells the client behind trusted proxies from what it claims', async () => {
     const ip = async (forwarded?: string) =>
-      (await echo.request('GET', '/echo/client', { headers: forwarded ? { 'x-forwarded-for': forwarded } : {} })).body.data.ip;
+      (await echo.request('GET', '/echo/client', { headers: forwarded ? { 'x-forwarded-for': forwarded } : {} })).body
+        .data.ip;
     expect(await ip()).to.equal('127.0.0.1');
     expect(await ip('6.6.6.6, 1.2.3.4, 10.0.0.1')).to.equal('1.2.3.4');
     expect(await ip('1.2.3.4')).to.equal('1.2.3.4');
     const untrusting = await startEcho();
     try {
-      const { body } = await untrusting.request('GET', '/echo/client', { headers: { 'x-forwarded-for': '1.2.3.4', 'user-agent': 'test' } });
+      const { body } = await untrusting.request('GET', '/echo/client', {
+        headers: { 'x-forwarded-for': '1.2.3.4', 'user-agent': 'test' },
+      });
       expect(body.data).to.deep.equal({ ip: '127.0.0.1', userAgent: 'test', origin: null });
     } finally {
       await untrusting.stop();
@@ -91,9 +105,19 @@ describe('routes', () => {
   });
 
   it('answer 404 where there is none, whatever the method', async () => {
-    for (const [method, path] of [['GET', '/'], ['GET', '/echo'], ['POST', '/fixed'], ['PUT', '/fixed'], ['GET', '//'], ['OPTIONS', '/fixed']] as const) {
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', '/echo'],
+      ['POST', '/fixed'],
+      ['PUT', '/fixed'],
+      ['GET', '//'],
+      ['OPTIONS', '/fixed'],
+    ] as const) {
       const reply = await echo.request(method, path);
-      expect([reply.status, reply.body.errors[0].extensions.code], `${method} ${path}`).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+      expect([reply.status, reply.body.errors[0].extensions.code], `${method} ${path}`).to.deep.equal([
+        404,
+        'ROUTE_NOT_FOUND',
+      ]);
     }
   });
 

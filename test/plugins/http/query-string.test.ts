@@ -16,10 +16,16 @@ describe('query strings', () => {
   const cases: readonly [text: string, query: unknown][] = [
     ['', {}],
     ['a=1&b=two&c', { a: '1', b: 'two', c: '' }],
-    ['fields=name,album_id.title&sort=-milliseconds&limit=3', { fields: 'name,album_id.title', sort: '-milliseconds', limit: '3' }],
+    [
+      'fields=name,album_id.title&sort=-milliseconds&limit=3',
+      { fields: 'name,album_id.title', sort: '-milliseconds', limit: '3' },
+    ],
     ['filter[composer][_contains]=Bach', { filter: { composer: { _contains: 'Bach' } } }],
     ['filter%5Ba%5D%5B_eq%5D=x%20y+z', { filter: { a: { _eq: 'x y z' } } }],
-    ['filter[_and][0][a][_eq]=1&filter[_and][1][b][_eq]=2', { filter: { _and: [{ a: { _eq: '1' } }, { b: { _eq: '2' } }] } }],
+    [
+      'filter[_and][0][a][_eq]=1&filter[_and][1][b][_eq]=2',
+      { filter: { _and: [{ a: { _eq: '1' } }, { b: { _eq: '2' } }] } },
+    ],
     ['fields[]=a&fields[]=b', { fields: ['a', 'b'] }],
     ['fields=a&fields=b', { fields: ['a', 'b'] }],
     ['a=b=c', { a: 'b=c' }],
@@ -33,7 +39,12 @@ describe('query strings', () => {
   }
 
   it('do not reach prototypes', () => {
-    for (const text of ['__proto__[admin]=1', '__proto__=1', 'a[__proto__][admin]=1', 'constructor[prototype][admin]=1']) {
+    for (const text of [
+      '__proto__[admin]=1',
+      '__proto__=1',
+      'a[__proto__][admin]=1',
+      'constructor[prototype][admin]=1',
+    ]) {
       const query = parseQueryString(text);
       expect(Object.getPrototypeOf(query)).to.equal(null);
       expect(query.admin).to.equal(undefined);

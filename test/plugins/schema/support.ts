@@ -1,6 +1,13 @@
 import { boot, type Host, type Kernel } from '#kernel';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { type Collection, type Field, type Schema, type SchemaWrites, schema, schemaWrites } from '../../../plugins/schema/contract.ts';
+import {
+  type Collection,
+  type Field,
+  type Schema,
+  type SchemaWrites,
+  schema,
+  schemaWrites,
+} from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { quiet, sketch } from '../../support/plugin.ts';
 
@@ -26,7 +33,9 @@ export interface ProbeOptions {
 }
 
 const folders = ['database', 'cluster', 'schema'].map((name) => new URL(`../../../plugins/${name}/`, import.meta.url));
-const EVENTS = ['collections', 'fields', 'relations'].flatMap((kind) => ['create', 'update', 'delete'].map((verb) => `${kind}.${verb}`));
+const EVENTS = ['collections', 'fields', 'relations'].flatMap((kind) =>
+  ['create', 'update', 'delete'].map((verb) => `${kind}.${verb}`),
+);
 
 /** Starts it on a database that stays when it stops. */
 export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: ProbeOptions = {}): Promise<Probe> {
@@ -91,7 +100,11 @@ export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: Pro
 }
 
 /** A database prepared by `sql`, with the plugin on it; both gone after `work`. */
-export async function withProbe<T>(sql: string, work: (probe: Probe, database: FreshDatabase) => Promise<T>, options?: ProbeOptions): Promise<T> {
+export async function withProbe<T>(
+  sql: string,
+  work: (probe: Probe, database: FreshDatabase) => Promise<T>,
+  options?: ProbeOptions,
+): Promise<T> {
   const database = await freshDatabase('schema');
   try {
     if (sql) await database.query(sql);

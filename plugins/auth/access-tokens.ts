@@ -1,0 +1,90 @@
+import { fail } from '#kernel';
+import jwt from 'jsonwebtoken';
+import { LRUCache } from 'lru-cache';
+
+/** What an access token says; the names are the field's. */
+export interface Claims {
+  readonly id: string | null;
+  readonly role: string | null;
+  readonly app_access: boolean;
+  readonly admin_access: boolean;
+  readonly [other: string]: unknown;
+}
+
+/** A token whose signature was checked; good until `expires` (milliseconds). */
+export interface Verified {
+  readonly claims: Claims;
+  readonly expires: number;
+}
+
+export interface AccessTokens {
+  sign(claims: Claims): string;
+  /** Undefined for what no one here has issued: it may be a static token. */
+  verify(token: string): Verified | undefined;
+}
+
+interface Options {
+  readonly secret: () => string;
+  /** Milliseconds. */
+  readonly lifetime: number;
+  readonly remembered?: number;
+}
+
+const ISSUER = 'service';
+const ALGORITHM = 'HS256';
+
+/**
+ * Signed texts that say who somebody is until they expire. Checking a signature costs more than the rest of a small
+ * read, so tokens that passed are remembered.
+ */
+export function createAccessTokens({ secret, lifetime, remembered = 5000 }: Options): AccessTokens {
+  const known = new LRUCache<string, Verified>({ max: remembered });
+
+  function check(token: string): Verified {
+    try {
+      const claims = jwt.verify(token, secret(), { algorithms: [ALGORITHM], issuer: ISSUER }) as Record<string, unknown>;
+      const { exp } = claims;
+      // Tokens with a purpose (in mails) are signed with the same secret, but nobody can sign in with them.
+      if (typeof exp !== 'number' || 'scope' in claims || !isClaims(claims)) throw fail('INVALID_TOKEN', 'it is no access token');
+      return { claims, expires: exp * 1000 };
+    } catch (error) {
+      if (error instanceof jwt.TokenExpiredError) throw expired();
+      if (error instanceof jwt.JsonWebTokenError) throw fail('INVALID_TOKEN', error.message);
+      throw error;
+    }
+  }
+
+  return {
+    sign(claims) {
+      const iat = Math.floor(Date.now() / 1000);
+      return jwt.sign({ ...claims, iat, exp: iat + Math.ceil(lifetime / 1000), iss: ISSUER }, secret(), { algorithm: ALGORITHM });
+    },
+    verify(token) {
+      let verified = known.get(token);
+      if (!verified) {
+        if (issuerOf(token) !== ISSUER) return undefined;
+        verified = check(token);
+        known.set(token, verified);
+      }
+      if (verified.expires > Date.now()) return verified;
+      known.delete(token);
+      throw expired();
+    },
+  };
+}
+
+const expired = () => fail('TOKEN_EXPIRED', 'the access token is too old');
+
+const isName = (value: unknown) => value === null || typeof value === 'string';
+const isClaims = (claims: Record<string, unknown>): claims is Claims =>
+  isName(claims.id) && isName(claims.role) && typeof claims.app_access === 'boolean' && typeof claims.admin_access === 'boolean';
+
+/** Who issued it, if it has the form of such a token at all; nothing is believed yet. */
+function issuerOf(token: string): unknown {
+  if (token.split('.', 4).length !== 3) return undefined;
+  try {
+    return (jwt.decode(token, { json: true }) as { iss?: unknown } | null)?.iss;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,19 @@
+import type { SystemCollection } from '../schema/contract.ts';
+
+const about = (field: string) => ({ field, type: 'string', maxLength: 255, nullable: true }) as const;
+
+export const sessions: SystemCollection = {
+  collection: 'platform_sessions',
+  note: 'Who is signed in',
+  internal: true,
+  fields: [
+    // A hash: whoever reads this table cannot act for anybody.
+    { field: 'token', type: 'string', maxLength: 64, primary: true },
+    { field: 'user', type: 'uuid', nullable: true, references: { collection: 'platform_users', onDelete: 'CASCADE' } },
+    { field: 'share', type: 'uuid', nullable: true },
+    { field: 'expires', type: 'timestamp' },
+    about('ip'),
+    about('user_agent'),
+    about('origin'),
+  ],
+};

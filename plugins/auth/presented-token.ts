@@ -1,0 +1,19 @@
+import { fail } from '#kernel';
+import { type HttpContext, rawQueryOf } from '../http/contract.ts';
+
+/**
+ * The token a request came with: the header's, else the query's. A header of any other form than two parts, the first
+ * of them "Bearer", is none.
+ */
+export function presentedToken(ctx: HttpContext): string | undefined {
+  const header = ctx.req.headers.authorization;
+  if (header !== undefined) {
+    const [scheme = '', token = '', ...more] = header.split(' ');
+    if (more.length === 0 && token !== '' && scheme.toLowerCase() === 'bearer') return token;
+  }
+  if (!ctx.req.url?.includes('access_token')) return undefined;
+  const { access_token: token } = rawQueryOf(ctx);
+  if (token === undefined || token === '') return undefined;
+  if (typeof token !== 'string') throw fail('INVALID_QUERY', '"access_token" must be one text');
+  return token;
+}

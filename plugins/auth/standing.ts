@@ -1,0 +1,62 @@
+import { fail } from '#kernel';
+import { LRUCache } from 'lru-cache';
+import { type Bus, messageText, NOTIFY_CHANNEL } from '../cluster/contract.ts';
+import { type Db, identifier, type Migration } from '../database/contract.ts';
+import { table } from './tables.ts';
+
+const CHANGED = 'auth.standing';
+const REMEMBERED = 20_000;
+
+/** Whether a user may go on using his access tokens. */
+export interface Standing {
+  /** Throws for users who are not active any more. */
+  check(user: string): Promise<void>;
+  forget(): void;
+}
+
+/** Only active users are remembered, and only until some user's status changes anywhere. */
+export function createStanding(db: Db, bus: Bus): Standing {
+  let active = new LRUCache<string, true>({ max: REMEMBERED });
+  const forget = () => {
+    active = new LRUCache({ max: REMEMBERED });
+  };
+  bus.subscribe(CHANGED, forget);
+  bus.onGap(forget);
+
+  async function ask(user: string): Promise<void> {
+    // What is found out now is worth nothing once somebody says "changed" in between.
+    const asked = active;
+    const { rows } = await db.query<{ status: string }>(
+      `select status from ${table(db, 'users')} where id = $1`,
+      [user],
+      { name: 'auth_standing' },
+    );
+    const status = rows[0]?.status;
+    if (status === undefined) throw fail('INVALID_CREDENTIALS', 'the user is gone');
+    if (status !== 'active') throw fail('USER_SUSPENDED', `the user is ${status}`);
+    asked.set(user, true);
+  }
+
+  return {
+    async check(user) {
+      if (!active.get(user)) await ask(user);
+    },
+    forget,
+  };
+}
+
+/** Tells every process when a status changes, whoever changes it. */
+export const announceStanding: Migration = {
+  id: '2026-11-21-announce-standing',
+  async up(db) {
+    const schema = identifier(db.schemas[0] as string);
+    await db.query(`create or replace function ${schema}.platform_standing_changed() returns trigger language plpgsql as $$
+      begin
+        perform pg_notify('${NOTIFY_CHANNEL}', '${messageText(CHANGED, null)}');
+        return null;
+      end $$`);
+    await db.query(`drop trigger if exists platform_standing_changed on ${table(db, 'users')}`);
+    await db.query(`create trigger platform_standing_changed after update of status or delete or truncate
+      on ${table(db, 'users')} for each statement execute function ${schema}.platform_standing_changed()`);
+  },
+};

@@ -1,0 +1,13 @@
+import type { Middleware } from '#kernel';
+
+/** Answers before anybody is asked who he is: whoever watches the process has no token. */
+export const ping: Middleware = {
+  name: 'ping',
+  phase: 'edge',
+  async handle(ctx, next) {
+    if (ctx.path !== '/server/ping' || ctx.method !== 'GET') return next();
+    ctx.type = 'text/plain; charset=utf-8';
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = 'pong';
+  },
+};

@@ -1,0 +1,43 @@
+import { definePlugin } from '#kernel';
+import { access } from '../access/contract.ts';
+import { routes } from '../http/contract.ts';
+import { collectionRoutes, items } from '../items/contract.ts';
+import { passwords } from '../passwords/contract.ts';
+import { systemCollections } from '../schema/contract.ts';
+import { showAccount } from './account.ts';
+import { users } from './collections.ts';
+import { firstStart } from './first-start.ts';
+import manifest from './package.json' with { type: 'json' };
+import { meRoutes } from './routes/me.ts';
+import { permissionRoutes } from './routes/permissions.ts';
+import { permissionRules } from './rules/permissions.ts';
+import { roleRules } from './rules/roles.ts';
+import { userRules } from './rules/users.ts';
+
+interface Config {
+  ADMIN_EMAIL: string;
+  ADMIN_PASSWORD: string | undefined;
+}
+
+export default definePlugin<Config>({
+  manifest,
+  register(host) {
+    const { config, db, events, log } = host;
+    const used = host.use({ items, access, passwords });
+    host.contribute(systemCollections, users);
+    for (const rules of [userRules, roleRules, permissionRules]) rules({ db, access: used.access }, events);
+    for (const route of [
+      ...meRoutes({ items: used.items, db }),
+      ...collectionRoutes(used.items, '/users', 'platform_users'),
+      ...collectionRoutes(used.items, '/roles', 'platform_roles'),
+      ...permissionRoutes(used.items),
+    ]) {
+      host.contribute(routes, route);
+    }
+    host.onMigrate(async () => {
+      const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD };
+      const made = await firstStart({ db, passwords: used.passwords, admin, show: showAccount });
+      if (made) log.info({ email: admin.email }, 'the first admin was made');
+    });
+  },
+});

@@ -1,0 +1,72 @@
+import { type Caller, fail } from '#kernel';
+import type { Db } from '../../database/contract.ts';
+import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData, sendJson } from '../../http/contract.ts';
+import type { Items } from '../../items/contract.ts';
+import type { RawQuery } from '../../query/contract.ts';
+import { table } from '../tables.ts';
+
+const USERS = 'platform_users';
+const PAGE_LENGTH = 255;
+
+const isForbidden = (error: unknown): boolean => (error as { code?: string } | null)?.code === 'FORBIDDEN';
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function signedIn({ user }: Caller): string {
+  if (user === null) throw fail('INVALID_CREDENTIALS', 'nobody is signed in');
+  return user;
+}
+
+/** `/users/me`: the caller's own row, under the caller's own permissions. */
+export function meRoutes({ items, db }: { readonly items: Items; readonly db: Db }): readonly Route[] {
+  async function read(ctx: HttpContext): Promise<void> {
+    const { caller } = ctx.state;
+    if (caller.share) {
+      const role = { id: caller.role, admin_access: false, app_access: false };
+      return sendData(ctx, { share: caller.share, role });
+    }
+    const id = signedIn(caller);
+    const query = rawQueryOf(ctx);
+    try {
+      const { data } = await items.readOne(caller, USERS, id, query);
+      return sendJson(ctx, data ?? 'null');
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      return sendData(ctx, { id });
+    }
+  }
+
+  async function update(ctx: HttpContext): Promise<void> {
+    const { caller } = ctx.state;
+    const id = signedIn(caller);
+    const body = bodyOf(ctx);
+    if (!isObject(body)) throw fail('INVALID_PAYLOAD', 'the body must be an object');
+    const { fields, deep, alias }: RawQuery = rawQueryOf(ctx);
+    await items.updateOne(caller, USERS, id, body);
+    try {
+      const { data } = await items.readOne(caller, USERS, id, { fields, deep, alias });
+      sendJson(ctx, data ?? 'null');
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      sendData(ctx, undefined);
+    }
+  }
+
+  /** Where the caller was last; needs no permission, and is no event. */
+  async function track(ctx: HttpContext): Promise<void> {
+    const id = signedIn(ctx.state.caller);
+    const body = bodyOf(ctx);
+    const page = isObject(body) ? body.last_page : undefined;
+    if (typeof page !== 'string' || page.length > PAGE_LENGTH || page.includes('\0')) {
+      throw fail('INVALID_PAYLOAD', `last_page must be a text of at most ${PAGE_LENGTH} characters`);
+    }
+    await db.query(`update ${table(db, 'users')} set last_page = $2 where id = $1`, [id, page]);
+    sendData(ctx, undefined);
+  }
+
+  return [
+    { method: 'GET', path: '/users/me', handle: read },
+    { method: 'PATCH', path: '/users/me', handle: update },
+    { method: 'PATCH', path: '/users/me/track/page', handle: track },
+  ];
+}

@@ -1,0 +1,93 @@
+import type { Caller } from '#kernel';
+import { APP_MINIMUM, PUBLIC_ROLE } from '../../access/contract.ts';
+import { bodyOf, type HttpContext, type Route, rawQueryOf, sendJson } from '../../http/contract.ts';
+import { collectionRoutes, type Items } from '../../items/contract.ts';
+import type { RawQuery } from '../../query/contract.ts';
+
+const PERMISSIONS = 'platform_permissions';
+
+/** The ordinary routes, but for lists: those are never cut, and hold the rows of app access as well. */
+export function permissionRoutes(items: Items): readonly Route[] {
+  const rest = collectionRoutes(items, '/permissions', PERMISSIONS).filter(
+    ({ method, path }) => path !== '/permissions' || (method !== 'GET' && method !== 'SEARCH'),
+  );
+
+  async function list(ctx: HttpContext, asked: RawQuery): Promise<void> {
+    const { caller } = ctx.state;
+    const query = { ...asked, filter: withPublic(parsed(asked.filter)) };
+    const { limit, page, offset, meta, ...whole } = query;
+    // Asked for its verdict on the paging and for the counts; the rows come whole, whatever was asked.
+    const paged = [limit, page, offset, meta].some((one) => one !== undefined);
+    const counts = paged ? (await items.readMany(caller, PERMISSIONS, { ...query, sort: undefined, fields: ['id'] })).meta : null;
+    const rows: unknown[] = await items.rows(caller, PERMISSIONS, whole);
+    const plain = asked.aggregate === undefined && asked.groupBy === undefined;
+    sendJson(ctx, JSON.stringify(plain ? [...rows, ...minimum(caller)] : rows), counts ?? undefined);
+  }
+
+  return [
+    { method: 'GET', path: '/permissions', handle: (ctx) => list(ctx, rawQueryOf(ctx)) },
+    {
+      method: 'SEARCH',
+      path: '/permissions',
+      async handle(ctx) {
+        const body = bodyOf(ctx);
+        const { query, keys } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+        // By key it is a list like any other, and what a wrong body means is said in one place.
+        if (keys === undefined && typeof query === 'object' && query !== null) return list(ctx, query as RawQuery);
+        return search(ctx);
+      },
+    },
+    ...rest,
+  ];
+
+  async function search(ctx: HttpContext): Promise<void> {
+    const route = collectionRoutes(items, '/permissions', PERMISSIONS).find(({ method }) => method === 'SEARCH');
+    await route?.handle(ctx);
+  }
+}
+
+/** The rows of app access as records: without `id`, marked as built in. */
+const minimum = (caller: Caller): readonly unknown[] =>
+  caller.app
+    ? APP_MINIMUM.map(({ collection, action, rule, validation, presets, fields }) => ({
+        role: caller.role,
+        collection,
+        action,
+        permissions: rule ?? {},
+        validation,
+        presets,
+        fields,
+        system: true,
+      }))
+    : [];
+
+function parsed(filter: unknown): unknown {
+  if (typeof filter !== 'string') return filter;
+  try {
+    return JSON.parse(filter);
+  } catch {
+    // The engine says what is wrong with it.
+    return filter;
+  }
+}
+
+/** In filters `role: null` stands for the Public role, as it does in payloads. */
+export function withPublic(filter: unknown): unknown {
+  if (Array.isArray(filter)) return filter.map(withPublic);
+  if (typeof filter !== 'object' || filter === null) return filter;
+  return Object.fromEntries(
+    Object.entries(filter).map(([key, value]) => {
+      if (key === '_and' || key === '_or') return [key, withPublic(value)];
+      return [key, key === 'role' ? publicRole(value) : value];
+    }),
+  );
+}
+
+function publicRole(rule: unknown): unknown {
+  if (rule === null) return { _eq: PUBLIC_ROLE };
+  if (typeof rule !== 'object' || Array.isArray(rule)) return rule;
+  const { _null: none, _nnull: some, ...others } = rule as Record<string, unknown>;
+  const wanted = none !== undefined ? none !== false && none !== 'false' : some === false || some === 'false';
+  if (none === undefined && some === undefined) return rule;
+  return { ...others, [wanted ? '_eq' : '_neq']: PUBLIC_ROLE };
+}

@@ -1,0 +1,68 @@
+import { type EventMeta, type EventsApi, fail } from '#kernel';
+import { PUBLIC_ROLE } from '../../access/contract.ts';
+import type { Db } from '../../database/contract.ts';
+import { table } from '../tables.ts';
+import { allowed, changeOf, has, isOn, type Payload, type RuleDeps, without } from './change.ts';
+import { keepAnAdmin } from './last-admin.ts';
+
+const ROLES = 'platform_roles';
+const PUBLIC_MAY_CHANGE = ['id', 'key', 'name', 'icon', 'description'];
+const KEY = /^[a-z_][a-z0-9_]{0,254}$/;
+
+/** What holds for roles whoever writes them, and by whichever way. */
+export function roleRules(deps: RuleDeps, events: EventsApi): void {
+  events.onFilter('roles.*', async (payload, meta) => {
+    const verb = meta.event.slice('roles.'.length);
+    if (verb === 'create') return created(deps, payload as Payload, meta);
+    if (verb === 'update') return updated(deps, payload as Payload, meta);
+    if (verb === 'delete') return deleted(deps, payload as readonly string[], meta);
+    return undefined;
+  });
+}
+
+const refused = (reason: string, field?: string) =>
+  fail('INVALID_PAYLOAD', reason, field === undefined ? {} : { field, path: [field] });
+
+async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
+  await allowed(deps, caller, 'create', ROLES);
+  const { key } = payload;
+  if (key === undefined || key === null) return without(payload, ['key']);
+  if (key === 'public') throw refused('The key "public" is reserved.', 'key');
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    throw refused('key takes lower case letters, digits and _, and does not start with a digit.', 'key');
+  }
+  return payload;
+}
+
+async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
+  const { caller, keys } = changeOf(payload, meta);
+  await allowed(deps, caller, 'update', ROLES);
+  if (keys.includes(PUBLIC_ROLE)) {
+    const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
+    if (field !== undefined) throw refused('Only name, icon and description of the Public role can be changed.', field);
+  }
+  if (has(payload, 'key') && !(await isKeyOf(deps.db, payload.key, keys))) {
+    throw refused('The key of a role cannot be changed.', 'key');
+  }
+  if (has(payload, 'admin_access') && !isOn(payload.admin_access)) await keepAnAdmin(deps.db, { roles: keys });
+  return without(payload, ['key']);
+}
+
+async function isKeyOf(db: Db, key: unknown, ids: readonly string[]): Promise<boolean> {
+  const { rows } = await db.query(`select 1 from ${table(db, 'roles')} where id = any($1::uuid[]) and key is distinct from $2`, [
+    ids,
+    key === null ? null : String(key),
+  ]);
+  return rows.length === 0;
+}
+
+/** Permissions and presets go with the role; its users lose it and are suspended, all or nothing. */
+async function deleted({ db, access }: RuleDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
+  await allowed({ db, access }, caller, 'delete', ROLES);
+  if (ids.includes(PUBLIC_ROLE)) throw refused('The Public role cannot be deleted.');
+  await keepAnAdmin(db, { roles: ids });
+  await db.query(`delete from ${table(db, 'permissions')} where role = any($1::uuid[])`, [ids]);
+  const { rows } = await db.query<{ presets: string | null }>('select to_regclass($1) as presets', [table(db, 'presets')]);
+  if (rows[0]?.presets) await db.query(`delete from ${table(db, 'presets')} where role = any($1::uuid[])`, [ids]);
+  await db.query(`update ${table(db, 'users')} set role = null, status = 'suspended' where role = any($1::uuid[])`, [ids]);
+}

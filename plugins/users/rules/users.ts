@@ -1,0 +1,77 @@
+import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
+import { PUBLIC_ROLE } from '../../access/contract.ts';
+import type { Db } from '../../database/contract.ts';
+import { MASK } from '../../query/contract.ts';
+import { STATUSES } from '../collections.ts';
+import { table } from '../tables.ts';
+import { allowed, type Change, changeOf, has, isOn, type Payload, type RuleDeps, without } from './change.ts';
+import { checkEmail } from './email.ts';
+import { keepAnAdmin } from './last-admin.ts';
+
+const USERS = 'platform_users';
+const CONCEALED = ['password', 'token', 'tfa_secret', 'external_identifier', 'auth_data'];
+const ADMINS_ONLY = ['provider', 'external_identifier'];
+
+/** What holds for users whoever writes them, and by whichever way. */
+export function userRules(deps: RuleDeps, events: EventsApi): void {
+  events.onFilter('users.*', async (payload, meta) => {
+    const verb = meta.event.slice('users.'.length);
+    if (verb === 'create' || verb === 'update') return written(deps, verb, payload as Payload, meta);
+    if (verb === 'delete') return deleted(deps, payload, meta);
+    return undefined;
+  });
+}
+
+async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, meta: EventMeta): Promise<Payload> {
+  await allowed(deps, meta.caller, verb, USERS);
+  // A client that sends back what it read sends masks; they say nothing.
+  const payload = without(raw, CONCEALED.filter((name) => raw[name] === MASK));
+  const change = changeOf(payload, meta);
+  const { caller, keys } = change;
+  if (has(payload, 'tfa_secret') && !isSystem(caller)) throw refused('tfa_secret cannot be written directly.', 'tfa_secret');
+  for (const field of ADMINS_ONLY) {
+    if (has(payload, field) && !caller.admin) throw refused(`${field} can be changed by admins only.`, field);
+  }
+  checkValues(change.written);
+  if (has(payload, 'email')) await checkEmail(deps.db, payload.email, keys);
+  if (verb === 'update' && (await losesAdmin(deps.db, change))) await keepAnAdmin(deps.db, { users: keys });
+  const cleared = verb === 'update' && ADMINS_ONLY.some((field) => has(payload, field)) && !has(payload, 'auth_data');
+  return {
+    ...payload,
+    ...(payload.token === '' ? { token: null } : {}),
+    // What a provider stored is of no use to another one.
+    ...(cleared ? { auth_data: null } : {}),
+  };
+}
+
+async function deleted(deps: RuleDeps, payload: unknown, meta: EventMeta): Promise<undefined> {
+  await allowed(deps, meta.caller, 'delete', USERS);
+  await keepAnAdmin(deps.db, { users: payload as string[] });
+}
+
+const refused = (reason: string, field: string) => fail('INVALID_PAYLOAD', reason, { field, path: [field] });
+
+function checkValues({ password, status, role }: Payload): void {
+  if (password !== undefined && password !== null && (typeof password !== 'string' || password === '')) {
+    throw refused('password must be a text that is not empty.', 'password');
+  }
+  if (status !== undefined && !STATUSES.some((one) => one === status)) {
+    throw refused(`status must be one of ${STATUSES.join(', ')}.`, 'status');
+  }
+  if (roleId(role) === PUBLIC_ROLE) throw refused('Users cannot have the Public role.', 'role');
+}
+
+/** A role comes as a key or as an object with or without one. */
+const roleId = (role: unknown): unknown => (typeof role === 'object' && role !== null ? (role as Payload).id : role);
+
+/** Would an admin changed like this be one no more? */
+async function losesAdmin(db: Db, { written: { status, role } }: Change): Promise<boolean> {
+  if (status !== undefined && status !== 'active') return true;
+  if (role === undefined) return false;
+  const id = roleId(role);
+  if (id === undefined && role !== null) return !isOn((role as Payload).admin_access);
+  const { rows } = await db.query(`select 1 from ${table(db, 'roles')} where id::text = $1 and admin_access`, [
+    String(id).toLowerCase(),
+  ]);
+  return rows.length === 0;
+}

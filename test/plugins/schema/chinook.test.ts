@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase, loadSql } from '../../support/database.ts';
+import { type Probe, probeOn } from './support.ts';
+
+describe('schema: Chinook', () => {
+  let database: FreshDatabase;
+  let probe: Probe;
+  before(async () => {
+    database = await freshDatabase('chinook');
+    await loadSql(database.url, new URL('../../data/chinook.sql', import.meta.url));
+    probe = await probeOn(database);
+  });
+  after(async () => {
+    await probe?.stop();
+    await database?.drop();
+  });
+
+  it('all its tables are collections, with their relations', async () => {
+    const { collections, relations } = await probe.schema.overview();
+    expect([...collections.keys()].filter((name) => !name.startsWith('platform_'))).to.have.members([
+      'album', 'artist', 'customer', 'employee', 'genre', 'invoice', 'invoice_line', 'media_type', 'playlist', 'playlist_track', 'track',
+    ]);
+    expect(relations.map(({ collection, field, related }) => `${collection}.${field} ${related}`)).to.have.members([
+      'album.artist_id artist', 'customer.support_rep_id employee', 'employee.reports_to employee', 'invoice.customer_id customer',
+      'invoice_line.invoice_id invoice', 'invoice_line.track_id track', 'playlist_track.playlist_id playlist',
+      'playlist_track.track_id track', 'track.album_id album', 'track.genre_id genre', 'track.media_type_id media_type',
+    ]);
+  });
+
+  it('its columns have the right types', async () => {
+    expect(await probe.collection('playlist_track')).to.include({ primary: null, kind: 'table' });
+    expect((await probe.collection('track')).primary).to.equal('track_id');
+    const types = [...(await probe.collection('track')).fields.values()].map(({ name, type }) => `${name} ${type}`);
+    expect(types).to.deep.equal([
+      'track_id integer', 'name string', 'album_id integer', 'media_type_id integer', 'genre_id integer', 'composer string',
+      'milliseconds integer', 'bytes integer', 'unit_price decimal',
+    ]);
+  });
+});

@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import { type SystemCollection, systemCollections } from '../../../plugins/schema/contract.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type ProbeOptions, probeOn, withProbe } from './support.ts';
+
+const owners: SystemCollection = {
+  collection: 'platform_owners',
+  note: 'Who owns',
+  fields: [
+    { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
+    { field: 'email', type: 'string', maxLength: 128, nullable: true, unique: true, caseInsensitive: true },
+    { field: 'secret', type: 'hash', special: ['hash', 'conceal'], nullable: true, sensitive: true },
+    { field: 'tags', type: 'csv', special: ['cast-csv'], nullable: true },
+    { field: 'status', type: 'string', default: "'active'" },
+    { field: 'data', type: 'json', nullable: true, searchable: false },
+  ],
+};
+const things: SystemCollection = {
+  collection: 'platform_things',
+  note: 'What is owned',
+  fields: [
+    { field: 'id', type: 'integer', primary: true, autoIncrement: true },
+    { field: 'name', type: 'string' },
+    { field: 'owner', type: 'uuid', nullable: true, references: { collection: 'platform_owners', onDelete: 'CASCADE', alias: 'things' } },
+  ],
+  unique: [['name', 'owner']],
+};
+const inner: SystemCollection = {
+  collection: 'platform_inner',
+  note: 'Nobody sees it',
+  internal: true,
+  fields: [{ field: 'token', type: 'string', primary: true }],
+};
+
+const declaring = (...all: SystemCollection[]): ProbeOptions => ({
+  contributes: { 'schema.system': { collections: all.map(({ collection }) => collection) } },
+  register: (host) => {
+    for (const one of all) host.contribute(systemCollections, one);
+  },
+});
+
+describe('schema: system collections', () => {
+  it('become tables with keys, defaults, uniqueness, references and indexes', () =>
+    withProbe(
+      '',
+      async (_probe, database) => {
+        const [first] = await database.query<{ id: string }>(`insert into platform_owners (email) values ('Ann@example.com') returning *`);
+        expect(first).to.include({ status: 'active' });
+        expect(first?.id).to.match(/^[0-9a-f-]{36}$/);
+        expect(await failureOf(database.query(`insert into platform_owners (email) values ('ann@EXAMPLE.com')`))).to.include({ code: '23505' });
+        await database.query('insert into platform_things (name, owner) values ($1, $2)', ['a', first?.id]);
+        expect(await failureOf(database.query('insert into platform_things (name, owner) values ($1, $2)', ['a', first?.id]))).to.include({ code: '23505' });
+        expect(await failureOf(database.query('insert into platform_things (owner) values (null)'))).to.include({ code: '23502' });
+        await database.query('delete from platform_owners');
+        expect(await database.query('select * from platform_things')).to.deep.equal([]);
+        const indexes = await database.query<{ indexdef: string }>(`select indexdef from pg_indexes where tablename = 'platform_things'`);
+        expect(indexes.map(({ indexdef }) => indexdef.replace(/.*using btree /i, ''))).to.include('(owner, id)');
+      },
+      declaring(things, owners),
+    ));
+
+  it('are described by their declarations', () =>
+    withProbe(
+      '',
+      async (probe) => {
+        const collection = await probe.collection('platform_owners');
+        expect(collection).to.include({ system: true, kind: 'table', primary: 'id', singleton: false });
+        expect(collection.meta).to.include({ note: 'Who owns', system: true });
+        expect(await probe.field('platform_owners', 'email')).to.deep.include({ type: 'string', sensitive: false });
+        expect((await probe.field('platform_owners', 'email')).column?.unique).to.equal(true);
+        expect(await probe.field('platform_owners', 'secret')).to.include({ type: 'hash', concealed: true, sensitive: true });
+        expect((await probe.field('platform_owners', 'data')).meta).to.include({ searchable: false, system: true });
+        expect((await probe.field('platform_owners', 'status')).meta).to.include({ required: false });
+        expect((await probe.field('platform_things', 'name')).meta).to.include({ required: true });
+        expect((await probe.field('platform_owners', 'things')).relation).to.include({ kind: 'many', to: 'platform_things' });
+        expect((await probe.field('platform_things', 'owner')).relation).to.include({ kind: 'one', to: 'platform_owners' });
+        expect((await probe.schema.overview()).collections.has('platform_inner')).to.equal(false);
+      },
+      declaring(owners, things, inner),
+    ));
+
+  it('are extended when their declarations change, and left alone when not', async () => {
+    const database = await freshDatabase('extended');
+    try {
+      await (await probeOn(database, declaring(owners, things))).stop();
+      await (await probeOn(database, declaring(owners, things))).stop();
+      const steps = `select id from platform_migrations where id like 'system-collections-%'`;
+      expect(await database.query(steps)).to.have.length(1);
+      const more = { ...owners, fields: [...owners.fields, { field: 'age', type: 'integer', default: '3' } as const] };
+      const probe = await probeOn(database, declaring(more, things));
+      expect((await probe.field('platform_owners', 'age')).column).to.include({ nullable: false, default: '3' });
+      await probe.stop();
+      expect(await database.query(steps)).to.have.length(2);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('never touch a table of somebody else, not even one with their name', async () => {
+    const database = await freshDatabase('foreign');
+    try {
+      await database.query('create table platform_fields (mine int); create table users (id int primary key); insert into users values (1)');
+      const failure = await failureOf(probeOn(database));
+      expect(failure.message).to.contain('platform_fields').and.to.contain('not made by this service');
+      expect(await database.query(`select column_name from information_schema.columns where table_name = 'platform_fields'`)).to.deep.equal([
+        { column_name: 'mine' },
+      ]);
+      await database.query('drop table platform_fields');
+      const shape = `select table_name, column_name, data_type, column_default, is_nullable from information_schema.columns
+        where table_schema = 'public' and table_name not like 'platform%' order by 1, 2`;
+      const before = await database.query(shape);
+      await (await probeOn(database)).stop();
+      expect(await database.query(shape)).to.deep.equal(before);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('refuse references to what nobody declares', async () => {
+    const database = await freshDatabase('undeclared');
+    try {
+      expect((await failureOf(probeOn(database, declaring(things)))).message).to.contain('platform_owners, which nobody declares');
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('take fields of the administrator’s own', () =>
+    withProbe(
+      '',
+      async (probe) => {
+        await probe.writes.createField(probe.admin, 'platform_owners', { field: 'nick', type: 'string' });
+        expect((await probe.field('platform_owners', 'nick')).meta).not.to.have.property('system');
+        await probe.writes.updateField(probe.admin, 'platform_owners', 'nick', { schema: { is_unique: true } });
+        await probe.writes.deleteField(probe.admin, 'platform_owners', 'nick');
+        await probe.writes.updateField(probe.admin, 'platform_owners', 'status', { schema: { is_indexed: true } });
+        expect((await probe.field('platform_owners', 'status')).column?.indexed).to.equal(true);
+        for (const refused of [
+          probe.writes.updateField(probe.admin, 'platform_owners', 'status', { schema: { is_nullable: true } }),
+          probe.writes.updateField(probe.admin, 'platform_owners', 'status', { meta: { hidden: true } }),
+          probe.writes.deleteField(probe.admin, 'platform_owners', 'status'),
+          probe.writes.deleteField(probe.admin, 'platform_owners', 'things'),
+          probe.writes.deleteCollection(probe.admin, 'platform_owners'),
+          probe.writes.updateCollection(probe.admin, 'platform_owners', { meta: { hidden: true } }),
+          probe.writes.deleteRelation(probe.admin, 'platform_things', 'owner'),
+          probe.writes.createCollection(probe.admin, { collection: 'platform_mine', schema: {} }),
+        ]) {
+          expect(await failureOf(refused)).to.include({ code: 'INVALID_PAYLOAD' });
+        }
+      },
+      declaring(owners, things),
+    ));
+});
