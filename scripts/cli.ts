@@ -20,7 +20,7 @@ function end(code: number): Promise<never> {
   return stopping;
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (stopping) process.exit(130);
     void end(0);

@@ -18,7 +18,7 @@ if (process.env.DB_CONNECTION_STRING || process.env.DB_HOST) {
 
 const dataPath = process.env.DATA_PATH || './data';
 const { target, server } = await embeddedServer({ dataPath, log: createLog({ level: 'warn', style: 'pretty' }) });
-const client = new pg.Client({ ...target.client, application_name: 'demo' });
+const client = new pg.Client({ ...target.client, application_name: 'tenon demo' });
 await client.connect();
 console.log('Loading Chinook …');
 await loadChinook(client);

@@ -56,7 +56,7 @@ async function runMocha(files: readonly string[], url: string): Promise<typeof r
     [
       'node_modules/mocha/bin/mocha.js',
       '--reporter=./test/support/reporter.js',
-      '--timeout=20000',
+      '--timeout=60000',
       ...(jobs > 1 && files.length > 1 ? ['--parallel', `--jobs=${jobs}`] : []),
       ...(values.bail ? ['--bail'] : []),
       ...(values.grep ? [`--grep=${values.grep}`] : []),

@@ -30,7 +30,8 @@ export function createBus({ db, connections, log }: Deps): ListeningBus {
     try {
       message = JSON.parse(text);
     } catch {
-      return log.warn('a message on the bus is not JSON: somebody else uses its channel');
+      log.warn('a message on the bus is not JSON: somebody else uses its channel');
+      return;
     }
     for (const handle of handlers.get(message.channel) ?? []) guarded(() => handle(message.payload));
   }
@@ -57,6 +58,8 @@ export function createBus({ db, connections, log }: Deps): ListeningBus {
 
   function reconnect(wait: number): void {
     if (stopped) return;
+    // A connection that breaks while it is being made says so twice.
+    clearTimeout(retry);
     retry = setTimeout(() => {
       listen().then(
         () => {

@@ -24,20 +24,27 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     return opened;
   };
 
+  let opening: Promise<void> | undefined;
+
+  async function open(): Promise<void> {
+    const configured = configuredTarget(config);
+    const { target, server } = configured
+      ? { target: configured, server: undefined }
+      : await embeddedServer({ dataPath: config.DATA_PATH, log });
+    // The embedded server stays as long as anybody is connected to it, so we stay connected.
+    const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
+    const pool = createPool(target, { min, max: config.DB_POOL_MAX, schemas, log });
+    opened = { pool, target, server };
+    await check(pool, schemas).catch((error) => {
+      throw connectFailure(error, target.called);
+    });
+    log.info({ database: target.called, embedded: server !== undefined }, 'connected to the database');
+  }
+
   return {
-    async open() {
-      const configured = configuredTarget(config);
-      const { target, server } = configured
-        ? { target: configured, server: undefined }
-        : await embeddedServer({ dataPath: config.DATA_PATH, log });
-      // The embedded server stays as long as anybody is connected to it, so we stay connected.
-      const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
-      const pool = createPool(target, { min, max: config.DB_POOL_MAX, schemas, log });
-      opened = { pool, target, server };
-      await check(pool, schemas).catch((error) => {
-        throw connectFailure(error, target.called);
-      });
-      log.info({ database: target.called, embedded: server !== undefined }, 'connected to the database');
+    open() {
+      opening = open();
+      return opening;
     },
     async acquire() {
       try {
@@ -54,6 +61,8 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       return { used, available: config.DB_POOL_MAX - used };
     },
     async close() {
+      // Told to stop while it starts, it finishes starting: a server half started would be left behind.
+      await opening?.catch(() => {});
       const { pool, server } = opened ?? {};
       opened = undefined;
       await pool?.end();

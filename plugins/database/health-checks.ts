@@ -4,7 +4,7 @@ import type { Statements } from './statements.ts';
 
 const SLOW = 150;
 
-export const healthChecks = (statements: Statements, connection: Connection): readonly HealthCheck[] => [
+export const healthChecks = (statements: Statements, connection: Pick<Connection, 'usage'>): readonly HealthCheck[] => [
   {
     name: 'pg:responseTime',
     componentType: 'datastore',

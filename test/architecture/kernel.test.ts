@@ -12,7 +12,7 @@ describe('architecture: kernel', () => {
       imports
         .filter(({ specifier, target }) =>
           target
-            ? !target.startsWith('kernel/')
+            ? !target.startsWith('kernel/') && target !== 'package.json'
             : !specifier.startsWith('node:') && !PACKAGES.includes(packageOf(specifier)),
         )
         .map(({ specifier }) => `${path} imports ${specifier}`),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { freshDatabase } from '../support/database.ts';
-import { ADMIN, runCli, startService } from '../support/service.ts';
+import { ADMIN, runCli, spawnService, startService } from '../support/service.ts';
 
 describe('contract: the life of the product', function () {
   this.timeout(60_000);
@@ -52,6 +52,14 @@ describe('contract: the life of the product', function () {
     const [code] = await once(child, 'close');
     await database.drop();
     expect([output, code]).to.deep.equal(['stopped\n', 0]);
+  });
+
+  it('ends with 0 when it is told to', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const service = await spawnService();
+      expect(await service.kill(signal), service.output()).to.equal(0);
+      await service.stop();
+    }
   });
 
   it('bootstrap ends with 0, also the second time', async () => {

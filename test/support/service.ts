@@ -31,7 +31,8 @@ export interface InProcess extends Service {
 
 export interface Spawned extends Service {
   readonly pid: number;
-  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Answers the exit code, null where the signal ended it. */
+  kill(signal?: NodeJS.Signals): Promise<number | null>;
   output(): string;
 }
 
@@ -74,7 +75,7 @@ export async function spawnService(options: ServiceOptions = {}): Promise<Spawne
   const { child, output, ended } = runCli(['start'], place.env);
   const kill = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
-    await ended;
+    return ended;
   };
   const stop = async () => {
     await kill();

@@ -13,10 +13,10 @@ export function createMemory<T>(read: (key: string) => Promise<Reading<T>>, limi
   let known = new Map<string, Promise<T>>();
   let running = new Map<string, Promise<Reading<T>>>();
 
-  /** Joins whoever reads already, unless what he gets is for himself only. */
+  /** Joins whoever reads already, unless what he gets is for himself only or his transaction is broken. */
   async function join(key: string, reading: Promise<Reading<T>>): Promise<T> {
-    const { value, settled } = await reading;
-    return settled ? value : load(key);
+    const shared = await reading.catch(() => undefined);
+    return shared?.settled ? shared.value : load(key);
   }
 
   async function load(key: string): Promise<T> {

@@ -12,6 +12,8 @@ import { isAlive, type Postmaster, runningServer } from './running.ts';
 import { startServer } from './start.ts';
 
 const DATABASE = 'tenon';
+/** Connections name their process: the server's list of them is a moment behind, and processes die without a word. */
+const OURSELVES = `tenon ${process.pid}`;
 /** After a crash a server first reads its log: that may take minutes, and cutting it short would only begin it anew. */
 const PATIENCE = 240_000;
 const STOPPING = 8_000;
@@ -45,14 +47,14 @@ export async function embeddedServer(options: {
   for (;;) {
     const { pid, port } = await ready({ ...place, cluster }, join(dataPath, 'postgres.log'), until);
     try {
-      await ensureDatabase((database) => client(port, database, 'tenon'));
+      await ensureDatabase((database) => client(port, database, OURSELVES));
     } catch (error) {
       // Between our look and our connection another process may have stopped the server.
       if ((await runningServer(cluster))?.status === 'ready' || Date.now() > until) throw error;
       continue;
     }
     return {
-      target: { client: client(port, DATABASE, 'tenon'), called: `in ${join(dataPath, 'postgres')}` },
+      target: { client: client(port, DATABASE, OURSELVES), called: `in ${join(dataPath, 'postgres')}` },
       server: { stop: () => stop(pid, cluster, client(port, DATABASE, 'closing')) },
     };
   }
@@ -120,16 +122,17 @@ async function stop(pid: number, cluster: string, config: pg.ClientConfig): Prom
   connection.on('error', () => {});
   try {
     await connection.connect();
-    const { rows } = await connection.query(
-      `select 1 from pg_stat_activity where backend_type = 'client backend' and application_name like 'tenon%' limit 1`,
+    const { rows } = await connection.query<{ name: string }>(
+      `select distinct application_name as name from pg_stat_activity where application_name like 'tenon %'`,
     );
-    if (rows.length > 0) return;
+    if (rows.some(({ name }) => name !== OURSELVES && isAlive(Number(name.slice('tenon '.length))))) return;
   } catch {
     // Nobody can use what does not answer; below it is stopped if it still lives.
   } finally {
     await connection.end().catch(() => {});
   }
-  if ((await runningServer(cluster))?.pid !== pid) return;
+  const lives = async () => (await runningServer(cluster))?.pid === pid;
+  if (!(await lives())) return;
   process.kill(pid, 'SIGINT');
-  for (const until = Date.now() + STOPPING; isAlive(pid) && Date.now() < until; ) await wait(20);
+  for (const until = Date.now() + STOPPING; (await lives()) && Date.now() < until; ) await wait(20);
 }

@@ -6,6 +6,9 @@ import { readExpression } from './expression.ts';
 import { columnOf, quote, type Statement, tableOf } from './statement.ts';
 import { childrenOf, conjunction, escapeLike, operandSql, whereClause, whereSql } from './where.ts';
 
+type OnePick = Extract<Pick, { kind: 'one' }>;
+type ManyPick = Extract<Pick, { kind: 'many' | 'keys' }>;
+
 /**
  * A whole read as one statement with the columns `data` and, where asked for, `meta`, both JSON text.
  *
@@ -64,9 +67,9 @@ export function rowsSql(statement: Statement, read: Read, link?: (alias: string)
   const outer = statement.alias();
   const marks = order.map((one, at) => ({ sql: `${outer}.${quote(`~${at}`)}`, descending: one.descending }));
   const exported = order.map((one, at) => `, ${one.sql} as ${quote(`~${at}`)}`).join('');
-  const laterals: string[] = [];
-  const picks = pickList(statement, outer, read.pick, laterals);
-  return `select ${picks} from (select ${inner}.*${exported}${from}${by(order)}${cut}) ${outer}${laterals.join('')}${by(marks)}`;
+  const related: string[] = [];
+  const picks = pickList(statement, outer, read.pick, related);
+  return `select ${picks} from (select ${inner}.*${exported}${from}${by(order)}${cut}) ${outer}${related.join('')}${by(marks)}`;
 }
 
 /** Rows by key come in the order of the keys. */
@@ -102,33 +105,46 @@ function orderSql(
   });
 }
 
-function pickList(statement: Statement, alias: string, picks: readonly Pick[], laterals: string[]): string {
+function pickList(statement: Statement, alias: string, picks: readonly Pick[], joins: string[]): string {
   return picks
     .map((pick) => {
-      const sql = pickSql(statement, alias, pick, laterals);
+      const sql = pickSql(statement, alias, pick, joins);
       const shown = pick.when ? `case when ${whereSql(statement, alias, pick.when)} then ${sql} end` : sql;
       return `${shown} as ${quote(pick.key)}`;
     })
     .join(', ');
 }
 
-function pickSql(statement: Statement, alias: string, pick: Pick, laterals: string[]): string {
+function pickSql(statement: Statement, alias: string, pick: Pick, joins: string[]): string {
   if (pick.kind === 'column') return readExpression(alias, pick.field);
+  return pick.kind === 'one' ? oneSql(statement, alias, pick, joins) : manySql(statement, alias, pick, joins);
+}
+
+/**
+ * A many-to-one is a plain join, so that the planner may choose how, and its JSON is made from the joined row above all
+ * joins. As a lateral sub-select the JSON of whole tables was made before the join, or the table read once a row.
+ */
+function oneSql(statement: Statement, alias: string, { field, read }: OnePick, joins: string[]): string {
+  const joined = statement.alias();
+  const key = columnOf(joined, targetField(field, read.collection));
+  const on = [`${key} = ${columnOf(alias, field)}`, ...conditionsOf(statement, joined, read).map(wrapped)];
+  joins.push(` left join ${source(read)} ${joined} on ${conjunction(on)}`);
+  const row = statement.alias();
+  const picks = pickList(statement, joined, read.pick, joins);
+  const json = read.pick.length === 0 ? `'{}'::json` : `(select row_to_json(${row}) from (select ${picks}) ${row})`;
+  return `case when ${key} is not null then ${json} end`;
+}
+
+function manySql(statement: Statement, alias: string, pick: ManyPick, joins: string[]): string {
+  const { read } = pick;
   const lateral = statement.alias();
   const inner = statement.alias();
-  const { read } = pick;
-  if (pick.kind === 'one') {
-    const target = targetField(pick.field, read.collection);
-    const rows = rowsSql(statement, read, (row) => `${columnOf(row, target)} = ${columnOf(alias, pick.field)}`);
-    laterals.push(` left join lateral (select ${rowJson(read, inner)} as j from (${rows}) ${inner}) ${lateral} on true`);
-    return `${lateral}.j`;
-  }
   const children = childrenOf(statement, pick.field, read.collection);
   if (!children) return `'[]'::json`;
   const rows = rowsSql(statement, read, (row) => `${row}.${children.key} = ${alias}.${children.parent}`);
   const [only] = read.pick;
   const value = pick.kind === 'keys' && only ? `${inner}.${quote(only.key)}` : rowJson(read, inner);
-  laterals.push(
+  joins.push(
     ` left join lateral (select coalesce(json_agg(${value}), '[]'::json) as j from (${rows}) ${inner}) ${lateral} on true`,
   );
   return `${lateral}.j`;

@@ -32,9 +32,9 @@ export async function createRelation(
   const related = member(payload, 'related_collection') ?? null;
   const one = typeof related === 'string' ? overview.collections.get(related) : undefined;
   if (related !== null && !one) throw invalid(`There is no collection "${String(related)}".`);
+  checkOneField(overview, one, values, null);
   if (one) await leadToOne(deps, many, field, one, payload);
   else checkAny(overview, many, values);
-  checkOneField(overview, one, values, null);
   if (meta || !one || !hasConstraint(many, one)) {
     await upsertRow(
       deps,

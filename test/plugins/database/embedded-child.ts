@@ -12,9 +12,10 @@ const { rows } = await client.query(
   `select pg_postmaster_start_time()::text as started, current_setting('data_directory') as folder,
     current_setting('listen_addresses') as listens, upper('ä') as upper`,
 );
-console.log(JSON.stringify({ port: target.client.port, ...rows[0] }));
 process.once('SIGTERM', async () => {
   await client.end();
   await server.stop();
   process.exit(0);
 });
+// Whoever reads this may send the signal at once.
+console.log(JSON.stringify({ port: target.client.port, ...rows[0] }));

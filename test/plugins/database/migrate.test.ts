@@ -12,11 +12,12 @@ describe('migrations', () => {
   });
   afterEach(() => database.drop());
 
-  const plugin = (...steps: Migration[]) =>
-    holder({}, (host: Host) => steps.forEach((step) => host.contribute(migrations, step)), {
-      name: 'notes',
-      contributes: { 'database.migrations': {} },
-    });
+  const plugin = (...steps: Migration[]) => {
+    const register = (host: Host) => {
+      for (const step of steps) host.contribute(migrations, step);
+    };
+    return holder({}, register, { name: 'notes', contributes: { 'database.migrations': {} } });
+  };
   const step = (id: string, ...statements: string[]): Migration => ({
     id,
     async up(db) {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
+import { healthChecks } from '../../../plugins/database/health-checks.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Ground, holder, startGround } from './ground.ts';
 
@@ -46,5 +47,15 @@ describe('statements', () => {
     for (let at = 0; at < 1200; at++) await db.query('select 1', [], { name: `name_${at}` });
     const { rows } = await db.query<{ count: string }>('select count(*) from pg_prepared_statements');
     expect(Number(rows[0]?.count)).to.be.below(502);
+  });
+
+  it('are measured for the health of the service', async () => {
+    const [time, free, used] = healthChecks(db, { usage: () => ({ used: 1, available: 9 }) });
+    expect(time).to.include({ name: 'pg:responseTime', componentType: 'datastore', threshold: 150 });
+    expect((await time?.check())?.value).to.be.within(0, 1000);
+    expect([await free?.check(), await used?.check()]).to.deep.equal([
+      { value: 9, unit: 'connections' },
+      { value: 1, unit: 'connections' },
+    ]);
   });
 });

@@ -18,12 +18,30 @@ describe('schema: Chinook', () => {
   it('all its tables are collections, with their relations', async () => {
     const { collections, relations } = await probe.schema.overview();
     expect([...collections.keys()].filter((name) => !name.startsWith('platform_'))).to.have.members([
-      'album', 'artist', 'customer', 'employee', 'genre', 'invoice', 'invoice_line', 'media_type', 'playlist', 'playlist_track', 'track',
+      'album',
+      'artist',
+      'customer',
+      'employee',
+      'genre',
+      'invoice',
+      'invoice_line',
+      'media_type',
+      'playlist',
+      'playlist_track',
+      'track',
     ]);
     expect(relations.map(({ collection, field, related }) => `${collection}.${field} ${related}`)).to.have.members([
-      'album.artist_id artist', 'customer.support_rep_id employee', 'employee.reports_to employee', 'invoice.customer_id customer',
-      'invoice_line.invoice_id invoice', 'invoice_line.track_id track', 'playlist_track.playlist_id playlist',
-      'playlist_track.track_id track', 'track.album_id album', 'track.genre_id genre', 'track.media_type_id media_type',
+      'album.artist_id artist',
+      'customer.support_rep_id employee',
+      'employee.reports_to employee',
+      'invoice.customer_id customer',
+      'invoice_line.invoice_id invoice',
+      'invoice_line.track_id track',
+      'playlist_track.playlist_id playlist',
+      'playlist_track.track_id track',
+      'track.album_id album',
+      'track.genre_id genre',
+      'track.media_type_id media_type',
     ]);
   });
 
@@ -32,8 +50,15 @@ describe('schema: Chinook', () => {
     expect((await probe.collection('track')).primary).to.equal('track_id');
     const types = [...(await probe.collection('track')).fields.values()].map(({ name, type }) => `${name} ${type}`);
     expect(types).to.deep.equal([
-      'track_id integer', 'name string', 'album_id integer', 'media_type_id integer', 'genre_id integer', 'composer string',
-      'milliseconds integer', 'bytes integer', 'unit_price decimal',
+      'track_id integer',
+      'name string',
+      'album_id integer',
+      'media_type_id integer',
+      'genre_id integer',
+      'composer string',
+      'milliseconds integer',
+      'bytes integer',
+      'unit_price decimal',
     ]);
   });
 });

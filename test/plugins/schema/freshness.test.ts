@@ -1,7 +1,6 @@
-import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type Probe, type ProbeOptions, probeOn, withProbe } from './support.ts';
 
@@ -31,7 +30,10 @@ async function asOrdinaryRole(database: FreshDatabase, work: (url: string) => Pr
   }
 }
 
-const withTwo = async (work: (one: Probe, two: Probe, database: FreshDatabase) => Promise<void>, options?: ProbeOptions) => {
+const withTwo = async (
+  work: (one: Probe, two: Probe, database: FreshDatabase) => Promise<void>,
+  options?: ProbeOptions,
+) => {
   const database = await freshDatabase('two');
   try {
     const [one, two] = await Promise.all([probeOn(database, options), probeOn(database, options)]);
@@ -54,7 +56,9 @@ describe('schema: freshness', () => {
 
   it('tables that others make, change and drop are announced by the database', () =>
     withProbe('', async (probe, database) => {
-      expect(await database.query(`select 1 from pg_event_trigger where evtname = 'platform_schema_watch'`)).to.have.length(1);
+      expect(
+        await database.query(`select 1 from pg_event_trigger where evtname = 'platform_schema_watch'`),
+      ).to.have.length(1);
       await database.query('create table fresh (id int primary key)');
       await until(probe, (names) => names.has('fresh'));
       await database.query('drop table fresh');
@@ -73,7 +77,9 @@ describe('schema: freshness', () => {
   it('temporary tables are nobody’s news, and commands of others never fail for our sake', () =>
     withProbe('', async (probe, database) => {
       const overview = await probe.schema.overview();
-      await database.query('create temporary table passing (id int); drop function platform_registry_changed() cascade');
+      await database.query(
+        'create temporary table passing (id int); drop function platform_registry_changed() cascade',
+      );
       await database.query('insert into platform_collections (collection) values ($1)', ['quiet']);
       expect((await probe.schema.refresh()).collections.has('quiet')).to.equal(true);
       expect(overview.collections.has('quiet')).to.equal(false);
@@ -103,7 +109,9 @@ describe('schema: freshness', () => {
           expect((await column())?.unique).to.equal(true);
           await database.query(`comment on column fresh.note is 'new'`);
           expect((await column())?.comment).to.equal('new');
-          await database.query(`create type mood as enum ('a'); alter table fresh add mood mood; alter type mood add value 'b'`);
+          await database.query(
+            `create type mood as enum ('a'); alter table fresh add mood mood; alter type mood add value 'b'`,
+          );
           expect((await probe.field('fresh', 'mood')).column?.enumValues).to.deep.equal(['a', 'b']);
           await database.query(`insert into platform_collections (collection, singleton) values ('fresh', true)`);
           expect((await probe.collection('fresh')).singleton).to.equal(true);

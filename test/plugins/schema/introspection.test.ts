@@ -74,22 +74,69 @@ describe('schema: introspection', () => {
 
   it('gives every column type a field type', async () => {
     const expected: Record<string, FieldType> = {
-      int2: 'integer', int4: 'integer', int8: 'bigInteger', numeric_free: 'decimal', numeric_sized: 'decimal', float4: 'float',
-      float8: 'float', bool: 'boolean', uuid: 'uuid', date: 'date', timestamp: 'dateTime', timestamptz: 'timestamp', time: 'time',
-      timetz: 'time', bytea: 'binary', char3: 'string', varchar_free: 'string', varchar20: 'string', name: 'string', text: 'text',
-      json: 'json', jsonb: 'json', mood: 'string', year: 'integer', late_year: 'integer', code: 'string', ints: 'json',
-      moods: 'json', codes: 'json', inet: 'unknown', cidr: 'unknown', macaddr: 'unknown', interval: 'unknown', money: 'unknown',
-      xml: 'unknown', point: 'unknown', bit: 'unknown', varbit: 'unknown', int4range: 'unknown', tstzrange: 'unknown',
-      oid: 'unknown', pair: 'unknown', char: 'unknown', int2vector: 'unknown',
+      int2: 'integer',
+      int4: 'integer',
+      int8: 'bigInteger',
+      numeric_free: 'decimal',
+      numeric_sized: 'decimal',
+      float4: 'float',
+      float8: 'float',
+      bool: 'boolean',
+      uuid: 'uuid',
+      date: 'date',
+      timestamp: 'dateTime',
+      timestamptz: 'timestamp',
+      time: 'time',
+      timetz: 'time',
+      bytea: 'binary',
+      char3: 'string',
+      varchar_free: 'string',
+      varchar20: 'string',
+      name: 'string',
+      text: 'text',
+      json: 'json',
+      jsonb: 'json',
+      mood: 'string',
+      year: 'integer',
+      late_year: 'integer',
+      code: 'string',
+      ints: 'json',
+      moods: 'json',
+      codes: 'json',
+      inet: 'unknown',
+      cidr: 'unknown',
+      macaddr: 'unknown',
+      interval: 'unknown',
+      money: 'unknown',
+      xml: 'unknown',
+      point: 'unknown',
+      bit: 'unknown',
+      varbit: 'unknown',
+      int4range: 'unknown',
+      tstzrange: 'unknown',
+      oid: 'unknown',
+      pair: 'unknown',
+      char: 'unknown',
+      int2vector: 'unknown',
     };
     const { fields } = await probe.collection('every_type');
     expect(Object.fromEntries([...fields.values()].map(({ name, type }) => [name, type]))).to.deep.equal(expected);
   });
 
   it('names types so that casts keep values whole', async () => {
-    const types = async (...names: string[]) => Promise.all(names.map(async (name) => (await column('every_type', name)).sqlType));
-    expect(await types('int4', 'char3', 'varchar20', 'timestamptz', 'bit', 'mood', 'moods', 'year', 'codes')).to.deep.equal([
-      'integer', 'bpchar', 'character varying', 'timestamp with time zone', '"bit"', 'public.mood', 'public.mood[]', 'integer',
+    const types = async (...names: string[]) =>
+      Promise.all(names.map(async (name) => (await column('every_type', name)).sqlType));
+    expect(
+      await types('int4', 'char3', 'varchar20', 'timestamptz', 'bit', 'mood', 'moods', 'year', 'codes'),
+    ).to.deep.equal([
+      'integer',
+      'bpchar',
+      'character varying',
+      'timestamp with time zone',
+      '"bit"',
+      'public.mood',
+      'public.mood[]',
+      'integer',
       'character varying[]',
     ]);
     for (const field of (await probe.collection('every_type')).fields.values()) {
@@ -98,29 +145,46 @@ describe('schema: introspection', () => {
   });
 
   it('knows sizes, enums, arrays and domains', async () => {
-    expect(await column('every_type', 'varchar20')).to.include({ maxLength: 20, dataType: 'character varying', array: false });
+    expect(await column('every_type', 'varchar20')).to.include({
+      maxLength: 20,
+      dataType: 'character varying',
+      array: false,
+    });
     expect(await column('every_type', 'code')).to.include({ maxLength: 7 });
     expect(await column('every_type', 'numeric_sized')).to.include({ precision: 12, scale: 3 });
     expect(await column('every_type', 'numeric_free')).to.include({ precision: null, scale: null });
     expect(await column('every_type', 'int4')).to.include({ precision: 32, scale: 0 });
     expect(await column('every_type', 'ints')).to.include({ array: true, dataType: 'ARRAY', enumValues: null });
     expect((await column('every_type', 'mood')).enumValues).to.deep.equal(['sad', "it's ok", 'happy']);
-    expect(await column('every_type', 'late_year')).to.include({ nullable: false, default: '2000', dataType: 'integer' });
+    expect(await column('every_type', 'late_year')).to.include({
+      nullable: false,
+      default: '2000',
+      dataType: 'integer',
+    });
   });
 
   it('knows keys of one column, and lists tables with other keys without one', async () => {
     const primary = async (name: string) => (await probe.collection(name)).primary;
-    expect(await Promise.all(['keys_serial', 'keys_uuid', 'keys_text', 'keys_composite', 'keys_none'].map(primary))).to.deep.equal([
-      'id', 'id', 'code', null, null,
-    ]);
-    expect(await column('keys_identity_always', 'id')).to.include({ autoIncrement: true, identityAlways: true, default: null, primary: true });
+    expect(
+      await Promise.all(['keys_serial', 'keys_uuid', 'keys_text', 'keys_composite', 'keys_none'].map(primary)),
+    ).to.deep.equal(['id', 'id', 'code', null, null]);
+    expect(await column('keys_identity_always', 'id')).to.include({
+      autoIncrement: true,
+      identityAlways: true,
+      default: null,
+      primary: true,
+    });
     expect(await column('keys_identity_default', 'id')).to.include({ autoIncrement: true, identityAlways: false });
     expect(await column('keys_serial', 'id')).to.include({ autoIncrement: true, identityAlways: false });
     expect(await column('keys_composite', 'a')).to.include({ primary: true, unique: false });
   });
 
   it('knows what the database computes', async () => {
-    expect(await column('keys_identity_always', 'twice')).to.include({ generated: true, generationExpression: '(half * 2)', default: null });
+    expect(await column('keys_identity_always', 'twice')).to.include({
+      generated: true,
+      generationExpression: '(half * 2)',
+      default: null,
+    });
     expect(await column('keys_identity_always', 'half')).to.include({ generated: false, generationExpression: null });
   });
 
@@ -134,17 +198,27 @@ describe('schema: introspection', () => {
   it('makes relations of foreign keys to primary keys, and of no others', async () => {
     const { relations } = await probe.schema.overview();
     expect(relations.map(({ collection, field, related }) => `${collection}.${field} → ${related}`)).to.have.members([
-      'child.parent → parent', 'orders.parent → parent', 'orders.shop_parent → shop_parent', 'to_parted.parted → parted',
+      'child.parent → parent',
+      'orders.parent → parent',
+      'orders.shop_parent → shop_parent',
+      'to_parted.parted → parted',
     ]);
     expect(relations.find(({ collection }) => collection === 'child')?.schema).to.deep.equal({
-      constraint_name: 'child_parent_fkey', table: 'child', column: 'parent', foreign_key_schema: 'public',
-      foreign_key_table: 'parent', foreign_key_column: 'id', on_update: 'RESTRICT', on_delete: 'CASCADE',
+      constraint_name: 'child_parent_fkey',
+      table: 'child',
+      column: 'parent',
+      foreign_key_schema: 'public',
+      foreign_key_table: 'parent',
+      foreign_key_column: 'id',
+      on_update: 'RESTRICT',
+      on_delete: 'CASCADE',
     });
     expect((await probe.field('child', 'parent')).relation).to.include({ kind: 'one', to: 'parent' });
   });
 
   it('lists views for reading, without a key', async () => {
-    for (const name of ['people', 'people_kept']) expect(await probe.collection(name)).to.include({ kind: 'view', primary: null });
+    for (const name of ['people', 'people_kept'])
+      expect(await probe.collection(name)).to.include({ kind: 'view', primary: null });
     expect([...(await probe.collection('people')).fields.keys()]).to.deep.equal(['id', 'code']);
   });
 
@@ -155,7 +229,11 @@ describe('schema: introspection', () => {
 
   it('names tables of other schemas by themselves, or with their schema where another one is called the same', async () => {
     expect((await probe.collection('orders')).table).to.include({ schema: 'shop', name: 'orders' });
-    expect((await probe.collection('parent')).table).to.deep.equal({ schema: 'public', name: 'parent', comment: 'The parents' });
+    expect((await probe.collection('parent')).table).to.deep.equal({
+      schema: 'public',
+      name: 'parent',
+      comment: 'The parents',
+    });
     expect((await probe.collection('shop_parent')).table).to.include({ schema: 'shop', name: 'parent' });
   });
 
@@ -163,7 +241,9 @@ describe('schema: introspection', () => {
     const names = [...(await probe.schema.overview()).collections.keys()];
     expect(names).not.to.include.members(['secret']);
     expect(names.filter((name) => name.startsWith('platform_'))).to.deep.equal([
-      'platform_collections', 'platform_fields', 'platform_relations',
+      'platform_collections',
+      'platform_fields',
+      'platform_relations',
     ]);
     expect(names).not.to.include('shop_platform_users').and.not.to.include('passing');
   });
@@ -183,7 +263,10 @@ describe('schema: introspection', () => {
         await probeOn(copy, { env: { DB_SCHEMAS: 'public,shop' } }),
       ];
       const { version } = await probe.schema.overview();
-      expect([(await beside.schema.overview()).version, (await other.schema.overview()).version]).to.deep.equal([version, version]);
+      expect([(await beside.schema.overview()).version, (await other.schema.overview()).version]).to.deep.equal([
+        version,
+        version,
+      ]);
       await copy.query('alter table keys_none add column more text');
       expect((await other.schema.refresh()).version).not.to.equal(version);
       await beside.stop();
@@ -195,7 +278,11 @@ describe('schema: introspection', () => {
 
   it('is quick on many tables', async function () {
     this.timeout(30_000);
-    const many = Array.from({ length: 200 }, (_none, at) => `create table many_${at} (id serial primary key, ${Array.from({ length: 15 }, (_n, c) => `c${c} text`).join(', ')});`);
+    const many = Array.from(
+      { length: 200 },
+      (_none, at) =>
+        `create table many_${at} (id serial primary key, ${Array.from({ length: 15 }, (_n, c) => `c${c} text`).join(', ')});`,
+    );
     await database.query(many.join('\n'));
     await probe.schema.refresh();
     await database.query('alter table many_7 add column more text');

@@ -23,8 +23,18 @@ describe('schema: records', () => {
   it('show literal defaults as values and expressions as they are', () =>
     withProbe(SETUP, async (probe) => {
       expect(await defaultsOf(probe)).to.deep.equal({
-        id: "nextval('defaults_id_seq'::regclass)", word: "it's", number: 7, below: -1, flag: true, moment: 'now()', nothing: null,
-        data: { a: [1] }, amount: '1.50', back: 'a\\b', today: 'CURRENT_DATE', made: "upper('x'::text)",
+        id: "nextval('defaults_id_seq'::regclass)",
+        word: "it's",
+        number: 7,
+        below: -1,
+        flag: true,
+        moment: 'now()',
+        nothing: null,
+        data: { a: [1] },
+        amount: '1.50',
+        back: 'a\\b',
+        today: 'CURRENT_DATE',
+        made: "upper('x'::text)",
       });
     }));
 
@@ -32,24 +42,55 @@ describe('schema: records', () => {
     withProbe(SETUP, async (probe) => {
       const overview = await probe.schema.overview();
       expect(collectionRecord(await probe.collection('parent'))).to.deep.equal({
-        collection: 'parent', meta: null, schema: { schema: 'public', name: 'parent', comment: 'All parents' },
+        collection: 'parent',
+        meta: null,
+        schema: { schema: 'public', name: 'parent', comment: 'All parents' },
       });
-      expect(collectionRecord(await probe.collection('platform_fields')).meta).to.include({ system: true, singleton: false });
+      expect(collectionRecord(await probe.collection('platform_fields')).meta).to.include({
+        system: true,
+        singleton: false,
+      });
       expect(fieldRecord(await probe.field('child', 'parent'), overview)).to.deep.equal({
-        collection: 'child', field: 'parent', type: 'integer', meta: null,
+        collection: 'child',
+        field: 'parent',
+        type: 'integer',
+        meta: null,
         schema: {
-          name: 'parent', table: 'child', data_type: 'integer', default_value: null, generation_expression: null, max_length: null,
-          numeric_precision: 32, numeric_scale: 0, is_generated: false, is_nullable: true, is_unique: false, is_indexed: false,
-          is_primary_key: false, has_auto_increment: false, foreign_key_schema: 'public', foreign_key_table: 'parent',
-          foreign_key_column: 'id', comment: null,
+          name: 'parent',
+          table: 'child',
+          data_type: 'integer',
+          default_value: null,
+          generation_expression: null,
+          max_length: null,
+          numeric_precision: 32,
+          numeric_scale: 0,
+          is_generated: false,
+          is_nullable: true,
+          is_unique: false,
+          is_indexed: false,
+          is_primary_key: false,
+          has_auto_increment: false,
+          foreign_key_schema: 'public',
+          foreign_key_table: 'parent',
+          foreign_key_column: 'id',
+          comment: null,
         },
       });
       expect(overview.relations.map(relationRecord)).to.deep.equal([
         {
-          collection: 'child', field: 'parent', related_collection: 'parent', meta: null,
+          collection: 'child',
+          field: 'parent',
+          related_collection: 'parent',
+          meta: null,
           schema: {
-            constraint_name: 'child_parent_fkey', table: 'child', column: 'parent', foreign_key_schema: 'public',
-            foreign_key_table: 'parent', foreign_key_column: 'id', on_update: 'NO ACTION', on_delete: 'NO ACTION',
+            constraint_name: 'child_parent_fkey',
+            table: 'child',
+            column: 'parent',
+            foreign_key_schema: 'public',
+            foreign_key_table: 'parent',
+            foreign_key_column: 'id',
+            on_update: 'NO ACTION',
+            on_delete: 'NO ACTION',
           },
         },
       ]);

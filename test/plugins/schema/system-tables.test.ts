@@ -22,7 +22,12 @@ const things: SystemCollection = {
   fields: [
     { field: 'id', type: 'integer', primary: true, autoIncrement: true },
     { field: 'name', type: 'string' },
-    { field: 'owner', type: 'uuid', nullable: true, references: { collection: 'platform_owners', onDelete: 'CASCADE', alias: 'things' } },
+    {
+      field: 'owner',
+      type: 'uuid',
+      nullable: true,
+      references: { collection: 'platform_owners', onDelete: 'CASCADE', alias: 'things' },
+    },
   ],
   unique: [['name', 'owner']],
 };
@@ -45,16 +50,28 @@ describe('schema: system collections', () => {
     withProbe(
       '',
       async (_probe, database) => {
-        const [first] = await database.query<{ id: string }>(`insert into platform_owners (email) values ('Ann@example.com') returning *`);
+        const [first] = await database.query<{ id: string }>(
+          `insert into platform_owners (email) values ('Ann@example.com') returning *`,
+        );
         expect(first).to.include({ status: 'active' });
         expect(first?.id).to.match(/^[0-9a-f-]{36}$/);
-        expect(await failureOf(database.query(`insert into platform_owners (email) values ('ann@EXAMPLE.com')`))).to.include({ code: '23505' });
+        expect(
+          await failureOf(database.query(`insert into platform_owners (email) values ('ann@EXAMPLE.com')`)),
+        ).to.include({ code: '23505' });
         await database.query('insert into platform_things (name, owner) values ($1, $2)', ['a', first?.id]);
-        expect(await failureOf(database.query('insert into platform_things (name, owner) values ($1, $2)', ['a', first?.id]))).to.include({ code: '23505' });
-        expect(await failureOf(database.query('insert into platform_things (owner) values (null)'))).to.include({ code: '23502' });
+        expect(
+          await failureOf(
+            database.query('insert into platform_things (name, owner) values ($1, $2)', ['a', first?.id]),
+          ),
+        ).to.include({ code: '23505' });
+        expect(await failureOf(database.query('insert into platform_things (owner) values (null)'))).to.include({
+          code: '23502',
+        });
         await database.query('delete from platform_owners');
         expect(await database.query('select * from platform_things')).to.deep.equal([]);
-        const indexes = await database.query<{ indexdef: string }>(`select indexdef from pg_indexes where tablename = 'platform_things'`);
+        const indexes = await database.query<{ indexdef: string }>(
+          `select indexdef from pg_indexes where tablename = 'platform_things'`,
+        );
         expect(indexes.map(({ indexdef }) => indexdef.replace(/.*using btree /i, ''))).to.include('(owner, id)');
       },
       declaring(things, owners),
@@ -69,12 +86,22 @@ describe('schema: system collections', () => {
         expect(collection.meta).to.include({ note: 'Who owns', system: true });
         expect(await probe.field('platform_owners', 'email')).to.deep.include({ type: 'string', sensitive: false });
         expect((await probe.field('platform_owners', 'email')).column?.unique).to.equal(true);
-        expect(await probe.field('platform_owners', 'secret')).to.include({ type: 'hash', concealed: true, sensitive: true });
+        expect(await probe.field('platform_owners', 'secret')).to.include({
+          type: 'hash',
+          concealed: true,
+          sensitive: true,
+        });
         expect((await probe.field('platform_owners', 'data')).meta).to.include({ searchable: false, system: true });
         expect((await probe.field('platform_owners', 'status')).meta).to.include({ required: false });
         expect((await probe.field('platform_things', 'name')).meta).to.include({ required: true });
-        expect((await probe.field('platform_owners', 'things')).relation).to.include({ kind: 'many', to: 'platform_things' });
-        expect((await probe.field('platform_things', 'owner')).relation).to.include({ kind: 'one', to: 'platform_owners' });
+        expect((await probe.field('platform_owners', 'things')).relation).to.include({
+          kind: 'many',
+          to: 'platform_things',
+        });
+        expect((await probe.field('platform_things', 'owner')).relation).to.include({
+          kind: 'one',
+          to: 'platform_owners',
+        });
         expect((await probe.schema.overview()).collections.has('platform_inner')).to.equal(false);
       },
       declaring(owners, things, inner),
@@ -100,12 +127,14 @@ describe('schema: system collections', () => {
   it('never touch a table of somebody else, not even one with their name', async () => {
     const database = await freshDatabase('foreign');
     try {
-      await database.query('create table platform_fields (mine int); create table users (id int primary key); insert into users values (1)');
+      await database.query(
+        'create table platform_fields (mine int); create table users (id int primary key); insert into users values (1)',
+      );
       const failure = await failureOf(probeOn(database));
       expect(failure.message).to.contain('platform_fields').and.to.contain('not made by this service');
-      expect(await database.query(`select column_name from information_schema.columns where table_name = 'platform_fields'`)).to.deep.equal([
-        { column_name: 'mine' },
-      ]);
+      expect(
+        await database.query(`select column_name from information_schema.columns where table_name = 'platform_fields'`),
+      ).to.deep.equal([{ column_name: 'mine' }]);
       await database.query('drop table platform_fields');
       const shape = `select table_name, column_name, data_type, column_default, is_nullable from information_schema.columns
         where table_schema = 'public' and table_name not like 'platform%' order by 1, 2`;
@@ -120,7 +149,9 @@ describe('schema: system collections', () => {
   it('refuse references to what nobody declares', async () => {
     const database = await freshDatabase('undeclared');
     try {
-      expect((await failureOf(probeOn(database, declaring(things)))).message).to.contain('platform_owners, which nobody declares');
+      expect((await failureOf(probeOn(database, declaring(things)))).message).to.contain(
+        'platform_owners, which nobody declares',
+      );
     } finally {
       await database.drop();
     }
@@ -137,14 +168,14 @@ describe('schema: system collections', () => {
         await probe.writes.updateField(probe.admin, 'platform_owners', 'status', { schema: { is_indexed: true } });
         expect((await probe.field('platform_owners', 'status')).column?.indexed).to.equal(true);
         for (const refused of [
-          probe.writes.updateField(probe.admin, 'platform_owners', 'status', { schema: { is_nullable: true } }),
-          probe.writes.updateField(probe.admin, 'platform_owners', 'status', { meta: { hidden: true } }),
-          probe.writes.deleteField(probe.admin, 'platform_owners', 'status'),
-          probe.writes.deleteField(probe.admin, 'platform_owners', 'things'),
-          probe.writes.deleteCollection(probe.admin, 'platform_owners'),
-          probe.writes.updateCollection(probe.admin, 'platform_owners', { meta: { hidden: true } }),
-          probe.writes.deleteRelation(probe.admin, 'platform_things', 'owner'),
-          probe.writes.createCollection(probe.admin, { collection: 'platform_mine', schema: {} }),
+          () => probe.writes.updateField(probe.admin, 'platform_owners', 'status', { schema: { is_nullable: true } }),
+          () => probe.writes.updateField(probe.admin, 'platform_owners', 'status', { meta: { hidden: true } }),
+          () => probe.writes.deleteField(probe.admin, 'platform_owners', 'status'),
+          () => probe.writes.deleteField(probe.admin, 'platform_owners', 'things'),
+          () => probe.writes.deleteCollection(probe.admin, 'platform_owners'),
+          () => probe.writes.updateCollection(probe.admin, 'platform_owners', { meta: { hidden: true } }),
+          () => probe.writes.deleteRelation(probe.admin, 'platform_things', 'owner'),
+          () => probe.writes.createCollection(probe.admin, { collection: 'platform_mine', schema: {} }),
         ]) {
           expect(await failureOf(refused)).to.include({ code: 'INVALID_PAYLOAD' });
         }

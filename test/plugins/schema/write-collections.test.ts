@@ -1,5 +1,5 @@
-import { publicCaller } from '#kernel';
 import { expect } from 'chai';
+import { publicCaller } from '#kernel';
 import { failureOf } from '../../support/plugin.ts';
 import { type Probe, withProbe } from './support.ts';
 
@@ -8,21 +8,57 @@ const names = async (probe: Probe, collection: string) => [...(await probe.colle
 describe('schema: writing collections', () => {
   it('makes a table with a counting id first, and registers it with its fields', () =>
     withProbe('', async (probe, database) => {
-      const fields = [{ field: 'title', type: 'string' }, { field: 'note', type: 'alias', meta: { special: ['alias', 'no-data'] } }];
-      expect(await probe.writes.createCollection(probe.admin, { collection: 'posts', schema: {}, fields, meta: { icon: 'x', nonsense: 1 } })).to.equal('posts');
+      const fields = [
+        { field: 'title', type: 'string' },
+        { field: 'note', type: 'alias', meta: { special: ['alias', 'no-data'] } },
+      ];
+      expect(
+        await probe.writes.createCollection(probe.admin, {
+          collection: 'posts',
+          schema: {},
+          fields,
+          meta: { icon: 'x', nonsense: 1 },
+        }),
+      ).to.equal('posts');
       expect(await probe.collection('posts')).to.deep.include({ primary: 'id', kind: 'table', system: false });
-      expect((await probe.collection('posts')).meta).to.include({ icon: 'x', accountability: 'all', collapse: 'open', hidden: false });
-      expect((await probe.field('posts', 'id')).column).to.include({ autoIncrement: true, dataType: 'integer', default: "nextval('posts_id_seq'::regclass)" });
-      const metas = [...(await probe.collection('posts')).fields.values()].map(({ name, meta, type }) => [name, type, meta?.sort]);
-      expect(metas).to.deep.equal([['id', 'integer', 1], ['title', 'string', 2], ['note', 'alias', 3]]);
+      expect((await probe.collection('posts')).meta).to.include({
+        icon: 'x',
+        accountability: 'all',
+        collapse: 'open',
+        hidden: false,
+      });
+      expect((await probe.field('posts', 'id')).column).to.include({
+        autoIncrement: true,
+        dataType: 'integer',
+        default: "nextval('posts_id_seq'::regclass)",
+      });
+      const metas = [...(await probe.collection('posts')).fields.values()].map(({ name, meta, type }) => [
+        name,
+        type,
+        meta?.sort,
+      ]);
+      expect(metas).to.deep.equal([
+        ['id', 'integer', 1],
+        ['title', 'string', 2],
+        ['note', 'alias', 3],
+      ]);
       await database.query('insert into posts (title) values ($1)', ['a']);
     }));
 
   it('takes a key of one’s own', () =>
     withProbe('', async (probe) => {
-      const key = (type: string) => ({ field: 'key', type, schema: { is_primary_key: true }, meta: { special: type === 'uuid' ? ['uuid'] : null } });
+      const key = (type: string) => ({
+        field: 'key',
+        type,
+        schema: { is_primary_key: true },
+        meta: { special: type === 'uuid' ? ['uuid'] : null },
+      });
       for (const type of ['uuid', 'string', 'bigInteger']) {
-        await probe.writes.createCollection(probe.admin, { collection: `by_${type}`, schema: {}, fields: [{ field: 'a', type: 'text' }, key(type)] });
+        await probe.writes.createCollection(probe.admin, {
+          collection: `by_${type}`,
+          schema: {},
+          fields: [{ field: 'a', type: 'text' }, key(type)],
+        });
         expect((await probe.collection(`by_${type}`)).primary).to.equal('key');
         expect(await names(probe, `by_${type}`)).to.deep.equal(['a', 'key']);
       }
@@ -33,8 +69,18 @@ describe('schema: writing collections', () => {
       await probe.writes.createCollection(probe.admin, { collection: 'folder', meta: { note: 'a folder' } });
       await probe.writes.createCollection(probe.admin, { collection: 'inside', schema: {}, meta: { group: 'folder' } });
       expect(await probe.collection('folder')).to.include({ kind: 'folder', table: null, primary: null });
-      expect(await failureOf(probe.writes.createField(probe.admin, 'folder', { field: 'a', type: 'string' }))).to.include({ code: 'INVALID_PAYLOAD' });
-      expect(await failureOf(probe.writes.createCollection(probe.admin, { collection: 'f', schema: null, fields: [{ field: 'a', type: 'string' }] }))).to.include({ code: 'INVALID_PAYLOAD' });
+      expect(
+        await failureOf(probe.writes.createField(probe.admin, 'folder', { field: 'a', type: 'string' })),
+      ).to.include({ code: 'INVALID_PAYLOAD' });
+      expect(
+        await failureOf(
+          probe.writes.createCollection(probe.admin, {
+            collection: 'f',
+            schema: null,
+            fields: [{ field: 'a', type: 'string' }],
+          }),
+        ),
+      ).to.include({ code: 'INVALID_PAYLOAD' });
       await probe.writes.deleteCollection(probe.admin, 'folder');
       expect((await probe.collection('inside')).meta?.group).to.equal(null);
     }));
@@ -42,58 +88,155 @@ describe('schema: writing collections', () => {
   it('registers, changes and forgets tables that were there before', () =>
     withProbe('create table old (id int primary key, pos int)', async (probe) => {
       expect((await probe.collection('old')).meta).to.equal(null);
-      await probe.writes.updateCollection(probe.admin, 'old', { meta: { singleton: true, sort_field: 'pos', translations: [{ language: 'de-DE' }] } });
+      await probe.writes.updateCollection(probe.admin, 'old', {
+        meta: { singleton: true, sort_field: 'pos', translations: [{ language: 'de-DE' }] },
+      });
       expect(await probe.collection('old')).to.include({ singleton: true, sortField: 'pos' });
       await probe.writes.updateCollection(probe.admin, 'old', { meta: { singleton: false } });
-      expect((await probe.collection('old')).meta).to.deep.include({ singleton: false, sort_field: 'pos', translations: [{ language: 'de-DE' }] });
+      expect((await probe.collection('old')).meta).to.deep.include({
+        singleton: false,
+        sort_field: 'pos',
+        translations: [{ language: 'de-DE' }],
+      });
       await probe.writes.updateCollection(probe.admin, 'old', { meta: null });
       expect(await probe.collection('old')).to.include({ meta: null, singleton: false });
     }));
 
   it('refuses names and payloads that will not do, and writes nothing', () =>
-    withProbe('create table taken (id int primary key); create view looked as select 1 as a; create sequence counting', async (probe, database) => {
-      const before = await probe.schema.overview();
-      const bad = [
-        '', ' ', ' a', 'a ', 'a/b', 'a\\b', 'a.b', 'a"b', "a'b", 'a`b', 'a\0b', 'a\nb', '$a', '_and', '__proto__', 'constructor', 'a:b', 'a,b', 'a*',
-        'platform_x', 'PLATFORM_x', 'x'.repeat(64), 'é'.repeat(32), '\ud800', 'taken', 'looked', 'counting', 7, null, undefined, {}, ['a'],
-      ];
-      for (const collection of bad) {
-        const failure = await failureOf(probe.writes.createCollection(probe.admin, { collection, schema: {} }));
-        expect(failure, JSON.stringify(collection)).to.include({ code: 'INVALID_PAYLOAD' });
-      }
-      const fields: unknown[] = [
-        [{ field: 'a' }], [{ field: 'a', type: 'nonsense' }], [{ field: 'a', type: 'unknown' }], [{ field: 'a', type: '__proto__' }], [{ type: 'string' }],
-        [{ field: 'a', type: 'string' }, { field: 'a', type: 'text' }], [{ field: 'id', type: 'string' }], [7], 'a', {},
-        [{ field: 'a', type: 'uuid', schema: { is_primary_key: true } }, { field: 'b', type: 'uuid', schema: { is_primary_key: true } }],
-        [{ field: 'a', type: 'text', schema: { is_primary_key: true } }], [{ field: 'a', type: 'string', schema: { max_length: 0 } }],
-        [{ field: 'a', type: 'string', schema: { max_length: '1); drop table taken; --' } }], [{ field: 'a', type: 'integer', schema: { default_value: '1); drop table taken; --' } }],
-        [{ field: 'a', type: 'decimal', schema: { numeric_precision: 5000 } }], [{ field: 'a', type: 'string', schema: { has_auto_increment: true } }],
-        [{ field: 'a', type: 'geometry' }], [{ field: 'a', type: 'string', meta: { special: ['o2m'] } }], [{ field: 'a', type: 'date', schema: { default_value: 'yesterweek' } }],
-        [{ field: 'a', type: 'string', meta: { sort: 1.5 } }], [{ field: 'a', type: 'string', meta: { options: 'x\0' } }], [{ field: 'a', type: 'string', meta: 7 }],
-        [{ field: 'a', type: 'string', schema: { default_value: 'x\0' } }], [{ field: 'a', type: 'string', schema: { is_nullable: 'no' } }],
-      ];
-      for (const list of fields) {
-        const failure = await failureOf(probe.writes.createCollection(probe.admin, { collection: 'bad', schema: {}, fields: list }));
-        expect(failure, JSON.stringify(list)).to.include({ code: 'INVALID_PAYLOAD' });
-      }
-      for (const input of [undefined, null, 7, 'a', [], { schema: {} }, { collection: 'bad', meta: null }, { collection: 'bad', schema: 7 }, { collection: 'bad', schema: {}, meta: { accountability: 'none' } }]) {
-        expect(await failureOf(probe.writes.createCollection(probe.admin, input)), JSON.stringify(input)).to.include({ code: 'INVALID_PAYLOAD' });
-      }
-      expect(await failureOf(probe.writes.createCollection(probe.admin, { collection: 'bad', schema: {}, meta: { color: 'x'.repeat(256) } }))).to.include({ code: 'VALUE_TOO_LONG' });
-      expect(await failureOf(probe.writes.updateCollection(probe.admin, 'nowhere', { meta: {} }))).to.include({ code: 'FORBIDDEN' });
-      expect(await failureOf(probe.writes.deleteCollection(probe.admin, 'looked'))).to.include({ code: 'INVALID_PAYLOAD' });
-      expect(await probe.schema.refresh()).to.equal(before);
-      expect(await database.query('select * from platform_collections union all select null from platform_fields where false')).to.deep.equal([]);
-    }));
+    withProbe(
+      'create table taken (id int primary key); create view looked as select 1 as a; create sequence counting',
+      async (probe, database) => {
+        const before = await probe.schema.overview();
+        const bad = [
+          '',
+          ' ',
+          ' a',
+          'a ',
+          'a/b',
+          'a\\b',
+          'a.b',
+          'a"b',
+          "a'b",
+          'a`b',
+          'a\0b',
+          'a\nb',
+          '$a',
+          '_and',
+          '__proto__',
+          'constructor',
+          'a:b',
+          'a,b',
+          'a*',
+          'platform_x',
+          'PLATFORM_x',
+          'x'.repeat(64),
+          'é'.repeat(32),
+          '\ud800',
+          'taken',
+          'looked',
+          'counting',
+          7,
+          null,
+          undefined,
+          {},
+          ['a'],
+        ];
+        for (const collection of bad) {
+          const failure = await failureOf(probe.writes.createCollection(probe.admin, { collection, schema: {} }));
+          expect(failure, JSON.stringify(collection)).to.include({ code: 'INVALID_PAYLOAD' });
+        }
+        const fields: unknown[] = [
+          [{ field: 'a' }],
+          [{ field: 'a', type: 'nonsense' }],
+          [{ field: 'a', type: 'unknown' }],
+          [{ field: 'a', type: '__proto__' }],
+          [{ type: 'string' }],
+          [
+            { field: 'a', type: 'string' },
+            { field: 'a', type: 'text' },
+          ],
+          [{ field: 'id', type: 'string' }],
+          [7],
+          'a',
+          {},
+          [
+            { field: 'a', type: 'uuid', schema: { is_primary_key: true } },
+            { field: 'b', type: 'uuid', schema: { is_primary_key: true } },
+          ],
+          [{ field: 'a', type: 'text', schema: { is_primary_key: true } }],
+          [{ field: 'a', type: 'string', schema: { max_length: 0 } }],
+          [{ field: 'a', type: 'string', schema: { max_length: '1); drop table taken; --' } }],
+          [{ field: 'a', type: 'integer', schema: { default_value: '1); drop table taken; --' } }],
+          [{ field: 'a', type: 'decimal', schema: { numeric_precision: 5000 } }],
+          [{ field: 'a', type: 'string', schema: { has_auto_increment: true } }],
+          [{ field: 'a', type: 'geometry' }],
+          [{ field: 'a', type: 'string', meta: { special: ['o2m'] } }],
+          [{ field: 'a', type: 'date', schema: { default_value: 'yesterweek' } }],
+          [{ field: 'a', type: 'string', meta: { sort: 1.5 } }],
+          [{ field: 'a', type: 'string', meta: { options: 'x\0' } }],
+          [{ field: 'a', type: 'string', meta: 7 }],
+          [{ field: 'a', type: 'string', schema: { default_value: 'x\0' } }],
+          [{ field: 'a', type: 'string', schema: { is_nullable: 'no' } }],
+        ];
+        for (const list of fields) {
+          const failure = await failureOf(
+            probe.writes.createCollection(probe.admin, { collection: 'bad', schema: {}, fields: list }),
+          );
+          expect(failure, JSON.stringify(list)).to.include({ code: 'INVALID_PAYLOAD' });
+        }
+        for (const input of [
+          undefined,
+          null,
+          7,
+          'a',
+          [],
+          { schema: {} },
+          { collection: 'bad', meta: null },
+          { collection: 'bad', schema: 7 },
+          { collection: 'bad', schema: {}, meta: { accountability: 'none' } },
+        ]) {
+          expect(await failureOf(probe.writes.createCollection(probe.admin, input)), JSON.stringify(input)).to.include({
+            code: 'INVALID_PAYLOAD',
+          });
+        }
+        expect(
+          await failureOf(
+            probe.writes.createCollection(probe.admin, {
+              collection: 'bad',
+              schema: {},
+              meta: { color: 'x'.repeat(256) },
+            }),
+          ),
+        ).to.include({ code: 'VALUE_TOO_LONG' });
+        expect(await failureOf(probe.writes.updateCollection(probe.admin, 'nowhere', { meta: {} }))).to.include({
+          code: 'FORBIDDEN',
+        });
+        expect(await failureOf(probe.writes.deleteCollection(probe.admin, 'looked'))).to.include({
+          code: 'INVALID_PAYLOAD',
+        });
+        expect(await probe.schema.refresh()).to.equal(before);
+        expect(
+          await database.query(
+            'select collection from platform_collections union all select collection from platform_fields',
+          ),
+        ).to.deep.equal([]);
+      },
+    ));
 
   it('is for admins', () =>
     withProbe('create table a (id int primary key, b int)', async (probe) => {
       const anybody = publicCaller();
       const { writes } = probe;
       for (const refused of [
-        writes.createCollection(anybody, { collection: 'x', schema: {} }), writes.updateCollection(anybody, 'a', {}), writes.deleteCollection(anybody, 'a'),
-        writes.createField(anybody, 'a', {}), writes.updateField(anybody, 'a', 'b', {}), writes.deleteField(anybody, 'a', 'b'),
-        writes.createRelation(anybody, {}), writes.updateRelation(anybody, 'a', 'b', {}), writes.deleteRelation(anybody, 'a', 'b'),
+        () => writes.createCollection(anybody, { collection: 'x', schema: {} }),
+        () => writes.updateCollection(anybody, 'a', {}),
+        () => writes.deleteCollection(anybody, 'a'),
+        () => writes.createField(anybody, 'a', {}),
+        () => writes.updateField(anybody, 'a', 'b', {}),
+        () => writes.deleteField(anybody, 'a', 'b'),
+        () => writes.createRelation(anybody, {}),
+        () => writes.updateRelation(anybody, 'a', 'b', {}),
+        () => writes.deleteRelation(anybody, 'a', 'b'),
       ]) {
         expect(await failureOf(refused)).to.include({ code: 'FORBIDDEN' });
       }
@@ -103,23 +246,52 @@ describe('schema: writing collections', () => {
     withProbe('create table before (id int primary key)', async (probe, database) => {
       const { writes, admin } = probe;
       await writes.createCollection(admin, { collection: 'authors', schema: {} });
-      await writes.createCollection(admin, { collection: 'posts', schema: {}, fields: [{ field: 'author', type: 'integer' }, { field: 'title', type: 'string' }] });
-      await writes.createRelation(admin, { collection: 'posts', field: 'author', related_collection: 'authors', meta: { one_field: 'posts' } });
+      await writes.createCollection(admin, {
+        collection: 'posts',
+        schema: {},
+        fields: [
+          { field: 'author', type: 'integer' },
+          { field: 'title', type: 'string' },
+        ],
+      });
+      await writes.createRelation(admin, {
+        collection: 'posts',
+        field: 'author',
+        related_collection: 'authors',
+        meta: { one_field: 'posts' },
+      });
       await writes.createField(admin, 'authors', { field: 'posts', type: 'alias', meta: { special: ['o2m'] } });
-      await writes.createCollection(admin, { collection: 'blocks', schema: {}, fields: [{ field: 'item', type: 'string' }, { field: 'kind', type: 'string' }] });
-      await writes.createRelation(admin, { collection: 'blocks', field: 'item', related_collection: null, meta: { one_collection_field: 'kind', one_allowed_collections: ['authors', 'before'] } });
-      await database.query('create table unserved (a int, b int references authors (id), primary key (a, b)); insert into authors values (1); insert into posts values (1, 1)');
-      expect((await probe.field('blocks', 'item')).relation).to.deep.include({ kind: 'any', by: 'kind', allowed: ['authors', 'before'] });
+      await writes.createCollection(admin, {
+        collection: 'blocks',
+        schema: {},
+        fields: [
+          { field: 'item', type: 'string' },
+          { field: 'kind', type: 'string' },
+        ],
+      });
+      await writes.createRelation(admin, {
+        collection: 'blocks',
+        field: 'item',
+        related_collection: null,
+        meta: { one_collection_field: 'kind', one_allowed_collections: ['authors', 'before'] },
+      });
+      await database.query(
+        'create table unserved (a int, b int references authors (id), primary key (a, b)); insert into authors values (1); insert into posts values (1, 1)',
+      );
+      expect((await probe.field('blocks', 'item')).relation).to.deep.include({
+        kind: 'any',
+        by: 'kind',
+        allowed: ['authors', 'before'],
+      });
 
-      const told: unknown[] = [];
-      await probe.schema.refresh();
       await writes.deleteCollection(admin, 'authors');
-      expect(told).to.deep.equal([]);
       expect((await probe.schema.overview()).collections.has('authors')).to.equal(false);
       expect(await names(probe, 'posts')).to.deep.equal(['id', 'title']);
       expect((await probe.field('blocks', 'item')).relation).to.deep.include({ kind: 'any', allowed: ['before'] });
       expect(await database.query('select id from posts')).to.deep.equal([{ id: 1 }]);
-      expect(await database.query(`select many_collection from platform_relations`)).to.deep.equal([{ many_collection: 'blocks' }]);
+      expect(await database.query(`select many_collection from platform_relations`)).to.deep.equal([
+        { many_collection: 'blocks' },
+      ]);
       expect(await database.query(`select 1 from platform_fields where collection = 'authors'`)).to.deep.equal([]);
       expect(await failureOf(writes.deleteCollection(admin, 'authors'))).to.include({ code: 'FORBIDDEN' });
     }));
@@ -129,10 +301,27 @@ describe('schema: writing collections', () => {
       const { writes, admin } = probe;
       await writes.unit(async () => {
         for (const collection of ['posts', 'tags']) await writes.createCollection(admin, { collection, schema: {} });
-        await writes.createCollection(admin, { collection: 'posts_tags', schema: {}, fields: [{ field: 'post', type: 'integer' }, { field: 'tag', type: 'integer' }] });
+        await writes.createCollection(admin, {
+          collection: 'posts_tags',
+          schema: {},
+          fields: [
+            { field: 'post', type: 'integer' },
+            { field: 'tag', type: 'integer' },
+          ],
+        });
         await writes.createField(admin, 'posts', { field: 'tags', type: 'alias', meta: { special: ['m2m'] } });
-        await writes.createRelation(admin, { collection: 'posts_tags', field: 'post', related_collection: 'posts', meta: { one_field: 'tags', junction_field: 'tag' } });
-        await writes.createRelation(admin, { collection: 'posts_tags', field: 'tag', related_collection: 'tags', meta: { junction_field: 'post' } });
+        await writes.createRelation(admin, {
+          collection: 'posts_tags',
+          field: 'post',
+          related_collection: 'posts',
+          meta: { one_field: 'tags', junction_field: 'tag' },
+        });
+        await writes.createRelation(admin, {
+          collection: 'posts_tags',
+          field: 'tag',
+          related_collection: 'tags',
+          meta: { junction_field: 'post' },
+        });
       });
       expect((await probe.field('posts', 'tags')).relation).to.include({ kind: 'many', to: 'posts_tags' });
       await writes.deleteCollection(admin, 'posts_tags');
@@ -156,8 +345,19 @@ describe('schema: writing collections', () => {
 
   it('two processes making the same collection: one does', () =>
     withProbe('', async (probe) => {
-      const tries = Array.from({ length: 5 }, () => probe.writes.createCollection(probe.admin, { collection: 'same', schema: {} }).then(() => 'made', ({ code }) => code));
-      expect((await Promise.all(tries)).sort()).to.deep.equal(['INVALID_PAYLOAD', 'INVALID_PAYLOAD', 'INVALID_PAYLOAD', 'INVALID_PAYLOAD', 'made']);
+      const tries = Array.from({ length: 5 }, () =>
+        probe.writes.createCollection(probe.admin, { collection: 'same', schema: {} }).then(
+          () => 'made',
+          ({ code }) => code,
+        ),
+      );
+      expect((await Promise.all(tries)).sort()).to.deep.equal([
+        'INVALID_PAYLOAD',
+        'INVALID_PAYLOAD',
+        'INVALID_PAYLOAD',
+        'INVALID_PAYLOAD',
+        'made',
+      ]);
     }));
 
   it('tells listeners inside the unit of work, who may refuse, and after it', async () => {
@@ -167,7 +367,11 @@ describe('schema: writing collections', () => {
       '',
       async (probe) => {
         const { writes, admin } = probe;
-        await writes.createCollection(admin, { collection: 'a', schema: {}, fields: [{ field: 'b', type: 'integer' }] });
+        await writes.createCollection(admin, {
+          collection: 'a',
+          schema: {},
+          fields: [{ field: 'b', type: 'integer' }],
+        });
         await writes.createRelation(admin, { collection: 'a', field: 'b', related_collection: 'a' });
         refuse = true;
         expect(await failureOf(writes.deleteCollection(admin, 'a'))).to.include({ message: 'not this one' });
@@ -176,21 +380,28 @@ describe('schema: writing collections', () => {
         await writes.deleteField(admin, 'a', 'b');
         await writes.deleteCollection(admin, 'a');
         expect(told).to.deep.equal([
-          'filter collections.create undefined undefined', 'action collections.create a a',
-          'filter relations.create undefined undefined', 'action relations.create a b',
+          'filter collections.create undefined undefined',
+          'action collections.create a a',
+          'filter relations.create undefined undefined',
+          'action relations.create a b',
           'filter collections.delete a a',
-          'filter fields.delete a b', 'action fields.delete a b',
-          'filter collections.delete a a', 'action collections.delete a a',
+          'filter fields.delete a b',
+          'action fields.delete a b',
+          'filter collections.delete a a',
+          'action collections.delete a a',
         ]);
       },
       {
         register({ events }) {
           for (const name of ['collections.create', 'relations.create', 'fields.delete', 'collections.delete']) {
-            events.onFilter(name, (_payload: unknown, { event, collection, keys }: { event: string; collection: unknown; keys: unknown }) => {
+            events.onFilter(name, (_payload, { event, collection, keys }) => {
               told.push(`filter ${event} ${collection} ${keys}`);
               if (refuse) throw new Error('not this one');
             });
-            events.onAction(name, ({ event, collection, keys }: { event: string; collection: unknown; keys: unknown }) => void told.push(`action ${event} ${collection} ${keys}`));
+            events.onAction(
+              name,
+              ({ event, collection, keys }) => void told.push(`action ${event} ${collection} ${keys}`),
+            );
           }
         },
       },

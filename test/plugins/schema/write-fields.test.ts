@@ -11,9 +11,22 @@ describe('schema: writing fields', () => {
     withProbe('', async (probe) => {
       await posts(probe);
       const expected = {
-        string: 'character varying', text: 'text', integer: 'integer', bigInteger: 'bigint', float: 'real', decimal: 'numeric',
-        boolean: 'boolean', date: 'date', dateTime: 'timestamp without time zone', timestamp: 'timestamp with time zone',
-        time: 'time without time zone', json: 'jsonb', csv: 'text', uuid: 'uuid', hash: 'character varying', binary: 'bytea',
+        string: 'character varying',
+        text: 'text',
+        integer: 'integer',
+        bigInteger: 'bigint',
+        float: 'real',
+        decimal: 'numeric',
+        boolean: 'boolean',
+        date: 'date',
+        dateTime: 'timestamp without time zone',
+        timestamp: 'timestamp with time zone',
+        time: 'time without time zone',
+        json: 'jsonb',
+        csv: 'text',
+        uuid: 'uuid',
+        hash: 'character varying',
+        binary: 'bytea',
       };
       for (const [type, dataType] of Object.entries(expected)) {
         await probe.writes.createField(probe.admin, 'posts', { field: `f_${type}`, type });
@@ -28,9 +41,20 @@ describe('schema: writing fields', () => {
   it('makes sizes, defaults, uniqueness and indexes as asked', () =>
     withProbe('', async (probe, database) => {
       await posts(probe);
-      const make = (field: string, type: string, schema: object) => probe.writes.createField(probe.admin, 'posts', { field, type, schema });
-      await make('word', 'string', { max_length: 12, default_value: "it's \\ 'quoted'", is_nullable: false, is_unique: true });
-      await make('price', 'decimal', { numeric_precision: 8, numeric_scale: 2, default_value: '9.90', is_indexed: true });
+      const make = (field: string, type: string, schema: object) =>
+        probe.writes.createField(probe.admin, 'posts', { field, type, schema });
+      await make('word', 'string', {
+        max_length: 40,
+        default_value: "it's \\ 'quoted'",
+        is_nullable: false,
+        is_unique: true,
+      });
+      await make('price', 'decimal', {
+        numeric_precision: 8,
+        numeric_scale: 2,
+        default_value: '9.90',
+        is_indexed: true,
+      });
       await make('moment', 'timestamp', { default_value: 'now()' });
       await make('day', 'date', { default_value: 'CURRENT_TIMESTAMP' });
       await make('data', 'json', { default_value: { a: ["it's"] } });
@@ -39,8 +63,16 @@ describe('schema: writing fields', () => {
       await make('expression', 'string', { default_value: 'now()' });
       await make('counter', 'integer', { has_auto_increment: true });
       const [row] = await database.query('insert into posts default values returning *');
-      expect(row).to.deep.include({ word: "it's \\ 'quoted'", price: '9.90', data: { a: ["it's"] }, list: 'a,b', flag: false, expression: 'now()', counter: 1 });
-      expect(await column(probe, 'word')).to.include({ maxLength: 12, nullable: false, unique: true, indexed: false });
+      expect(row).to.deep.include({
+        word: "it's \\ 'quoted'",
+        price: '9.90',
+        data: { a: ["it's"] },
+        list: 'a,b',
+        flag: false,
+        expression: 'now()',
+        counter: 1,
+      });
+      expect(await column(probe, 'word')).to.include({ maxLength: 40, nullable: false, unique: true, indexed: false });
       expect(await column(probe, 'price')).to.include({ precision: 8, scale: 2, unique: false, indexed: true });
     }));
 
@@ -49,7 +81,11 @@ describe('schema: writing fields', () => {
       await posts(probe, [{ field: 'a', type: 'string' }]);
       const sortOf = async (field: string) => (await probe.field('posts', field)).meta?.sort;
       await probe.writes.createField(probe.admin, 'posts', { field: 'b', type: 'string' });
-      await probe.writes.createField(probe.admin, 'posts', { field: 'g', type: 'alias', meta: { special: ['alias', 'no-data', 'group'] } });
+      await probe.writes.createField(probe.admin, 'posts', {
+        field: 'g',
+        type: 'alias',
+        meta: { special: ['alias', 'no-data', 'group'] },
+      });
       await probe.writes.createField(probe.admin, 'posts', { field: 'c', type: 'string', meta: { group: 'g' } });
       expect([await sortOf('b'), await sortOf('g'), await sortOf('c')]).to.deep.equal([3, 4, 1]);
     }));
@@ -57,9 +93,16 @@ describe('schema: writing fields', () => {
   it('a field whose flags are those of an alias needs no type', () =>
     withProbe('', async (probe) => {
       await posts(probe);
-      await probe.writes.createField(probe.admin, 'posts', { field: 'line', type: null, meta: { special: ['no-data'] } });
+      await probe.writes.createField(probe.admin, 'posts', {
+        field: 'line',
+        type: null,
+        meta: { special: ['no-data'] },
+      });
       await probe.writes.createField(probe.admin, 'posts', { field: 'other', type: 'alias' });
-      expect([(await probe.field('posts', 'line')).type, (await probe.field('posts', 'other')).special]).to.deep.equal(['alias', ['alias']]);
+      expect([(await probe.field('posts', 'line')).type, (await probe.field('posts', 'other')).special]).to.deep.equal([
+        'alias',
+        ['alias'],
+      ]);
     }));
 
   it('changes a column: size, null, unique, index, default', () =>
@@ -67,12 +110,27 @@ describe('schema: writing fields', () => {
       await posts(probe, [{ field: 'a', type: 'string' }]);
       const change = (schema: object) => probe.writes.updateField(probe.admin, 'posts', 'a', { schema });
       await database.query(`insert into posts (a) values ('one'), (null)`);
-      expect(await failureOf(change({ is_nullable: false }))).to.deep.include({ code: 'CONTAINS_NULL_VALUES', extensions: { collection: 'posts', field: 'a' } });
+      expect(await failureOf(change({ is_nullable: false }))).to.deep.include({
+        code: 'CONTAINS_NULL_VALUES',
+        extensions: { collection: 'posts', field: 'a' },
+      });
       await database.query(`update posts set a = 'two' where a is null`);
       await change({ is_nullable: false, is_unique: true, is_indexed: true, default_value: 'x', max_length: 10 });
-      expect(await column(probe, 'a')).to.include({ nullable: false, unique: true, indexed: true, default: "'x'::character varying", maxLength: 10 });
+      expect(await column(probe, 'a')).to.include({
+        nullable: false,
+        unique: true,
+        indexed: true,
+        default: "'x'::character varying",
+        maxLength: 10,
+      });
       await change({ is_nullable: true, is_unique: false, is_indexed: false, default_value: null, max_length: 300 });
-      expect(await column(probe, 'a')).to.include({ nullable: true, unique: false, indexed: false, default: null, maxLength: 300 });
+      expect(await column(probe, 'a')).to.include({
+        nullable: true,
+        unique: false,
+        indexed: false,
+        default: null,
+        maxLength: 300,
+      });
       expect(await failureOf(change({ max_length: 2 }))).to.include({ code: 'VALUE_TOO_LONG' });
       await database.query(`update posts set a = 'same'`);
       expect(await failureOf(change({ is_unique: true }))).to.include({ code: 'RECORD_NOT_UNIQUE' });
@@ -85,7 +143,12 @@ describe('schema: writing fields', () => {
       const become = async (type: string) => {
         await probe.writes.updateField(probe.admin, 'posts', 'a', { type });
         const { type: now, special, column: stored } = await probe.field('posts', 'a');
-        return [now, special.join(), stored?.default, (await database.query<{ a: unknown }>('select a from posts'))[0]?.a];
+        return [
+          now,
+          special.join(),
+          stored?.default,
+          (await database.query<{ a: unknown }>('select a from posts'))[0]?.a,
+        ];
       };
       expect(await become('integer')).to.deep.equal(['integer', '', '5', 7]);
       expect(await become('text')).to.deep.equal(['text', '', "'5'::text", '7']);
@@ -120,9 +183,18 @@ describe('schema: writing fields', () => {
       const change = (meta: unknown) => probe.writes.updateField(probe.admin, 'posts', 'a', { meta });
       await change({ note: 'n', special: ['cast-csv'], options: { x: [1] }, validation: { a: { _nnull: true } } });
       expect(await probe.field('posts', 'a')).to.include({ type: 'csv' });
-      expect((await probe.field('posts', 'a')).meta).to.deep.include({ note: 'n', options: { x: [1] }, validation: { a: { _nnull: true } }, width: 'full' });
+      expect((await probe.field('posts', 'a')).meta).to.deep.include({
+        note: 'n',
+        options: { x: [1] },
+        validation: { a: { _nnull: true } },
+        width: 'full',
+      });
       await change({ note: null, searchable: false });
-      expect((await probe.field('posts', 'a')).meta).to.deep.include({ note: null, searchable: false, special: ['cast-csv'] });
+      expect((await probe.field('posts', 'a')).meta).to.deep.include({
+        note: null,
+        searchable: false,
+        special: ['cast-csv'],
+      });
       await change(null);
       expect(await probe.field('posts', 'a')).to.include({ type: 'text', meta: null });
       for (const meta of [{ special: ['o2m'] }, { validation: [] }, { validation: 'x' }, 7, [], { hidden: 'yes' }]) {
@@ -136,31 +208,31 @@ describe('schema: writing fields', () => {
       async (probe) => {
         const { writes, admin } = probe;
         for (const refused of [
-          writes.createField(admin, 'old', { field: 'a', type: 'string' }),
-          writes.createField(admin, 'old', { field: 'v', type: 'string' }),
-          writes.createField(admin, 'old', { field: 'ctid', type: 'string' }),
-          writes.createField(admin, 'old', { field: 'b', type: 'integer', schema: { is_primary_key: true } }),
-          writes.createField(admin, 'seen', { field: 'b', type: 'integer' }),
-          writes.updateField(admin, 'old', 'id', { schema: { is_nullable: true } }),
-          writes.updateField(admin, 'old', 'id', { schema: { is_primary_key: false } }),
-          writes.updateField(admin, 'old', 'a', { schema: { is_primary_key: true } }),
-          writes.updateField(admin, 'old', 'a', { schema: { has_auto_increment: true } }),
-          writes.updateField(admin, 'old', 'a', { field: 'b' }),
-          writes.updateField(admin, 'old', 'a', { type: 'text' }),
-          writes.updateField(admin, 'old', 'g', { schema: { default_value: 3 } }),
-          writes.updateField(admin, 'seen', 'a', { schema: { is_nullable: false } }),
-          writes.deleteField(admin, 'old', 'id'),
-          writes.deleteField(admin, 'old', 'a'),
-          writes.deleteField(admin, 'seen', 'a'),
-          writes.updateField(admin, 'old', 'a', []),
+          () => writes.createField(admin, 'old', { field: 'a', type: 'string' }),
+          () => writes.createField(admin, 'old', { field: 'v', type: 'string' }),
+          () => writes.createField(admin, 'old', { field: 'ctid', type: 'string' }),
+          () => writes.createField(admin, 'old', { field: 'b', type: 'integer', schema: { is_primary_key: true } }),
+          () => writes.createField(admin, 'seen', { field: 'b', type: 'integer' }),
+          () => writes.updateField(admin, 'old', 'id', { schema: { is_nullable: true } }),
+          () => writes.updateField(admin, 'old', 'id', { schema: { is_primary_key: false } }),
+          () => writes.updateField(admin, 'old', 'a', { schema: { is_primary_key: true } }),
+          () => writes.updateField(admin, 'old', 'a', { schema: { has_auto_increment: true } }),
+          () => writes.updateField(admin, 'old', 'a', { field: 'b' }),
+          () => writes.updateField(admin, 'old', 'a', { type: 'text' }),
+          () => writes.updateField(admin, 'old', 'g', { schema: { default_value: 3 } }),
+          () => writes.updateField(admin, 'seen', 'a', { schema: { is_nullable: false } }),
+          () => writes.deleteField(admin, 'old', 'id'),
+          () => writes.deleteField(admin, 'old', 'a'),
+          () => writes.deleteField(admin, 'seen', 'a'),
+          () => writes.updateField(admin, 'old', 'a', []),
         ]) {
           expect(await failureOf(refused)).to.include({ code: 'INVALID_PAYLOAD' });
         }
         for (const hidden of [
-          writes.createField(admin, 'nowhere', { field: 'a', type: 'string' }),
-          writes.updateField(admin, 'old', 'nothing', {}),
-          writes.deleteField(admin, 'old', '__proto__'),
-          writes.deleteField(admin, 'constructor', 'a'),
+          () => writes.createField(admin, 'nowhere', { field: 'a', type: 'string' }),
+          () => writes.updateField(admin, 'old', 'nothing', {}),
+          () => writes.deleteField(admin, 'old', '__proto__'),
+          () => writes.deleteField(admin, 'constructor', 'a'),
         ]) {
           expect(await failureOf(hidden)).to.include({ code: 'FORBIDDEN' });
         }
@@ -173,8 +245,15 @@ describe('schema: writing fields', () => {
     withProbe('', async (probe, database) => {
       await posts(probe);
       await database.query('insert into posts default values');
-      const adding = probe.writes.createField(probe.admin, 'posts', { field: 'a', type: 'string', schema: { is_nullable: false } });
-      expect(await failureOf(adding)).to.deep.include({ code: 'CONTAINS_NULL_VALUES', extensions: { collection: 'posts', field: 'a' } });
+      const adding = probe.writes.createField(probe.admin, 'posts', {
+        field: 'a',
+        type: 'string',
+        schema: { is_nullable: false },
+      });
+      expect(await failureOf(adding)).to.deep.include({
+        code: 'CONTAINS_NULL_VALUES',
+        extensions: { collection: 'posts', field: 'a' },
+      });
     }));
 
   it('deleting forgets the field wherever it is named', () =>
@@ -187,19 +266,42 @@ describe('schema: writing fields', () => {
         { field: 'state', type: 'string' },
         { field: 'parent', type: 'integer' },
       ]);
-      await writes.updateCollection(admin, 'posts', { meta: { sort_field: 'pos', archive_field: 'state', archive_value: 'old', item_duplication_fields: ['state', 'pos', 'parent.id'] } });
+      await writes.updateCollection(admin, 'posts', {
+        meta: {
+          sort_field: 'pos',
+          archive_field: 'state',
+          archive_value: 'old',
+          item_duplication_fields: ['state', 'pos', 'parent.id'],
+        },
+      });
       await writes.createField(admin, 'posts', { field: 'children', type: 'alias', meta: { special: ['o2m'] } });
-      await writes.createRelation(admin, { collection: 'posts', field: 'parent', related_collection: 'posts', meta: { one_field: 'children', sort_field: 'pos' } });
+      await writes.createRelation(admin, {
+        collection: 'posts',
+        field: 'parent',
+        related_collection: 'posts',
+        meta: { one_field: 'children', sort_field: 'pos' },
+      });
       await writes.deleteField(admin, 'posts', 'box');
       expect((await probe.field('posts', 'pos')).meta?.group).to.equal('outer');
       await writes.deleteField(admin, 'posts', 'pos');
       await writes.deleteField(admin, 'posts', 'state');
-      expect((await probe.collection('posts')).meta).to.deep.include({ sort_field: null, archive_field: null, archive_value: null, item_duplication_fields: ['parent.id'] });
-      expect((await probe.schema.overview()).relations[0]?.meta).to.include({ sort_field: null, one_field: 'children' });
+      expect((await probe.collection('posts')).meta).to.deep.include({
+        sort_field: null,
+        archive_field: null,
+        archive_value: null,
+        item_duplication_fields: ['parent.id'],
+      });
+      expect((await probe.schema.overview()).relations[0]?.meta).to.include({
+        sort_field: null,
+        one_field: 'children',
+      });
       await writes.deleteField(admin, 'posts', 'parent');
       expect([...(await probe.collection('posts')).fields.keys()]).to.deep.equal(['id', 'outer']);
       expect((await probe.schema.overview()).relations).to.deep.equal([]);
-      expect(await database.query('select field from platform_fields order by id')).to.deep.equal([{ field: 'id' }, { field: 'outer' }]);
+      expect(await database.query('select field from platform_fields order by id')).to.deep.equal([
+        { field: 'id' },
+        { field: 'outer' },
+      ]);
     }));
 
   it('deleting an alias keeps the relation it showed', () =>
@@ -207,7 +309,12 @@ describe('schema: writing fields', () => {
       const { writes, admin } = probe;
       await posts(probe, [{ field: 'parent', type: 'integer' }]);
       await writes.createField(admin, 'posts', { field: 'children', type: 'alias', meta: { special: ['o2m'] } });
-      await writes.createRelation(admin, { collection: 'posts', field: 'parent', related_collection: 'posts', meta: { one_field: 'children' } });
+      await writes.createRelation(admin, {
+        collection: 'posts',
+        field: 'parent',
+        related_collection: 'posts',
+        meta: { one_field: 'children' },
+      });
       await writes.deleteField(admin, 'posts', 'children');
       expect((await probe.field('posts', 'parent')).relation).to.include({ kind: 'one', to: 'posts' });
       expect((await probe.schema.overview()).relations[0]?.meta?.one_field).to.equal(null);

@@ -12,18 +12,39 @@ const relation = async (probe: Probe, field: string, collection = 'post') =>
 describe('schema: writing relations', () => {
   it('makes a constraint and an index over key and foreign key', () =>
     withProbe(SETUP, async (probe, database) => {
-      await probe.writes.createRelation(probe.admin, { collection: 'post', field: 'author', related_collection: 'author' });
-      expect((await relation(probe, 'author'))?.schema).to.include({ constraint_name: 'post_author_foreign', on_delete: 'SET NULL', on_update: 'NO ACTION' });
+      await probe.writes.createRelation(probe.admin, {
+        collection: 'post',
+        field: 'author',
+        related_collection: 'author',
+      });
+      expect((await relation(probe, 'author'))?.schema).to.include({
+        constraint_name: 'post_author_foreign',
+        on_delete: 'SET NULL',
+        on_update: 'NO ACTION',
+      });
       expect((await relation(probe, 'author'))?.meta).to.equal(null);
-      const [index] = await database.query<{ indexdef: string }>(`select indexdef from pg_indexes where indexname = 'post_author_index'`);
+      const [index] = await database.query<{ indexdef: string }>(
+        `select indexdef from pg_indexes where indexname = 'post_author_index'`,
+      );
       expect(index?.indexdef).to.match(/\(author, id\)$/);
-      await probe.writes.createRelation(probe.admin, { collection: 'post', field: 'editor', related_collection: 'author', schema: { on_delete: 'cascade' } });
+      await probe.writes.createRelation(probe.admin, {
+        collection: 'post',
+        field: 'editor',
+        related_collection: 'author',
+        schema: { on_delete: 'cascade' },
+      });
       expect((await relation(probe, 'editor'))?.schema).to.include({ on_delete: 'CASCADE' });
     }));
 
   it('a field that is never null is not set to null', () =>
     withProbe(SETUP, async (probe) => {
-      const make = (schema: object | undefined) => probe.writes.createRelation(probe.admin, { collection: 'post', field: 'editor', related_collection: 'author', schema });
+      const make = (schema: object | undefined) =>
+        probe.writes.createRelation(probe.admin, {
+          collection: 'post',
+          field: 'editor',
+          related_collection: 'author',
+          schema,
+        });
       expect(await failureOf(make({ on_delete: 'SET NULL' }))).to.include({ code: 'INVALID_PAYLOAD' });
       await make(undefined);
       expect((await relation(probe, 'editor'))?.schema).to.include({ on_delete: 'NO ACTION' });
@@ -34,10 +55,21 @@ describe('schema: writing relations', () => {
       const { writes, admin } = probe;
       await writes.createRelation(admin, { collection: 'post', field: 'author', related_collection: 'author' });
       await writes.createField(admin, 'author', { field: 'posts', type: 'alias', meta: { special: ['o2m'] } });
-      await writes.updateRelation(admin, 'post', 'author', { schema: { on_delete: 'RESTRICT', on_update: 'CASCADE' }, meta: { one_field: 'posts', one_deselect_action: 'delete' } });
+      await writes.updateRelation(admin, 'post', 'author', {
+        schema: { on_delete: 'RESTRICT', on_update: 'CASCADE' },
+        meta: { one_field: 'posts', one_deselect_action: 'delete' },
+      });
       expect(await relation(probe, 'author')).to.deep.include({ related: 'author' });
-      expect((await relation(probe, 'author'))?.schema).to.include({ on_delete: 'RESTRICT', on_update: 'CASCADE', constraint_name: 'post_author_foreign' });
-      expect((await relation(probe, 'author'))?.meta).to.include({ one_field: 'posts', one_deselect_action: 'delete', one_collection: 'author' });
+      expect((await relation(probe, 'author'))?.schema).to.include({
+        on_delete: 'RESTRICT',
+        on_update: 'CASCADE',
+        constraint_name: 'post_author_foreign',
+      });
+      expect((await relation(probe, 'author'))?.meta).to.include({
+        one_field: 'posts',
+        one_deselect_action: 'delete',
+        one_collection: 'author',
+      });
       expect((await probe.field('author', 'posts')).relation).to.include({ kind: 'many', to: 'post' });
       await writes.updateRelation(admin, 'post', 'author', { meta: { one_field: null } });
       expect((await probe.field('author', 'posts')).relation).to.equal(null);
@@ -48,16 +80,34 @@ describe('schema: writing relations', () => {
     }));
 
   it('a constraint of the database is taken on by what is known about it', () =>
-    withProbe(`${SETUP} alter table post add constraint named foreign key (author) references author`, async (probe) => {
-      const again = probe.writes.createRelation(probe.admin, { collection: 'post', field: 'author', related_collection: 'author' });
-      expect(await failureOf(again)).to.include({ code: 'INVALID_PAYLOAD' });
-      await probe.writes.updateRelation(probe.admin, 'post', 'author', { schema: { on_delete: 'CASCADE' }, meta: { sort_field: 'editor' } });
-      expect(await relation(probe, 'author')).to.deep.nested.include({ 'schema.constraint_name': 'named', 'schema.on_delete': 'CASCADE', 'meta.sort_field': 'editor' });
-    }));
+    withProbe(
+      `${SETUP} alter table post add constraint named foreign key (author) references author`,
+      async (probe) => {
+        const again = probe.writes.createRelation(probe.admin, {
+          collection: 'post',
+          field: 'author',
+          related_collection: 'author',
+        });
+        expect(await failureOf(again)).to.include({ code: 'INVALID_PAYLOAD' });
+        await probe.writes.updateRelation(probe.admin, 'post', 'author', {
+          schema: { on_delete: 'CASCADE' },
+          meta: { sort_field: 'editor' },
+        });
+        expect(await relation(probe, 'author')).to.deep.nested.include({
+          'schema.constraint_name': 'named',
+          'schema.on_delete': 'CASCADE',
+          'meta.sort_field': 'editor',
+        });
+      },
+    ));
 
   it('views are related without a constraint', () =>
     withProbe(SETUP, async (probe) => {
-      await probe.writes.createRelation(probe.admin, { collection: 'seen', field: 'author', related_collection: 'author' });
+      await probe.writes.createRelation(probe.admin, {
+        collection: 'seen',
+        field: 'author',
+        related_collection: 'author',
+      });
       expect(await relation(probe, 'author', 'seen')).to.deep.include({ schema: null, related: 'author' });
       expect((await probe.field('seen', 'author')).relation).to.include({ kind: 'one', to: 'author' });
     }));
@@ -67,33 +117,70 @@ describe('schema: writing relations', () => {
       const { writes, admin } = probe;
       const any = (meta: object | undefined) => ({ collection: 'post', field: 'item', related_collection: null, meta });
       for (const input of [
-        undefined, [], {}, { collection: 'post' }, { collection: 'post', field: 'nothing', related_collection: 'author' },
-        { collection: 'nowhere', field: 'a', related_collection: 'author' }, { collection: 'post', field: 'id', related_collection: 'author' },
-        { collection: 'post', field: 'editor', related_collection: 'nowhere' }, { collection: 'post', field: 'editor', related_collection: '__proto__' },
-        { collection: 'post', field: 'editor', related_collection: 'pair' }, { collection: 'post', field: 'word', related_collection: 'author' },
-        { collection: 'post', field: 'editor', related_collection: 'author', schema: { on_delete: 'NO ACTION; drop table post' } },
+        undefined,
+        [],
+        {},
+        { collection: 'post' },
+        { collection: 'post', field: 'nothing', related_collection: 'author' },
+        { collection: 'nowhere', field: 'a', related_collection: 'author' },
+        { collection: 'post', field: 'id', related_collection: 'author' },
+        { collection: 'post', field: 'editor', related_collection: 'nowhere' },
+        { collection: 'post', field: 'editor', related_collection: '__proto__' },
+        { collection: 'post', field: 'editor', related_collection: 'pair' },
+        { collection: 'post', field: 'word', related_collection: 'author' },
+        {
+          collection: 'post',
+          field: 'editor',
+          related_collection: 'author',
+          schema: { on_delete: 'NO ACTION; drop table post' },
+        },
         { collection: 'post', field: 'editor', related_collection: 'author', meta: { one_field: 'id' } },
         { collection: 'post', field: 'editor', related_collection: 'author', meta: { one_deselect_action: 'burn' } },
-        { collection: 'platform_fields', field: 'collection', related_collection: 'author' }, { collection: ['post'], field: 'editor', related_collection: 'author' },
-        any(undefined), any({ one_collection_field: 'kind' }), any({ one_collection_field: 'nothing', one_allowed_collections: ['author'] }),
+        { collection: 'platform_fields', field: 'collection', related_collection: 'author' },
+        { collection: ['post'], field: 'editor', related_collection: 'author' },
+        any(undefined),
+        any({ one_collection_field: 'kind' }),
+        any({ one_collection_field: 'nothing', one_allowed_collections: ['author'] }),
         any({ one_collection_field: 'kind', one_allowed_collections: ['nowhere'] }),
       ]) {
-        expect(await failureOf(writes.createRelation(admin, input)), JSON.stringify(input)).to.include({ code: 'INVALID_PAYLOAD' });
+        expect(await failureOf(writes.createRelation(admin, input)), JSON.stringify(input)).to.include({
+          code: 'INVALID_PAYLOAD',
+        });
       }
-      expect(await failureOf(writes.createRelation(admin, { collection: 'post', field: 'editor', related_collection: 'author' }))).to.include({ code: 'INVALID_FOREIGN_KEY' });
-      await writes.createRelation(admin, any({ one_collection_field: 'kind', one_allowed_collections: ['author', 'pair'] }));
+      expect(
+        await failureOf(
+          writes.createRelation(admin, { collection: 'post', field: 'editor', related_collection: 'author' }),
+        ),
+      ).to.include({ code: 'INVALID_FOREIGN_KEY' });
+      await writes.createRelation(
+        admin,
+        any({ one_collection_field: 'kind', one_allowed_collections: ['author', 'pair'] }),
+      );
       // A collection without a key of one field cannot be pointed at.
-      expect((await probe.field('post', 'item')).relation).to.deep.include({ kind: 'any', by: 'kind', allowed: ['author'] });
-      expect(await failureOf(writes.updateRelation(admin, 'post', 'item', { meta: { one_allowed_collections: [] } }))).to.include({ code: 'INVALID_PAYLOAD' });
-      expect(await failureOf(writes.updateRelation(admin, 'post', 'item', { related_collection: 'author' }))).to.include({ code: 'INVALID_PAYLOAD' });
+      expect((await probe.field('post', 'item')).relation).to.deep.include({
+        kind: 'any',
+        by: 'kind',
+        allowed: ['author'],
+      });
+      expect(
+        await failureOf(writes.updateRelation(admin, 'post', 'item', { meta: { one_allowed_collections: [] } })),
+      ).to.include({ code: 'INVALID_PAYLOAD' });
+      expect(
+        await failureOf(writes.updateRelation(admin, 'post', 'item', { related_collection: 'author' })),
+      ).to.include({ code: 'INVALID_PAYLOAD' });
     }));
 
   it('names too long for the database end in a digest', () =>
     withProbe('create table target (id serial primary key)', async (probe) => {
       const collection = 'c'.repeat(63);
-      const fields = ['f'.repeat(62) + '1', 'f'.repeat(62) + '2'];
-      await probe.writes.createCollection(probe.admin, { collection, schema: {}, fields: fields.map((field) => ({ field, type: 'integer', schema: { is_unique: true } })) });
-      for (const field of fields) await probe.writes.createRelation(probe.admin, { collection, field, related_collection: 'target' });
+      const fields = ['1', '2'].map((end) => `${'f'.repeat(62)}${end}`);
+      await probe.writes.createCollection(probe.admin, {
+        collection,
+        schema: {},
+        fields: fields.map((field) => ({ field, type: 'integer', schema: { is_unique: true } })),
+      });
+      for (const field of fields)
+        await probe.writes.createRelation(probe.admin, { collection, field, related_collection: 'target' });
       expect((await probe.schema.overview()).relations).to.have.length(2);
     }));
 });

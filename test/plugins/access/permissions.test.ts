@@ -1,0 +1,228 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { type InProcess, startService } from '../../support/service.ts';
+import { allow, type Ask, asking, makePerson, makeRole, outcome, QUICK_HASHES } from '../users/people.ts';
+
+const TABLES = `
+  create table place (id serial primary key, name text not null, note text, secret text);
+  create table visit (id serial primary key, place integer not null references place, guest uuid, rating integer, at timestamptz);
+  insert into place (name, note, secret) values ('North', 'cold', 's1'), ('South', 'warm', 's2');
+`;
+
+/** Asks until the answer is the one hoped for; the test's own time-out ends it. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await pause(10);
+}
+
+describe('permissions', () => {
+  let service: InProcess;
+  let admin: Ask;
+  const anybody: Ask = (...request) => asking(service, null)(...request);
+
+  before(async function () {
+    this.timeout(30_000);
+    const database = await freshDatabase('permissions');
+    await database.query(TABLES);
+    service = await startService({ database, env: QUICK_HASHES });
+    admin = asking(service, service.admin.token);
+  });
+  after(async () => {
+    await service?.stop();
+    await service?.database.drop();
+  });
+
+  describe('of a role', () => {
+    it('are none at first', async () => {
+      const { ask } = await makePerson(service, await makeRole(service));
+      expect(outcome(await ask('GET', '/items/place'))).to.deep.equal([403, 'FORBIDDEN']);
+      expect(outcome(await ask('POST', '/items/place', { name: 'x' }))).to.deep.equal([403, 'FORBIDDEN']);
+    });
+
+    it('hold from the next request on, and end with it', async () => {
+      const role = await makeRole(service);
+      const { ask } = await makePerson(service, role);
+      const id = await allow(service, role, { collection: 'place', action: 'read', fields: ['id', 'name'] });
+      expect((await ask('GET', '/items/place?sort=id')).body.data).to.deep.equal([
+        { id: 1, name: 'North' },
+        { id: 2, name: 'South' },
+      ]);
+      await admin('PATCH', `/permissions/${id}`, { permissions: { name: { _eq: 'South' } } });
+      expect((await ask('GET', '/items/place')).body.data).to.deep.equal([{ id: 2, name: 'South' }]);
+      await admin('DELETE', `/permissions/${id}`);
+      expect((await ask('GET', '/items/place')).status).to.equal(403);
+    });
+
+    it('are seen when somebody writes them into the database by hand', async () => {
+      const role = await makeRole(service);
+      const { ask } = await makePerson(service, role);
+      expect((await ask('GET', '/items/place')).status).to.equal(403);
+      await service.database.query(
+        `insert into platform_permissions (role, collection, action, fields) values ($1, 'place', 'read', 'id')`,
+        [role],
+      );
+      await until(async () => (await ask('GET', '/items/place')).status === 200);
+      await service.database.query('delete from platform_permissions where role = $1', [role]);
+      await until(async () => (await ask('GET', '/items/place')).status === 403);
+    });
+
+    it('are not remembered from a write that failed', async () => {
+      const role = await makeRole(service, {}, [{ collection: 'platform_permissions', action: 'create' }]);
+      const { ask } = await makePerson(service, role);
+      const row = { role, collection: 'place', action: 'read', fields: ['*'] };
+      expect(outcome(await ask('POST', '/permissions', [row, row]))).to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
+      expect((await ask('GET', '/items/place')).status).to.equal(403);
+    });
+
+    it('are one row for each collection and action', async () => {
+      const role = await makeRole(service);
+      await allow(service, role, { collection: 'place', action: 'read' });
+      const again = await admin('POST', '/permissions', { role, collection: 'place', action: 'read' });
+      expect(outcome(again)).to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
+    });
+  });
+
+  it('of the Public role hold for whoever has no token, and for nobody else', async () => {
+    const { ask } = await makePerson(service, await makeRole(service));
+    expect((await anybody('GET', '/items/place')).status).to.equal(403);
+    const id = await allow(service, null, { collection: 'place', action: 'read', fields: ['name'] });
+    expect((await admin('GET', `/permissions/${id}`)).body.data.role).to.equal(PUBLIC_ROLE);
+    expect((await anybody('GET', '/items/place?sort=id')).body.data).to.deep.equal([{ name: 'North' }, { name: 'South' }]);
+    expect((await ask('GET', '/items/place')).status).to.equal(403);
+    await admin('DELETE', `/permissions/${id}`);
+    expect((await anybody('GET', '/items/place')).status).to.equal(403);
+  });
+
+  describe('on writes', () => {
+    it('name the fields', async () => {
+      const role = await makeRole(service, {}, [{ collection: 'place', action: 'create', fields: ['name'] }]);
+      const { ask } = await makePerson(service, role);
+      expect((await ask('POST', '/items/place', { name: 'East' })).status).to.equal(204);
+      expect(outcome(await ask('POST', '/items/place', { name: 'East', note: 'x' }))).to.deep.equal([403, 'FORBIDDEN']);
+      expect(outcome(await ask('POST', '/items/place', { name: 'East', nonsense: 1 }))).to.deep.equal([403, 'FORBIDDEN']);
+      expect(outcome(await ask('POST', '/items/place', '{"name":"East","__proto__":{"note":"x"}}'))[0]).to.be.oneOf([400, 403]);
+    });
+
+    it('tell whoever may write everything of unknown fields', async () => {
+      const reply = await admin('POST', '/items/place', { name: 'x', nonsense: 1 });
+      expect(outcome(reply)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(reply.body.errors[0].message).to.contain('nonsense');
+    });
+
+    it('add presets, which the payload may replace', async () => {
+      const role = await makeRole(service, {}, [
+        { collection: 'visit', action: 'create', fields: ['place', 'rating'], presets: { guest: '$CURRENT_USER', rating: 3, at: '$NOW(-1 day)', gone: 1 } },
+        { collection: 'visit', action: 'read' },
+      ]);
+      const { ask, id } = await makePerson(service, role);
+      const { data } = (await ask('POST', '/items/visit', { place: 1 })).body;
+      expect(data).to.include({ place: 1, guest: id, rating: 3 });
+      expect(Date.now() - Date.parse(data.at)).to.be.within(86_000_000, 87_000_000);
+      expect((await ask('POST', '/items/visit', { place: 1, rating: 5 })).body.data.rating).to.equal(5);
+    });
+
+    it('demand what the validation says, one failure a rule', async () => {
+      const role = await makeRole(service, {}, [
+        { collection: 'visit', action: 'create', validation: { _and: [{ rating: { _between: [1, 5] } }, { guest: { _eq: '$CURRENT_USER' } }, { at: { _submitted: true } }] } },
+      ]);
+      const { ask, id } = await makePerson(service, role);
+      const reply = await ask('POST', '/items/visit', { place: 1, rating: 9, guest: PUBLIC_ROLE });
+      expect(outcome(reply)).to.deep.equal([400, 'FAILED_VALIDATION']);
+      expect(reply.body.errors.map(({ extensions }: { extensions: object }) => extensions)).to.deep.equal([
+        { code: 'FAILED_VALIDATION', field: 'rating', path: [], type: 'lte', valid: 5 },
+        { code: 'FAILED_VALIDATION', field: 'guest', path: [], type: 'eq', valid: id },
+        { code: 'FAILED_VALIDATION', field: 'at', path: [], type: 'required' },
+      ]);
+      expect((await ask('POST', '/items/visit', { place: 1, rating: 4, guest: id, at: '2026-01-01T00:00:00Z' })).status).to.equal(204);
+    });
+
+    it('follow paths of the caller in a validation', async () => {
+      const role = await makeRole(service, {}, [
+        { collection: 'place', action: 'create', validation: { note: { _eq: '$CURRENT_USER.role.name' } } },
+      ]);
+      const { ask } = await makePerson(service, role);
+      const { name } = (await admin('GET', `/roles/${role}`)).body.data;
+      expect(outcome(await ask('POST', '/items/place', { name: 'x', note: 'y' }))).to.deep.equal([400, 'FAILED_VALIDATION']);
+      expect((await ask('POST', '/items/place', { name: 'x', note: name })).status).to.equal(204);
+    });
+
+    it('nobody is not null', async () => {
+      const id = await allow(service, null, { collection: 'visit', action: 'create', validation: { guest: { _eq: '$CURRENT_USER' } } });
+      expect(outcome(await anybody('POST', '/items/visit', { place: 1, guest: null }))).to.deep.equal([400, 'FAILED_VALIDATION']);
+      await admin('DELETE', `/permissions/${id}`);
+    });
+
+    it('demand columns that cannot be null, of admins too', async () => {
+      const missing = await admin('POST', '/items/place', { note: 'x' });
+      expect(missing.body.errors[0].extensions).to.deep.equal({ code: 'FAILED_VALIDATION', field: 'name', path: [], type: 'required' });
+      const empty = await admin('PATCH', '/items/place/1', { name: null });
+      expect(empty.body.errors[0].extensions).to.deep.equal({ code: 'FAILED_VALIDATION', field: 'name', path: [], type: 'nnull' });
+    });
+  });
+
+  describe('of app access', () => {
+    it('are added to the stored ones', async () => {
+      const role = await makeRole(service, { app_access: true });
+      const { ask, id } = await makePerson(service, role);
+      expect((await ask('GET', '/users/me?fields=id,email')).body.data.id).to.equal(id);
+      expect((await ask('GET', '/users?fields=id')).body.data).to.deep.equal([{ id }]);
+      expect((await ask('GET', '/roles?fields=id')).body.data).to.deep.equal([{ id: role }]);
+      expect((await ask('GET', '/items/place')).status).to.equal(403);
+    });
+
+    it('are in the list of permissions', async () => {
+      const role = await makeRole(service, { app_access: true }, [{ collection: 'place', action: 'read' }]);
+      const { ask } = await makePerson(service, role);
+      const { data } = (await ask('GET', '/permissions?limit=0')).body;
+      expect(data.filter((row: { system?: true }) => !row.system)).to.have.length(1);
+      const own = data.find((row: { collection: string }) => row.collection === 'platform_users');
+      expect(own).to.include({ role, action: 'read', system: true }).and.not.have.property('id');
+    });
+
+    it('are not there without it', async () => {
+      const role = await makeRole(service);
+      const { ask, id } = await makePerson(service, role);
+      expect((await ask('GET', '/users/me')).body.data).to.deep.equal({ id });
+      expect((await ask('GET', '/permissions')).status).to.equal(403);
+    });
+  });
+
+  it('never include what decides who somebody is in *', async () => {
+    const role = await makeRole(service, {}, [
+      { collection: 'platform_users', action: 'read' },
+      { collection: 'platform_users', action: 'update' },
+    ]);
+    const { ask, id } = await makePerson(service, role);
+    const { data } = (await ask('GET', '/users/me')).body;
+    for (const field of ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data']) {
+      expect(data).not.to.have.property(field);
+    }
+    expect(outcome(await ask('GET', '/users?filter[status][_eq]=active'))).to.deep.equal([403, 'FORBIDDEN']);
+    for (const change of [{ role: null }, { status: 'active' }, { token: 'mine' }]) {
+      expect(outcome(await ask('PATCH', `/users/${id}`, change)), JSON.stringify(change)).to.deep.equal([403, 'FORBIDDEN']);
+    }
+    expect((await ask('PATCH', '/users/me', { first_name: 'Ada' })).body.data.first_name).to.equal('Ada');
+  });
+
+  describe('when what they are about is deleted', () => {
+    const listOf = async (id: number) => (await admin('GET', `/permissions/${id}`)).body?.data;
+
+    it('a field leaves the lists, and no row is added', async function () {
+      this.timeout(10_000);
+      await admin('POST', '/collections', {
+        collection: 'brief',
+        schema: {},
+        fields: [{ field: 'a', type: 'string' }, { field: 'b', type: 'string' }],
+      });
+      const role = await makeRole(service);
+      const id = await allow(service, role, { collection: 'brief', action: 'read', fields: ['a', 'b'], permissions: { a: { _eq: 'x' } } });
+      const only = await allow(service, role, { collection: 'brief', action: 'update', fields: ['a'], presets: { a: 1, b: 2 } });
+      expect((await admin('DELETE', '/fields/brief/a')).status).to.equal(204);
+      expect(await listOf(id)).to.deep.include({ fields: ['b'], permissions: { id: { _null: true } } });
+      expect(await listOf(only)).to.deep.include({ fields: [], presets: { b: 2 } });
+      expect((await admin('DELETE', '/collections/brief')).status).to.equal(204);
+      expect(await listOf(id)).to.equal(undefined);
+    });
+  });
+});

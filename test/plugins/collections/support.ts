@@ -1,0 +1,71 @@
+import { boot, type Caller, type Host, middleware, publicCaller } from '#kernel';
+import type { SchemaWrites } from '../../../plugins/schema/contract.ts';
+import { schemaWrites } from '../../../plugins/schema/contract.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { quiet, sketch } from '../../support/plugin.ts';
+import { type Reply, sender } from '../../support/send.ts';
+
+export interface Served {
+  readonly database: FreshDatabase;
+  readonly writes: SchemaWrites;
+  /** As an admin. */
+  admin(method: string, path: string, body?: unknown): Promise<Reply>;
+  /** As a user with this role, or as nobody. */
+  as(role: string | null, method: string, path: string, body?: unknown): Promise<Reply>;
+}
+
+const folders = ['database', 'cluster', 'http', 'schema', 'query', 'access', 'collections'].map(
+  (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
+);
+
+/** The routes over HTTP with a real `access` behind them; who asks is said in a header. */
+export async function withRoutes<T>(sql: string, work: (served: Served) => Promise<T>): Promise<T> {
+  const database = await freshDatabase('collections');
+  let writes: SchemaWrites | undefined;
+  const sketched = await sketch([
+    {
+      name: 'who',
+      manifest: { uses: { schemaWrites: '^1.0.0' }, contributes: { 'http.middleware': { phases: ['identify'] } } },
+      register(host: Host) {
+        writes = host.use({ schemaWrites }).schemaWrites;
+        host.contribute(middleware, {
+          name: 'who',
+          phase: 'identify',
+          handle(ctx, next) {
+            ctx.state.caller = callerIn(ctx.get('x-who'));
+            return next();
+          },
+        });
+      },
+    },
+  ]);
+  const kernel = await boot(
+    { plugins: [...folders, ...sketched.composition.plugins] },
+    { environment: { ...quiet, DB_CONNECTION_STRING: database.url }, log: () => {} },
+  );
+  try {
+    if (sql) await database.query(sql);
+    await kernel.migrate();
+    await kernel.start();
+    const send = sender(`http://127.0.0.1:${(await kernel.listen()).port}`);
+    const ask = (who: string) => (method: string, path: string, body?: unknown) =>
+      send(method, path, { body, headers: { 'x-who': who } });
+    return await work({
+      database,
+      writes: writes as SchemaWrites,
+      admin: ask('admin'),
+      as: (role, ...rest) => ask(role ?? '')(...rest),
+    });
+  } finally {
+    await kernel.stop();
+    await sketched.remove();
+    await database.drop();
+  }
+}
+
+function callerIn(who: string): Caller {
+  if (who === '') return publicCaller();
+  const [role = null, app] = who.split('+');
+  const admin = who === 'admin';
+  return { user: '11111111-1111-4111-8111-111111111111', role: admin ? null : role, admin, app: app === 'app' };
+}

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import type { InProcess, Reply, RequestOptions } from '../../support/service.ts';
+
+/** Passwords of tests need not be hard to guess. */
+export const QUICK_HASHES = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HASH_PARALLELISM: '1' } as const;
+
+/** Requests of one person. */
+export type Ask = (method: string, path: string, body?: unknown, options?: RequestOptions) => Promise<Reply>;
+
+export const asking =
+  (service: InProcess, token: string | null): Ask =>
+  (method, path, body, options = {}) =>
+    service.request(method, path, { token, body, ...options });
+
+export interface Person {
+  readonly id: string;
+  readonly role: string;
+  readonly email: string;
+  readonly password: string;
+  readonly token: string;
+  readonly ask: Ask;
+}
+
+let count = 0;
+
+export interface Grant {
+  readonly collection: string;
+  readonly action: string;
+  readonly fields?: unknown;
+  readonly permissions?: unknown;
+  readonly validation?: unknown;
+  readonly presets?: unknown;
+}
+
+/** A role with these permissions. */
+export async function makeRole(service: InProcess, role: Record<string, unknown> = {}, grants: readonly Grant[] = []): Promise<string> {
+  const admin = asking(service, service.admin.token);
+  const made = await admin('POST', '/roles', { name: `Role ${++count}`, app_access: false, ...role });
+  expect(made.status, JSON.stringify(made.body)).to.equal(200);
+  const id = made.body.data.id as string;
+  for (const grant of grants) await allow(service, id, grant);
+  return id;
+}
+
+export async function allow(service: InProcess, role: string | null, grant: Grant): Promise<number> {
+  const admin = asking(service, service.admin.token);
+  const made = await admin('POST', '/permissions', { role, fields: ['*'], ...grant });
+  expect(made.status, JSON.stringify(made.body)).to.equal(200);
+  return made.body.data.id as number;
+}
+
+/** A user of this role with a static token, which needs no sign-in. */
+export async function makePerson(service: InProcess, role: string, more: Record<string, unknown> = {}): Promise<Person> {
+  const admin = asking(service, service.admin.token);
+  const token = `static-token-of-person-${++count}`;
+  const account = { email: `person${count}@example.com`, password: `password ${count}`, role, token, ...more };
+  const made = await admin('POST', '/users', account);
+  expect(made.status, JSON.stringify(made.body)).to.equal(200);
+  const { id } = made.body.data as { id: string };
+  return { id, role, email: account.email, password: account.password, token, ask: asking(service, token) };
+}
+
+export const codeOf = (reply: Reply): unknown => reply.body?.errors?.[0]?.extensions?.code;
+
+/** `[status, code]`, for comparisons that show both when they fail. */
+export const outcome = (reply: Reply): readonly unknown[] => [reply.status, codeOf(reply)];

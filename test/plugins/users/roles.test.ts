@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { type InProcess, startService } from '../../support/service.ts';
+import { allow, type Ask, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from './people.ts';
+
+describe('roles', () => {
+  let service: InProcess;
+  let admin: Ask;
+
+  before(async function () {
+    this.timeout(30_000);
+    service = await startService({ env: QUICK_HASHES });
+    admin = asking(service, service.admin.token);
+  });
+  after(() => service?.stop());
+
+  const keyOf = async (name: string, more = {}) => (await admin('POST', '/roles', { name, ...more })).body.data?.key;
+
+  it('get a key from their name', async () => {
+    expect(await keyOf('News Desk')).to.equal('news_desk');
+    expect(await keyOf('News -- desk!')).to.equal('news_desk_2');
+    expect(await keyOf('7 samurai')).to.equal('role_7_samurai');
+    expect(await keyOf('Public')).to.equal('public_2');
+    expect(await keyOf('名')).to.equal('role');
+    expect(await keyOf('Named', { key: 'by_hand' })).to.equal('by_hand');
+  });
+
+  it('keep it', async () => {
+    for (const key of ['public', 'Upper', '1st', 'a-b', '', 5]) {
+      expect(outcome(await admin('POST', '/roles', { name: 'x', key })), String(key)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    }
+    const { id, key } = (await admin('POST', '/roles', { name: 'Kept' })).body.data;
+    expect(outcome(await admin('PATCH', `/roles/${id}`, { key: 'other' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    expect((await admin('PATCH', `/roles/${id}`, { key, name: 'Renamed' })).body.data).to.include({ key, name: 'Renamed' });
+  });
+
+  it('made at the same moment get different keys', async () => {
+    const keys = await Promise.all([1, 2, 3, 4].map(() => keyOf('Twin')));
+    expect(keys.sort()).to.deep.equal(['twin', 'twin_2', 'twin_3', 'twin_4']);
+  });
+
+  it('take permissions with them and leave their users suspended', async () => {
+    const role = await makeRole(service);
+    await allow(service, role, { collection: 'platform_roles', action: 'read' });
+    const { id, ask } = await makePerson(service, role);
+    expect((await ask('GET', '/roles')).status).to.equal(200);
+    expect((await admin('DELETE', `/roles/${role}`)).status).to.equal(204);
+    expect((await admin('GET', `/users/${id}`)).body.data).to.include({ role: null, status: 'suspended' });
+    expect(await service.database.query('select 1 from platform_permissions where role = $1', [role])).to.deep.equal([]);
+    expect(outcome(await ask('GET', '/roles'))).to.deep.equal([401, 'USER_SUSPENDED']);
+  });
+
+  describe('the Public one', () => {
+    it('stays, without users and flags', async () => {
+      expect(outcome(await admin('DELETE', `/roles/${PUBLIC_ROLE}`))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      const [someone] = (await admin('GET', '/users?fields=id&limit=1')).body.data;
+      const changes = [{ admin_access: true }, { app_access: true }, { enforce_tfa: true }, { ip_access: ['1.2.3.4'] }, { users: [someone.id] }];
+      for (const change of changes) {
+        expect(outcome(await admin('PATCH', `/roles/${PUBLIC_ROLE}`, change)), JSON.stringify(change)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      }
+      expect((await admin('PATCH', `/roles/${PUBLIC_ROLE}`, { name: 'Everybody', icon: 'x', description: 'y' })).status).to.equal(200);
+    });
+
+    it('has permissions by null or by its id, in payloads and in filters', async () => {
+      const id = await allow(service, null, { collection: 'nothing', action: 'read' });
+      const nulls = (await admin('GET', '/permissions?filter[role][_null]=true&fields=id')).body.data;
+      expect(nulls.filter((row: { system?: true }) => !row.system)).to.deep.equal([{ id }]);
+      const search = await admin('SEARCH', '/permissions', { query: { filter: { role: { _nnull: true } }, fields: ['id'] } });
+      expect(search.body.data.filter((row: { id?: number }) => row.id === id)).to.deep.equal([]);
+    });
+  });
+
+  it('have permissions that mean something', async () => {
+    const role = await makeRole(service);
+    const row = { role, collection: 'x', action: 'read' };
+    for (const change of [{ action: 'peek' }, { permissions: 'all' }, { permissions: [] }, { validation: 1 }, { presets: [1] }, { fields: [1] }, { fields: ['a,b'] }]) {
+      expect(outcome(await admin('POST', '/permissions', { ...row, ...change })), JSON.stringify(change)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    }
+    expect(codeOf(await admin('POST', '/permissions', { role }))).to.equal('FAILED_VALIDATION');
+  });
+
+  it('list all permissions whatever the paging, and still refuse a wrong one', async () => {
+    const { body } = await admin('GET', '/permissions?limit=1&page=2&meta=*');
+    expect(body.data.length).to.be.greaterThan(20);
+    expect(body.meta.total_count).to.be.a('number');
+    expect(outcome(await admin('GET', '/permissions?limit=-2'))).to.deep.equal([400, 'INVALID_QUERY']);
+  });
+});

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { type InProcess, startService } from '../../support/service.ts';
+import { type Ask, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from './people.ts';
+
+describe('users', () => {
+  let service: InProcess;
+  let admin: Ask;
+  let plain: string;
+
+  before(async function () {
+    this.timeout(30_000);
+    service = await startService({ env: QUICK_HASHES });
+    admin = asking(service, service.admin.token);
+    plain = await makeRole(service);
+  });
+  after(() => service?.stop());
+
+  const make = (user: Record<string, unknown>) => admin('POST', '/users', { role: plain, ...user });
+
+  it('have their password stored as a hash and read as a mask', async () => {
+    const { data } = (await make({ email: 'hash@example.com', password: 'in clear' })).body;
+    expect(data.password).to.equal('**********');
+    const [row] = await service.database.query<{ password: string }>('select password from platform_users where id = $1', [data.id]);
+    expect(row?.password).to.match(/^\$argon2id\$/);
+  });
+
+  it('keep their password when a client sends the mask back', async () => {
+    const { id, email, password } = await makePerson(service, plain);
+    expect((await admin('PATCH', `/users/${id}`, { password: '**********', token: '**********', first_name: 'Bo' })).status).to.equal(200);
+    const login = await service.request('POST', '/auth/login', { body: { email, password } });
+    expect(login.status).to.equal(200);
+  });
+
+  it('have a well formed e-mail address', async () => {
+    for (const email of ['nobody', 'a b@example.com', 'a@', '', 7]) {
+      const reply = await make({ email });
+      expect(reply.body.errors[0].extensions).to.deep.equal({ code: 'FAILED_VALIDATION', field: 'email', path: [], type: 'email' });
+    }
+    expect((await make({ email: null })).status).to.equal(200);
+  });
+
+  it('have an address of their own, whatever its case', async () => {
+    const [one, two] = [await makePerson(service, plain), await makePerson(service, plain)];
+    expect(codeOf(await make({ email: one.email.toUpperCase() }))).to.equal('RECORD_NOT_UNIQUE');
+    expect(codeOf(await admin('PATCH', `/users/${two.id}`, { email: one.email }))).to.equal('RECORD_NOT_UNIQUE');
+    expect((await admin('PATCH', `/users/${two.id}`, { email: two.email.toUpperCase() })).status).to.equal(200);
+    const both = { keys: [one.id, two.id], data: { email: 'both@example.com' } };
+    expect(codeOf(await admin('PATCH', '/users', both))).to.equal('RECORD_NOT_UNIQUE');
+    const twice = [{ email: 'Twice@example.com' }, { email: 'twice@example.com' }];
+    expect(codeOf(await admin('POST', '/users', twice))).to.equal('RECORD_NOT_UNIQUE');
+    const racing = await Promise.all([make({ email: 'race@example.com' }), make({ email: 'RACE@example.com' })]);
+    expect(racing.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
+  });
+
+  it('do not tell strangers whose address is taken', async () => {
+    const { ask, email } = await makePerson(service, plain);
+    expect(outcome(await ask('POST', '/users', { email }))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(outcome(await asking(service, null)('POST', '/users', { email }))).to.deep.equal([403, 'FORBIDDEN']);
+  });
+
+  it('do not have their second factor written', async () => {
+    const { id } = await makePerson(service, plain);
+    expect(outcome(await admin('PATCH', `/users/${id}`, { tfa_secret: null }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+  });
+
+  it('have their provider changed by admins only, which forgets what it stored', async () => {
+    const role = await makeRole(service, {}, [{ collection: 'platform_users', action: 'update', fields: ['*', 'provider', 'external_identifier'] }]);
+    const { id, ask } = await makePerson(service, role);
+    for (const change of [{ provider: 'x' }, { external_identifier: 'y' }]) {
+      expect(outcome(await ask('PATCH', '/users/me', change))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    }
+    await service.database.query(`update platform_users set auth_data = '{"a":1}' where id = $1`, [id]);
+    expect((await admin('PATCH', `/users/${id}`, { provider: 'x' })).status).to.equal(200);
+    const rows = await service.database.query('select provider, auth_data from platform_users where id = $1', [id]);
+    expect(rows).to.deep.equal([{ provider: 'x', auth_data: null }]);
+  });
+
+  it('have a known status, a real password and no Public role', async () => {
+    for (const user of [{ status: 'king' }, { status: null }, { password: '' }, { password: 5 }, { role: PUBLIC_ROLE }, { role: { id: PUBLIC_ROLE } }]) {
+      expect(outcome(await make(user)), JSON.stringify(user)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    }
+  });
+
+  it('say where they are without any permission', async () => {
+    const { ask, id } = await makePerson(service, plain);
+    expect((await ask('PATCH', '/users/me/track/page', { last_page: '/content/place' })).status).to.equal(204);
+    const rows = await service.database.query('select last_page from platform_users where id = $1', [id]);
+    expect(rows).to.deep.equal([{ last_page: '/content/place' }]);
+    for (const body of [{}, { last_page: 1 }, { last_page: 'x'.repeat(256) }]) {
+      expect(outcome(await ask('PATCH', '/users/me/track/page', body))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    }
+    expect(outcome(await asking(service, null)('PATCH', '/users/me/track/page', { last_page: '/' }))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+  });
+
+  it('change themselves as far as they may', async () => {
+    const role = await makeRole(service, {}, [
+      { collection: 'platform_users', action: 'update', fields: ['first_name'], permissions: { id: { _eq: '$CURRENT_USER' } } },
+    ]);
+    const { ask } = await makePerson(service, role);
+    const other = await makePerson(service, plain);
+    expect((await ask('PATCH', '/users/me', { first_name: 'Eve' })).status).to.equal(204);
+    expect(outcome(await ask('PATCH', '/users/me', { last_name: 'X' }))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(outcome(await ask('PATCH', `/users/${other.id}`, { first_name: 'Eve' }))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(outcome(await asking(service, null)('PATCH', '/users/me', {}))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+  });
+});
