@@ -77,14 +77,15 @@ export function createSessions(db: Db, lifetime: number): Sessions {
     async closeChanged(users, change) {
       const [password, email, status] = ['password', 'email', 'status'].map((name) => change[name] !== undefined);
       if (!password && !email && !status) return;
-      // The rows stay locked until the change is done, so that no refresh gets in between (it takes them first, too).
-      await db.query(
-        `with changed as materialized (
-          select id from ${table(db, 'users')} where id = any($1::uuid[])
-            and ($2 or ($3 and email is distinct from $4) or ($5 and status is distinct from $6)) order by id for update
-        ) delete from ${table(db, 'sessions')} where "user" in (select id from changed)`,
+      // The rows stay locked until the change is done. A refresh takes them first, too: it either comes later and finds
+      // no session, or was there before, and its new session is seen by the second statement.
+      const { rows } = await db.query<{ id: string }>(
+        `select id from ${table(db, 'users')} where id = any($1::uuid[])
+          and ($2 or ($3 and email is distinct from $4) or ($5 and status is distinct from $6)) order by id for update`,
         [users, password, email, textOf(change.email), status, textOf(change.status)],
       );
+      if (rows.length === 0) return;
+      await db.query(`delete from ${table(db, 'sessions')} where "user" = any($1::uuid[])`, [rows.map(({ id }) => id)]);
     },
   };
 }
@@ -103,10 +104,10 @@ const rotation = (db: Db): string => `with held as materialized (
     delete from ${table(db, 'sessions')} s using owner where s.token = $1 and s."user" = owner.id returning s.expires <= now() as expired
   ), made as (
     insert into ${table(db, 'sessions')} (token, "user", expires, ip, user_agent, origin)
-    select $2, owner.id, now() + $3 * interval '1 millisecond', $4, $5, $6
+    select $2, owner.id, now() + $3 * interval '1 millisecond', $4::text, $5, $6
     from owner cross join gone left join ${table(db, 'roles')} r on r.id = owner.role
     where owner.status = 'active' and not gone.expired
-      and (coalesce(r.ip_access, '') = '' or $4 = any(string_to_array(replace(r.ip_access, ' ', ''), ',')))
+      and (coalesce(r.ip_access, '') = '' or $4::text = any(string_to_array(replace(r.ip_access, ' ', ''), ',')))
     returning "user"
   ), seen as (
     update ${table(db, 'users')} u set last_access = now() from made where u.id = made."user"

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,9 +32,16 @@ const root = new URL('../../', import.meta.url);
 const registers = new Map<string, unknown>();
 Object.assign(globalThis, { [Symbol.for('tenon.test.register')]: registers });
 
+/** Folders of tests that ended before they could remove theirs. */
+const left = new Set<string>();
+process.on('exit', () => {
+  for (const folder of left) rmSync(folder, { recursive: true, force: true });
+});
+
 /** Writes the packages into a temporary folder and answers the composition that loads them. */
 export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-plugins-')));
+  left.add(folder);
   const ids: string[] = [];
   const core: URL[] = [];
   for (const [at, plugin] of plugins.entries()) {
@@ -52,6 +60,7 @@ export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched
     async remove() {
       for (const id of ids) registers.delete(id);
       await rm(folder, { recursive: true, force: true });
+      left.delete(folder);
     },
   };
 }

@@ -37,8 +37,9 @@ export function createInner(deps: Deps): Inner {
       const finals: Payload[] = [];
       const parts: Parts[] = [];
       for (const payload of payloads) {
-        const filtered = await events.filter(eventNames(collection, 'create'), payload, { caller, collection: name });
-        const admitted = await access.admit(collection, 'create', filtered, caller, overview, given);
+        const meta = { caller, collection: name };
+        const filtered = await events.filter(eventNames(collection, 'create'), { ...payload, ...given }, meta);
+        const admitted = await access.admit(collection, 'create', without(filtered, given), caller, overview, given);
         const generated = await withGenerated(collection, 'create', { ...admitted, ...given }, caller, deps.hash);
         parts.push(await withOnes(caller, target, split(collection, generated)));
         finals.push(generated);
@@ -59,9 +60,10 @@ export function createInner(deps: Deps): Inner {
       const keys = [...new Set(rawKeys.map((raw) => castKey(key, raw)))];
       spend(keys.length);
       const meta = { caller, collection: name, keys };
-      const filtered = await events.filter(eventNames(collection, 'update'), payload, meta);
-      const where = await access.restrictWrite(collection, 'update', Object.keys(filtered), caller, overview);
-      const admitted = await access.admit(collection, 'update', filtered, caller, overview, given);
+      const filtered = await events.filter(eventNames(collection, 'update'), { ...payload, ...given }, meta);
+      const submitted = without(filtered, given);
+      const where = await access.restrictWrite(collection, 'update', Object.keys(submitted), caller, overview);
+      const admitted = await access.admit(collection, 'update', submitted, caller, overview, given);
       const generated = await withGenerated(collection, 'update', { ...admitted, ...given }, caller, deps.hash);
       const { own, manys } = await withOnes(caller, target, split(collection, generated));
       const condition = query.condition(where, caller, overview, 2);
@@ -97,3 +99,7 @@ export function createInner(deps: Deps): Inner {
 
   return inner;
 }
+
+/** Listeners see what the platform sets as well; permissions are asked about the rest only. */
+const without = (payload: Payload, given: Payload): Payload =>
+  Object.fromEntries(Object.entries(payload).filter(([name]) => !Object.hasOwn(given, name)));

@@ -24,6 +24,9 @@ export function readExpression(alias: string, field: Field): string {
       return `${column}::text`;
     case 'csv':
       return `case when ${column} = '' then '[]'::json else to_json(string_to_array(${column}, ',')) end`;
+    case 'json':
+      // A text column may be declared to hold JSON (special `cast-json`).
+      return field.column?.dataType.startsWith('json') ? column : `${column}::json`;
     default:
       return field.type.startsWith('geometry') ? `ST_AsGeoJSON(${column})::json` : column;
   }

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import jwt from 'jsonwebtoken';
+import { createAccessTokens } from '../../../plugins/auth/access-tokens.ts';
+
+const SECRET = 'one secret';
+const claims = { id: 'u', role: 'r', app_access: true, admin_access: false };
+const signed = (payload: object, secret = SECRET, options: jwt.SignOptions = {}) => jwt.sign(payload, secret, options);
+const ours = { ...claims, iss: 'service' };
+
+const codeOf = (work: () => unknown): unknown => {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return (error as { code?: string }).code;
+  }
+};
+
+describe('access tokens', () => {
+  const tokens = createAccessTokens({ secret: () => SECRET, lifetime: 60_000 });
+
+  it('say what was signed', () => {
+    const token = tokens.sign(claims);
+    const verified = tokens.verify(token);
+    expect(verified?.claims).to.include({ ...claims, iss: 'service' });
+    expect(verified?.expires).to.be.within(Date.now() + 58_000, Date.now() + 60_000);
+    expect(tokens.verify(token)).to.equal(verified);
+  });
+
+  it('are nobody’s where someone else issued them, or where they are none', () => {
+    for (const text of ['', 'static', 'a.b.c', 'a.b', signed({ ...claims, iss: 'elsewhere' }), signed(claims), 'x'.repeat(5000)]) {
+      expect(tokens.verify(text), text).to.equal(undefined);
+    }
+  });
+
+  it('are invalid with another signature, algorithm or purpose', () => {
+    const wrong = [
+      signed(ours, 'another secret', { expiresIn: 60 }),
+      signed(ours, SECRET, { expiresIn: 60, algorithm: 'HS512' }),
+      signed(ours, '', { expiresIn: 60, algorithm: 'none' }),
+      signed({ ...ours, scope: 'password-reset' }, SECRET, { expiresIn: 60 }),
+      signed({ ...ours, admin_access: 'yes' }, SECRET, { expiresIn: 60 }),
+      signed(ours),
+      `${signed(ours, SECRET, { expiresIn: 60 }).slice(0, -3)}abc`,
+    ];
+    for (const token of wrong) expect(codeOf(() => tokens.verify(token))).to.equal('INVALID_TOKEN');
+  });
+
+  it('expire, remembered or not', () => {
+    expect(codeOf(() => tokens.verify(signed({ ...ours, exp: Math.floor(Date.now() / 1000) - 5 })))).to.equal('TOKEN_EXPIRED');
+    const clock = Date.now;
+    const token = tokens.sign(claims);
+    tokens.verify(token);
+    try {
+      Date.now = () => clock() + 60_001;
+      expect(codeOf(() => tokens.verify(token))).to.equal('TOKEN_EXPIRED');
+    } finally {
+      Date.now = clock;
+    }
+  });
+});

@@ -1,0 +1,121 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import jwt from 'jsonwebtoken';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { type InProcess, startService } from '../../support/service.ts';
+import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../users/people.ts';
+
+const SECRET = 'a secret that only tests know, long enough';
+
+describe('who is asking', () => {
+  let database: FreshDatabase;
+  let here: InProcess;
+  let there: InProcess;
+  let admin: Ask;
+  let role: string;
+  let person: Person;
+
+  before(async function () {
+    this.timeout(60_000);
+    database = await freshDatabase('identify');
+    here = await startService({ database, env: { ...QUICK_HASHES, SECRET } });
+    there = await startService({ database, env: { ...QUICK_HASHES, SECRET } });
+    admin = asking(here, here.admin.token);
+    role = await makeRole(here, { app_access: true });
+  });
+  beforeEach(async () => {
+    person = await makePerson(here, role);
+  });
+  after(async () => {
+    await Promise.all([here?.stop(), there?.stop()]);
+    await database?.drop();
+  });
+
+  const me = (authorization?: string, query = '', service = here) =>
+    service.request('GET', `/users/me?fields=id${query}`, { headers: authorization === undefined ? {} : { authorization } });
+  const signIn = async (who = person) =>
+    (await here.request('POST', '/auth/login', { body: who })).body.data.access_token as string;
+
+  it('is told by the header, whatever the case of its scheme', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      expect((await me(`${scheme} ${person.token}`)).body.data).to.deep.equal({ id: person.id });
+    }
+  });
+
+  it('is told by the query where the header says nothing', async () => {
+    expect((await me(undefined, `&access_token=${person.token}`)).body.data).to.deep.equal({ id: person.id });
+    expect((await me('Basic abc', `&access_token=${person.token}`)).body.data).to.deep.equal({ id: person.id });
+    expect(outcome(await me(undefined, '&access_token=a&access_token=b'))).to.deep.equal([400, 'INVALID_QUERY']);
+  });
+
+  it('is told by the header where both say something', async () => {
+    const other = await makePerson(here, role);
+    expect((await me(`Bearer ${person.token}`, `&access_token=${other.token}`)).body.data).to.deep.equal({ id: person.id });
+    expect(outcome(await me('Bearer wrong', `&access_token=${person.token}`))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+  });
+
+  it('is nobody with a header of another form', async () => {
+    for (const header of ['Bearer', 'Bearer  ', person.token, `Bearer ${person.token} x`]) {
+      expect(outcome(await me(header)), header).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+      expect((await here.request('GET', '/server/info', { headers: { authorization: header } })).status).to.equal(200);
+    }
+  });
+
+  it('fails every request with a wrong token, but for the ping', async () => {
+    const expired = jwt.sign({ id: person.id, role, app_access: true, admin_access: false, iss: 'service', exp: 1 }, SECRET);
+    const forged = jwt.sign({ id: person.id, role, app_access: true, admin_access: true, iss: 'service' }, 'another', { expiresIn: 60 });
+    const cases: readonly (readonly [string, number, string])[] = [
+      ['unknown', 401, 'INVALID_CREDENTIALS'],
+      [expired, 401, 'TOKEN_EXPIRED'],
+      [forged, 403, 'INVALID_TOKEN'],
+      [jwt.sign({ id: person.id, iss: 'elsewhere' }, SECRET), 401, 'INVALID_CREDENTIALS'],
+    ];
+    for (const [token, status, code] of cases) {
+      for (const path of ['/users/me', '/server/info', '/nowhere']) {
+        expect(outcome(await here.request('GET', path, { token })), `${path} ${code}`).to.deep.equal([status, code]);
+      }
+      expect((await here.request('GET', '/server/ping', { token })).body).to.equal('pong');
+    }
+    expect(outcome(await me(undefined, '&access_token=a%00b'))[0]).to.be.oneOf([400, 401]);
+  });
+
+  it('is asked anew for a static token', async () => {
+    expect((await me(`Bearer ${person.token}`)).status).to.equal(200);
+    await database.query(`update platform_users set status = 'archived' where id = $1`, [person.id]);
+    expect(outcome(await me(`Bearer ${person.token}`))).to.deep.equal([401, 'USER_SUSPENDED']);
+    await database.query(`update platform_users set status = 'active', token = null where id = $1`, [person.id]);
+    expect(outcome(await me(`Bearer ${person.token}`))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+  });
+
+  it('is refused with an access token as soon as the user is suspended or gone, in every process', async () => {
+    const token = await signIn();
+    for (const service of [here, there]) expect((await me(`Bearer ${token}`, '', service)).status).to.equal(200);
+    await admin('PATCH', `/users/${person.id}`, { status: 'suspended' });
+    expect(outcome(await me(`Bearer ${token}`))).to.deep.equal([401, 'USER_SUSPENDED']);
+    while ((await me(`Bearer ${token}`, '', there)).status === 200) await pause(10);
+    await admin('PATCH', `/users/${person.id}`, { status: 'active' });
+    expect((await me(`Bearer ${token}`)).status).to.equal(200);
+    await admin('DELETE', `/users/${person.id}`);
+    expect(outcome(await me(`Bearer ${token}`))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+  });
+
+  it('still has an access token after signing out', async () => {
+    const { access_token: token, refresh_token } = (await here.request('POST', '/auth/login', { body: person })).body.data;
+    await here.request('POST', '/auth/logout', { body: { refresh_token } });
+    expect((await me(`Bearer ${token}`)).status).to.equal(200);
+  });
+
+  it('has to come from an address of the role', async () => {
+    const bound = await makeRole(here, { app_access: true, ip_access: ['10.0.0.1'] });
+    const guest = await makePerson(here, bound);
+    const refused = [401, 'INVALID_IP'];
+    expect(outcome(await me(`Bearer ${guest.token}`))).to.deep.equal(refused);
+    expect(outcome(await here.request('POST', '/auth/login', { body: guest }))).to.deep.equal(refused);
+    await admin('PATCH', `/roles/${bound}`, { ip_access: ['10.0.0.1', '127.0.0.1'] });
+    const { access_token: token, refresh_token } = (await here.request('POST', '/auth/login', { body: guest })).body.data;
+    expect((await me(`Bearer ${token}`)).status).to.equal(200);
+    await admin('PATCH', `/roles/${bound}`, { ip_access: ['10.0.0.1'] });
+    expect(outcome(await me(`Bearer ${token}`))).to.deep.equal(refused);
+    expect(outcome(await here.request('POST', '/auth/refresh', { body: { refresh_token } }))).to.deep.equal(refused);
+  });
+});

@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { startService } from '../../support/service.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { outcome } from '../users/people.ts';
+
+describe('settings of signing in', () => {
+  it('without sign-in by password there is no such route', async function () {
+    this.timeout(30_000);
+    // The first admin signs in by that route, so there is nobody to wait for.
+    const error = await failureOf(startService({ env: { AUTH_DISABLE_DEFAULT: 'true' } }));
+    expect(error.message).to.match(/404.*ROUTE_NOT_FOUND/);
+  });
+
+  it('are refused at the start where they cannot work', async () => {
+    const error = await failureOf(startService({ env: { REFRESH_TOKEN_COOKIE_SAME_SITE: 'none' } }));
+    expect(error.message).to.contain('REFRESH_TOKEN_COOKIE_SECURE');
+    expect(error).to.include({ plugin: '@tenon/auth', phase: 'register' });
+  });
+
+  it('show what there is', async function () {
+    this.timeout(30_000);
+    const service = await startService({ env: { ACCESS_TOKEN_TTL: '1m' } });
+    try {
+      expect((await service.request('GET', '/auth')).body).to.deep.equal({ data: [], disableDefault: false });
+      const { email, password } = service.admin;
+      expect((await service.request('POST', '/auth/login', { body: { email, password } })).body.data.expires).to.equal(60_000);
+      expect(outcome(await service.request('GET', '/auth/login'))[0]).to.be.oneOf([404, 405]);
+    } finally {
+      await service.stop();
+    }
+  });
+});

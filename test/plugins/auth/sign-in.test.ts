@@ -1,0 +1,230 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { type InProcess, type Reply, startService } from '../../support/service.ts';
+import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../users/people.ts';
+
+const STALL = 120;
+const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
+
+describe('signing in', () => {
+  let database: FreshDatabase;
+  /** Two processes of the service on one database. */
+  let here: InProcess;
+  let there: InProcess;
+  let admin: Ask;
+  let role: string;
+  let person: Person;
+
+  before(async function () {
+    this.timeout(60_000);
+    database = await freshDatabase('sign_in');
+    const env = { ...QUICK_HASHES, LOGIN_STALL_TIME: String(STALL) };
+    here = await startService({ database, env });
+    there = await startService({ database, env });
+    admin = asking(here, here.admin.token);
+    role = await makeRole(here, { app_access: true });
+  });
+  beforeEach(async () => {
+    person = await makePerson(here, role);
+  });
+  after(async () => {
+    await Promise.all([here?.stop(), there?.stop()]);
+    await database?.drop();
+  });
+
+  const post = (path: string, body?: unknown, cookie?: string, service = here): Promise<Reply> =>
+    service.request('POST', path, { body, headers: cookie === undefined ? {} : { cookie } });
+  const login = (more: Record<string, unknown> = {}, who = person) =>
+    post('/auth/login', { email: who.email, password: who.password, ...more });
+  const refresh = (token: unknown, service = here) => post('/auth/refresh', { refresh_token: token }, undefined, service);
+  const cookieOf = (reply: Reply) => reply.headers.getSetCookie()[0] ?? '';
+  const me = (token: string, service = here) => service.request('GET', '/users/me?fields=id', { token });
+
+  describe('by e-mail and password', () => {
+    it('gives two tokens', async () => {
+      const { status, body, headers } = await login();
+      expect(status).to.equal(200);
+      expect(body.data).to.have.keys('access_token', 'refresh_token', 'expires');
+      expect(body.data.expires).to.equal(900_000);
+      expect(body.data.refresh_token).to.match(/^[\w-]{64}$/);
+      expect(headers.get('cache-control')).to.equal('no-store');
+      expect((await me(body.data.access_token)).body.data).to.deep.equal({ id: person.id });
+      expect((await me(body.data.access_token, there)).body.data).to.deep.equal({ id: person.id });
+      const rows = await database.query<{ last_access: Date }>('select last_access from platform_users where id = $1', [person.id]);
+      expect(Date.now() - Number(rows[0]?.last_access)).to.be.lessThan(60_000);
+    });
+
+    it('stores no token that could be used', async () => {
+      const { refresh_token: token } = (await login()).body.data;
+      expect(await database.query('select 1 from platform_sessions where token = $1', [token])).to.deep.equal([]);
+      const stored = await database.query<{ token: string }>('select token from platform_sessions where "user" = $1', [person.id]);
+      expect(outcome(await refresh(stored[0]?.token))).to.deep.equal(WRONG);
+    });
+
+    it('puts the refresh token into a cookie where asked to', async () => {
+      const reply = await login({ mode: 'cookie' });
+      expect(reply.body.data).to.have.keys('access_token', 'expires');
+      expect(cookieOf(reply)).to.match(/^service_refresh_token=[\w-]{64}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+    });
+
+    it('minds no case in the address', async () => {
+      expect((await login({ email: person.email.toUpperCase() })).status).to.equal(200);
+    });
+
+    it('says the same of a wrong password, an empty one and an unknown address, and takes its time', async () => {
+      for (const more of [{ password: 'wrong' }, { password: '' }, { email: 'nobody@example.com' }, { email: '' }]) {
+        const started = performance.now();
+        const reply = await login(more);
+        expect(performance.now() - started, JSON.stringify(more)).to.be.at.least(STALL - 2);
+        expect(outcome(reply), JSON.stringify(more)).to.deep.equal(WRONG);
+      }
+    });
+
+    it('needs both, as texts, and a known mode', async () => {
+      for (const body of [{}, { email: 'a@b.c' }, { password: 'x' }, { email: 1, password: 'x' }, [], { ...person, mode: 'session' }]) {
+        expect(outcome(await post('/auth/login', body)), JSON.stringify(body)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      }
+      expect(outcome(await post('/auth/login', '{"email":'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    });
+
+    it('is for active users of this provider', async () => {
+      for (const status of ['draft', 'invited', 'suspended', 'archived']) {
+        await admin('PATCH', `/users/${person.id}`, { status });
+        expect(outcome(await login())).to.deep.equal([401, 'USER_SUSPENDED']);
+        expect(outcome(await login({ password: 'wrong' }))).to.deep.equal(WRONG);
+      }
+      await admin('PATCH', `/users/${person.id}`, { status: 'active', provider: 'elsewhere' });
+      expect(outcome(await login())).to.deep.equal([401, 'INVALID_PROVIDER']);
+    });
+
+    it('does not work for users without a password', async () => {
+      await admin('PATCH', `/users/${person.id}`, { password: null });
+      expect(outcome(await login({ password: 'null' }))).to.deep.equal(WRONG);
+    });
+
+    it('forgets sessions that are over', async () => {
+      await login();
+      await database.query(`update platform_sessions set expires = now() - interval '1 s'`);
+      await login();
+      expect(await database.query('select 1 from platform_sessions')).to.have.length(1);
+    });
+  });
+
+  describe('again, by refresh token', () => {
+    it('takes the old one away', async () => {
+      const first = (await login()).body.data.refresh_token;
+      const second = await refresh(first);
+      expect(second.status).to.equal(200);
+      expect(second.body.data.refresh_token).to.match(/^[\w-]{64}$/).and.not.equal(first);
+      expect((await me(second.body.data.access_token)).status).to.equal(200);
+      expect(outcome(await refresh(first))).to.deep.equal(WRONG);
+      expect((await refresh(second.body.data.refresh_token)).status).to.equal(200);
+    });
+
+    it('has one winner of several at the same moment, through whichever process', async function () {
+      this.timeout(20_000);
+      for (let round = 0; round < 10; round++) {
+        const token = (await login()).body.data.refresh_token;
+        const replies = await Promise.all([here, there, here, there].map((service) => refresh(token, service)));
+        const winners = replies.filter(({ status }) => status === 200);
+        expect(replies.map(({ status }) => status).sort()).to.deep.equal([200, 401, 401, 401]);
+        expect((await refresh(winners[0]?.body.data.refresh_token)).status).to.equal(200);
+      }
+    });
+
+    it('knows the mode by what it is given', async () => {
+      const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
+      const renewed = await post('/auth/refresh', undefined, cookie);
+      expect(renewed.body.data).to.have.keys('access_token', 'expires');
+      const next = cookieOf(renewed).split(';', 1)[0] as string;
+      expect(next).to.match(/^service_refresh_token=[\w-]{64}$/).and.not.equal(cookie);
+      const json = await post('/auth/refresh', { mode: 'json', refresh_token: next.split('=')[1] });
+      expect(json.body.data).to.have.property('refresh_token');
+      expect(json.headers.getSetCookie()).to.deep.equal([]);
+    });
+
+    it('needs a token that is there, in the right place', async () => {
+      const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
+      expect(outcome(await post('/auth/refresh'))).to.deep.equal(WRONG);
+      expect(outcome(await post('/auth/refresh', {}))).to.deep.equal(WRONG);
+      expect(outcome(await post('/auth/refresh', { mode: 'cookie' }))).to.deep.equal(WRONG);
+      expect(outcome(await post('/auth/refresh', { mode: 'json' }, cookie))).to.deep.equal(WRONG);
+      expect(outcome(await refresh('unknown'))).to.deep.equal(WRONG);
+      expect(outcome(await refresh(7))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(outcome(await post('/auth/refresh', { mode: 'session' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    });
+
+    it('tells when it is too late', async () => {
+      const token = (await login()).body.data.refresh_token;
+      await database.query(`update platform_sessions set expires = now() - interval '1 s' where "user" = $1`, [person.id]);
+      expect(outcome(await refresh(token))).to.deep.equal([401, 'TOKEN_EXPIRED']);
+      expect(outcome(await refresh(token))).to.deep.equal(WRONG);
+    });
+
+    it('ends for users who are not active any more', async () => {
+      const token = (await login()).body.data.refresh_token;
+      await database.query(`update platform_users set status = 'archived' where id = $1`, [person.id]);
+      expect(outcome(await refresh(token))).to.deep.equal([401, 'USER_SUSPENDED']);
+      expect(await database.query('select 1 from platform_sessions where "user" = $1', [person.id])).to.deep.equal([]);
+    });
+
+    it('takes what changed in the account into the new token', async () => {
+      const other = await makeRole(here, {}, [{ collection: 'platform_roles', action: 'read' }]);
+      const { access_token: old, refresh_token: token } = (await login()).body.data;
+      await admin('PATCH', `/users/${person.id}`, { role: other });
+      expect((await here.request('GET', '/roles?fields=id', { token: old })).body.data).to.deep.equal([{ id: role }]);
+      const fresh = (await refresh(token)).body.data.access_token;
+      expect((await here.request('GET', '/roles?fields=id', { token: fresh })).body.data.length).to.be.greaterThan(2);
+    });
+  });
+
+  describe('ends', () => {
+    it('by signing out, by body or cookie', async () => {
+      const token = (await login()).body.data.refresh_token;
+      const out = await post('/auth/logout', { refresh_token: token });
+      expect([out.status, out.body]).to.deep.equal([204, undefined]);
+      expect(outcome(await refresh(token))).to.deep.equal(WRONG);
+      const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
+      const cleared = await post('/auth/logout', undefined, cookie);
+      expect(cleared.status).to.equal(204);
+      expect(cookieOf(cleared)).to.match(/^service_refresh_token=; Max-Age=0; Path=\/; HttpOnly/);
+      expect(outcome(await post('/auth/refresh', undefined, cookie))).to.deep.equal(WRONG);
+      expect(outcome(await post('/auth/logout'))).to.deep.equal(WRONG);
+      expect((await post('/auth/logout', { refresh_token: 'unknown' })).status).to.equal(204);
+    });
+
+    it('of the token in the body, where there is a cookie too', async () => {
+      const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
+      const token = (await login()).body.data.refresh_token;
+      await post('/auth/logout', { refresh_token: token }, cookie);
+      expect(outcome(await refresh(token))).to.deep.equal(WRONG);
+      expect((await post('/auth/refresh', undefined, cookie)).status).to.equal(200);
+    });
+
+    it('with a new password, e-mail or status, but with nothing else', async () => {
+      const changes: readonly (readonly [Record<string, unknown>, boolean])[] = [
+        [{ first_name: 'Kim', email: person.email, status: 'active' }, false],
+        [{ password: 'a new one' }, true],
+        [{ email: `new-${person.email}` }, true],
+        [{ status: 'suspended' }, true],
+      ];
+      let who = person;
+      for (const [change, ends] of changes) {
+        const token = (await login({}, who)).body.data.refresh_token;
+        expect((await admin('PATCH', `/users/${person.id}`, change)).status).to.equal(200);
+        expect((await refresh(token)).status, JSON.stringify(change)).to.equal(ends ? 401 : 200);
+        who = { ...who, ...(change as object) };
+      }
+    });
+
+    it('for good when the password changes while a refresh runs', async function () {
+      this.timeout(20_000);
+      for (let round = 0; round < 8; round++) {
+        const token = (await login()).body.data.refresh_token;
+        const [renewed] = await Promise.all([refresh(token, there), admin('PATCH', `/users/${person.id}`, { password: person.password })]);
+        if (renewed.status === 200) expect((await refresh(renewed.body.data.refresh_token)).status).to.equal(401);
+        expect(await database.query('select 1 from platform_sessions where "user" = $1', [person.id])).to.deep.equal([]);
+      }
+    });
+  });
+});

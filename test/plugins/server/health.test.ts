@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import type { HealthCheck } from '#kernel';
+import { createHealth } from '../../../plugins/server/health.ts';
+
+const check = (name: string, more: Partial<HealthCheck>): HealthCheck => ({
+  name,
+  componentType: 'part',
+  check: async () => ({ value: 1 }),
+  ...more,
+});
+
+describe('health', () => {
+  it('is the worst of its checks', async () => {
+    const measure = createHealth(50);
+    const { status, checks } = await measure([
+      check('fine', {}),
+      check('slow', { threshold: 10, check: async () => ({ value: 11 }) }),
+      check('counted', { check: async () => ({ value: 3, unit: 'things' }) }),
+      check('broken', { check: () => Promise.reject(new Error('no way')) }),
+      check('stuck', { check: () => new Promise(() => {}) }),
+    ]);
+    expect(status).to.equal('error');
+    expect(checks.fine?.[0]).to.include({ componentType: 'part', status: 'ok', observedValue: 1, observedUnit: 'ms' });
+    expect(checks.slow?.[0]).to.include({ status: 'warn', threshold: 10 });
+    expect(checks.counted?.[0]).to.include({ observedUnit: 'things' });
+    expect(checks.broken?.[0]).to.include({ status: 'error', output: 'no way' });
+    expect(checks.stuck?.[0]).to.include({ status: 'error', output: 'no answer within 50 ms' });
+  });
+
+  it('is good without any', async () => {
+    expect(await createHealth()([])).to.deep.equal({ status: 'ok', checks: {} });
+  });
+
+  it('is measured once for those who ask together', async () => {
+    let count = 0;
+    const measure = createHealth(50, 1000);
+    const counted = [check('one', { check: async () => ({ value: ++count }) })];
+    await Promise.all([measure(counted), measure(counted)]);
+    await measure(counted);
+    expect(count).to.equal(1);
+  });
+});

@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { type InProcess, startService } from '../../support/service.ts';
+import { makePerson, makeRole } from '../users/people.ts';
+
+describe('routes of the server', () => {
+  let service: InProcess;
+  before(async function () {
+    this.timeout(30_000);
+    service = await startService({ env: { QUERY_LIMIT_MAX: '500' } });
+  });
+  after(() => service?.stop());
+
+  it('answer a ping as text', async () => {
+    const { status, body, headers } = await service.request('GET', '/server/ping');
+    expect([status, body, headers.get('content-type')]).to.deep.equal([200, 'pong', 'text/plain; charset=utf-8']);
+  });
+
+  it('tell anybody whether the service is well, and admins why', async () => {
+    const anybody = await service.request('GET', '/server/health');
+    expect(anybody.body).to.deep.equal({ status: 'ok' });
+    expect(anybody.headers.get('content-type')).to.match(/^application\/health\+json/);
+    expect(anybody.headers.get('cache-control')).to.equal('no-store');
+    const admin = await service.request('GET', '/server/health', { token: service.admin.token });
+    expect(admin.body).to.have.keys('status', 'releaseId', 'serviceId', 'checks');
+    expect(admin.body.checks['pg:responseTime'][0]).to.include({ componentType: 'datastore', status: 'ok', threshold: 150 });
+  });
+
+  it('tell as much of the service as the caller may know', async () => {
+    const anybody = (await service.request('GET', '/server/info')).body.data;
+    expect(anybody).to.have.keys('project');
+    expect(anybody.project).to.include({ default_language: 'en-US', project_logo: null });
+    const { ask } = await makePerson(service, await makeRole(service));
+    const someone = (await ask('GET', '/server/info')).body.data;
+    expect(someone).to.have.keys('project', 'rateLimit', 'rateLimitGlobal', 'websocket', 'queryLimit');
+    expect(someone.queryLimit).to.deep.equal({ default: 100, max: 500 });
+    const admin = (await service.request('GET', '/server/info', { token: service.admin.token })).body.data;
+    expect(admin.service.version).to.match(/^\d+\.\d+\.\d+/);
+  });
+});
