@@ -19,7 +19,12 @@ export async function forgetCollections(db: Db, names: readonly string[]): Promi
  * Takes deleted fields out of the lists and rules of their collection. No permission may become wider by that. `key` is
  * the collection's primary key, if it still has one.
  */
-export async function forgetFields(db: Db, collection: string, fields: readonly string[], key: string | null): Promise<void> {
+export async function forgetFields(
+  db: Db,
+  collection: string,
+  fields: readonly string[],
+  key: string | null,
+): Promise<void> {
   // A list of just this field becomes empty, which is "none"; null would say the same, `*` the opposite.
   await db.query(
     `update ${table(db)} set fields = array_to_string(array(
@@ -37,10 +42,17 @@ export async function forgetFields(db: Db, collection: string, fields: readonly 
   for (const row of rows) {
     const before = [parsed(row.permissions), parsed(row.validation), parsed(row.presets)] as const;
     const [rule, validation, presets] = before;
-    const after = [rule && noRows ? closed(rule, fields, noRows) : rule, validation && pruned(validation, fields), presets && without(presets, fields)];
+    const after = [
+      rule && noRows ? closed(rule, fields, noRows) : rule,
+      validation && pruned(validation, fields),
+      presets && without(presets, fields),
+    ];
     if (JSON.stringify(after) === JSON.stringify(before)) continue;
     const values = after.map((value) => (value ? JSON.stringify(value) : null));
-    await db.query(`update ${table(db)} set permissions = $2, validation = $3, presets = $4 where id = $1`, [row.id, ...values]);
+    await db.query(`update ${table(db)} set permissions = $2, validation = $3, presets = $4 where id = $1`, [
+      row.id,
+      ...values,
+    ]);
   }
 }
 
@@ -73,4 +85,6 @@ export function pruned(rule: Filter, fields: readonly string[]): Filter {
 }
 
 const isLogical = (key: string, value: unknown): value is Filter[] =>
-  (key === '_and' || key === '_or') && Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null);
+  (key === '_and' || key === '_or') &&
+  Array.isArray(value) &&
+  value.every((one) => typeof one === 'object' && one !== null);

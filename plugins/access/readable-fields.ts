@@ -7,7 +7,9 @@ import { lists } from './restrict/rules.ts';
 export function readableNames(set: PermissionSet, collection: Collection): ReadonlySet<string> {
   const rows = set.of(collection.name, 'read');
   const fields = [...collection.fields.values()];
-  return new Set(fields.filter((field) => set.admin || rows.some((one) => lists(one, field.name, field))).map(({ name }) => name));
+  return new Set(
+    fields.filter((field) => set.admin || rows.some((one) => lists(one, field.name, field))).map(({ name }) => name),
+  );
 }
 
 export const createReadableFields =

@@ -1,6 +1,6 @@
-import { fail } from '#kernel';
 import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
+import { fail } from '#kernel';
 
 /** What an access token says; the names are the field's. */
 export interface Claims {
@@ -42,10 +42,14 @@ export function createAccessTokens({ secret, lifetime, remembered = 5000 }: Opti
 
   function check(token: string): Verified {
     try {
-      const claims = jwt.verify(token, secret(), { algorithms: [ALGORITHM], issuer: ISSUER }) as Record<string, unknown>;
+      const claims = jwt.verify(token, secret(), { algorithms: [ALGORITHM], issuer: ISSUER }) as Record<
+        string,
+        unknown
+      >;
       const { exp } = claims;
       // Tokens with a purpose (in mails) are signed with the same secret, but nobody can sign in with them.
-      if (typeof exp !== 'number' || 'scope' in claims || !isClaims(claims)) throw fail('INVALID_TOKEN', 'it is no access token');
+      if (typeof exp !== 'number' || 'scope' in claims || !isClaims(claims))
+        throw fail('INVALID_TOKEN', 'it is no access token');
       return { claims, expires: exp * 1000 };
     } catch (error) {
       if (error instanceof jwt.TokenExpiredError) throw expired();
@@ -57,7 +61,9 @@ export function createAccessTokens({ secret, lifetime, remembered = 5000 }: Opti
   return {
     sign(claims) {
       const iat = Math.floor(Date.now() / 1000);
-      return jwt.sign({ ...claims, iat, exp: iat + Math.ceil(lifetime / 1000), iss: ISSUER }, secret(), { algorithm: ALGORITHM });
+      return jwt.sign({ ...claims, iat, exp: iat + Math.ceil(lifetime / 1000), iss: ISSUER }, secret(), {
+        algorithm: ALGORITHM,
+      });
     },
     verify(token) {
       let verified = known.get(token);
@@ -77,7 +83,10 @@ const expired = () => fail('TOKEN_EXPIRED', 'the access token is too old');
 
 const isName = (value: unknown) => value === null || typeof value === 'string';
 const isClaims = (claims: Record<string, unknown>): claims is Claims =>
-  isName(claims.id) && isName(claims.role) && typeof claims.app_access === 'boolean' && typeof claims.admin_access === 'boolean';
+  isName(claims.id) &&
+  isName(claims.role) &&
+  typeof claims.app_access === 'boolean' &&
+  typeof claims.admin_access === 'boolean';
 
 /** Who issued it, if it has the form of such a token at all; nothing is believed yet. */
 function issuerOf(token: string): unknown {

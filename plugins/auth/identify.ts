@@ -49,7 +49,11 @@ const callerWith = ({ id, role, admin_access, app_access }: Claims, client: Clie
 });
 
 /** A role may be bound to addresses; the Public role's hold for whoever has none. */
-export async function checkAddress(access: Pick<Access, 'role'>, role: string | null, ip: string | null): Promise<void> {
+export async function checkAddress(
+  access: Pick<Access, 'role'>,
+  role: string | null,
+  ip: string | null,
+): Promise<void> {
   const addresses = (await access.role(role))?.addresses ?? [];
   if (addresses.length > 0 && (ip === null || !addresses.includes(ip))) {
     throw fail('INVALID_IP', `${ip} is not among the addresses of the role`);

@@ -60,7 +60,8 @@ export default definePlugin<Config>({
     // The next request of this process must see the change, so nobody waits for the message from the database.
     for (const event of ['users.update', 'users.delete', 'roles.delete']) events.onAction(event, standing.forget);
     host.onStart(async () => {
-      if (secret !== undefined && secret.length < 32) log.warn('SECRET is short: 32 characters or more are hard to guess');
+      if (secret !== undefined && secret.length < 32)
+        log.warn('SECRET is short: 32 characters or more are hard to guess');
       secret ??= await keptSecret(config.DATA_PATH);
     });
   },

@@ -29,9 +29,13 @@ export function refreshCookie(config: CookieConfig): RefreshCookie {
   const secure = config.REFRESH_TOKEN_COOKIE_SECURE;
   const sameSite = config.REFRESH_TOKEN_COOKIE_SAME_SITE;
   if (!NAME.test(name)) throw fail('INVALID_CONFIG', 'REFRESH_TOKEN_COOKIE_NAME is not a name for a cookie');
-  if (domain !== undefined && !DOMAIN.test(domain)) throw fail('INVALID_CONFIG', 'REFRESH_TOKEN_COOKIE_DOMAIN is not a domain');
+  if (domain !== undefined && !DOMAIN.test(domain))
+    throw fail('INVALID_CONFIG', 'REFRESH_TOKEN_COOKIE_DOMAIN is not a domain');
   if (sameSite === 'none' && !secure) {
-    throw fail('INVALID_CONFIG', 'REFRESH_TOKEN_COOKIE_SAME_SITE=none needs REFRESH_TOKEN_COOKIE_SECURE=true: browsers drop the cookie otherwise');
+    throw fail(
+      'INVALID_CONFIG',
+      'REFRESH_TOKEN_COOKIE_SAME_SITE=none needs REFRESH_TOKEN_COOKIE_SECURE=true: browsers drop the cookie otherwise',
+    );
   }
   const attributes = [
     'Path=/',
@@ -44,13 +48,13 @@ export function refreshCookie(config: CookieConfig): RefreshCookie {
     ctx.res.appendHeader('Set-Cookie', `${name}=${value}; Max-Age=${seconds}; ${attributes}`);
 
   return {
-    read: (ctx) => valueOf(ctx.req.headers.cookie, name),
+    read: (ctx) => cookieNamed(ctx.req.headers.cookie, name),
     write: (ctx, token) => void set(ctx, token, Math.floor(config.REFRESH_TOKEN_TTL / 1000)),
     clear: (ctx) => void set(ctx, '', 0),
   };
 }
 
-function valueOf(header: string | undefined, name: string): string | undefined {
+function cookieNamed(header: string | undefined, name: string): string | undefined {
   for (const pair of header?.split(';') ?? []) {
     const at = pair.indexOf('=');
     if (at !== -1 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;

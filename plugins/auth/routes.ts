@@ -16,14 +16,26 @@ interface Deps {
 
 type Mode = 'json' | 'cookie';
 
-const invalid = (field: string, expected: string) => fail('INVALID_PAYLOAD', `"${field}" must be ${expected}`, { path: [field] });
+const invalid = (field: string, expected: string) =>
+  fail('INVALID_PAYLOAD', `"${field}" must be ${expected}`, { path: [field] });
 
 /** `/auth`: signing in by e-mail and password, staying signed in, signing out. */
-export function authRoutes({ signIn, sessions, cookie, accessLifetime, stallTime, disableDefault }: Deps): readonly Route[] {
+export function authRoutes({
+  signIn,
+  sessions,
+  cookie,
+  accessLifetime,
+  stallTime,
+  disableDefault,
+}: Deps): readonly Route[] {
   function answer(ctx: HttpContext, mode: Mode, { access, refresh }: Grant): void {
     if (mode === 'cookie') cookie.write(ctx, refresh);
     ctx.set('Cache-Control', 'no-store');
-    sendData(ctx, { access_token: access, expires: accessLifetime, ...(mode === 'json' ? { refresh_token: refresh } : {}) });
+    sendData(ctx, {
+      access_token: access,
+      expires: accessLifetime,
+      ...(mode === 'json' ? { refresh_token: refresh } : {}),
+    });
   }
 
   const login: Route = {
@@ -81,7 +93,8 @@ export function authRoutes({ signIn, sessions, cookie, accessLifetime, stallTime
 }
 
 function object(body: unknown): Record<string, unknown> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'the body must be an object');
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw fail('INVALID_PAYLOAD', 'the body must be an object');
   return body as Record<string, unknown>;
 }
 

@@ -33,7 +33,8 @@ export interface Sessions {
 const makeToken = (): string => randomBytes(48).toString('base64url');
 /** 256 random bits cannot be guessed, so a plain hash keeps them as well as a slow one would. */
 const stored = (token: string): string => createHash('sha256').update(token).digest('hex');
-const about = ({ ip, userAgent, origin }: Client) => [ip, userAgent, origin].map((text) => text?.slice(0, 255).replaceAll('\0', '') ?? null);
+const about = ({ ip, userAgent, origin }: Client) =>
+  [ip, userAgent, origin].map((text) => text?.slice(0, 255).replaceAll('\0', '') ?? null);
 
 export function createSessions(db: Db, lifetime: number): Sessions {
   return {

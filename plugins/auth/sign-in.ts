@@ -46,7 +46,8 @@ export function createSignIn(deps: SignInDeps): SignIn {
 
   /** An unknown address takes as long as a wrong password. */
   async function matches(person: Person | undefined, password: string): Promise<boolean> {
-    const stored = person?.password ?? (await (decoy ??= passwords.hash(randomBytes(16).toString('hex'))));
+    decoy ??= passwords.hash(randomBytes(16).toString('hex'));
+    const stored = person?.password ?? (await decoy);
     return (await passwords.verify(stored, password)) && person?.password !== null && person !== undefined;
   }
 

@@ -1,5 +1,5 @@
-import { fail } from '#kernel';
 import { LRUCache } from 'lru-cache';
+import { fail } from '#kernel';
 import { type Bus, messageText, NOTIFY_CHANNEL } from '../cluster/contract.ts';
 import { type Db, identifier, type Migration } from '../database/contract.ts';
 import { table } from './tables.ts';

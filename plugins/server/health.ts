@@ -43,7 +43,11 @@ export const worst = (all: readonly CheckStatus[]): CheckStatus =>
 
 async function resultOf(check: HealthCheck, timeLimit: number): Promise<Result> {
   const { componentType, threshold } = check;
-  const about = { componentType, observedAt: new Date().toISOString(), ...(threshold === undefined ? {} : { threshold }) };
+  const about = {
+    componentType,
+    observedAt: new Date().toISOString(),
+    ...(threshold === undefined ? {} : { threshold }),
+  };
   try {
     const { value, unit = 'ms', status } = await inTime(check, timeLimit);
     const isSlow = threshold !== undefined && value > threshold;

@@ -15,7 +15,10 @@ const PROJECT = {
 } as const;
 
 /** As much as the caller's level may know (specification, "Server endpoints"). */
-export function infoFor({ user, admin, share }: Caller, { ceilings }: Pick<Query, 'ceilings'>): Record<string, unknown> {
+export function infoFor(
+  { user, admin, share }: Caller,
+  { ceilings }: Pick<Query, 'ceilings'>,
+): Record<string, unknown> {
   return {
     project: PROJECT,
     ...(user === null ? {} : { rateLimit: false, rateLimitGlobal: false, websocket: false }),

@@ -23,7 +23,9 @@ export async function firstStart({ db, passwords, admin, show }: Deps): Promise<
       [PUBLIC_ROLE],
     );
     if (await hasAdmin(db)) return false;
-    const { rows } = await db.query(`select 1 from ${table(db, 'users')} where lower(email) = lower($1)`, [admin.email]);
+    const { rows } = await db.query(`select 1 from ${table(db, 'users')} where lower(email) = lower($1)`, [
+      admin.email,
+    ]);
     if (rows.length > 0) {
       throw Object.assign(new Error(`there is no admin, and ${admin.email} belongs to a user who is none`), {
         remedy: 'set ADMIN_EMAIL to an address that nobody has',
@@ -48,7 +50,9 @@ async function hasAdmin(db: Db): Promise<boolean> {
 }
 
 async function adminRole(db: Db): Promise<string> {
-  const found = await db.query<{ id: string }>(`select id from ${table(db, 'roles')} where admin_access order by name, id limit 1`);
+  const found = await db.query<{ id: string }>(
+    `select id from ${table(db, 'roles')} where admin_access order by name, id limit 1`,
+  );
   if (found.rows[0]) return found.rows[0].id;
   const { rows } = await db.query<{ id: string }>(
     `insert into ${table(db, 'roles')} (id, name, icon, description, admin_access, app_access)

@@ -56,7 +56,8 @@ export function createAdmit({ permissions, substitute }: Deps): Access['admit'] 
     const branches = granted === 'all' ? [] : await Promise.all(granted.map((one) => branchOf(one, submitted, scope)));
     const holding = branches.filter(({ broken }) => broken.length === 0);
     const adding = (holding.length > 0 ? holding : branches).map(({ presets }) => presets);
-    const row: Row = { ...adding.reduceRight((row, presets) => ({ ...row, ...presets }), {}), ...submitted };
+    // Stored rows come first and win over those of app access; what was submitted wins over all.
+    const row: Row = Object.fromEntries([...adding.reverse(), submitted].flatMap((one) => Object.entries(one)));
     refuse([
       ...impliedBreaches(collection, action, row),
       ...(await ownRules(row, scope)),

@@ -10,7 +10,7 @@ const WHO = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
 export type Substitute = <T>(value: T, caller: Caller, overview: Overview) => Promise<T>;
 
 export function createSubstitute(db: Db): Substitute {
-  async function valueOf(text: string, caller: Caller, overview: Overview): Promise<unknown> {
+  async function resolved(text: string, caller: Caller, overview: Overview): Promise<unknown> {
     const moment = momentOf(text);
     if (moment) return moment;
     const [whole, who, path] = WHO.exec(text) ?? [];
@@ -23,7 +23,12 @@ export function createSubstitute(db: Db): Substitute {
   }
 
   /** From row to row along many-to-one fields, with the system's rights: rules may, requests may not. */
-  async function follow(start: Collection | undefined, key: unknown, path: readonly string[], overview: Overview): Promise<unknown> {
+  async function follow(
+    start: Collection | undefined,
+    key: unknown,
+    path: readonly string[],
+    overview: Overview,
+  ): Promise<unknown> {
     let collection = start;
     let value: unknown = key;
     for (const name of path) {
@@ -42,10 +47,12 @@ export function createSubstitute(db: Db): Substitute {
   }
 
   async function substitute(value: unknown, caller: Caller, overview: Overview): Promise<unknown> {
-    if (typeof value === 'string') return value.startsWith('$') ? valueOf(value, caller, overview) : value;
+    if (typeof value === 'string') return value.startsWith('$') ? resolved(value, caller, overview) : value;
     if (Array.isArray(value)) return Promise.all(value.map((one) => substitute(one, caller, overview)));
     if (typeof value !== 'object' || value === null) return value;
-    const entries = Object.entries(value).map(async ([key, one]) => [key, await substitute(one, caller, overview)] as const);
+    const entries = Object.entries(value).map(
+      async ([key, one]) => [key, await substitute(one, caller, overview)] as const,
+    );
     return Object.fromEntries(await Promise.all(entries));
   }
 

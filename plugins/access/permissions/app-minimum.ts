@@ -16,9 +16,27 @@ const grant = (collection: string, action: Action, more: Partial<Permission> = {
 });
 
 const OWN_ACCOUNT = [
-  'id', 'first_name', 'last_name', 'last_page', 'email', 'password', 'location', 'title', 'description', 'tags', 'avatar',
-  'language', 'theme', 'appearance', 'theme_light', 'theme_dark', 'theme_light_overrides', 'theme_dark_overrides',
-  'tfa_secret', 'status', 'role',
+  'id',
+  'first_name',
+  'last_name',
+  'last_page',
+  'email',
+  'password',
+  'location',
+  'title',
+  'description',
+  'tags',
+  'avatar',
+  'language',
+  'theme',
+  'appearance',
+  'theme_light',
+  'theme_dark',
+  'theme_light_overrides',
+  'theme_dark_overrides',
+  'tfa_secret',
+  'status',
+  'role',
 ];
 
 /** What the admin app needs to work at all. Not stored: added to the rows of every caller with app access. */

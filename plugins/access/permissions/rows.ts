@@ -34,7 +34,14 @@ export async function permissionsOf(db: Db, role: string): Promise<Reading<reado
   };
 }
 
-function permission({ collection, action, permissions, validation, presets, fields }: PermissionRow): Permission | undefined {
+function permission({
+  collection,
+  action,
+  permissions,
+  validation,
+  presets,
+  fields,
+}: PermissionRow): Permission | undefined {
   if (collection === null || !ACTIONS.includes(action as Action)) return undefined;
   return {
     collection,

@@ -1,6 +1,11 @@
 import type { Action, Permission, PermissionSet } from '../contract.ts';
 
-const EVERYTHING: Omit<Permission, 'collection' | 'action'> = { rule: null, validation: null, presets: null, fields: ['*'] };
+const EVERYTHING: Omit<Permission, 'collection' | 'action'> = {
+  rule: null,
+  validation: null,
+  presets: null,
+  fields: ['*'],
+};
 const NONE: readonly Permission[] = [];
 
 /** Rows by collection and action; the order of rows is the order given. */

@@ -38,7 +38,9 @@ export function createRules(query: Pick<Query, 'filter'>): Rules {
     }
     let rule = entry.rules.get(permission);
     if (!rule) {
-      rule = permission.rule ? query.filter(collection, permission.rule, scope.overview, { trusted: true }) : EVERYTHING;
+      rule = permission.rule
+        ? query.filter(collection, permission.rule, scope.overview, { trusted: true })
+        : EVERYTHING;
       entry.rules.set(permission, rule);
     }
     return rule;

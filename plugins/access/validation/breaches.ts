@@ -95,8 +95,11 @@ function within(rule: Record<string, unknown>, found: Found, path: readonly stri
 function quantified(key: '_some' | '_none', rule: unknown, found: Found, path: readonly string[]): readonly Breach[] {
   if (found === undefined || found.value === ABSENT_NULL) return [];
   if (!Array.isArray(found.value)) return [{ path, type: 'required' }];
-  const results = found.value.map((one) => (isObject(one) ? group(rule, inside(one), path) : [{ path, type: 'required' }]));
-  if (key === '_some') return results.some((one) => one.length === 0) ? [] : (results[0] ?? [{ path, type: 'required' }]);
+  const results = found.value.map((one) =>
+    isObject(one) ? group(rule, inside(one), path) : [{ path, type: 'required' }],
+  );
+  if (key === '_some')
+    return results.some((one) => one.length === 0) ? [] : (results[0] ?? [{ path, type: 'required' }]);
   // A bare key may lead to any row, so it cannot count as "none of them".
   const kept = found.value.every((one, index) => isObject(one) && (results[index]?.length ?? 0) > 0);
   return kept ? [] : [{ path, type: 'required' }];

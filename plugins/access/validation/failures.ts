@@ -12,7 +12,12 @@ export function refuse(found: readonly (Breach & { readonly message?: string | n
   if (distinct.size > 0) throw new Failures([...distinct.values()]);
 }
 
-function failureOf({ path: [field = '', ...path], type, message, ...rest }: Breach & { message?: string | null }): Failure {
+function failureOf({
+  path: [field = '', ...path],
+  type,
+  message,
+  ...rest
+}: Breach & { message?: string | null }): Failure {
   return fail('FAILED_VALIDATION', message || `Validation failed for field "${field}": ${sentence(type, rest)}.`, {
     field,
     path,

@@ -5,7 +5,11 @@ import type { Breach } from './breaches.ts';
 const FILLED = ['uuid', 'date-created', 'date-updated', 'user-created', 'user-updated', 'role-created', 'role-updated'];
 
 const isFilled = ({ column, special }: Field): boolean =>
-  !column || column.generated || column.autoIncrement || column.identityAlways || special.some((flag) => FILLED.includes(flag));
+  !column ||
+  column.generated ||
+  column.autoIncrement ||
+  column.identityAlways ||
+  special.some((flag) => FILLED.includes(flag));
 
 /** Columns that cannot be null: never null, and given on create where there is no default. */
 export function impliedBreaches(
@@ -23,7 +27,9 @@ export function impliedBreaches(
 }
 
 /** Would a created row hold null here if nothing is submitted? */
-export const nullUnlessSubmitted = (collection: Collection) => (name: string): boolean => {
-  const field = collection.fields.get(name);
-  return field?.column !== undefined && !isFilled(field) && field.column?.default === null;
-};
+export const nullUnlessSubmitted =
+  (collection: Collection) =>
+  (name: string): boolean => {
+    const field = collection.fields.get(name);
+    return field?.column !== undefined && !isFilled(field) && field.column?.default === null;
+  };

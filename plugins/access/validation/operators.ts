@@ -12,9 +12,12 @@ export interface Complaint {
 type Check = (value: unknown, operand: unknown) => Complaint | undefined;
 
 const listOf = (operand: unknown): readonly unknown[] =>
-  (Array.isArray(operand) ? operand : typeof operand === 'string' ? operand.split(',').map((part) => part.trim()) : [operand]).filter(
-    (one) => one !== NOBODY,
-  );
+  (Array.isArray(operand)
+    ? operand
+    : typeof operand === 'string'
+      ? operand.split(',').map((part) => part.trim())
+      : [operand]
+  ).filter((one) => one !== NOBODY);
 
 const isNull = (value: unknown) => value === null || value === undefined;
 const isEmpty = (value: unknown) => isNull(value) || value === '' || (Array.isArray(value) && value.length === 0);
@@ -24,7 +27,9 @@ const shown = (operand: unknown) => (operand === NOBODY ? null : operand);
 
 /** A number in a rule stands for the number and for its text. */
 function equals(operand: unknown): Complaint {
-  const isNumber = typeof operand === 'number' || (typeof operand === 'string' && operand.trim() !== '' && !Number.isNaN(Number(operand)));
+  const isNumber =
+    typeof operand === 'number' ||
+    (typeof operand === 'string' && operand.trim() !== '' && !Number.isNaN(Number(operand)));
   return isNumber ? { type: 'in', valid: [Number(operand), String(operand)] } : { type: 'eq', valid: shown(operand) };
 }
 
@@ -40,7 +45,12 @@ const asIs = (text: string) => text;
 
 /** Negated operators hold for values without text (null), the others do not. */
 const text =
-  (type: string, fits: (value: string, part: string) => boolean, fold: (text: string) => string, negated: boolean): Check =>
+  (
+    type: string,
+    fits: (value: string, part: string) => boolean,
+    fold: (text: string) => string,
+    negated: boolean,
+  ): Check =>
   (value, operand) => {
     const part = textOf(operand);
     const whole = textOf(value);
@@ -66,9 +76,17 @@ const presence =
 /** Every operator that a row about to be written can be measured by. */
 export const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['_eq', (value, operand) => (same(value, operand) ? undefined : equals(operand))],
-  ['_neq', (value, operand) => (same(value, operand) || operand === NOBODY ? { type: 'neq', invalid: shown(operand) } : undefined)],
+  [
+    '_neq',
+    (value, operand) =>
+      same(value, operand) || operand === NOBODY ? { type: 'neq', invalid: shown(operand) } : undefined,
+  ],
   ['_ieq', (value, operand) => (folded(value, operand) ? undefined : { type: 'eq', valid: shown(operand) })],
-  ['_nieq', (value, operand) => (folded(value, operand) || operand === NOBODY ? { type: 'neq', invalid: shown(operand) } : undefined)],
+  [
+    '_nieq',
+    (value, operand) =>
+      folded(value, operand) || operand === NOBODY ? { type: 'neq', invalid: shown(operand) } : undefined,
+  ],
   ['_lt', ordered('lt', (sign) => sign < 0)],
   ['_lte', most],
   ['_gt', ordered('gt', (sign) => sign > 0)],
@@ -82,8 +100,16 @@ export const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
       return inside || from === undefined || to === undefined ? { type: 'nin', invalid: [from, to] } : undefined;
     },
   ],
-  ['_in', (value, operand) => (listOf(operand).some((one) => same(value, one)) ? undefined : { type: 'in', valid: listOf(operand) })],
-  ['_nin', (value, operand) => (listOf(operand).some((one) => same(value, one)) ? { type: 'nin', invalid: listOf(operand) } : undefined)],
+  [
+    '_in',
+    (value, operand) =>
+      listOf(operand).some((one) => same(value, one)) ? undefined : { type: 'in', valid: listOf(operand) },
+  ],
+  [
+    '_nin',
+    (value, operand) =>
+      listOf(operand).some((one) => same(value, one)) ? { type: 'nin', invalid: listOf(operand) } : undefined,
+  ],
   ['_null', presence('null', 'nnull', isNull)],
   ['_nnull', presence('nnull', 'null', (value) => !isNull(value))],
   ['_empty', presence('empty', 'nempty', isEmpty)],

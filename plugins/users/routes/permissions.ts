@@ -18,7 +18,9 @@ export function permissionRoutes(items: Items): readonly Route[] {
     const { limit, page, offset, meta, ...whole } = query;
     // Asked for its verdict on the paging and for the counts; the rows come whole, whatever was asked.
     const paged = [limit, page, offset, meta].some((one) => one !== undefined);
-    const counts = paged ? (await items.readMany(caller, PERMISSIONS, { ...query, sort: undefined, fields: ['id'] })).meta : null;
+    const counts = paged
+      ? (await items.readMany(caller, PERMISSIONS, { ...query, sort: undefined, fields: ['id'] })).meta
+      : null;
     const rows: unknown[] = await items.rows(caller, PERMISSIONS, whole);
     const plain = asked.aggregate === undefined && asked.groupBy === undefined;
     sendJson(ctx, JSON.stringify(plain ? [...rows, ...minimum(caller)] : rows), counts ?? undefined);

@@ -30,10 +30,12 @@ export async function allowed(
   action: 'create' | 'update' | 'delete',
   collection: string,
 ): Promise<void> {
-  if (!(await access.may(caller, action, collection))) throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
+  if (!(await access.may(caller, action, collection)))
+    throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
 }
 
-export const has = (payload: Payload, field: string): boolean => Object.hasOwn(payload, field) && payload[field] !== undefined;
+export const has = (payload: Payload, field: string): boolean =>
+  Object.hasOwn(payload, field) && payload[field] !== undefined;
 
 export const without = (payload: Payload, fields: readonly string[]): Payload =>
   Object.fromEntries(Object.entries(payload).filter(([name]) => !fields.includes(name)));

@@ -42,8 +42,8 @@ export async function keepAnAdmin(db: Db, { users = [], roles = [] }: Leaving): 
   );
   const state = rows[0] as State;
   if (state.lost) throw fail('UNPROCESSABLE_ENTITY', 'At least one active admin user must remain.');
-  await db.query(`select set_config('platform.leaving_users', $1, true), set_config('platform.leaving_roles', $2, true)`, [
-    state.users,
-    state.roles,
-  ]);
+  await db.query(
+    `select set_config('platform.leaving_users', $1, true), set_config('platform.leaving_roles', $2, true)`,
+    [state.users, state.roles],
+  );
 }

@@ -35,6 +35,7 @@ export function checked(payload: Payload): Payload {
 
 function checkFields(fields: unknown): void {
   if (fields === undefined || fields === null || typeof fields === 'string') return;
-  const fits = Array.isArray(fields) && fields.every((name) => typeof name === 'string' && name !== '' && !name.includes(','));
+  const fits =
+    Array.isArray(fields) && fields.every((name) => typeof name === 'string' && name !== '' && !name.includes(','));
   if (!fits) throw refused('fields', 'a list of field names or null');
 }

@@ -49,10 +49,10 @@ async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promi
 }
 
 async function isKeyOf(db: Db, key: unknown, ids: readonly string[]): Promise<boolean> {
-  const { rows } = await db.query(`select 1 from ${table(db, 'roles')} where id = any($1::uuid[]) and key is distinct from $2`, [
-    ids,
-    key === null ? null : String(key),
-  ]);
+  const { rows } = await db.query(
+    `select 1 from ${table(db, 'roles')} where id = any($1::uuid[]) and key is distinct from $2`,
+    [ids, key === null ? null : String(key)],
+  );
   return rows.length === 0;
 }
 
@@ -62,7 +62,11 @@ async function deleted({ db, access }: RuleDeps, ids: readonly string[], { calle
   if (ids.includes(PUBLIC_ROLE)) throw refused('The Public role cannot be deleted.');
   await keepAnAdmin(db, { roles: ids });
   await db.query(`delete from ${table(db, 'permissions')} where role = any($1::uuid[])`, [ids]);
-  const { rows } = await db.query<{ presets: string | null }>('select to_regclass($1) as presets', [table(db, 'presets')]);
+  const { rows } = await db.query<{ presets: string | null }>('select to_regclass($1) as presets', [
+    table(db, 'presets'),
+  ]);
   if (rows[0]?.presets) await db.query(`delete from ${table(db, 'presets')} where role = any($1::uuid[])`, [ids]);
-  await db.query(`update ${table(db, 'users')} set role = null, status = 'suspended' where role = any($1::uuid[])`, [ids]);
+  await db.query(`update ${table(db, 'users')} set role = null, status = 'suspended' where role = any($1::uuid[])`, [
+    ids,
+  ]);
 }

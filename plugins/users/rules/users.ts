@@ -25,10 +25,14 @@ export function userRules(deps: RuleDeps, events: EventsApi): void {
 async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, meta: EventMeta): Promise<Payload> {
   await allowed(deps, meta.caller, verb, USERS);
   // A client that sends back what it read sends masks; they say nothing.
-  const payload = without(raw, CONCEALED.filter((name) => raw[name] === MASK));
+  const payload = without(
+    raw,
+    CONCEALED.filter((name) => raw[name] === MASK),
+  );
   const change = changeOf(payload, meta);
   const { caller, keys } = change;
-  if (has(payload, 'tfa_secret') && !isSystem(caller)) throw refused('tfa_secret cannot be written directly.', 'tfa_secret');
+  if (has(payload, 'tfa_secret') && !isSystem(caller))
+    throw refused('tfa_secret cannot be written directly.', 'tfa_secret');
   for (const field of ADMINS_ONLY) {
     if (has(payload, field) && !caller.admin) throw refused(`${field} can be changed by admins only.`, field);
   }

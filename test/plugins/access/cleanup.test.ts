@@ -20,7 +20,9 @@ describe('rules of a field that is deleted', () => {
   });
 
   it('leave a validation without them', () => {
-    expect(pruned({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({ _and: [{ a: { _eq: 2 } }] });
+    expect(pruned({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
+      _and: [{ a: { _eq: 2 } }],
+    });
     expect(pruned({ _or: [{ gone: { _submitted: true } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
       _or: [{ a: { _eq: 2 } }],
     });

@@ -28,7 +28,15 @@ describe('access tokens', () => {
   });
 
   it('are nobody’s where someone else issued them, or where they are none', () => {
-    for (const text of ['', 'static', 'a.b.c', 'a.b', signed({ ...claims, iss: 'elsewhere' }), signed(claims), 'x'.repeat(5000)]) {
+    for (const text of [
+      '',
+      'static',
+      'a.b.c',
+      'a.b',
+      signed({ ...claims, iss: 'elsewhere' }),
+      signed(claims),
+      'x'.repeat(5000),
+    ]) {
       expect(tokens.verify(text), text).to.equal(undefined);
     }
   });
@@ -47,7 +55,9 @@ describe('access tokens', () => {
   });
 
   it('expire, remembered or not', () => {
-    expect(codeOf(() => tokens.verify(signed({ ...ours, exp: Math.floor(Date.now() / 1000) - 5 })))).to.equal('TOKEN_EXPIRED');
+    expect(codeOf(() => tokens.verify(signed({ ...ours, exp: Math.floor(Date.now() / 1000) - 5 })))).to.equal(
+      'TOKEN_EXPIRED',
+    );
     const clock = Date.now;
     const token = tokens.sign(claims);
     tokens.verify(token);

@@ -32,7 +32,9 @@ describe('who is asking', () => {
   });
 
   const me = (authorization?: string, query = '', service = here) =>
-    service.request('GET', `/users/me?fields=id${query}`, { headers: authorization === undefined ? {} : { authorization } });
+    service.request('GET', `/users/me?fields=id${query}`, {
+      headers: authorization === undefined ? {} : { authorization },
+    });
   const signIn = async (who = person) =>
     (await here.request('POST', '/auth/login', { body: who })).body.data.access_token as string;
 
@@ -50,8 +52,13 @@ describe('who is asking', () => {
 
   it('is told by the header where both say something', async () => {
     const other = await makePerson(here, role);
-    expect((await me(`Bearer ${person.token}`, `&access_token=${other.token}`)).body.data).to.deep.equal({ id: person.id });
-    expect(outcome(await me('Bearer wrong', `&access_token=${person.token}`))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+    expect((await me(`Bearer ${person.token}`, `&access_token=${other.token}`)).body.data).to.deep.equal({
+      id: person.id,
+    });
+    expect(outcome(await me('Bearer wrong', `&access_token=${person.token}`))).to.deep.equal([
+      401,
+      'INVALID_CREDENTIALS',
+    ]);
   });
 
   it('is nobody with a header of another form', async () => {
@@ -62,8 +69,13 @@ describe('who is asking', () => {
   });
 
   it('fails every request with a wrong token, but for the ping', async () => {
-    const expired = jwt.sign({ id: person.id, role, app_access: true, admin_access: false, iss: 'service', exp: 1 }, SECRET);
-    const forged = jwt.sign({ id: person.id, role, app_access: true, admin_access: true, iss: 'service' }, 'another', { expiresIn: 60 });
+    const expired = jwt.sign(
+      { id: person.id, role, app_access: true, admin_access: false, iss: 'service', exp: 1 },
+      SECRET,
+    );
+    const forged = jwt.sign({ id: person.id, role, app_access: true, admin_access: true, iss: 'service' }, 'another', {
+      expiresIn: 60,
+    });
     const cases: readonly (readonly [string, number, string])[] = [
       ['unknown', 401, 'INVALID_CREDENTIALS'],
       [expired, 401, 'TOKEN_EXPIRED'],
@@ -100,7 +112,8 @@ describe('who is asking', () => {
   });
 
   it('still has an access token after signing out', async () => {
-    const { access_token: token, refresh_token } = (await here.request('POST', '/auth/login', { body: person })).body.data;
+    const { access_token: token, refresh_token } = (await here.request('POST', '/auth/login', { body: person })).body
+      .data;
     await here.request('POST', '/auth/logout', { body: { refresh_token } });
     expect((await me(`Bearer ${token}`)).status).to.equal(200);
   });
@@ -112,7 +125,8 @@ describe('who is asking', () => {
     expect(outcome(await me(`Bearer ${guest.token}`))).to.deep.equal(refused);
     expect(outcome(await here.request('POST', '/auth/login', { body: guest }))).to.deep.equal(refused);
     await admin('PATCH', `/roles/${bound}`, { ip_access: ['10.0.0.1', '127.0.0.1'] });
-    const { access_token: token, refresh_token } = (await here.request('POST', '/auth/login', { body: guest })).body.data;
+    const { access_token: token, refresh_token } = (await here.request('POST', '/auth/login', { body: guest })).body
+      .data;
     expect((await me(`Bearer ${token}`)).status).to.equal(200);
     await admin('PATCH', `/roles/${bound}`, { ip_access: ['10.0.0.1'] });
     expect(outcome(await me(`Bearer ${token}`))).to.deep.equal(refused);

@@ -32,7 +32,9 @@ describe('the refresh cookie', () => {
       REFRESH_TOKEN_COOKIE_SAME_SITE: 'none',
       REFRESH_TOKEN_COOKIE_DOMAIN: 'example.com',
     } as const;
-    expect(written(change)).to.equal('mine=abc; Max-Age=604800; Path=/; Domain=example.com; HttpOnly; Secure; SameSite=None');
+    expect(written(change)).to.equal(
+      'mine=abc; Max-Age=604800; Path=/; Domain=example.com; HttpOnly; Secure; SameSite=None',
+    );
   });
 
   it('is refused where no browser would keep it', () => {

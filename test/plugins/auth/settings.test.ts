@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { startService } from '../../support/service.ts';
 import { failureOf } from '../../support/plugin.ts';
+import { startService } from '../../support/service.ts';
 import { outcome } from '../users/people.ts';
 
 describe('settings of signing in', () => {
@@ -23,7 +23,9 @@ describe('settings of signing in', () => {
     try {
       expect((await service.request('GET', '/auth')).body).to.deep.equal({ data: [], disableDefault: false });
       const { email, password } = service.admin;
-      expect((await service.request('POST', '/auth/login', { body: { email, password } })).body.data.expires).to.equal(60_000);
+      expect((await service.request('POST', '/auth/login', { body: { email, password } })).body.data.expires).to.equal(
+        60_000,
+      );
       expect(outcome(await service.request('GET', '/auth/login'))[0]).to.be.oneOf([404, 405]);
     } finally {
       await service.stop();

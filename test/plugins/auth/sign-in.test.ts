@@ -36,7 +36,8 @@ describe('signing in', () => {
     service.request('POST', path, { body, headers: cookie === undefined ? {} : { cookie } });
   const login = (more: Record<string, unknown> = {}, who = person) =>
     post('/auth/login', { email: who.email, password: who.password, ...more });
-  const refresh = (token: unknown, service = here) => post('/auth/refresh', { refresh_token: token }, undefined, service);
+  const refresh = (token: unknown, service = here) =>
+    post('/auth/refresh', { refresh_token: token }, undefined, service);
   const cookieOf = (reply: Reply) => reply.headers.getSetCookie()[0] ?? '';
   const me = (token: string, service = here) => service.request('GET', '/users/me?fields=id', { token });
 
@@ -50,21 +51,27 @@ describe('signing in', () => {
       expect(headers.get('cache-control')).to.equal('no-store');
       expect((await me(body.data.access_token)).body.data).to.deep.equal({ id: person.id });
       expect((await me(body.data.access_token, there)).body.data).to.deep.equal({ id: person.id });
-      const rows = await database.query<{ last_access: Date }>('select last_access from platform_users where id = $1', [person.id]);
+      const rows = await database.query<{ last_access: Date }>('select last_access from platform_users where id = $1', [
+        person.id,
+      ]);
       expect(Date.now() - Number(rows[0]?.last_access)).to.be.lessThan(60_000);
     });
 
     it('stores no token that could be used', async () => {
       const { refresh_token: token } = (await login()).body.data;
       expect(await database.query('select 1 from platform_sessions where token = $1', [token])).to.deep.equal([]);
-      const stored = await database.query<{ token: string }>('select token from platform_sessions where "user" = $1', [person.id]);
+      const stored = await database.query<{ token: string }>('select token from platform_sessions where "user" = $1', [
+        person.id,
+      ]);
       expect(outcome(await refresh(stored[0]?.token))).to.deep.equal(WRONG);
     });
 
     it('puts the refresh token into a cookie where asked to', async () => {
       const reply = await login({ mode: 'cookie' });
       expect(reply.body.data).to.have.keys('access_token', 'expires');
-      expect(cookieOf(reply)).to.match(/^service_refresh_token=[\w-]{64}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+      expect(cookieOf(reply)).to.match(
+        /^service_refresh_token=[\w-]{64}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
+      );
     });
 
     it('minds no case in the address', async () => {
@@ -81,7 +88,14 @@ describe('signing in', () => {
     });
 
     it('needs both, as texts, and a known mode', async () => {
-      for (const body of [{}, { email: 'a@b.c' }, { password: 'x' }, { email: 1, password: 'x' }, [], { ...person, mode: 'session' }]) {
+      for (const body of [
+        {},
+        { email: 'a@b.c' },
+        { password: 'x' },
+        { email: 1, password: 'x' },
+        [],
+        { ...person, mode: 'session' },
+      ]) {
         expect(outcome(await post('/auth/login', body)), JSON.stringify(body)).to.deep.equal([400, 'INVALID_PAYLOAD']);
       }
       expect(outcome(await post('/auth/login', '{"email":'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
@@ -115,7 +129,9 @@ describe('signing in', () => {
       const first = (await login()).body.data.refresh_token;
       const second = await refresh(first);
       expect(second.status).to.equal(200);
-      expect(second.body.data.refresh_token).to.match(/^[\w-]{64}$/).and.not.equal(first);
+      expect(second.body.data.refresh_token)
+        .to.match(/^[\w-]{64}$/)
+        .and.not.equal(first);
       expect((await me(second.body.data.access_token)).status).to.equal(200);
       expect(outcome(await refresh(first))).to.deep.equal(WRONG);
       expect((await refresh(second.body.data.refresh_token)).status).to.equal(200);
@@ -137,7 +153,9 @@ describe('signing in', () => {
       const renewed = await post('/auth/refresh', undefined, cookie);
       expect(renewed.body.data).to.have.keys('access_token', 'expires');
       const next = cookieOf(renewed).split(';', 1)[0] as string;
-      expect(next).to.match(/^service_refresh_token=[\w-]{64}$/).and.not.equal(cookie);
+      expect(next)
+        .to.match(/^service_refresh_token=[\w-]{64}$/)
+        .and.not.equal(cookie);
       const json = await post('/auth/refresh', { mode: 'json', refresh_token: next.split('=')[1] });
       expect(json.body.data).to.have.property('refresh_token');
       expect(json.headers.getSetCookie()).to.deep.equal([]);
@@ -156,7 +174,9 @@ describe('signing in', () => {
 
     it('tells when it is too late', async () => {
       const token = (await login()).body.data.refresh_token;
-      await database.query(`update platform_sessions set expires = now() - interval '1 s' where "user" = $1`, [person.id]);
+      await database.query(`update platform_sessions set expires = now() - interval '1 s' where "user" = $1`, [
+        person.id,
+      ]);
       expect(outcome(await refresh(token))).to.deep.equal([401, 'TOKEN_EXPIRED']);
       expect(outcome(await refresh(token))).to.deep.equal(WRONG);
     });
@@ -221,9 +241,14 @@ describe('signing in', () => {
       this.timeout(20_000);
       for (let round = 0; round < 8; round++) {
         const token = (await login()).body.data.refresh_token;
-        const [renewed] = await Promise.all([refresh(token, there), admin('PATCH', `/users/${person.id}`, { password: person.password })]);
+        const [renewed] = await Promise.all([
+          refresh(token, there),
+          admin('PATCH', `/users/${person.id}`, { password: person.password }),
+        ]);
         if (renewed.status === 200) expect((await refresh(renewed.body.data.refresh_token)).status).to.equal(401);
-        expect(await database.query('select 1 from platform_sessions where "user" = $1', [person.id])).to.deep.equal([]);
+        expect(await database.query('select 1 from platform_sessions where "user" = $1', [person.id])).to.deep.equal(
+          [],
+        );
       }
     });
   });

@@ -22,7 +22,11 @@ describe('routes of the server', () => {
     expect(anybody.headers.get('cache-control')).to.equal('no-store');
     const admin = await service.request('GET', '/server/health', { token: service.admin.token });
     expect(admin.body).to.have.keys('status', 'releaseId', 'serviceId', 'checks');
-    expect(admin.body.checks['pg:responseTime'][0]).to.include({ componentType: 'datastore', status: 'ok', threshold: 150 });
+    expect(admin.body.checks['pg:responseTime'][0]).to.include({
+      componentType: 'datastore',
+      status: 'ok',
+      threshold: 150,
+    });
   });
 
   it('tell as much of the service as the caller may know', async () => {

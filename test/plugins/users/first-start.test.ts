@@ -24,8 +24,16 @@ describe('the first start', () => {
     this.timeout(30_000);
     const service = await startService({ database, env: QUICK_HASHES });
     await service.stop();
-    const roles = await database.query('select id::text, key, name, admin_access, app_access, icon from platform_roles order by key');
-    expect(roles[0]).to.include({ key: 'administrator', name: 'Administrator', admin_access: true, app_access: true, icon: 'verified' });
+    const roles = await database.query(
+      'select id::text, key, name, admin_access, app_access, icon from platform_roles order by key',
+    );
+    expect(roles[0]).to.include({
+      key: 'administrator',
+      name: 'Administrator',
+      admin_access: true,
+      app_access: true,
+      icon: 'verified',
+    });
     expect(roles[1]).to.include({ id: PUBLIC_ROLE, key: 'public', admin_access: false, app_access: false });
     expect(roles).to.have.length(2);
     expect(await people()).to.deep.equal([{ email: 'admin@example.com', status: 'active' }]);
@@ -41,7 +49,10 @@ describe('the first start', () => {
     expect(await second.ended, second.output()).to.equal(0);
     expect(second.output()).not.to.match(/password/i);
     expect(await people()).to.deep.equal([{ email: 'boss@example.com', status: 'active' }]);
-    const service = await startService({ database, env: { ADMIN_EMAIL: 'boss@example.com', ADMIN_PASSWORD: password as string } });
+    const service = await startService({
+      database,
+      env: { ADMIN_EMAIL: 'boss@example.com', ADMIN_PASSWORD: password as string },
+    });
     expect(service.admin.token).to.be.a('string');
     await service.stop();
   });

@@ -62,7 +62,10 @@ describe('the last admin', () => {
 
   it('is also the last of several in one request', async () => {
     const other = await makePerson(service, me.role);
-    const both = [{ id: me.id, status: 'suspended' }, { id: other.id, status: 'suspended' }];
+    const both = [
+      { id: me.id, status: 'suspended' },
+      { id: other.id, status: 'suspended' },
+    ];
     expect(outcome(await admin('PATCH', '/users', both))).to.deep.equal(REFUSED);
     expect(outcome(await admin('DELETE', '/users', [me.id, other.id]))).to.deep.equal(REFUSED);
     expect(await actives()).to.equal(2);
@@ -80,8 +83,17 @@ describe('the last admin', () => {
       [{ status: 'suspended' }, `update platform_users set status = 'active'`],
       [{ role: plain }, `update platform_users set role = '${me.role}'`],
     ] as const) {
-      const both = await Promise.all([other.ask('PATCH', `/users/${me.id}`, body), admin('PATCH', `/users/${other.id}`, body)]);
-      expect(both.map(({ status }) => status).sort().at(-1), JSON.stringify(both.map(outcome))).to.be.oneOf([401, 403, 422]);
+      const both = await Promise.all([
+        other.ask('PATCH', `/users/${me.id}`, body),
+        admin('PATCH', `/users/${other.id}`, body),
+      ]);
+      expect(
+        both
+          .map(({ status }) => status)
+          .sort()
+          .at(-1),
+        JSON.stringify(both.map(outcome)),
+      ).to.be.oneOf([401, 403, 422]);
       expect(await actives()).to.equal(1);
       await service.database.query(`${restore} where id = any($1)`, [[me.id, other.id]]);
     }

@@ -33,7 +33,11 @@ export interface Grant {
 }
 
 /** A role with these permissions. */
-export async function makeRole(service: InProcess, role: Record<string, unknown> = {}, grants: readonly Grant[] = []): Promise<string> {
+export async function makeRole(
+  service: InProcess,
+  role: Record<string, unknown> = {},
+  grants: readonly Grant[] = [],
+): Promise<string> {
   const admin = asking(service, service.admin.token);
   const made = await admin('POST', '/roles', { name: `Role ${++count}`, app_access: false, ...role });
   expect(made.status, JSON.stringify(made.body)).to.equal(200);
@@ -50,7 +54,11 @@ export async function allow(service: InProcess, role: string | null, grant: Gran
 }
 
 /** A user of this role with a static token, which needs no sign-in. */
-export async function makePerson(service: InProcess, role: string, more: Record<string, unknown> = {}): Promise<Person> {
+export async function makePerson(
+  service: InProcess,
+  role: string,
+  more: Record<string, unknown> = {},
+): Promise<Person> {
   const admin = asking(service, service.admin.token);
   const token = `static-token-of-person-${++count}`;
   const account = { email: `person${count}@example.com`, password: `password ${count}`, role, token, ...more };

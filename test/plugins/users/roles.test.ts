@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import { type InProcess, startService } from '../../support/service.ts';
-import { allow, type Ask, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from './people.ts';
+import { type Ask, allow, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from './people.ts';
 
 describe('roles', () => {
   let service: InProcess;
@@ -27,11 +27,17 @@ describe('roles', () => {
 
   it('keep it', async () => {
     for (const key of ['public', 'Upper', '1st', 'a-b', '', 5]) {
-      expect(outcome(await admin('POST', '/roles', { name: 'x', key })), String(key)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(outcome(await admin('POST', '/roles', { name: 'x', key })), String(key)).to.deep.equal([
+        400,
+        'INVALID_PAYLOAD',
+      ]);
     }
     const { id, key } = (await admin('POST', '/roles', { name: 'Kept' })).body.data;
     expect(outcome(await admin('PATCH', `/roles/${id}`, { key: 'other' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
-    expect((await admin('PATCH', `/roles/${id}`, { key, name: 'Renamed' })).body.data).to.include({ key, name: 'Renamed' });
+    expect((await admin('PATCH', `/roles/${id}`, { key, name: 'Renamed' })).body.data).to.include({
+      key,
+      name: 'Renamed',
+    });
   });
 
   it('made at the same moment get different keys', async () => {
@@ -46,7 +52,9 @@ describe('roles', () => {
     expect((await ask('GET', '/roles')).status).to.equal(200);
     expect((await admin('DELETE', `/roles/${role}`)).status).to.equal(204);
     expect((await admin('GET', `/users/${id}`)).body.data).to.include({ role: null, status: 'suspended' });
-    expect(await service.database.query('select 1 from platform_permissions where role = $1', [role])).to.deep.equal([]);
+    expect(await service.database.query('select 1 from platform_permissions where role = $1', [role])).to.deep.equal(
+      [],
+    );
     expect(outcome(await ask('GET', '/roles'))).to.deep.equal([401, 'USER_SUSPENDED']);
   });
 
@@ -54,18 +62,31 @@ describe('roles', () => {
     it('stays, without users and flags', async () => {
       expect(outcome(await admin('DELETE', `/roles/${PUBLIC_ROLE}`))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       const [someone] = (await admin('GET', '/users?fields=id&limit=1')).body.data;
-      const changes = [{ admin_access: true }, { app_access: true }, { enforce_tfa: true }, { ip_access: ['1.2.3.4'] }, { users: [someone.id] }];
+      const changes = [
+        { admin_access: true },
+        { app_access: true },
+        { enforce_tfa: true },
+        { ip_access: ['1.2.3.4'] },
+        { users: [someone.id] },
+      ];
       for (const change of changes) {
-        expect(outcome(await admin('PATCH', `/roles/${PUBLIC_ROLE}`, change)), JSON.stringify(change)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+        expect(outcome(await admin('PATCH', `/roles/${PUBLIC_ROLE}`, change)), JSON.stringify(change)).to.deep.equal([
+          400,
+          'INVALID_PAYLOAD',
+        ]);
       }
-      expect((await admin('PATCH', `/roles/${PUBLIC_ROLE}`, { name: 'Everybody', icon: 'x', description: 'y' })).status).to.equal(200);
+      expect(
+        (await admin('PATCH', `/roles/${PUBLIC_ROLE}`, { name: 'Everybody', icon: 'x', description: 'y' })).status,
+      ).to.equal(200);
     });
 
     it('has permissions by null or by its id, in payloads and in filters', async () => {
       const id = await allow(service, null, { collection: 'nothing', action: 'read' });
       const nulls = (await admin('GET', '/permissions?filter[role][_null]=true&fields=id')).body.data;
       expect(nulls.filter((row: { system?: true }) => !row.system)).to.deep.equal([{ id }]);
-      const search = await admin('SEARCH', '/permissions', { query: { filter: { role: { _nnull: true } }, fields: ['id'] } });
+      const search = await admin('SEARCH', '/permissions', {
+        query: { filter: { role: { _nnull: true } }, fields: ['id'] },
+      });
       expect(search.body.data.filter((row: { id?: number }) => row.id === id)).to.deep.equal([]);
     });
   });
@@ -73,8 +94,18 @@ describe('roles', () => {
   it('have permissions that mean something', async () => {
     const role = await makeRole(service);
     const row = { role, collection: 'x', action: 'read' };
-    for (const change of [{ action: 'peek' }, { permissions: 'all' }, { permissions: [] }, { validation: 1 }, { presets: [1] }, { fields: [1] }, { fields: ['a,b'] }]) {
-      expect(outcome(await admin('POST', '/permissions', { ...row, ...change })), JSON.stringify(change)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    for (const change of [
+      { action: 'peek' },
+      { permissions: 'all' },
+      { permissions: [] },
+      { validation: 1 },
+      { presets: [1] },
+      { fields: [1] },
+      { fields: ['a,b'] },
+    ]) {
+      expect(outcome(await admin('POST', '/permissions', { ...row, ...change })), JSON.stringify(change)).to.deep.equal(
+        [400, 'INVALID_PAYLOAD'],
+      );
     }
     expect(codeOf(await admin('POST', '/permissions', { role }))).to.equal('FAILED_VALIDATION');
   });

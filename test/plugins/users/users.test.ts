@@ -21,13 +21,18 @@ describe('users', () => {
   it('have their password stored as a hash and read as a mask', async () => {
     const { data } = (await make({ email: 'hash@example.com', password: 'in clear' })).body;
     expect(data.password).to.equal('**********');
-    const [row] = await service.database.query<{ password: string }>('select password from platform_users where id = $1', [data.id]);
+    const [row] = await service.database.query<{ password: string }>(
+      'select password from platform_users where id = $1',
+      [data.id],
+    );
     expect(row?.password).to.match(/^\$argon2id\$/);
   });
 
   it('keep their password when a client sends the mask back', async () => {
     const { id, email, password } = await makePerson(service, plain);
-    expect((await admin('PATCH', `/users/${id}`, { password: '**********', token: '**********', first_name: 'Bo' })).status).to.equal(200);
+    expect(
+      (await admin('PATCH', `/users/${id}`, { password: '**********', token: '**********', first_name: 'Bo' })).status,
+    ).to.equal(200);
     const login = await service.request('POST', '/auth/login', { body: { email, password } });
     expect(login.status).to.equal(200);
   });
@@ -35,7 +40,12 @@ describe('users', () => {
   it('have a well formed e-mail address', async () => {
     for (const email of ['nobody', 'a b@example.com', 'a@', '', 7]) {
       const reply = await make({ email });
-      expect(reply.body.errors[0].extensions).to.deep.equal({ code: 'FAILED_VALIDATION', field: 'email', path: [], type: 'email' });
+      expect(reply.body.errors[0].extensions).to.deep.equal({
+        code: 'FAILED_VALIDATION',
+        field: 'email',
+        path: [],
+        type: 'email',
+      });
     }
     expect((await make({ email: null })).status).to.equal(200);
   });
@@ -65,7 +75,9 @@ describe('users', () => {
   });
 
   it('have their provider changed by admins only, which forgets what it stored', async () => {
-    const role = await makeRole(service, {}, [{ collection: 'platform_users', action: 'update', fields: ['*', 'provider', 'external_identifier'] }]);
+    const role = await makeRole(service, {}, [
+      { collection: 'platform_users', action: 'update', fields: ['*', 'provider', 'external_identifier'] },
+    ]);
     const { id, ask } = await makePerson(service, role);
     for (const change of [{ provider: 'x' }, { external_identifier: 'y' }]) {
       expect(outcome(await ask('PATCH', '/users/me', change))).to.deep.equal([400, 'INVALID_PAYLOAD']);
@@ -77,7 +89,14 @@ describe('users', () => {
   });
 
   it('have a known status, a real password and no Public role', async () => {
-    for (const user of [{ status: 'king' }, { status: null }, { password: '' }, { password: 5 }, { role: PUBLIC_ROLE }, { role: { id: PUBLIC_ROLE } }]) {
+    for (const user of [
+      { status: 'king' },
+      { status: null },
+      { password: '' },
+      { password: 5 },
+      { role: PUBLIC_ROLE },
+      { role: { id: PUBLIC_ROLE } },
+    ]) {
       expect(outcome(await make(user)), JSON.stringify(user)).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
   });
@@ -90,12 +109,20 @@ describe('users', () => {
     for (const body of [{}, { last_page: 1 }, { last_page: 'x'.repeat(256) }]) {
       expect(outcome(await ask('PATCH', '/users/me/track/page', body))).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
-    expect(outcome(await asking(service, null)('PATCH', '/users/me/track/page', { last_page: '/' }))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+    expect(outcome(await asking(service, null)('PATCH', '/users/me/track/page', { last_page: '/' }))).to.deep.equal([
+      401,
+      'INVALID_CREDENTIALS',
+    ]);
   });
 
   it('change themselves as far as they may', async () => {
     const role = await makeRole(service, {}, [
-      { collection: 'platform_users', action: 'update', fields: ['first_name'], permissions: { id: { _eq: '$CURRENT_USER' } } },
+      {
+        collection: 'platform_users',
+        action: 'update',
+        fields: ['first_name'],
+        permissions: { id: { _eq: '$CURRENT_USER' } },
+      },
     ]);
     const { ask } = await makePerson(service, role);
     const other = await makePerson(service, plain);
