@@ -81,6 +81,8 @@ export interface Access {
   readableFields(collection: Collection, caller: Caller): Promise<ReadonlySet<string>>;
 }
 
+/** What a concealed value reads as, and what a client therefore may send back. */
+export { MASK } from '../query/contract.ts';
 /** The rows every caller with app access has without their being stored. */
 export { APP_MINIMUM } from './permissions/app-minimum.ts';
 

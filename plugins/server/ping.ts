@@ -5,7 +5,7 @@ export const ping: Middleware = {
   name: 'ping',
   phase: 'edge',
   async handle(ctx, next) {
-    if (ctx.path !== '/server/ping' || ctx.method !== 'GET') return next();
+    if (ctx.path !== '/server/ping' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
     ctx.type = 'text/plain; charset=utf-8';
     ctx.set('Cache-Control', 'no-store');
     ctx.body = 'pong';

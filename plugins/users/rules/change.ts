@@ -9,19 +9,8 @@ export interface RuleDeps {
   readonly access: Pick<Access, 'may'>;
 }
 
-/** What an event says about a write: to which rows, and what is written beside the payload. */
-export interface Change {
-  readonly caller: Caller;
-  readonly keys: readonly string[];
-  /** Payload and the values the platform sets for a nested write, such as the key of the row it is nested in. */
-  readonly written: Payload;
-}
-
-export const changeOf = (payload: unknown, { caller, keys, given }: EventMeta): Change => ({
-  caller,
-  keys: (Array.isArray(keys) ? keys : []).map((key) => String(key).toLowerCase()),
-  written: { ...(payload as Payload), ...((given as Payload | undefined) ?? {}) },
-});
+/** The rows an update is about; none where a row is created. */
+export const keysOf = ({ keys }: EventMeta): readonly string[] => (Array.isArray(keys) ? keys.map(String) : []);
 
 /** Rules say what is wrong with a write, so they come after the question whether the caller may write at all. */
 export async function allowed(

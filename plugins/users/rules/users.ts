@@ -1,10 +1,9 @@
 import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
-import { PUBLIC_ROLE } from '../../access/contract.ts';
+import { MASK, PUBLIC_ROLE } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
-import { MASK } from '../../query/contract.ts';
 import { STATUSES } from '../collections.ts';
 import { table } from '../tables.ts';
-import { allowed, type Change, changeOf, has, isOn, type Payload, type RuleDeps, without } from './change.ts';
+import { allowed, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
 import { checkEmail } from './email.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
@@ -29,16 +28,16 @@ async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, 
     raw,
     CONCEALED.filter((name) => raw[name] === MASK),
   );
-  const change = changeOf(payload, meta);
-  const { caller, keys } = change;
+  const { caller } = meta;
+  const keys = keysOf(meta);
   if (has(payload, 'tfa_secret') && !isSystem(caller))
     throw refused('tfa_secret cannot be written directly.', 'tfa_secret');
   for (const field of ADMINS_ONLY) {
     if (has(payload, field) && !caller.admin) throw refused(`${field} can be changed by admins only.`, field);
   }
-  checkValues(change.written);
+  checkValues(payload);
   if (has(payload, 'email')) await checkEmail(deps.db, payload.email, keys);
-  if (verb === 'update' && (await losesAdmin(deps.db, change))) await keepAnAdmin(deps.db, { users: keys });
+  if (verb === 'update' && (await losesAdmin(deps.db, payload))) await keepAnAdmin(deps.db, { users: keys });
   const cleared = verb === 'update' && ADMINS_ONLY.some((field) => has(payload, field)) && !has(payload, 'auth_data');
   return {
     ...payload,
@@ -69,7 +68,7 @@ function checkValues({ password, status, role }: Payload): void {
 const roleId = (role: unknown): unknown => (typeof role === 'object' && role !== null ? (role as Payload).id : role);
 
 /** Would an admin changed like this be one no more? */
-async function losesAdmin(db: Db, { written: { status, role } }: Change): Promise<boolean> {
+async function losesAdmin(db: Db, { status, role }: Payload): Promise<boolean> {
   if (status !== undefined && status !== 'active') return true;
   if (role === undefined) return false;
   const id = roleId(role);

@@ -1,0 +1,605 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, type Reply, type Spawned, spawnService, startService } from '../support/service.ts';
+import { asAdmin, personWith } from './people.ts';
+
+const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
+const INVALID = [400, 'INVALID_PAYLOAD'];
+const HIDDEN = [403, 'FORBIDDEN'];
+// biome-ignore lint/suspicious/noExplicitAny: records of several kinds
+const names = (rows: any[], key: string): string[] => rows.map((row) => row[key]);
+
+describe('/collections over HTTP', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  before(async () => {
+    database = await freshDatabase('sdk_collections');
+    await database.query(`
+      create table adopted (id serial primary key, name text not null, secret text);
+      comment on table adopted is 'of old';
+      create table pair (a int, b int, primary key (a, b));
+      insert into adopted (name, secret) values ('one', 's1'), ('two', 's2');
+      create view shouted as select id, upper(name) as name from adopted;
+    `);
+    service = await startService({ database });
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  const send = (method: string, path: string, body?: unknown, token: string | null = service.admin.token) =>
+    service.request(method, path, { token, body });
+  const admin = (method: string, path: string, body?: unknown) => asAdmin(service, method, path, body);
+  const make = (collection: string, fields: unknown[] = [], meta: object = {}) =>
+    admin('POST', '/collections', { collection, schema: {}, meta, fields });
+  const tableExists = async (name: string) =>
+    (await database.query<{ at: string | null }>('select to_regclass($1)::text as at', [`"${name}"`]))[0]?.at !== null;
+  const registered = async (name: string) =>
+    Object.values(
+      (
+        await database.query<Record<string, number>>(
+          `select (select count(*)::int from platform_collections where collection = $1) as collections,
+            (select count(*)::int from platform_fields where collection = $1) as fields,
+            (select count(*)::int from platform_relations where many_collection = $1 or one_collection = $1) as relations,
+            (select count(*)::int from platform_permissions where collection = $1) as permissions`,
+          [name],
+        )
+      )[0] ?? {},
+    );
+
+  describe('creating', () => {
+    it('without fields: a table with an auto-increment id, usable at once', async () => {
+      const reply = await send('POST', '/collections', { collection: 'bare', schema: {} });
+      expect(reply.status).to.equal(200);
+      expect(reply.body).to.deep.equal({
+        data: {
+          collection: 'bare',
+          meta: {
+            collection: 'bare',
+            icon: null,
+            note: null,
+            color: null,
+            display_template: null,
+            hidden: false,
+            singleton: false,
+            translations: null,
+            archive_field: null,
+            archive_value: null,
+            unarchive_value: null,
+            archive_app_filter: true,
+            sort_field: null,
+            accountability: 'all',
+            item_duplication_fields: null,
+            sort: null,
+            group: null,
+            collapse: 'open',
+          },
+          schema: { schema: 'public', name: 'bare', comment: null },
+        },
+      });
+      expect((await send('POST', '/items/bare', {})).body).to.deep.equal({ data: { id: 1 } });
+      expect((await send('POST', '/items/bare', [{}, {}])).body.data).to.deep.equal([{ id: 2 }, { id: 3 }]);
+      const id = await admin('GET', '/fields/bare/id');
+      expect(id).to.deep.nested.include({ type: 'integer', 'schema.is_primary_key': true, 'meta.sort': 1 });
+      expect(id.schema.has_auto_increment).to.equal(true);
+    });
+
+    it('with fields: an id comes first where none is the key; sort is the position', async () => {
+      const data = await make('fielded', [
+        { field: 'title', type: 'string', schema: { is_nullable: false }, meta: { interface: 'input' } },
+        { field: 'views', type: 'integer', schema: { default_value: 7 } },
+        { field: 'divider', type: 'alias', meta: { special: ['alias', 'no-data'] } },
+      ]);
+      expect(data).to.have.all.keys('collection', 'meta', 'schema');
+      const fields = await admin('GET', '/fields/fielded');
+      expect(fields.map((one: Record<string, { sort: number }>) => [one.field, one.type, one.meta?.sort])).to.deep.equal([
+        ['id', 'integer', 1],
+        ['title', 'string', 2],
+        ['views', 'integer', 3],
+        ['divider', 'alias', 4],
+      ]);
+      expect(await admin('POST', '/items/fielded', { title: 'a' })).to.deep.equal({ id: 1, title: 'a', views: 7 });
+    });
+
+    for (const [type, given] of [
+      ['uuid', '7b3c2d86-7f0e-4a57-9d0f-36dff5b4a7a9'],
+      ['string', 'a-key'],
+      ['bigInteger', '9007199254740993'],
+      ['integer', 12],
+    ] as const) {
+      it(`with a primary key of type ${type} of its own`, async () => {
+        const name = `keyed_${type.toLowerCase()}`;
+        await make(name, [
+          { field: 'code', type, schema: { is_primary_key: true } },
+          { field: 'name', type: 'string' },
+        ]);
+        expect(names(await admin('GET', `/fields/${name}`), 'field')).to.deep.equal(['code', 'name']);
+        expect(await admin('POST', `/items/${name}`, { code: given, name: 'x' })).to.deep.equal({ code: given, name: 'x' });
+        expect(await admin('PATCH', `/items/${name}/${given}`, { name: 'y' })).to.deep.equal({ code: given, name: 'y' });
+        expect((await send('DELETE', `/items/${name}/${given}`)).status).to.equal(204);
+      });
+    }
+
+    it('with a uuid key that is generated', async () => {
+      await make('generated', [
+        { field: 'id', type: 'uuid', schema: { is_primary_key: true }, meta: { special: ['uuid'] } },
+      ]);
+      expect((await admin('POST', '/items/generated', {})).id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    });
+
+    it('a folder, by schema null or none, without a table', async () => {
+      const folder = await admin('POST', '/collections', { collection: 'folder', schema: null, meta: { icon: 'folder' } });
+      expect([folder.schema, folder.meta.icon]).to.deep.equal([null, 'folder']);
+      expect((await admin('POST', '/collections', { collection: 'folder2', meta: {} })).schema).to.equal(null);
+      expect(await tableExists('folder')).to.equal(false);
+      expect(refusal(await send('GET', '/items/folder'))).to.deep.equal(HIDDEN);
+      expect(refusal(await send('POST', '/items/folder', {}))).to.deep.equal(HIDDEN);
+      expect(await admin('GET', '/fields/folder')).to.deep.equal([]);
+    });
+
+    it('several by an array, all or none', async () => {
+      const reply = await send('POST', '/collections', [
+        { collection: 'many1', schema: {} },
+        { collection: 'many2', schema: {}, meta: { group: 'folder' } },
+      ]);
+      expect(names(reply.body.data, 'collection')).to.deep.equal(['many1', 'many2']);
+      const failed = await send('POST', '/collections', [
+        { collection: 'many3', schema: {} },
+        { collection: 'many1', schema: {} },
+      ]);
+      expect(refusal(failed)).to.deep.equal(INVALID);
+      expect(await tableExists('many3')).to.equal(false);
+      expect((await send('POST', '/collections', [])).body).to.deep.equal({ data: [] });
+    });
+
+    it('refuses names that break the rules', async () => {
+      for (const collection of [
+        undefined,
+        null,
+        7,
+        '',
+        ' ',
+        ' padded',
+        'padded ',
+        'platform_x',
+        'PLATFORM_x',
+        'a/b',
+        'a\u0000b',
+        '__proto__',
+        'x'.repeat(64),
+        'adopted',
+        'bare',
+        'folder',
+      ]) {
+        const reply = await send('POST', '/collections', { collection, schema: {} });
+        expect(refusal(reply), JSON.stringify(collection)).to.deep.equal(INVALID);
+      }
+    });
+
+    it('takes names that need quoting', async () => {
+      for (const collection of ['Mixed Case', 'select', 'ünïcode', 'with-dash', '1digit']) {
+        await make(collection, [{ field: 'Order By', type: 'string' }]);
+        const path = `/items/${encodeURIComponent(collection)}`;
+        await admin('POST', path, { 'Order By': 'x' });
+        expect(await admin('GET', `${path}?filter[Order By][_eq]=x&sort=Order By`), collection).to.deep.equal([
+          { id: 1, 'Order By': 'x' },
+        ]);
+        await admin('DELETE', `/collections/${encodeURIComponent(collection)}`);
+        expect(await tableExists(collection)).to.equal(false);
+      }
+    });
+
+    it('refuses bad fields and leaves neither a table nor registry rows', async () => {
+      for (const [fields, why] of [
+        [[{ field: 'a', type: 'string' }, { field: 'a', type: 'string' }], 'twice'],
+        [[{ type: 'string' }], 'no name'],
+        [[{ field: 'a', type: 'nonsense' }], 'no such type'],
+        [[{ field: 'a' }], 'no type'],
+        [[{ field: 'd', type: 'date', schema: { default_value: 'no date' } }], 'the database refuses the default'],
+        [[{ field: 'g', type: 'string', schema: { max_length: 0 } }], 'no length'],
+        [[{ field: 'a', type: 'text', schema: { is_primary_key: true } }], 'a key of text'],
+        [[{ field: 'a', type: 'integer', schema: { is_primary_key: true } }, { field: 'b', type: 'integer', schema: { is_primary_key: true } }], 'two keys'],
+        ['nonsense', 'no list'],
+        [[null], 'no field'],
+      ] as const) {
+        const reply = await send('POST', '/collections', { collection: 'broken', schema: {}, fields });
+        expect(refusal(reply), why).to.deep.equal(INVALID);
+        expect(await tableExists('broken'), why).to.equal(false);
+        expect(await registered('broken'), why).to.deep.equal([0, 0, 0, 0]);
+      }
+      expect(refusal(await send('GET', '/collections/broken'))).to.deep.equal(HIDDEN);
+    });
+  });
+
+  describe('changing', () => {
+    it('keeps every member of meta as given', async () => {
+      const meta = {
+        icon: 'star',
+        note: 'a note',
+        color: '#ff0000',
+        display_template: '{{title}}',
+        hidden: true,
+        translations: [{ language: 'de-DE', translation: 'Ding', singular: 'Ding', plural: 'Dinge' }],
+        archive_field: 'status',
+        archive_value: 'archived',
+        unarchive_value: 'draft',
+        archive_app_filter: false,
+        accountability: 'activity',
+        item_duplication_fields: ['title'],
+        sort: 3,
+        group: 'folder',
+        collapse: 'closed',
+      };
+      await make('verbatim', [{ field: 'title', type: 'string' }], meta);
+      expect((await admin('GET', '/collections/verbatim')).meta).to.deep.include(meta);
+      const changed = await admin('PATCH', '/collections/verbatim', { meta: { accountability: null, note: null } });
+      expect(changed.meta).to.deep.include({ ...meta, accountability: null, note: null });
+      // A client sends the whole record back.
+      expect(await admin('PATCH', '/collections/verbatim', changed)).to.deep.equal(changed);
+      expect(await admin('PATCH', '/collections/verbatim', {})).to.deep.equal(changed);
+      for (const bad of [{ hidden: 'yes' }, { accountability: 'some' }, { sort: 'a' }, { note: 'a\u0000' }]) {
+        expect(refusal(await send('PATCH', '/collections/verbatim', { meta: bad })), JSON.stringify(bad)).to.deep.equal(INVALID);
+      }
+    });
+
+    it('ignores what it does not know, also __proto__', async () => {
+      const reply = await send('PATCH', '/collections/verbatim', '{"meta":{"__proto__":{"hidden":false},"nothing":1}}');
+      expect([reply.status, reply.body.data.meta.hidden]).to.deep.equal([200, true]);
+    });
+
+    it('several by a list, all or none', async () => {
+      const reply = await send('PATCH', '/collections', [
+        { collection: 'many1', meta: { note: '1' } },
+        { collection: 'many2', meta: { note: '2' } },
+      ]);
+      expect(reply.body.data.map((one: { meta: { note: string } }) => one.meta.note)).to.deep.equal(['1', '2']);
+      const failed = await send('PATCH', '/collections', [
+        { collection: 'many1', meta: { note: 'x' } },
+        { collection: 'nowhere', meta: { note: 'x' } },
+      ]);
+      expect(refusal(failed)).to.deep.equal(HIDDEN);
+      expect((await admin('GET', '/collections/many1')).meta.note).to.equal('1');
+      expect(refusal(await send('PATCH', '/collections', { collection: 'many1' }))).to.deep.equal(INVALID);
+      expect(refusal(await send('PATCH', '/collections', [{ meta: {} }]))).to.deep.equal(INVALID);
+    });
+
+    it('a missing one is 403, a system one cannot be changed', async () => {
+      expect(refusal(await send('PATCH', '/collections/nowhere', { meta: {} }))).to.deep.equal(HIDDEN);
+      expect(refusal(await send('PATCH', '/collections/platform_users', { meta: { hidden: true } }))).to.deep.equal(INVALID);
+      expect(refusal(await send('DELETE', '/collections/platform_users'))).to.deep.equal(INVALID);
+    });
+
+    it('the singleton flag turns lists into one object and back', async () => {
+      await make('single', [{ field: 'name', type: 'string', schema: { default_value: 'Untitled' } }]);
+      await admin('PATCH', '/collections/single', { meta: { singleton: true } });
+      expect(await admin('GET', '/items/single')).to.deep.equal({ id: null, name: 'Untitled' });
+      expect(await admin('PATCH', '/items/single', { name: 'x' })).to.deep.equal({ id: 1, name: 'x' });
+      expect(refusal(await send('POST', '/items/single', {}))).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+      await admin('PATCH', '/collections/single', { meta: { singleton: false } });
+      expect(await admin('GET', '/items/single')).to.deep.equal([{ id: 1, name: 'x' }]);
+    });
+
+    it('sort_field is the default order of lists', async () => {
+      await make('sorted', [{ field: 'rank', type: 'integer' }], { sort_field: 'rank' });
+      await admin('POST', '/items/sorted', [{ rank: 3 }, { rank: 1 }, { rank: 2 }]);
+      expect(names(await admin('GET', '/items/sorted'), 'rank').map(Number)).to.deep.equal([1, 2, 3]);
+      expect(names(await admin('GET', '/items/sorted?sort=-rank'), 'rank').map(Number)).to.deep.equal([3, 2, 1]);
+    });
+  });
+
+  describe('adoption', () => {
+    it('shows a table of the database with meta null and serves it', async () => {
+      expect(await admin('GET', '/collections/adopted')).to.deep.equal({
+        collection: 'adopted',
+        meta: null,
+        schema: { schema: 'public', name: 'adopted', comment: 'of old' },
+      });
+      expect(await admin('GET', '/items/adopted?fields=name')).to.deep.equal([{ name: 'one' }, { name: 'two' }]);
+    });
+
+    it('registers it by PATCH and forgets it by meta null; the table stays', async () => {
+      const known = await admin('PATCH', '/collections/adopted', { meta: { note: 'mine' } });
+      expect([known.meta.note, known.meta.accountability, known.meta.hidden]).to.deep.equal(['mine', 'all', false]);
+      const forgotten = await admin('PATCH', '/collections/adopted', { meta: null });
+      expect(forgotten.meta).to.equal(null);
+      expect(await admin('GET', '/items/adopted?fields=name&limit=1')).to.deep.equal([{ name: 'one' }]);
+      expect(await registered('adopted')).to.deep.equal([0, 0, 0, 0]);
+    });
+
+    it('a view is read, registered and not changed', async () => {
+      expect((await admin('GET', '/collections/shouted')).schema.name).to.equal('shouted');
+      expect(await admin('GET', '/items/shouted?sort=id')).to.deep.equal([{ id: 1, name: 'ONE' }, { id: 2, name: 'TWO' }]);
+      expect((await admin('PATCH', '/collections/shouted', { meta: { icon: 'x' } })).meta.icon).to.equal('x');
+      expect(refusal(await send('POST', '/fields/shouted', { field: 'x', type: 'string' }))).to.deep.equal(INVALID);
+      expect(refusal(await send('DELETE', '/collections/shouted'))).to.deep.equal(INVALID);
+      expect(refusal(await send('DELETE', '/fields/shouted/name'))).to.deep.equal(INVALID);
+    });
+
+    it('a composite key is listed and not served', async () => {
+      expect((await admin('GET', '/collections/pair')).schema.name).to.equal('pair');
+      expect(names(await admin('GET', '/fields/pair'), 'field')).to.deep.equal(['a', 'b']);
+      expect(refusal(await send('GET', '/items/pair'))).to.deep.equal(HIDDEN);
+    });
+  });
+
+  describe('deleting', () => {
+    it('drops the table with every trace', async () => {
+      await admin('POST', '/collections', { collection: 'area', schema: null, meta: {} });
+      await make('doomed', [{ field: 'title', type: 'string' }, { field: 'home', type: 'integer' }], { group: 'area' });
+      await make('child', [{ field: 'parent', type: 'integer' }, { field: 'name', type: 'string' }], { group: 'doomed' });
+      await make('home', []);
+      await admin('POST', '/fields/doomed', { field: 'children', type: 'alias', meta: { special: ['o2m'] } });
+      await admin('POST', '/fields/home', { field: 'all_doomed', type: 'alias', meta: { special: ['o2m'] } });
+      await admin('POST', '/relations', { collection: 'child', field: 'parent', related_collection: 'doomed', meta: { one_field: 'children' } });
+      await admin('POST', '/relations', { collection: 'doomed', field: 'home', related_collection: 'home', meta: { one_field: 'all_doomed' } });
+      await make('any', [{ field: 'item', type: 'string' }, { field: 'collection', type: 'string' }]);
+      await admin('POST', '/relations', {
+        collection: 'any',
+        field: 'item',
+        related_collection: null,
+        meta: { one_collection_field: 'collection', one_allowed_collections: ['doomed', 'home'] },
+      });
+      await admin('POST', '/items/doomed', { title: 'x', children: [{ name: 'c' }], home: {} });
+      const { role, token } = await personWith(service, [
+        { collection: 'doomed', action: 'read' },
+        { collection: 'child', action: 'read', fields: ['name', 'parent'], permissions: { parent: { _nnull: true } } },
+        { collection: 'home', action: 'read', fields: ['id', 'all_doomed'] },
+      ]);
+      expect((await send('GET', '/items/child?fields=name,parent.title', undefined, token)).body.data).to.deep.equal([
+        { name: 'c', parent: { title: 'x' } },
+      ]);
+
+      const reply = await send('DELETE', '/collections/doomed');
+      expect([reply.status, reply.body]).to.deep.equal([204, undefined]);
+      expect(await tableExists('doomed')).to.equal(false);
+      expect(await registered('doomed')).to.deep.equal([0, 0, 0, 0]);
+      expect(refusal(await send('GET', '/collections/doomed'))).to.deep.equal(HIDDEN);
+      expect(refusal(await send('GET', '/items/doomed'))).to.deep.equal(HIDDEN);
+      // Keys and aliases elsewhere that led to it.
+      expect(names(await admin('GET', '/fields/child'), 'field')).to.deep.equal(['id', 'name']);
+      expect(names(await admin('GET', '/fields/home'), 'field')).to.deep.equal(['id']);
+      expect((await admin('GET', '/collections/child')).meta.group).to.equal(null);
+      const any = await admin('GET', '/relations/any/item');
+      expect(any.meta.one_allowed_collections).to.deep.equal(['home']);
+      const permissions = await admin('GET', `/permissions?filter[role][_eq]=${role}&fields=collection,fields&sort=collection`);
+      expect(permissions).to.deep.equal([
+        { collection: 'child', fields: ['name'] },
+        { collection: 'home', fields: ['id'] },
+      ]);
+      // The rule on the field that is gone must not have become "all rows".
+      expect((await send('GET', '/items/child', undefined, token)).body.data ?? []).to.deep.equal([]);
+      expect(await admin('GET', '/items/child')).to.deep.equal([{ id: 1, name: 'c' }]);
+    });
+
+    it('a folder: its children move to the root', async () => {
+      await admin('POST', '/collections', [
+        { collection: 'outer', schema: null },
+        { collection: 'inner', schema: {}, meta: { group: 'outer' } },
+      ]);
+      expect((await send('DELETE', '/collections/outer')).status).to.equal(204);
+      expect((await admin('GET', '/collections/inner')).meta.group).to.equal(null);
+    });
+
+    it('a missing one is 403; a name is free again afterwards', async () => {
+      expect(refusal(await send('DELETE', '/collections/nowhere'))).to.deep.equal(HIDDEN);
+      await make('again', [{ field: 'a', type: 'string' }]);
+      await admin('DELETE', '/collections/again');
+      await make('again', [{ field: 'b', type: 'integer' }]);
+      expect(await admin('POST', '/items/again', { b: 1 })).to.deep.equal({ id: 1, b: 1 });
+    });
+  });
+
+  describe('listing', () => {
+    it('has user, system and folder collections; a query changes nothing; SEARCH takes keys', async () => {
+      const all = await admin('GET', '/collections');
+      expect(names(all, 'collection')).to.include.members(['adopted', 'bare', 'folder', 'platform_users']);
+      const users = all.find((one: { collection: string }) => one.collection === 'platform_users');
+      expect(users.meta.system).to.equal(true);
+      expect(await admin('GET', '/collections?limit=1&filter[collection][_eq]=x')).to.deep.equal(all);
+      expect((await send('SEARCH', '/collections', { query: { limit: 1 } })).body.data).to.deep.equal(all);
+      expect(names((await send('SEARCH', '/collections', { keys: ['bare', 'folder'] })).body.data, 'collection')).to.have.members(['bare', 'folder']);
+      expect(names(all, 'collection')).not.to.include.members(['platform_sessions']);
+    });
+  });
+
+  describe('for others than admins', () => {
+    it('writing is 403 before the body is looked at', async () => {
+      const { token } = await personWith(service, [
+        { collection: 'platform_collections', action: 'create' },
+        { collection: 'platform_collections', action: 'update' },
+        { collection: 'platform_collections', action: 'delete' },
+        { collection: 'platform_fields', action: 'create' },
+      ]);
+      for (const who of [token, null]) {
+        for (const [method, path, body] of [
+          ['POST', '/collections', { collection: '' }],
+          ['PATCH', '/collections', 7],
+          ['PATCH', '/collections/bare', { meta: { hidden: 1 } }],
+          ['DELETE', '/collections/bare', undefined],
+          ['POST', '/fields/bare', {}],
+          ['PATCH', '/fields/bare', {}],
+          ['PATCH', '/fields/bare/id', {}],
+          ['DELETE', '/fields/bare/id', undefined],
+          ['POST', '/relations', {}],
+          ['PATCH', '/relations/bare/id', {}],
+          ['DELETE', '/relations/bare/id', undefined],
+        ] as const) {
+          expect(refusal(await send(method, path, body, who)), `${method} ${path}`).to.deep.equal(HIDDEN);
+        }
+      }
+    });
+
+    it('anonymous and roles without app access see nothing', async () => {
+      const { token } = await personWith(service, [{ collection: 'bare', action: 'read' }]);
+      for (const who of [token, null]) {
+        for (const path of ['/collections', '/collections/bare', '/fields', '/fields/bare', '/fields/bare/id', '/relations']) {
+          expect(refusal(await send('GET', path, undefined, who)), path).to.deep.equal(HIDDEN);
+        }
+      }
+    });
+
+    it('app access shows what may be read, and nothing tells the rest apart from nothing', async () => {
+      await make('seen', [{ field: 'open', type: 'string' }, { field: 'closed', type: 'string' }, { field: 'to_unseen', type: 'integer' }]);
+      await make('unseen', [{ field: 'seen', type: 'integer' }]);
+      await admin('POST', '/relations', { collection: 'unseen', field: 'seen', related_collection: 'seen' });
+      await admin('POST', '/relations', { collection: 'seen', field: 'to_unseen', related_collection: 'unseen' });
+      const { token } = await personWith(
+        service,
+        [{ collection: 'seen', action: 'read', fields: ['id', 'open', 'to_unseen'] }],
+        { app_access: true },
+      );
+      const as = (path: string) => send('GET', path, undefined, token);
+      const list = names((await as('/collections')).body.data, 'collection');
+      expect(list).to.include('seen');
+      expect(list).not.to.include.members(['unseen']);
+      expect(list).not.to.include.members(['platform_sessions']);
+      expect(names((await as('/fields/seen')).body.data, 'field')).to.deep.equal(['id', 'open', 'to_unseen']);
+      for (const path of ['/collections/unseen', '/collections/nowhere', '/fields/unseen', '/fields/nowhere', '/fields/seen/closed', '/fields/seen/nothing', '/relations/unseen', '/relations/unseen/seen', '/relations/seen/to_unseen']) {
+        const reply = await as(path);
+        expect(refusal(reply), path).to.deep.equal(HIDDEN);
+        expect(reply.body.errors[0].extensions, path).to.deep.equal({ code: 'FORBIDDEN' });
+      }
+      expect((await as('/relations/seen')).body.data).to.deep.equal([]);
+      for (const path of ['/collections', '/fields', '/fields/seen', '/fields/seen/to_unseen', '/relations']) {
+        expect(JSON.stringify((await as(path)).body.data), path).not.to.match(/"unseen"|"closed"/);
+      }
+    });
+
+    it('a folder shows where something in it does', async () => {
+      await admin('POST', '/collections', [
+        { collection: 'top', schema: null },
+        { collection: 'below', schema: null, meta: { group: 'top' } },
+        { collection: 'inside', schema: {}, meta: { group: 'below' } },
+        { collection: 'other_folder', schema: null },
+      ]);
+      const { token } = await personWith(service, [{ collection: 'inside', action: 'read' }], { app_access: true });
+      const list = names((await send('GET', '/collections', undefined, token)).body.data, 'collection');
+      expect(list).to.include.members(['top', 'below', 'inside']);
+      expect(list).not.to.include('other_folder');
+    });
+
+    it('the Public role sees what it may read once it may read the registry', async () => {
+      const role = '00000000-0000-0000-0000-000000000000';
+      const rows = await admin('POST', '/permissions', [
+        { role, collection: 'platform_collections', action: 'read', fields: ['*'] },
+        { role, collection: 'bare', action: 'read', fields: ['id'] },
+      ]);
+      try {
+        const list = names((await send('GET', '/collections', undefined, null)).body.data, 'collection');
+        expect(list).to.have.members(['bare', 'platform_collections']);
+      } finally {
+        await admin('DELETE', '/permissions', rows.map(({ id }: { id: number }) => id));
+      }
+    });
+  });
+
+  describe('while others change the database', () => {
+    it('a table, a column and their end made by SQL are seen by the next request', async () => {
+      for (let round = 0; round < 15; round++) {
+        await database.query(`create table made_outside (id serial primary key, a text)`);
+        expect((await send('GET', '/items/made_outside')).body, `round ${round}`).to.deep.equal({ data: [] });
+        await database.query(`alter table made_outside add column b int default 3`);
+        expect((await send('GET', '/fields/made_outside/b')).status, `round ${round}`).to.equal(200);
+        expect(await admin('POST', '/items/made_outside', { a: 'x', b: 4 })).to.deep.equal({ id: 1, a: 'x', b: 4 });
+        await database.query(`alter table made_outside drop column a`);
+        expect(await admin('GET', '/items/made_outside'), `round ${round}`).to.deep.equal([{ id: 1, b: 4 }]);
+        await database.query(`alter table made_outside rename column b to c`);
+        expect(await admin('GET', '/items/made_outside'), `round ${round}`).to.deep.equal([{ id: 1, c: 4 }]);
+        await database.query(`alter table made_outside alter column c type text`);
+        expect(await admin('GET', '/items/made_outside'), `round ${round}`).to.deep.equal([{ id: 1, c: '4' }]);
+        await database.query('drop table made_outside');
+        expect((await send('GET', '/items/made_outside')).status, `round ${round}`).to.equal(403);
+        expect((await send('GET', '/collections/made_outside')).status).to.equal(403);
+      }
+    });
+
+    it('concurrent changes of one collection wait for each other', async () => {
+      await make('busy', []);
+      const replies = await Promise.all([
+        ...Array.from({ length: 12 }, (_, at) => send('POST', '/fields/busy', { field: `f${at % 8}`, type: 'string' })),
+        ...Array.from({ length: 12 }, () => send('POST', '/items/busy', {})),
+        ...Array.from({ length: 12 }, () => send('GET', '/items/busy')),
+      ]);
+      const counts = (list: Reply[]) => list.map(({ status }) => status).sort();
+      expect(counts(replies.slice(0, 12))).to.deep.equal([...Array(8).fill(200), ...Array(4).fill(400)]);
+      expect(counts(replies.slice(12))).to.deep.equal(Array(24).fill(200));
+      expect(await admin('GET', '/fields/busy')).to.have.length(9);
+      expect(await admin('GET', '/items/busy?limit=-1')).to.have.length(12);
+      const same = await Promise.all(Array.from({ length: 5 }, () => send('POST', '/collections', { collection: 'once', schema: {} })));
+      expect(counts(same)).to.deep.equal([200, 400, 400, 400, 400]);
+    });
+  });
+});
+
+describe('/collections of several schemas', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  before(async () => {
+    database = await freshDatabase('sdk_schemas');
+    await database.query(`
+      create schema shop; create schema "Odd Name";
+      create table public.thing (id serial primary key, a text);
+      create table shop.thing (id serial primary key, b text);
+      create table shop.only_here (id serial primary key, thing int references shop.thing);
+      create table "Odd Name".thing (id serial primary key, c text);
+    `);
+    service = await startService({ database, env: { DB_SCHEMAS: 'public,shop,Odd Name' } });
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  it('tells tables of one name apart', async () => {
+    const all = (await asAdmin(service, 'GET', '/collections')).filter((one: { meta: unknown }) => !one.meta);
+    const byTable = new Map<string, string>(
+      all.map((one: { collection: string; schema: { schema: string; name: string } }) => [`${one.schema.schema}.${one.schema.name}`, one.collection]),
+    );
+    expect([...byTable.keys()].sort()).to.deep.equal(['Odd Name.thing', 'public.thing', 'shop.only_here', 'shop.thing']);
+    expect(new Set(byTable.values()).size).to.equal(4);
+    for (const [table, field] of [['public.thing', 'a'], ['shop.thing', 'b'], ['Odd Name.thing', 'c']] as const) {
+      const path = `/items/${encodeURIComponent(byTable.get(table) as string)}`;
+      expect(await asAdmin(service, 'POST', path, { [field]: 'x' })).to.deep.equal({ id: 1, [field]: 'x' });
+    }
+    const relation = (await asAdmin(service, 'GET', '/relations/only_here/thing')) as { related_collection: string };
+    expect(relation.related_collection).to.equal(byTable.get('shop.thing'));
+    const only = await asAdmin(service, 'POST', '/items/only_here?fields=thing.b', { thing: 1 });
+    expect(only).to.deep.equal({ thing: { b: 'x' } });
+  });
+
+  it('makes and changes fields of a table outside the first schema', async () => {
+    await asAdmin(service, 'POST', '/fields/only_here', { field: 'extra', type: 'string', schema: { is_unique: true } });
+    expect(await asAdmin(service, 'POST', '/items/only_here?fields=extra', { extra: 'e' })).to.deep.equal({ extra: 'e' });
+    await asAdmin(service, 'DELETE', '/collections/only_here');
+    expect(await database.query(`select to_regclass('shop.only_here')::text as at`)).to.deep.equal([{ at: null }]);
+  });
+});
+
+describe('/collections of two processes', () => {
+  let database: FreshDatabase;
+  let one: Spawned;
+  let two: Spawned;
+  before(async () => {
+    database = await freshDatabase('sdk_two');
+    [one, two] = await Promise.all([spawnService({ database }), spawnService({ database })]);
+  });
+  after(async () => {
+    await Promise.all([one?.stop(), two?.stop()]);
+    await database?.drop();
+  });
+
+  it('see each other\u2019s changes with the next request', async () => {
+    for (let round = 0; round < 10; round++) {
+      await asAdmin(one, 'POST', '/collections', { collection: 'shared', schema: {}, fields: [{ field: 'a', type: 'string' }] });
+      expect(await asAdmin(two, 'POST', '/items/shared', { a: 'x' })).to.deep.equal({ id: 1, a: 'x' });
+      await asAdmin(two, 'POST', '/fields/shared', { field: 'b', type: 'integer', schema: { default_value: 5 } });
+      expect(await asAdmin(one, 'GET', '/items/shared'), `round ${round}`).to.deep.equal([{ id: 1, a: 'x', b: 5 }]);
+      await asAdmin(one, 'PATCH', '/collections/shared', { meta: { singleton: true } });
+      expect(await asAdmin(two, 'GET', '/items/shared'), `round ${round}`).to.deep.equal({ id: 1, a: 'x', b: 5 });
+      await asAdmin(two, 'DELETE', '/collections/shared');
+      const gone = await one.request('GET', '/items/shared', { token: one.admin.token });
+      expect(gone.status, `round ${round}`).to.equal(403);
+    }
+  });
+});
