@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
 import { type Caller, publicCaller, requestScope } from './context.ts';
-import { Failure, Failures, envelope, fail } from './errors.ts';
+import { envelope, Failure, Failures, fail } from './errors.ts';
 import type { HealthCheck, Middleware } from './lifecycle/kernel-facets.ts';
 import type { Log } from './log.ts';
 
@@ -26,7 +26,12 @@ let counter = 0;
 /** The whole HTTP composition: one boundary outside, the layers in phase order, and nothing that knows a route. */
 export function compose({ middleware, health, log, state }: ComposeOptions): Koa {
   const app = new Koa();
-  const checks = { checks: health, get draining() { return state.draining; } };
+  const checks = {
+    checks: health,
+    get draining() {
+      return state.draining;
+    },
+  };
 
   app.use(async (ctx, next) => {
     const asked = ctx.get('x-request-id');
@@ -40,7 +45,11 @@ export function compose({ middleware, health, log, state }: ComposeOptions): Koa
   });
   for (const one of middleware) {
     // Koa reports a middleware by its function name: `plugin:layer` tells whose it is.
-    app.use(Object.defineProperty((ctx: Koa.Context, next: Koa.Next) => one.handle(ctx, next), 'name', { value: `${one.owner}:${one.name}` }));
+    app.use(
+      Object.defineProperty((ctx: Koa.Context, next: Koa.Next) => one.handle(ctx, next), 'name', {
+        value: `${one.owner}:${one.name}`,
+      }),
+    );
   }
   app.use((ctx) => {
     throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
@@ -60,7 +69,10 @@ async function boundary(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<voi
     else log.debug({ owner: 'kernel', status, detail: detailOf(error) }, 'request refused');
     ctx.status = status;
     ctx.body = body;
-    const { allow, retryAfter } = (error instanceof Failure ? error.extensions : {}) as { allow?: string[]; retryAfter?: number };
+    const { allow, retryAfter } = (error instanceof Failure ? error.extensions : {}) as {
+      allow?: string[];
+      retryAfter?: number;
+    };
     if (status === 405 && allow) ctx.set('Allow', allow.join(', '));
     if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
   }

@@ -101,7 +101,8 @@ export class Events {
     const wanted = names.filter((name) => this.has('action', name));
     if (wanted.length === 0) return;
     const emit = () => {
-      for (const name of wanted) for (const one of this.#actions) if (one.matches(name)) void this.#act(one, name, meta);
+      for (const name of wanted)
+        for (const one of this.#actions) if (one.matches(name)) void this.#act(one, name, meta);
     };
     for (const defer of this.deferrals()) if (defer(emit)) return;
     emit();

@@ -29,10 +29,7 @@ export type Declared = any;
 type FacetOptions<T, R> = Partial<Omit<Facet<T, R>, 'id'>>;
 
 export function facet<T>(id: string, options?: Omit<FacetOptions<T, readonly T[]>, 'combine'>): Facet<T>;
-export function facet<T, R>(
-  id: string,
-  options: FacetOptions<T, R> & { combine: Facet<T, R>['combine'] },
-): Facet<T, R>;
+export function facet<T, R>(id: string, options: FacetOptions<T, R> & { combine: Facet<T, R>['combine'] }): Facet<T, R>;
 export function facet<T>(id: string, options: FacetOptions<T, unknown> = {}): Facet<T, unknown> {
   return { combine: (all: readonly Contribution<T>[]) => all.map((one) => one.value), ...options, id };
 }

@@ -26,7 +26,11 @@ export interface LogOptions {
 
 /** One JSON line per entry with `owner` and, inside a request, `request`; `pretty` is the same for human eyes. */
 export function createLog({ level, style, write }: LogOptions): Log {
-  const destination = write ? { write } : style === 'pretty' ? { write: pretty } : pino.destination({ dest: 1, sync: true });
+  const destination = write
+    ? { write }
+    : style === 'pretty'
+      ? { write: pretty }
+      : pino.destination({ dest: 1, sync: true });
   return pino(
     {
       level,
@@ -57,11 +61,20 @@ function censored(value: unknown, depth: number): unknown {
   return copy ?? value;
 }
 
-const NAMES: Readonly<Record<number, string>> = { 10: 'TRACE', 20: 'DEBUG', 30: 'INFO', 40: 'WARN', 50: 'ERROR', 60: 'FATAL' };
+const NAMES: Readonly<Record<number, string>> = {
+  10: 'TRACE',
+  20: 'DEBUG',
+  30: 'INFO',
+  40: 'WARN',
+  50: 'ERROR',
+  60: 'FATAL',
+};
 
 function pretty(line: string): void {
   const { level, time, msg, owner, request, err, ...rest } = JSON.parse(line);
-  const more = Object.entries(rest).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const more = Object.entries(rest).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   const head = `${String(time).slice(11, 23)} ${NAMES[level] ?? level} ${owner ? `${owner}: ` : ''}${msg ?? ''}`;
   process.stdout.write(`${[head, ...more, ...(request ? [`request=${request}`] : [])].join(' ')}\n`);
   if (err?.stack) process.stdout.write(`${err.stack}\n`);

@@ -61,7 +61,8 @@ try {
         return response.text();
       }),
     );
-    if (answers[0] !== answers[1]) throw new Error(`the two servers answer differently to ${name}:\n${answers.join('\n')}`);
+    if (answers[0] !== answers[1])
+      throw new Error(`the two servers answer differently to ${name}:\n${answers.join('\n')}`);
   }
 
   console.log(`${connections} connections, ${values.rounds} rounds of ${seconds} s each, medians`);

@@ -12,7 +12,9 @@ import { addListener, asPassingAdmin, loadChinook } from './demo/prepare.ts';
 import { statementsDuring } from './demo/statements.ts';
 
 if (process.env.DB_CONNECTION_STRING || process.env.DB_HOST) {
-  console.error('The demo loads sample tables and only does so into the embedded database: unset DB_CONNECTION_STRING and DB_HOST.');
+  console.error(
+    'The demo loads sample tables and only does so into the embedded database: unset DB_CONNECTION_STRING and DB_HOST.',
+  );
   process.exit(1);
 }
 
@@ -96,6 +98,7 @@ async function show(address: string, token: string): Promise<void> {
     const reads = statements.filter((one) => one.includes('"track"'));
     console.log(`The database's log shows ${reads.length} statement for it:\n${reads.join('\n')}`);
     const others = statements.filter((one) => !one.includes('"track"'));
-    if (others.length > 0) console.log(`and ${others.length} to know the bearer of a static token:\n${others.join('\n')}`);
+    if (others.length > 0)
+      console.log(`and ${others.length} to know the bearer of a static token:\n${others.join('\n')}`);
   }
 }

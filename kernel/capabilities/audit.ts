@@ -30,7 +30,12 @@ export function auditReport(
       const grants = [...grantsOf(plugin)]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .flatMap(([name, grant]) => capabilities.get(name)?.describe(grant) ?? [`asks for the unknown ${name}`]);
-      return { name: plugin.name, version: plugin.version, runtime, sentences: [...contributions, ...facets, ...grants] };
+      return {
+        name: plugin.name,
+        version: plugin.version,
+        runtime,
+        sentences: [...contributions, ...facets, ...grants],
+      };
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

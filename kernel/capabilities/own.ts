@@ -1,10 +1,10 @@
+import type { ConfigKey } from '../config/cast.ts';
 import { type Caller, makeSystemCaller } from '../context.ts';
-import { type ActionHandler, type Events, type FilterHandler, patternMatcher } from '../events.ts';
 import { fail } from '../errors.ts';
+import { type ActionHandler, type Events, type FilterHandler, patternMatcher } from '../events.ts';
 import type { Log } from '../log.ts';
 import { configSchema } from '../manifest/schema.ts';
-import type { ConfigKey } from '../config/cast.ts';
-import type { Service, Services, ServiceStore } from '../services.ts';
+import type { Service, ServiceStore, Services } from '../services.ts';
 import { type AnyCapability, type Capability, listsWiden } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -61,7 +61,8 @@ export function ownCapabilities(parts: KernelParts): readonly AnyCapability[] {
       new Proxy(parts.config(name), {
         get(values, key) {
           // `await` and JSON.stringify ask every object for these two.
-          if (typeof key !== 'string' || key in grant || key === 'then' || key === 'toJSON') return Reflect.get(values, key);
+          if (typeof key !== 'string' || key in grant || key === 'then' || key === 'toJSON')
+            return Reflect.get(values, key);
           throw deny('config', name, `read the setting ${key}`);
         },
       }),
@@ -81,7 +82,11 @@ export function ownCapabilities(parts: KernelParts): readonly AnyCapability[] {
   const events: Capability<EventsGrant, EventsApi> = {
     name: 'events',
     member: 'events',
-    schema: { type: 'object', additionalProperties: false, properties: { filter: patterns, action: patterns, emit: patterns } },
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      properties: { filter: patterns, action: patterns, emit: patterns },
+    },
     bind: (grant, { name }) => {
       const emits = (grant.emit ?? []).map(patternMatcher);
       const mayEmit = (names: readonly string[]) => {

@@ -46,7 +46,9 @@ function rawValue(source: Environment, name: string): string | undefined {
     // The trailing newline an editor leaves is never part of a secret.
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw new CastError(`cannot be read from the file that ${name}_FILE names (${(error as NodeJS.ErrnoException).code})`);
+    throw new CastError(
+      `cannot be read from the file that ${name}_FILE names (${(error as NodeJS.ErrnoException).code})`,
+    );
   }
 }
 
@@ -54,7 +56,9 @@ function fileOf(environment: Environment): Environment {
   const path = environment.CONFIG_PATH ?? '.env';
   if (!existsSync(path)) {
     if (environment.CONFIG_PATH === undefined) return {};
-    throw new BootFailure('kernel', 'config', `there is no file at CONFIG_PATH`, { remedy: 'correct or unset CONFIG_PATH' });
+    throw new BootFailure('kernel', 'config', `there is no file at CONFIG_PATH`, {
+      remedy: 'correct or unset CONFIG_PATH',
+    });
   }
   const text = readFileSync(path, 'utf8');
   if (!path.endsWith('.json')) return parseEnv(text) as Environment;
@@ -62,7 +66,11 @@ function fileOf(environment: Environment): Environment {
   try {
     parsed = Object.entries(JSON.parse(text) as Record<string, unknown>);
   } catch {
-    throw new BootFailure('kernel', 'config', 'the file at CONFIG_PATH is not a JSON object', { remedy: 'correct the file' });
+    throw new BootFailure('kernel', 'config', 'the file at CONFIG_PATH is not a JSON object', {
+      remedy: 'correct the file',
+    });
   }
-  return Object.fromEntries(parsed.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]));
+  return Object.fromEntries(
+    parsed.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
 }

@@ -13,9 +13,9 @@ import { FacetStore } from '../facets.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
 import type { Plugin } from '../plugin.ts';
 import { ServiceStore } from '../services.ts';
-import { commands, effects, health, KERNEL_FACETS, type KernelCommand, middleware } from './kernel-facets.ts';
 import { type Composition, type Discovered, discover } from './discover.ts';
 import { BootFailure } from './failure.ts';
+import { commands, effects, health, KERNEL_FACETS, type KernelCommand, middleware } from './kernel-facets.ts';
 import { orderWithout } from './order.ts';
 import { type HttpServer, serve } from './serve.ts';
 import { TIMEOUTS, type Timeouts, timed } from './timed.ts';
@@ -76,7 +76,8 @@ export async function boot(composition: Composition, options: BootOptions = {}):
   const config = readConfig(environment, declared);
   const setting = <T>(name: keyof typeof KERNEL_CONFIG) => config.values.get(name) as T;
   const log = createLog({ level: setting('LOG_LEVEL'), style: setting('LOG_STYLE'), write: options.log });
-  for (const { name, meant } of config.suspects) log.warn({ owner: 'kernel' }, `unknown setting ${name}: did you mean ${meant}?`);
+  for (const { name, meant } of config.suspects)
+    log.warn({ owner: 'kernel' }, `unknown setting ${name}: did you mean ${meant}?`);
   const plugins = orderWithout(found, refused);
   for (const failure of refused) log.error({ owner: failure.plugin, phase: failure.phase }, failure.message);
 
@@ -88,7 +89,10 @@ export async function boot(composition: Composition, options: BootOptions = {}):
   const configOf = (plugin: string) =>
     Object.freeze(
       Object.fromEntries(
-        Object.keys(found.find((one) => one.name === plugin)?.manifest.config ?? {}).map((key) => [key, config.values.get(key)]),
+        Object.keys(found.find((one) => one.name === plugin)?.manifest.config ?? {}).map((key) => [
+          key,
+          config.values.get(key),
+        ]),
       ),
     );
   for (const one of ownCapabilities({ log, events, services, ledger, config: configOf })) {
@@ -118,7 +122,11 @@ export async function boot(composition: Composition, options: BootOptions = {}):
     const entry = pathToFileURL(join(plugin.folder, plugin.manifest.path)).href;
     const module = (await import(entry)) as { default?: Plugin };
     if (typeof module.default?.register !== 'function') {
-      throw new BootFailure(plugin.name, 'register', `${plugin.manifest.path} has no default export made by definePlugin`);
+      throw new BootFailure(
+        plugin.name,
+        'register',
+        `${plugin.manifest.path} has no default export made by definePlugin`,
+      );
     }
     const hooks: HookStore = { migrate: [], start: [], stop: [] };
     const subject: Subject = { name: plugin.name, version: plugin.version, runtime: 'internal' };
@@ -133,7 +141,9 @@ export async function boot(composition: Composition, options: BootOptions = {}):
   let stopped: Promise<void> | undefined;
   const undo = async ({ plugin, hooks }: Loaded) => {
     for (const hook of hooks.stop.splice(0).reverse()) {
-      await timed(plugin.name, 'stop', hook, limits).catch((error) => log.error({ err: error, owner: plugin.name }, 'stopping failed'));
+      await timed(plugin.name, 'stop', hook, limits).catch((error) =>
+        log.error({ err: error, owner: plugin.name }, 'stopping failed'),
+      );
     }
   };
   const run = async (phase: 'migrate' | 'start') => {

@@ -48,7 +48,8 @@ async function readPackage(folder: string, core: boolean): Promise<Discovered> {
   try {
     parsed = JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    const reason = error instanceof SyntaxError ? `is not JSON: ${error.message}` : `cannot be read: ${(error as Error).message}`;
+    const reason =
+      error instanceof SyntaxError ? `is not JSON: ${error.message}` : `cannot be read: ${(error as Error).message}`;
     throw new BootFailure(folder, 'discover', `its package.json ${reason}`, { remedy: `correct ${path}` });
   }
   return { ...validatePackage(parsed, folder), folder, core };

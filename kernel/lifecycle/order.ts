@@ -36,7 +36,10 @@ export function orderWithout(plugins: readonly Discovered[], refused: BootFailur
     const culprit = plugins.find((one) => one.name === failure.plugin && !one.core);
     if (!culprit) throw failure;
     refused.push(failure);
-    return orderWithout(plugins.filter((one) => one !== culprit), refused);
+    return orderWithout(
+      plugins.filter((one) => one !== culprit),
+      refused,
+    );
   }
 }
 
@@ -47,7 +50,9 @@ function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonl
     const provider = all.find((other) => other.manifest.provides?.[id] !== undefined);
     const version = provider?.manifest.provides?.[id];
     if (!provider || version === undefined || !satisfies(version, range)) {
-      const reason = version ? `it uses ${id} ${range}, but ${version} is provided` : `nobody provides ${id}, which it uses`;
+      const reason = version
+        ? `it uses ${id} ${range}, but ${version} is provided`
+        : `nobody provides ${id}, which it uses`;
       throw new BootFailure(plugin.name, 'order', reason, { remedy: `add a plugin that provides ${id} ${range}` });
     }
     needed.add(provider);

@@ -32,7 +32,9 @@ export const manifestSchema: SchemaObject = {
   additionalProperties: false,
   required: ['type', 'path', 'host'],
   properties: {
-    type: { enum: ['plugin', 'endpoint', 'hook', 'operation', 'bundle', 'interface', 'display', 'layout', 'module', 'panel'] },
+    type: {
+      enum: ['plugin', 'endpoint', 'hook', 'operation', 'bundle', 'interface', 'display', 'layout', 'module', 'panel'],
+    },
     path: { type: 'string', minLength: 1, pattern: '^(?!/)(?!.*\\.\\.)' },
     source: { type: 'string' },
     host: { type: 'string', minLength: 1 },

@@ -60,7 +60,11 @@ export function validatePackage(parsed: unknown, where: string): PluginPackage {
       remedy: 'correct the named members under "service:extension"',
     });
   }
-  const { name, version, 'service:extension': manifest } = parsed as {
+  const {
+    name,
+    version,
+    'service:extension': manifest,
+  } = parsed as {
     name: string;
     version: string;
     'service:extension': Manifest;

@@ -13,7 +13,8 @@ type Registry = 'platform_collections' | 'platform_fields' | 'platform_relations
 
 /** FORBIDDEN for those who may not read the registry at all; the others see what they may read of the rest. */
 export async function visibleTo(caller: Caller, registry: Registry, { access, schema }: Deps): Promise<Visible> {
-  const overview = await schema.overview();
+  // Not the remembered one: these routes are how somebody looks whether a change of the database has been noticed.
+  const overview = await schema.refresh();
   if (caller.admin) return { overview, fields: null };
   if (!(await access.may(caller, 'read', registry))) throw fail('FORBIDDEN', `no permission to read ${registry}`);
   const fields = new Map<string, ReadonlySet<string>>();

@@ -22,7 +22,10 @@ const server = createServer((request, response) => {
   pool.query<{ data: string }>({ name: shape.name, text: shape.ideal, values: [...shape.params] }).then(
     ({ rows }) => {
       const body = `{"data":${rows[0]?.data}}`;
-      response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body) });
+      response.writeHead(200, {
+        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Length': Buffer.byteLength(body),
+      });
       response.end(body);
     },
     (error) => {

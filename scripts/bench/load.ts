@@ -11,9 +11,16 @@ export interface Load {
  * Keeps `connections` connections busy for `seconds`, one request at a time on each. Bytes over plain sockets, because a
  * full HTTP client would cost more than the servers it measures.
  */
-export async function load(url: string, headers: readonly string[], connections: number, seconds: number): Promise<Load> {
+export async function load(
+  url: string,
+  headers: readonly string[],
+  connections: number,
+  seconds: number,
+): Promise<Load> {
   const { hostname, port, pathname, search } = new URL(url);
-  const request = Buffer.from([`GET ${pathname}${search} HTTP/1.1`, `Host: ${hostname}`, ...headers, '', ''].join('\r\n'));
+  const request = Buffer.from(
+    [`GET ${pathname}${search} HTTP/1.1`, `Host: ${hostname}`, ...headers, '', ''].join('\r\n'),
+  );
   const started = process.hrtime.bigint();
   const until = started + BigInt(Math.round(seconds * 1e9));
   const counts = await Promise.all(

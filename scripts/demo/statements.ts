@@ -4,7 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 
 /** The statements that the service's connections run while `work` happens, as the database's own log tells them. */
-export async function statementsDuring(client: pg.Client, logFile: string, work: () => Promise<void>): Promise<string[]> {
+export async function statementsDuring(
+  client: pg.Client,
+  logFile: string,
+  work: () => Promise<void>,
+): Promise<string[]> {
   const marks = [0, 1].map(() => `-- mark ${randomBytes(8).toString('hex')}`) as [string, string];
   await setting(client, `alter system set log_line_prefix = '%a|'`);
   await setting(client, `alter system set log_statement = 'all'`);
@@ -28,7 +32,8 @@ export async function statementsDuring(client: pg.Client, logFile: string, work:
 
 /** Changes a setting of the server and waits until this session, and with it every other, has taken it over. */
 async function setting(client: pg.Client, statement: string): Promise<void> {
-  const loaded = async () => (await client.query<{ at: Date }>('select pg_conf_load_time() as at')).rows[0]?.at.getTime() ?? 0;
+  const loaded = async () =>
+    (await client.query<{ at: Date }>('select pg_conf_load_time() as at')).rows[0]?.at.getTime() ?? 0;
   const before = await loaded();
   await client.query(statement);
   await client.query('select pg_reload_conf()');

@@ -12,15 +12,22 @@ type ManyPick = Extract<Pick, { kind: 'many' | 'keys' }>;
 /**
  * A whole read as one statement with the columns `data` and, where asked for, `meta`, both JSON text.
  *
- *     select (select '[' || string_agg(row_to_json(r)::text, ',') || ']' from (<rows>) r) as data
+ *     select '[' || string_agg(row_to_json(r)::text, ',') || ']' as data from (<rows>) r
  */
 export function readStatement(statement: Statement, read: Read): string {
   const rows = rowsSql(statement, read);
-  const data = read.single
-    ? `(select ${rowJson(read, 'r')}::text from (${rows}) r)`
-    : `(select coalesce('[' || string_agg(${rowJson(read, 'r')}::text, ',') || ']', '[]') from (${rows}) r)`;
-  return `select ${data} as data${read.meta.length > 0 ? `, ${metaSql(statement, read)} as meta` : ''}`;
+  const row = `${rowJson(read, 'r')}::text`;
+  if (!read.single) {
+    const data = `coalesce('[' || string_agg(${row}, ',') || ']', '[]')`;
+    return `select ${data} as data${metaColumn(statement, read)} from (${rows}) r`;
+  }
+  // Without a row there is no data, but there may still be counts to answer.
+  if (read.meta.length === 0) return `select ${row} as data from (${rows}) r`;
+  return `select (select ${row} from (${rows}) r) as data${metaColumn(statement, read)}`;
 }
+
+const metaColumn = (statement: Statement, read: Read): string =>
+  read.meta.length > 0 ? `, ${metaSql(statement, read)} as meta` : '';
 
 /** A row type without columns has no whole-row value, so a read that may show nothing says so itself. */
 const rowJson = (read: Read, alias: string): string => (read.pick.length === 0 ? `'{}'::json` : `row_to_json(${alias})`);

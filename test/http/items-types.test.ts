@@ -1,0 +1,297 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
+
+/** A column, what is written into it, and what is read (the same where left out). */
+const ROUND_TRIPS: readonly [column: string, written: unknown, read?: unknown][] = [
+  ['small', -32768],
+  ['int', 2147483647],
+  ['int', '7', 7],
+  ['int', 7.0, 7],
+  ['big', '9223372036854775807'],
+  ['big', 5, '5'],
+  ['exact', '12345678.90', '12345678.90'],
+  ['exact', 1.5, '1.50'],
+  ['free', '123456789012345678901234567890.5'],
+  ['single', 1.5],
+  ['double', 1e300],
+  ['double', '-0.25', -0.25],
+  ['flag', true],
+  ['flag', 'false', false],
+  ['short', 'äöü€'],
+  ['short', 12345, '12345'],
+  ['short', ''],
+  ['fixed', 'ab', 'ab   '],
+  ['words', 'a\n"b"\t\\c\u2028😀'],
+  ['ident', UUID],
+  ['ident', UUID.toUpperCase(), UUID],
+  ['day', '2024-02-29'],
+  ['clock', '13:30:05'],
+  ['clock', '13:30', '13:30:00'],
+  ['plain', '2024-02-29T13:30:05'],
+  ['plain', '2024-02-29 13:30', '2024-02-29T13:30:00'],
+  ['moment', '2024-02-29T13:30:05.678Z'],
+  ['moment', '2024-02-29T13:30:05+02:00', '2024-02-29T11:30:05.000Z'],
+  ['moment', '2024-02-29', '2024-02-29T00:00:00.000Z'],
+  ['moment', '1969-07-20T20:17:40.5-05:00', '1969-07-21T01:17:40.500Z'],
+  ['doc', { a: [1, { b: null }], 'ü"': true }],
+  ['doc', [1, 'two', null, { three: 3 }]],
+  ['doc', []],
+  ['doc', 'text'],
+  ['doc', '{"a":1}'],
+  ['doc', 5],
+  ['doc', 0],
+  ['doc', false],
+  ['doc', null],
+  ['doctext', { a: 1 }],
+  ['texts', ['a', 'b,c', '"d"', null, '']],
+  ['texts', []],
+  ['ints', [1, -2, null]],
+  ['bigs', ['9223372036854775807', '1']],
+  ['exacts', ['123456789012345678901234567890.5']],
+  ['moments', ['2024-02-29T13:30:05+02:00'], ['2024-02-29T11:30:05.000Z']],
+  ['plains', ['2024-02-29T13:30:05']],
+  ['days', ['2024-02-29']],
+  ['flags', [true, false]],
+  ['idents', [UUID]],
+  ['docs', [{ a: 1 }, [1], 'x', 5]],
+  ['moods', ['happy', 'sad']],
+  ['grid', [[1, 2], [3, 4]]],
+  ['mood', 'happy'],
+  ['bytes', '\\x00ff10'],
+  ['address', '10.0.0.1/32', '10.0.0.1/32'],
+  ['span', '1 day 02:00:00'],
+  ['period', '[1,5)'],
+  ['tags', ['a', 'b']],
+  ['tags', 'a,b', ['a', 'b']],
+  ['tags', [], []],
+  ['tags', '', []],
+  ['positive', 5],
+];
+
+/** What does not fit names its field. */
+const REFUSED: readonly [column: string, written: unknown, code: string][] = [
+  ['small', 32768, 'VALUE_OUT_OF_RANGE'],
+  ['int', 2147483648, 'VALUE_OUT_OF_RANGE'],
+  ['int', 'seven', 'INVALID_PAYLOAD'],
+  ['int', 1.5, 'INVALID_PAYLOAD'],
+  ['int', true, 'INVALID_PAYLOAD'],
+  ['int', '', 'INVALID_PAYLOAD'],
+  ['int', [1], 'INVALID_PAYLOAD'],
+  ['big', '9223372036854775808', 'VALUE_OUT_OF_RANGE'],
+  ['exact', '123456789.00', 'VALUE_OUT_OF_RANGE'],
+  ['exact', 'NaN', 'INVALID_PAYLOAD'],
+  ['single', '1e60', 'VALUE_OUT_OF_RANGE'],
+  ['double', '1e400', 'VALUE_OUT_OF_RANGE'],
+  ['flag', 'perhaps', 'INVALID_PAYLOAD'],
+  ['short', 'äöü€äöü€ä', 'VALUE_TOO_LONG'],
+  ['fixed', 'abcdef', 'VALUE_TOO_LONG'],
+  ['short', ['a'], 'INVALID_PAYLOAD'],
+  ['words', { a: 1 }, 'INVALID_PAYLOAD'],
+  ['ident', 'nonsense', 'INVALID_PAYLOAD'],
+  ['day', '2023-02-29', 'INVALID_PAYLOAD'],
+  ['day', '2023-02-30', 'INVALID_PAYLOAD'],
+  ['day', 'soon', 'INVALID_PAYLOAD'],
+  ['day', 20240229, 'INVALID_PAYLOAD'],
+  ['clock', '25:00', 'INVALID_PAYLOAD'],
+  ['plain', '2024-13-01', 'INVALID_PAYLOAD'],
+  ['moment', 'now()', 'INVALID_PAYLOAD'],
+  ['moment', '2024-02-29T25:00:00Z', 'INVALID_PAYLOAD'],
+  ['texts', 'a', 'INVALID_PAYLOAD'],
+  ['ints', ['a'], 'INVALID_PAYLOAD'],
+  ['idents', ['nonsense'], 'INVALID_PAYLOAD'],
+  ['moods', ['angry'], 'INVALID_PAYLOAD'],
+  ['mood', 'angry', 'INVALID_PAYLOAD'],
+  ['address', 'nowhere', 'INVALID_PAYLOAD'],
+  ['span', 'long', 'INVALID_PAYLOAD'],
+  ['bytes', '\\xzz', 'INVALID_PAYLOAD'],
+  ['doctext', undefined, ''],
+];
+
+describe('every column type in and out', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  before(async () => {
+    database = await freshDatabase('conf_types');
+    await database.query(`
+      create type mood as enum ('happy', 'sad');
+      create domain positive as int check (value > 0);
+      create table thing (
+        id serial primary key, small smallint, int integer, big bigint, exact numeric(10, 2), free numeric, single real,
+        double double precision, flag boolean, short varchar(8), fixed char(5), words text, ident uuid, day date,
+        clock time, plain timestamp, moment timestamptz, doc jsonb, doctext json, texts text[], ints int[], bigs bigint[],
+        exacts numeric[], moments timestamptz[], plains timestamp[], days date[], flags boolean[], idents uuid[],
+        docs jsonb[], moods mood[], grid int[][], mood mood, bytes bytea, address inet, span interval, period int4range,
+        tags text, positive positive, words_index tsvector generated always as (to_tsvector('simple', coalesce(words, ''))) stored,
+        twice int generated always as (int * 2) stored
+      )`);
+    service = await startService({ database });
+    await send('PATCH', '/fields/thing/tags', { meta: { special: ['cast-csv'] } });
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+  const send = (method: string, path: string, body?: unknown) =>
+    service.request(method, path, { token: service.admin.token, body });
+
+  for (const [column, written, read = written] of ROUND_TRIPS) {
+    it(`${column} ${JSON.stringify(written)}`, async () => {
+      const made = await send('POST', `/items/thing?fields=id,${column}`, { [column]: written });
+      expect(made.body.data?.[column], JSON.stringify(made.body)).to.deep.equal(read);
+      const path = `/items/thing/${made.body.data.id}?fields=${column}`;
+      await send('PATCH', `/items/thing/${made.body.data.id}`, { [column]: null });
+      expect((await send('GET', path)).body.data).to.deep.equal({ [column]: null });
+      expect((await send('PATCH', path, { [column]: written })).body.data).to.deep.equal({ [column]: read });
+    });
+  }
+
+  for (const [column, written, code] of REFUSED.filter(([, , one]) => one)) {
+    it(`${column} ${JSON.stringify(written)} is ${code}`, async () => {
+      const { status, body } = await send('POST', '/items/thing', { [column]: written });
+      expect([status, body.errors?.[0].extensions.code], JSON.stringify(body)).to.deep.equal([400, code]);
+      expect(body.errors[0].extensions, JSON.stringify(body)).to.include({ field: column });
+    });
+  }
+
+  it('leaves search vectors out and generated columns to the database', async () => {
+    const { body } = await send('POST', '/items/thing', { int: 4, twice: 99 });
+    expect(body.data).to.include({ int: 4, twice: 8 }).and.not.have.property('words_index');
+    const changed = await send('PATCH', `/items/thing/${body.data.id}?fields=twice`, { int: 5, twice: 1 });
+    expect(changed.body.data).to.deep.equal({ twice: 10 });
+  });
+
+  it('reads moments and numbers that JSON has no word for', async () => {
+    await database.query(`insert into thing (id, moment, plain, day, double) values
+      (9001, 'infinity', '-infinity', 'infinity', 'NaN'), (9002, '0044-03-15 12:00:00+00 BC', '12024-01-01', '0044-03-15 BC', '-Infinity')`);
+    const { status, body } = await send('GET', '/items/thing?fields=moment,plain,day,double&filter[id][_gt]=9000');
+    expect(status).to.equal(200);
+    expect(body.data[0]).to.deep.equal({ moment: 'infinity', plain: '-infinity', day: 'infinity', double: 'NaN' });
+    expect(body.data[1].double).to.equal('-Infinity');
+  });
+});
+
+describe('keys of every kind', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  before(async () => {
+    database = await freshDatabase('conf_keys');
+    await database.query(`
+      create table by_uuid (id uuid primary key default gen_random_uuid(), name text);
+      create table by_plain_uuid (id uuid primary key, name text);
+      create table by_text (code text primary key, name text);
+      create table by_short (code varchar(5) primary key, name text);
+      create table by_big (id bigint primary key generated by default as identity, name text);
+      create table by_always (id int primary key generated always as identity, name text);
+      create table by_small (id smallserial primary key, name text);
+      create table by_number (id numeric primary key, name text);
+      create table by_day (id date primary key, name text);
+      create table "Odd ""Table" ("Key" serial primary key, "a b" text, "select" int);
+      create table child (id serial primary key, up bigint references by_big, code varchar(5) references by_short);
+    `);
+    service = await startService({ database });
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+  const send = (method: string, path: string, body?: unknown) =>
+    service.request(method, path, { token: service.admin.token, body });
+
+  const KINDS: readonly [table: string, key: string, given: unknown, read: unknown, path: string][] = [
+    ['by_uuid', 'id', UUID, UUID, UUID.toUpperCase()],
+    ['by_text', 'code', 'a/b c?ü', 'a/b c?ü', encodeURIComponent('a/b c?ü')],
+    ['by_text', 'code', '12', '12', '12'],
+    ['by_short', 'code', 'abcde', 'abcde', 'abcde'],
+    ['by_big', 'id', '9223372036854775807', '9223372036854775807', '9223372036854775807'],
+    ['by_small', 'id', 7, 7, '7'],
+    ['by_number', 'id', '1.5', '1.5', '1.5'],
+    ['by_day', 'id', '2024-02-29', '2024-02-29', '2024-02-29'],
+  ];
+  for (const [table, key, given, read, path] of KINDS) {
+    it(`${table} ${given}`, async () => {
+      const made = await send('POST', `/items/${table}`, { [key]: given, name: 'a' });
+      expect(made.body, JSON.stringify(made.body)).to.deep.equal({ data: { [key]: read, name: 'a' } });
+      expect((await send('GET', `/items/${table}/${path}`)).body.data).to.deep.equal({ [key]: read, name: 'a' });
+      expect((await send('SEARCH', `/items/${table}`, { keys: [given] })).body.data).to.deep.equal([{ [key]: read, name: 'a' }]);
+      expect((await send('PATCH', `/items/${table}/${path}`, { name: 'b' })).body.data).to.deep.equal({ [key]: read, name: 'b' });
+      const keys = await send('PATCH', `/items/${table}`, { keys: [given], data: { name: 'c' } });
+      expect(keys.body.data).to.deep.equal([{ [key]: read, name: 'c' }]);
+      const each = await send('PATCH', `/items/${table}`, [{ [key]: given, name: 'd' }]);
+      expect(each.body.data).to.deep.equal([{ [key]: read, name: 'd' }]);
+      expect((await send('GET', `/items/${table}?filter[${key}][_eq]=${path}`)).body.data).to.have.length(1);
+      expect((await send('DELETE', `/items/${table}`, [given])).status).to.equal(204);
+      expect((await send('GET', `/items/${table}/${path}`)).status).to.equal(403);
+    });
+  }
+
+  it('makes the keys that the database makes', async () => {
+    for (const table of ['by_uuid', 'by_big', 'by_always', 'by_small']) {
+      const { status, body } = await send('POST', `/items/${table}`, { name: 'a' });
+      expect(status, table).to.equal(200);
+      expect(body.data.id, table).to.be.ok;
+    }
+  });
+
+  it('wants the key that nobody makes', async () => {
+    for (const [table, field] of [['by_text', 'code'], ['by_plain_uuid', 'id'], ['by_number', 'id']] as const) {
+      const { body } = await send('POST', `/items/${table}`, { name: 'a' });
+      expect(body.errors[0].extensions, table).to.deep.include({ code: 'FAILED_VALIDATION', field, type: 'required' });
+    }
+  });
+
+  it('never lets an overlong key mean a shorter one', async () => {
+    await send('POST', '/items/by_short', { code: 'abcde', name: 'keep' });
+    expect((await send('GET', '/items/by_short/abcdefgh')).status).to.equal(403);
+    expect((await send('PATCH', '/items/by_short/abcdefgh', { name: 'x' })).status).to.equal(403);
+    expect((await send('SEARCH', '/items/by_short', { keys: ['abcdefgh'] })).body.data).to.deep.equal([]);
+    await send('DELETE', '/items/by_short/abcdefgh');
+    expect(await database.query('select name from by_short')).to.deep.equal([{ name: 'keep' }]);
+    const child = await send('POST', '/items/child', { code: 'abcdefgh' });
+    expect(child.body.errors[0].extensions).to.include({ code: 'VALUE_TOO_LONG', field: 'code' });
+  });
+
+  it('takes a key that no row can have for one of a missing row', async () => {
+    for (const path of ['/items/by_small/99999', '/items/by_big/99999999999999999999', '/items/by_always/3000000000', '/items/by_uuid/1', '/items/by_number/x', '/items/by_day/x', '/items/by_always/1.5', '/items/by_always/%20']) {
+      expect((await send('GET', path)).status, path).to.equal(403);
+      expect((await send('PATCH', path, { name: 'x' })).status, path).to.equal(403);
+    }
+    expect((await send('SEARCH', '/items/by_small', { keys: [99999] })).body).to.deep.equal({ data: [] });
+    expect((await send('SEARCH', '/items/by_always', { keys: [3000000000] })).body).to.deep.equal({ data: [] });
+  });
+
+  it('says that an identity is the database’s own', async () => {
+    const { status, body } = await send('POST', '/items/by_always', { id: 77, name: 'a' });
+    expect([status, body.errors[0].extensions.code, body.errors[0].extensions.field]).to.deep.equal([400, 'INVALID_PAYLOAD', 'id']);
+    await database.query('truncate by_always restart identity');
+    await send('POST', '/items/by_always', [{ name: 'a' }, {}]);
+    const each = await send('PATCH', '/items/by_always', [{ id: 1, name: 'A' }, { id: 2, name: 'B' }]);
+    expect(each.body.data).to.deep.equal([{ id: 1, name: 'A' }, { id: 2, name: 'B' }]);
+  });
+
+  it('answers the row under its new key when the key is changed', async () => {
+    await send('POST', '/items/by_text', { code: 'old', name: 'a' });
+    const { status, body } = await send('PATCH', '/items/by_text/old', { code: 'new' });
+    expect([status, body]).to.deep.equal([200, { data: { code: 'new', name: 'a' } }]);
+  });
+
+  it('quotes whatever names a table has', async () => {
+    const path = `/items/${encodeURIComponent('Odd "Table')}`;
+    const made = await send('POST', path, { 'a b': 'x', select: 1 });
+    expect(made.body.data).to.deep.equal({ Key: 1, 'a b': 'x', select: 1 });
+    const found = await send('GET', `${path}?filter[a b][_eq]=x&sort=-select&fields=Key,a b&search=x`);
+    expect(found.body.data).to.deep.equal([{ Key: 1, 'a b': 'x' }]);
+  });
+
+  it('keeps 64 bits through relations', async () => {
+    await send('POST', '/items/by_big', { id: '9007199254740993', name: 'a' });
+    const { body } = await send('POST', '/items/child?fields=up,id', { up: '9007199254740993' });
+    expect(body.data.up).to.equal('9007199254740993');
+    const nested = await send('GET', `/items/child?fields=up.id,up.name&filter[up][_eq]=9007199254740993`);
+    expect(nested.body.data).to.deep.equal([{ up: { id: '9007199254740993', name: 'a' } }]);
+    const object = await send('POST', '/items/child?fields=up.name', { up: { id: '9007199254740993', name: 'b' } });
+    expect(object.body.data).to.deep.equal({ up: { name: 'b' } });
+  });
+});
