@@ -31,7 +31,14 @@ export function keyField(collection: Collection): Field {
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const SHAPES: Partial<Readonly<Record<Field['type'], RegExp>>> = {
+  uuid: UUID,
+  decimal: /^-?\d{1,100}(\.\d{1,100})?$/,
+  date: /^\d{4}-\d\d-\d\d$/,
+};
 const INT8 = 9_223_372_036_854_775_807n;
+const INT4 = 2_147_483_647n;
+const isWithin = (value: bigint, largest: bigint): boolean => value <= largest && value >= -largest - 1n;
 
 /** A key as its column's type has it; one of the wrong type names no row, which looks like a hidden one: FORBIDDEN. */
 export function castKey(field: Field, raw: unknown): Key {
@@ -40,7 +47,7 @@ export function castKey(field: Field, raw: unknown): Key {
     field.type === 'uuid'
       ? UUID.test(text)
       : field.type === 'integer' || field.type === 'bigInteger'
-        ? /^-?\d{1,19}$/.test(text) && BigInt(text) <= INT8 && BigInt(text) >= -INT8
+        ? /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), field.type === 'integer' ? INT4 : INT8)
         : text !== '' && !text.includes('\0');
   if (!fits) throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
   return field.type === 'integer' ? Number(text) : field.type === 'uuid' ? text.toLowerCase() : text;

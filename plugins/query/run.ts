@@ -8,6 +8,9 @@ import type { Dynamic, Prepared, Query, ReadText, Subjects } from './contract.ts
 
 /** Statements kept prepared in all of a process' life: each costs memory on every connection and is never dropped. */
 const MAX_NAMED = 1000;
+/** Longer statements cost more memory on every connection than preparing them saves. */
+const MAX_NAMED_TEXT = 4000;
+const MAX_PARAMS = 65_535;
 
 type Run = Pick<Query, 'prepare' | 'keep' | 'run' | 'text' | 'rows' | 'condition'>;
 
@@ -18,11 +21,12 @@ export function createRun(db: Db): Run {
   const prepare: Run['prepare'] = (read, overview) => {
     const statement = new Statement(overview);
     const text = readStatement(statement, read);
+    checkCount(statement.params);
     return { text, params: statement.params, single: read.single, hasMeta: read.meta.length > 0 };
   };
 
   const keep: Run['keep'] = (prepared) => {
-    if (prepared.name !== undefined || named >= MAX_NAMED) return prepared;
+    if (prepared.name !== undefined || named >= MAX_NAMED || prepared.text.length > MAX_NAMED_TEXT) return prepared;
     named++;
     return { ...prepared, name: `q${createHash('sha1').update(prepared.text).digest('base64url')}` };
   };
@@ -49,6 +53,7 @@ export function createRun(db: Db): Run {
     condition(where, subjects, overview, first) {
       const statement = new Statement(overview, first);
       const condition = whereSql(statement, 't', where);
+      checkCount(statement.params, first);
       return { text: condition, params: resolve(statement.params, subjects) };
     },
   };
@@ -58,12 +63,18 @@ function resolve(params: readonly unknown[], subjects: Subjects): readonly unkno
   return params.some(isPending) ? params.map((one) => (isPending(one) ? valueOf(one.pending, subjects) : one)) : params;
 }
 
+/** The protocol counts parameters in 16 bits; one more garbles the message. */
+function checkCount(params: readonly unknown[], first = 1): void {
+  if (params.length + first - 1 > MAX_PARAMS) throw fail('INVALID_QUERY', 'the query has too many values');
+}
+
 /** No user or role → null, which compares with nothing. */
 function valueOf(value: Dynamic, subjects: Subjects): string | number | null {
   if (value.dynamic === 'key') return subjects.key ?? null;
   if (value.dynamic !== 'now') return value.dynamic === 'user' ? subjects.user : subjects.role;
   const at = new Date(Date.now() + value.offset);
   if (value.months !== 0) at.setUTCMonth(at.getUTCMonth() + value.months);
+  if (Number.isNaN(at.getTime())) throw fail('INVALID_QUERY', '$NOW: the adjustment leads out of the calendar');
   return at.toISOString();
 }
 
@@ -71,5 +82,8 @@ function valueOf(value: Dynamic, subjects: Subjects): string | number | null {
 function asQueryError(error: unknown): never {
   const { code, message } = error as { code?: string; message?: string };
   if (typeof code === 'string' && /^22/.test(code)) throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
+  // Class 54: more columns, deeper expressions or longer answers than PostgreSQL can handle.
+  if (typeof code === 'string' && /^54/.test(code)) throw fail('INVALID_QUERY', `the query is too large: ${message}`);
+  if (code === '57014') throw fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
   throw error;
 }

@@ -107,7 +107,6 @@ const REFUSED: readonly [column: string, written: unknown, code: string][] = [
   ['address', 'nowhere', 'INVALID_PAYLOAD'],
   ['span', 'long', 'INVALID_PAYLOAD'],
   ['bytes', '\\xzz', 'INVALID_PAYLOAD'],
-  ['doctext', undefined, ''],
 ];
 
 describe('every column type in and out', () => {
@@ -125,7 +124,7 @@ describe('every column type in and out', () => {
         exacts numeric[], moments timestamptz[], plains timestamp[], days date[], flags boolean[], idents uuid[],
         docs jsonb[], moods mood[], grid int[][], mood mood, bytes bytea, address inet, span interval, period int4range,
         tags text, positive positive, words_index tsvector generated always as (to_tsvector('simple', coalesce(words, ''))) stored,
-        twice int generated always as (int * 2) stored
+        twice bigint generated always as (int::bigint * 2) stored
       )`);
     service = await startService({ database });
     await send('PATCH', '/fields/thing/tags', { meta: { special: ['cast-csv'] } });
@@ -148,7 +147,7 @@ describe('every column type in and out', () => {
     });
   }
 
-  for (const [column, written, code] of REFUSED.filter(([, , one]) => one)) {
+  for (const [column, written, code] of REFUSED) {
     it(`${column} ${JSON.stringify(written)} is ${code}`, async () => {
       const { status, body } = await send('POST', '/items/thing', { [column]: written });
       expect([status, body.errors?.[0].extensions.code], JSON.stringify(body)).to.deep.equal([400, code]);
@@ -158,9 +157,9 @@ describe('every column type in and out', () => {
 
   it('leaves search vectors out and generated columns to the database', async () => {
     const { body } = await send('POST', '/items/thing', { int: 4, twice: 99 });
-    expect(body.data).to.include({ int: 4, twice: 8 }).and.not.have.property('words_index');
+    expect(body.data).to.include({ int: 4, twice: '8' }).and.not.have.property('words_index');
     const changed = await send('PATCH', `/items/thing/${body.data.id}?fields=twice`, { int: 5, twice: 1 });
-    expect(changed.body.data).to.deep.equal({ twice: 10 });
+    expect(changed.body.data).to.deep.equal({ twice: '10' });
   });
 
   it('reads moments and numbers that JSON has no word for', async () => {

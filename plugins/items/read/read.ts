@@ -22,11 +22,18 @@ export type Reads = Pick<Items, 'readMany' | 'readOne' | 'readKeys' | 'rows'> & 
 };
 
 const MAX_REMEMBERED_TEXT = 2000;
+/** Characters of all statements kept; the trees they came from weigh several times as much. */
+const MAX_REMEMBERED_STATEMENTS = 8_000_000;
 
 export function createReads(deps: Deps): Reads {
   const { schema, access, query, events } = deps;
   /** Compiled statements by everything they depend on: text, schema version, permission set. Never by user or key. */
-  const plans = new LRUCache<string, { prepared: Prepared; read: Read }>({ max: 2000 });
+  const plans = new LRUCache<string, { prepared: Prepared; read: Read }>({
+    max: 2000,
+    // Short queries can make long statements (`*.*.*`), so what is kept is bounded by its size as well.
+    maxSize: MAX_REMEMBERED_STATEMENTS,
+    sizeCalculation: ({ prepared }, key) => key.length + prepared.text.length,
+  });
 
   async function plan(caller: Caller, { overview, collection }: Target, asked: Asked) {
     const set = await access.permissions(caller);

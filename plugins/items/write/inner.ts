@@ -69,11 +69,13 @@ export function createInner(deps: Deps): Inner {
       const condition = query.condition(where, caller, overview, 2);
       const done = await updateRows(db, collection, keys, own, condition);
       if (done.length !== keys.length) throw fail('FORBIDDEN', `${keys.length - done.length} of the rows of ${name} may not be updated`);
-      for (const one of keys) {
+      // Where the key itself is among the changes there is but one row, now known by its new key.
+      const now = Object.hasOwn(own, key.name) ? done : keys;
+      for (const one of now) {
         for (const { field, value } of manys) await writeMany(deps, inner, caller, target, one, field, value);
       }
       events.action(eventNames(collection, 'update'), { ...meta, payload: generated });
-      return keys;
+      return now;
     },
 
     async remove(caller, name, rawKeys) {

@@ -19,7 +19,8 @@ export async function keysByQuery(
   const asked = { ...raw, fields: [key.name], meta: undefined, deep: undefined, alias: undefined };
   const parsed = deps.query.parse(collection, asked, { overview, unlimited: true });
   const set = await deps.access.permissions(caller);
-  const plain = parsed.where.kind === 'all' && parsed.where.of.length === 0 && parsed.search === null;
+  const ordered = parsed.order.some((one) => !one.implied);
+  const plain = parsed.where.kind === 'all' && parsed.where.of.length === 0 && parsed.search === null && !ordered;
   const unread = set.of(collection.name, 'read').length === 0 && !set.admin;
   if (unread && !plain) throw fail('FORBIDDEN', `no read permission on ${name} to filter by`);
   // Without a condition there is nothing to find out: every row is meant, and each is checked when it is written.

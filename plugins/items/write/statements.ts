@@ -20,24 +20,35 @@ const tableOf = ({ table }: Collection): string => {
 };
 const columnOf = (field: Field): string => identifier((field.column as { name: string }).name);
 
-async function run<Row>(db: Db, collection: Collection, text: string, params: readonly unknown[]) {
+/** As texts where the driver would make something else of them than JSON has, dates for example. */
+const returned = (field: Field, alias = ''): string =>
+  `${alias}${columnOf(field)}${field.type === 'integer' ? '' : '::text'} as key`;
+
+/** `fieldOf` tells which field a parameter (counted from 1) is a value of, for complaints about it. */
+async function run<Row>(
+  db: Db,
+  collection: Collection,
+  text: string,
+  params: readonly unknown[],
+  fieldOf?: (param: number) => Field | undefined,
+) {
   try {
     return await db.query<Row>(text, params);
   } catch (error) {
-    throw asWriteError(error, collection);
+    throw asWriteError(error, collection, params, fieldOf);
   }
 }
 
 /** Inserts rows in multi-row statements; answers their keys in the order given. */
 export async function insertRows(db: Db, collection: Collection, rows: readonly Payload[]): Promise<Key[]> {
-  const key = columnOf(keyField(collection));
+  const key = returned(keyField(collection));
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const fields = names.map((name) => collection.fields.get(name) as Field);
   const into = `insert into ${tableOf(collection)}`;
   const keys: Key[] = [];
   if (fields.length === 0) {
     for (const _row of rows) {
-      const { rows: made } = await run<{ key: Key }>(db, collection, `${into} default values returning ${key} as key`, []);
+      const { rows: made } = await run<{ key: Key }>(db, collection, `${into} default values returning ${key}`, []);
       keys.push((made[0] as { key: Key }).key);
     }
     return keys;
@@ -45,16 +56,18 @@ export async function insertRows(db: Db, collection: Collection, rows: readonly 
   const size = Math.min(MAX_ROWS, Math.max(1, Math.floor(MAX_PARAMS / fields.length)));
   for (let from = 0; from < rows.length; from += size) {
     const params: unknown[] = [];
+    const owners: Field[] = [];
     const tuples = rows.slice(from, from + size).map((row) => {
       const values = fields.map((field) => {
         if (!Object.hasOwn(row, field.name)) return 'default';
         params.push(paramOf(field, row[field.name]).value);
+        owners.push(field);
         return castSql(field, `$${params.length}`);
       });
       return `(${values.join(', ')})`;
     });
-    const text = `${into} (${fields.map(columnOf).join(', ')}) values ${tuples.join(', ')} returning ${key} as key`;
-    const { rows: made } = await run<{ key: Key }>(db, collection, text, params);
+    const text = `${into} (${fields.map(columnOf).join(', ')}) values ${tuples.join(', ')} returning ${key}`;
+    const { rows: made } = await run<{ key: Key }>(db, collection, text, params, (param) => owners[param - 1]);
     keys.push(...made.map((row) => row.key));
   }
   return keys;
@@ -70,17 +83,19 @@ export async function updateRows(
 ): Promise<Key[]> {
   const key = keyField(collection);
   const params: unknown[] = [keys, ...condition.params];
-  const sets = Object.entries(payload).map(([name, value]) => {
-    const field = collection.fields.get(name) as Field;
+  const owners = Object.keys(payload).map((name) => collection.fields.get(name) as Field);
+  const sets = owners.map((field) => {
+    const value = payload[field.name];
     params.push(paramOf(field, value).value);
     return `${columnOf(field)} = ${castSql(field, `$${params.length}`)}`;
   });
   const where = `t.${columnOf(key)} = any($1::${keyType(key)}[]) and (${condition.text})`;
   const text =
     sets.length > 0
-      ? `update ${tableOf(collection)} t set ${sets.join(', ')} where ${where} returning t.${columnOf(key)} as key`
-      : `select t.${columnOf(key)} as key from ${tableOf(collection)} t where ${where} for update`;
-  const { rows } = await run<{ key: Key }>(db, collection, text, params);
+      ? `update ${tableOf(collection)} t set ${sets.join(', ')} where ${where} returning ${returned(key, 't.')}`
+      : `select ${returned(key, 't.')} from ${tableOf(collection)} t where ${where} for update`;
+  const before = 1 + condition.params.length;
+  const { rows } = await run<{ key: Key }>(db, collection, text, params, (param) => owners[param - before - 1]);
   return rows.map((row) => row.key);
 }
 
@@ -92,15 +107,14 @@ export async function deleteRows(
   condition: Condition,
 ): Promise<Key[]> {
   const key = keyField(collection);
-  const text = `delete from ${tableOf(collection)} t where t.${columnOf(key)} = any($1::${keyType(key)}[]) and (${condition.text}) returning t.${columnOf(key)} as key`;
+  const text = `delete from ${tableOf(collection)} t where t.${columnOf(key)} = any($1::${keyType(key)}[]) and (${condition.text}) returning ${returned(key, 't.')}`;
   const { rows } = await run<{ key: Key }>(db, collection, text, [keys, ...condition.params]);
   return rows.map((row) => row.key);
 }
 
 /** Keys of the rows whose field has this value: what a to-many alias shows at the moment. */
 export async function keysWhere(db: Db, collection: Collection, field: Field, value: unknown): Promise<Key[]> {
-  const key = columnOf(keyField(collection));
-  const text = `select t.${key} as key from ${tableOf(collection)} t where t.${columnOf(field)} = ${castSql(field, '$1')}`;
+  const text = `select ${returned(keyField(collection), 't.')} from ${tableOf(collection)} t where t.${columnOf(field)} = ${castSql(field, '$1')}`;
   const { rows } = await run<{ key: Key }>(db, collection, text, [value]);
   return rows.map((row) => row.key);
 }
@@ -109,7 +123,7 @@ export async function keysWhere(db: Db, collection: Collection, field: Field, va
 export async function existingKeys(db: Db, collection: Collection, keys: readonly Key[]): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
   const key = keyField(collection);
-  const text = `select t.${columnOf(key)} as key from ${tableOf(collection)} t where t.${columnOf(key)} = any($1::${keyType(key)}[])`;
+  const text = `select ${returned(key, 't.')} from ${tableOf(collection)} t where t.${columnOf(key)} = any($1::${keyType(key)}[])`;
   const { rows } = await run<{ key: Key }>(db, collection, text, [keys]);
   return new Set(rows.map((row) => String(row.key)));
 }

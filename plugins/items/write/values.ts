@@ -24,7 +24,7 @@ export function paramOf(field: Field, value: unknown): Param {
 function columnValue(field: Field, value: unknown): unknown {
   if (field.column?.array) {
     if (!Array.isArray(value)) throw wrong(field, 'a list');
-    return value;
+    return /^jsonb?\[/.test(field.column.sqlType) ? value.map((one) => (one === null ? null : JSON.stringify(one))) : value;
   }
   switch (field.type) {
     case 'json':
@@ -42,7 +42,7 @@ function columnValue(field: Field, value: unknown): unknown {
     case 'decimal':
     case 'float':
       if (!NUMBER.test(textOf(field, value).trim())) throw wrong(field, 'a number');
-      return textOf(field, value).trim();
+      return withinRange(field, textOf(field, value).trim());
     case 'uuid':
       if (!UUID.test(textOf(field, value))) throw wrong(field, 'a UUID');
       return value;
@@ -69,16 +69,25 @@ function textOf(field: Field, value: unknown): string {
   return String(value);
 }
 
-/** Checked here because PostgreSQL does not say which column was too short. */
+/** Checked here because PostgreSQL does not say which column's precision it was. */
+function withinRange(field: Field, text: string): string {
+  const { precision, scale } = field.column ?? {};
+  if (field.type === 'decimal' && precision && Math.abs(Number(text)) >= 10 ** (precision - (scale ?? 0))) {
+    throw fail('VALUE_OUT_OF_RANGE', `${field.name} is out of range for its column.`, about(field, text));
+  }
+  return text;
+}
+
+const about = (field: Field, text: string) => {
+  const value = text.slice(0, 255);
+  return { collection: field.collection, field: field.name, value, invalid: value, path: [field.name] };
+};
+
+/** The same with lengths. */
 function shortEnough(field: Field, text: string): string {
   const max = field.column?.maxLength;
   if (max && field.type !== 'hash' && [...text].length > max) {
-    throw fail('VALUE_TOO_LONG', `${field.name} is longer than ${max} characters`, {
-      collection: field.collection,
-      field: field.name,
-      value: text.slice(0, 255),
-      path: [field.name],
-    });
+    throw fail('VALUE_TOO_LONG', `${field.name} is longer than ${max} characters`, about(field, text));
   }
   return text;
 }

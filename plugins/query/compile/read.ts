@@ -72,18 +72,27 @@ export function rowsSql(statement: Statement, read: Read, link?: (alias: string)
     return `select ${pickList(statement, inner, read.pick, []) || '1 as "?"'}${from}${by(order)}${cut}`;
   }
   const outer = statement.alias();
-  const marks = order.map((one, at) => ({ sql: `${outer}.${quote(`~${at}`)}`, descending: one.descending }));
-  const exported = order.map((one, at) => `, ${one.sql} as ${quote(`~${at}`)}`).join('');
+  const mark = markFor(read);
+  const marks = order.map((one, at) => ({ sql: `${outer}.${quote(`${mark}${at}`)}`, descending: one.descending }));
+  const exported = order.map((one, at) => `, ${one.sql} as ${quote(`${mark}${at}`)}`).join('');
   const related: string[] = [];
   const picks = pickList(statement, outer, read.pick, related);
   return `select ${picks} from (select ${inner}.*${exported}${from}${by(order)}${cut}) ${outer}${related.join('')}${by(marks)}`;
+}
+
+/** The beginning of names that none of the table's own columns has. */
+function markFor({ collection }: Read): string {
+  let mark = '~';
+  for (const { column } of collection.fields.values()) while (column?.name.startsWith(mark)) mark += '~';
+  return mark;
 }
 
 /** Rows by key come in the order of the keys. */
 function keysSource(statement: Statement, read: Read, alias: string): { from: string; alias: string } {
   const key = read.collection.fields.get(read.collection.primary as string) as Field;
   const list = statement.alias();
-  const type = key.column?.sqlType ?? 'text';
+  // An int8 list is understood by every integer index, whatever its values.
+  const type = key.type === 'integer' ? 'int8' : (key.column?.sqlType ?? 'text');
   const values = statement.param(read.keys, `${type}[]`);
   return {
     alias: list,

@@ -84,7 +84,32 @@ function manySql(statement: Statement, alias: string, where: Extract<Where, { ki
   const when = use.when ? bracketed(statement, alias, use.when) : undefined;
   const rule = where.rule ? bracketed(statement, inner, where.rule) : undefined;
   const sql = `exists (select 1 from ${tableOf(to.table)} ${inner}${whereClause([joined, when, rule, bracketed(statement, inner, where.where)])})`;
-  return where.quantifier === 'none' ? `not ${sql}` : sql;
+  if (where.quantifier === 'some') return sql;
+  // "None of them is mine" says nothing where there is no "me": what compares with nothing matches no row here either.
+  return [`not ${sql}`, ...unknowable(statement, where.where)].join(' and ');
+}
+
+/** For a dynamic operand, the condition that it has a value. */
+const known = (statement: Statement, field: Field, value: Value): readonly string[] =>
+  isSubject(value) ? [`${dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`] : [];
+
+const isSubject = (value: Value): value is Extract<Dynamic, { dynamic: 'user' | 'role' }> =>
+  typeof value === 'object' && value !== null && (value.dynamic === 'user' || value.dynamic === 'role');
+
+/** The conditions that the user or role a condition speaks of, at any depth, is there. */
+function unknowable(statement: Statement, where: Where): readonly string[] {
+  switch (where.kind) {
+    case 'fixed':
+      return [];
+    case 'all':
+    case 'either':
+      return where.of.flatMap((one) => unknowable(statement, one));
+    case 'one':
+    case 'many':
+      return unknowable(statement, where.where);
+    case 'test':
+      return where.values.flatMap((value) => known(statement, where.use.field, value));
+  }
 }
 
 /** The quoted columns that tie a to-many alias to its rows: the children's key and what it points at. */
@@ -129,7 +154,9 @@ function testSql(statement: Statement, alias: string, { use, operator, values }:
     case '_between':
     case '_nbetween': {
       const range = `between ${valueSql(statement, field, first ?? null)} and ${valueSql(statement, field, values[1] ?? null)}`;
-      return `${comparable(left, field)} ${operator === '_nbetween' ? 'not ' : ''}${range}`;
+      if (operator === '_between') return `${comparable(left, field)} ${range}`;
+      // One end alone can decide that a value is outside; an end that is nobody's must not.
+      return [`${comparable(left, field)} not ${range}`, ...values.flatMap((value) => known(statement, field, value))].join(' and ');
     }
     case '_ieq':
     case '_nieq':
