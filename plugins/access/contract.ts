@@ -1,5 +1,5 @@
 import { type Caller, service } from '#kernel';
-import type { Read, Restricted, Where } from '../query/contract.ts';
+import type { Read, Restricted, Visible, Where } from '../query/contract.ts';
 import type { Collection, Overview } from '../schema/contract.ts';
 
 /** The nil id: the Public role's row. */
@@ -77,6 +77,8 @@ export interface Access {
   ): Promise<Record<string, unknown>>;
   /** May the caller do this to some row at all? */
   may(caller: Caller, action: Action, collection: string): Promise<boolean>;
+  /** What a query of a caller with these permissions may speak of. */
+  visible(permissions: PermissionSet): Visible;
   /** The fields the caller may read of a collection: for schema routes. */
   readableFields(collection: Collection, caller: Caller): Promise<ReadonlySet<string>>;
 }

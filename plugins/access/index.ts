@@ -11,7 +11,7 @@ import manifest from './package.json' with { type: 'json' };
 import { createAdmit } from './payload/admit.ts';
 import { createSubstitute } from './payload/dynamic.ts';
 import { createResolve } from './permissions/resolve.ts';
-import { createReadableFields } from './readable-fields.ts';
+import { createReadableFields, visibleTo } from './readable-fields.ts';
 import { createRestrict } from './restrict/index.ts';
 
 export default definePlugin({
@@ -29,6 +29,7 @@ export default definePlugin({
       ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),
       admit: createAdmit({ permissions, substitute: createSubstitute(db) }),
       may: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
+      visible: visibleTo,
       readableFields: createReadableFields(permissions),
     });
 

@@ -1,4 +1,5 @@
 import type { Caller } from '#kernel';
+import type { Visible } from '../query/contract.ts';
 import type { Collection } from '../schema/contract.ts';
 import type { PermissionSet } from './contract.ts';
 import { lists } from './restrict/rules.ts';
@@ -11,6 +12,12 @@ export function readableNames(set: PermissionSet, collection: Collection): Reado
     fields.filter((field) => set.admin || rows.some((one) => lists(one, field.name, field))).map(({ name }) => name),
   );
 }
+
+/** A name that no field has is as visible as the lists make it: known to be unknown to those who may read everything. */
+export const visibleTo =
+  (set: PermissionSet): Visible =>
+  (collection, name) =>
+    set.admin || set.of(collection.name, 'read').some((one) => lists(one, name, collection.fields.get(name)));
 
 export const createReadableFields =
   (permissions: (caller: Caller) => Promise<PermissionSet>) =>

@@ -1,15 +1,22 @@
 import type { Caller } from '#kernel';
 import { bodyOf, type Route, sendData } from '../http/contract.ts';
-import { type FieldRecord, fieldRecord } from '../schema/contract.ts';
+import type { FieldRecord } from '../schema/contract.ts';
 import { adminOnly, type Deps, listBody, nameIn, segment } from './deps.ts';
-import { visibleCollection, visibleCollections, visibleField, visibleFields, visibleTo } from './visible.ts';
+import {
+  visibleCollection,
+  visibleCollections,
+  visibleField,
+  visibleFields,
+  visibleRecord,
+  visibleTo,
+} from './visible.ts';
 
 export function fieldRoutes(deps: Deps): readonly Route[] {
   const { writes } = deps;
   const visible = (caller: Caller) => visibleTo(caller, 'platform_fields', deps);
   const one = async (caller: Caller, collection: string, name: string): Promise<FieldRecord> => {
     const seen = await visible(caller);
-    return fieldRecord(visibleField(seen, collection, name), seen.overview);
+    return visibleRecord(seen, visibleField(seen, collection, name));
   };
 
   return [
@@ -21,7 +28,7 @@ export function fieldRoutes(deps: Deps): readonly Route[] {
         const fields = visibleCollections(seen).flatMap((collection) => visibleFields(seen, collection));
         sendData(
           ctx,
-          fields.map((field) => fieldRecord(field, seen.overview)),
+          fields.map((field) => visibleRecord(seen, field)),
         );
       },
     },
@@ -33,7 +40,7 @@ export function fieldRoutes(deps: Deps): readonly Route[] {
         const fields = visibleFields(seen, visibleCollection(seen, segment(ctx, 'collection')));
         sendData(
           ctx,
-          fields.map((field) => fieldRecord(field, seen.overview)),
+          fields.map((field) => visibleRecord(seen, field)),
         );
       },
     },
@@ -67,7 +74,7 @@ export function fieldRoutes(deps: Deps): readonly Route[] {
         const seen = await visible(caller);
         sendData(
           ctx,
-          changes.map(({ name }) => fieldRecord(visibleField(seen, collection, name), seen.overview)),
+          changes.map(({ name }) => visibleRecord(seen, visibleField(seen, collection, name))),
         );
       },
     },

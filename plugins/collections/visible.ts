@@ -1,5 +1,12 @@
 import { type Caller, fail } from '#kernel';
-import type { Collection, Field, Overview, Relation } from '../schema/contract.ts';
+import {
+  type Collection,
+  type Field,
+  type FieldRecord,
+  fieldRecord,
+  type Overview,
+  type Relation,
+} from '../schema/contract.ts';
 import type { Deps } from './deps.ts';
 
 /** What of an overview a caller may know of. */
@@ -53,6 +60,15 @@ export function visibleField(visible: Visible, collection: string, name: string)
   const field = visibleFields(visible, visibleCollection(visible, collection)).find((one) => one.name === name);
   if (!field) throw fail('FORBIDDEN', `there is no field ${collection}.${name}, or it may not be read`);
   return field;
+}
+
+/** What a caller is shown of a field he may read: not where it leads, if he may not read that. */
+export function visibleRecord({ overview, fields }: Visible, field: Field): FieldRecord {
+  const record = fieldRecord(field, overview);
+  const isHidden = fields !== null && field.relation?.kind === 'one' && !fields.has(field.relation.to);
+  if (!isHidden || !record.schema) return record;
+  const nowhere = { foreign_key_schema: null, foreign_key_table: null, foreign_key_column: null };
+  return { ...record, schema: { ...record.schema, ...nowhere } };
 }
 
 /** Relations whose both ends may be read. */

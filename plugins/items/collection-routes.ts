@@ -41,6 +41,17 @@ export function collectionRoutes(items: Items, path: string, collection: string,
     }
   }
 
+  /** What is wrong with the query is said before anything is written, not after. */
+  async function checkShape(ctx: HttpContext, name: string): Promise<void> {
+    const shape = shapeOf(rawQueryOf(ctx));
+    if (Object.values(shape).every((one) => one === undefined)) return;
+    try {
+      await items.checkQuery(ctx.state.caller, name, shape);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
+    }
+  }
+
   return [
     {
       method: 'GET',
@@ -64,6 +75,7 @@ export function collectionRoutes(items: Items, path: string, collection: string,
         const name = collectionOf(ctx);
         await refuseSingleton(ctx);
         const body = createBody(bodyOf(ctx));
+        await checkShape(ctx, name);
         if ('length' in body && Array.isArray(body)) {
           return sendWritten(ctx, name, await items.createMany(ctx.state.caller, name, body), true);
         }
@@ -76,6 +88,7 @@ export function collectionRoutes(items: Items, path: string, collection: string,
       async handle(ctx) {
         const name = collectionOf(ctx);
         const { caller } = ctx.state;
+        await checkShape(ctx, name);
         if (await isSingleton(ctx)) {
           return sendWritten(ctx, name, [await items.upsertSingleton(caller, name, payloadBody(bodyOf(ctx)))], false);
         }
@@ -111,6 +124,7 @@ export function collectionRoutes(items: Items, path: string, collection: string,
       async handle(ctx) {
         const name = collectionOf(ctx);
         await refuseSingleton(ctx);
+        await checkShape(ctx, name);
         const key = await items.updateOne(ctx.state.caller, name, ctx.params.id, payloadBody(bodyOf(ctx)));
         return sendWritten(ctx, name, [key], false);
       },

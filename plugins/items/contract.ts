@@ -20,6 +20,8 @@ export interface Items {
   readKeys(caller: Caller, collection: string, keys: readonly unknown[], query?: RawQuery): Promise<ReadText>;
   /** Parsed rows, for code. No default limit. */
   rows<Row = Record<string, unknown>>(caller: Caller, collection: string, query: RawQuery): Promise<Row[]>;
+  /** INVALID_QUERY for a query that makes no sense, FORBIDDEN for an unknown name in it; nothing is read, nobody is told. */
+  checkQuery(caller: Caller, collection: string, query: RawQuery): Promise<void>;
   createOne(caller: Caller, collection: string, payload: Payload): Promise<Key>;
   createMany(caller: Caller, collection: string, payloads: readonly Payload[]): Promise<Key[]>;
   updateOne(caller: Caller, collection: string, key: unknown, payload: Payload): Promise<Key>;

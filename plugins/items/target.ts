@@ -44,11 +44,9 @@ const isWithin = (value: bigint, largest: bigint): boolean => value <= largest &
 export function castKey(field: Field, raw: unknown): Key {
   const text = typeof raw === 'number' || typeof raw === 'string' ? String(raw) : '';
   const fits =
-    field.type === 'uuid'
-      ? UUID.test(text)
-      : field.type === 'integer' || field.type === 'bigInteger'
-        ? /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), field.type === 'integer' ? INT4 : INT8)
-        : text !== '' && !text.includes('\0');
+    field.type === 'integer' || field.type === 'bigInteger'
+      ? /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), field.type === 'integer' ? INT4 : INT8)
+      : (SHAPES[field.type]?.test(text) ?? (text !== '' && !text.includes('\0')));
   if (!fits) throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
   return field.type === 'integer' ? Number(text) : field.type === 'uuid' ? text.toLowerCase() : text;
 }

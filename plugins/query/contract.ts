@@ -67,7 +67,7 @@ export type Where =
   | { readonly kind: 'fixed'; readonly value: boolean };
 
 export interface Order {
-  /** Many-to-one fields on the way to the sorted column, each with its target's row rule once restricted. */
+  /** Relations on the way to the sorted column, each with its target's row rule once restricted. */
   readonly path: readonly { readonly use: FieldUse; readonly to: Collection; readonly rule?: Where }[];
   readonly use: FieldUse;
   readonly descending: boolean;
@@ -113,7 +113,15 @@ export interface Parse {
   /** A single object instead of a list. */
   readonly single?: boolean;
   readonly keys?: readonly (string | number)[];
+  /** Without it every field is. */
+  readonly visible?: Visible;
 }
+
+/**
+ * May the caller know of this field at all? What may not be known is FORBIDDEN before anything is said about its type, so
+ * that no complaint tells what there is.
+ */
+export type Visible = (collection: Collection, field: string) => boolean;
 
 /** Whom `$CURRENT_USER` and `$CURRENT_ROLE` stand for when a statement runs. */
 export interface Subjects {

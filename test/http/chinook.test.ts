@@ -82,6 +82,27 @@ describe('an existing database becomes an API', () => {
     });
   }
 
+  it('says nothing about the type of what may not be read', async () => {
+    const reader = await personWith(service, [
+      { collection: 'track', action: 'read', fields: ['track_id'] },
+      { collection: 'track', action: 'update', fields: ['name'] },
+    ]);
+    for (const [path, token] of [
+      ['/items/track?filter[milliseconds][_contains]=a', reader.token],
+      ['/items/track?filter[milliseconds][_gt]=a', reader.token],
+      ['/items/track?filter[album_id][title][_lt]=a', reader.token],
+      ['/items/track?sort=name.title', reader.token],
+      ['/items/track?filter[milliseconds][_contains]=a', null],
+      ['/items/unknown?filter[a][_nonsense]=a', null],
+    ] as const) {
+      const { status, body } = await service.request('GET', path, { token });
+      expect([status, body.errors?.[0].extensions.code], path).to.deep.equal([403, 'FORBIDDEN']);
+    }
+    const query = { filter: { milliseconds: { _contains: 'a' } } };
+    const write = await service.request('PATCH', '/items/track', { token: reader.token, body: { query, data: { name: 'x' } } });
+    expect(write.status).to.equal(403);
+  });
+
   it('searches only what the role may read', async () => {
     const reader = await personWith(service, [{ collection: 'artist', action: 'read', fields: ['artist_id'] }]);
     const { body } = await service.request('GET', '/items/artist?search=AC/DC', { token: reader.token });

@@ -15,7 +15,10 @@ export function restrictRead(read: Read, scope: Scope): Read {
     rule: scope.rules.rowRule(scope, collection, 'read'),
     where: restrictWhere(read.where, collection, scope),
     searched: read.searched.flatMap((use) => readable(use, collection, scope)),
-    order: read.order.map((one) => restrictOrder(one, collection, scope)),
+    order: withTieBreaker(
+      read.order.map((one) => restrictOrder(one, collection, scope)),
+      collection,
+    ),
     pick: read.pick.flatMap((one) => restrictPick(one, collection, scope)),
   };
 }
@@ -34,6 +37,13 @@ function restrictOrder(order: Order, collection: Collection, scope: Scope): Orde
     return { ...step, use, rule: relatedRule(step.to, scope) };
   });
   return { ...order, path, use: restrictUse(order.use, at, scope) };
+}
+
+/** A key that is null to the caller on some rows leaves those in no order, and pages of them would overlap. */
+function withTieBreaker(order: readonly Order[], collection: Collection): readonly Order[] {
+  const key = order.find(({ path, use }) => path.length === 0 && use.field.name === collection.primary);
+  if (!key?.use.when) return order;
+  return [...order, { path: [], use: { field: key.use.field }, descending: false, implied: true }];
 }
 
 /** Left out without an error: fields outside the lists, and whatever leads into a collection that may not be read. */

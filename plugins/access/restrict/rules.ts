@@ -1,3 +1,4 @@
+import { Failure, fail } from '#kernel';
 import type { Query, Where } from '../../query/contract.ts';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
 import type { Action, Permission, PermissionSet } from '../contract.ts';
@@ -38,12 +39,20 @@ export function createRules(query: Pick<Query, 'filter'>): Rules {
     }
     let rule = entry.rules.get(permission);
     if (!rule) {
-      rule = permission.rule
-        ? query.filter(collection, permission.rule, scope.overview, { trusted: true })
-        : EVERYTHING;
+      rule = permission.rule ? parseRule(scope, collection, permission.rule) : EVERYTHING;
       entry.rules.set(permission, rule);
     }
     return rule;
+  }
+
+  /** What is wrong with a rule is for the log: it is the role's, not the caller's, and says what is protected. */
+  function parseRule(scope: Scope, collection: Collection, rule: Record<string, unknown>): Where {
+    try {
+      return query.filter(collection, rule, scope.overview, { trusted: true });
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code === 'FORBIDDEN') throw error;
+      throw fail('FORBIDDEN', `a permission rule of ${collection.name} cannot be read: ${error.detail}`);
+    }
   }
 
   const either = (scope: Scope, collection: Collection, permissions: readonly Permission[]): Where => {

@@ -13,7 +13,7 @@ export function restrictWhere(where: Where, collection: Collection, scope: Scope
     case 'either':
       return { kind: where.kind, of: where.of.map((one) => restrictWhere(one, collection, scope)) };
     case 'test':
-      return { ...where, use: restrictUse(where.use, collection, scope) };
+      return asksForKey(where) ? where : { ...where, use: restrictUse(where.use, collection, scope) };
     case 'one':
     case 'many':
       return {
@@ -27,6 +27,10 @@ export function restrictWhere(where: Where, collection: Collection, scope: Scope
   }
 }
 
+/** The service's own comparison in a read by key; no query can contain it. */
+const asksForKey = ({ values: [value] }: Extract<Where, { kind: 'test' }>): boolean =>
+  typeof value === 'object' && value !== null && value.dynamic === 'key';
+
 /** The row rule of a related collection; FORBIDDEN where the caller may not read it at all. */
 export function relatedRule(to: Collection, scope: Scope): Where {
   if (scope.set.of(to.name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${to.name}`);
@@ -36,8 +40,6 @@ export function relatedRule(to: Collection, scope: Scope): Where {
 /** FORBIDDEN for a field that may not be read; one readable on some rows only is null on the others. */
 export function restrictUse(use: FieldUse, collection: Collection, scope: Scope): FieldUse {
   const { field } = use;
-  // The key identifies rows the caller gets anyway, so it may always be compared.
-  if (field.name === collection.primary) return use;
   const access = scope.rules.fieldAccess(scope, collection, 'read', field.name);
   if (access === false) throw fail('FORBIDDEN', `field ${field.name} of ${collection.name} may not be read`);
   return access === true ? use : { field, when: access };

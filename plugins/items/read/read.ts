@@ -17,7 +17,7 @@ export interface Asked {
   readonly unlimited?: boolean;
 }
 
-export type Reads = Pick<Items, 'readMany' | 'readOne' | 'readKeys' | 'rows'> & {
+export type Reads = Pick<Items, 'readMany' | 'readOne' | 'readKeys' | 'rows' | 'checkQuery'> & {
   read(caller: Caller, collection: string, asked: Asked): Promise<ReadText>;
 };
 
@@ -51,6 +51,7 @@ export function createReads(deps: Deps): Reads {
     const asks = await events.filter(eventNames(collection, 'query'), asked.query(), { caller, collection: collection.name });
     const parsed = query.parse(collection, asks, {
       overview,
+      visible: access.visible(set),
       unlimited: asked.unlimited ?? false,
       single: asked.key !== undefined || collection.singleton,
       ...(asked.keys ? { keys: asked.keys.map((key) => castKey(keyField(collection), key)) } : {}),
@@ -74,6 +75,9 @@ export function createReads(deps: Deps): Reads {
   }
 
   async function read(caller: Caller, name: string, asked: Asked): Promise<ReadText> {
+    const set = await access.permissions(caller);
+    // Before anything is said about the collection or the query, and before the database is asked about unknown names.
+    if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
     const target = await findCollection(schema, name);
     try {
       return await once(caller, target, asked);
@@ -91,6 +95,10 @@ export function createReads(deps: Deps): Reads {
     readMany: (caller, collection, raw) => read(caller, collection, { query: () => raw }),
     readOne: (caller, collection, key, raw = {}) => read(caller, collection, { query: () => raw, key }),
     readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { query: () => raw, keys }),
+    async checkQuery(caller, name, raw) {
+      const { overview, collection } = await findCollection(schema, name);
+      query.parse(collection, raw, { overview, visible: access.visible(await access.permissions(caller)) });
+    },
     async rows<Row>(caller: Caller, collection: string, raw: RawQuery) {
       const { data } = await read(caller, collection, { query: () => raw, unlimited: true });
       const parsed = JSON.parse(data ?? '[]');

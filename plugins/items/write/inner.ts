@@ -1,4 +1,5 @@
 import { type Caller, fail } from '#kernel';
+import type { Collection } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { eventNames } from '../names.ts';
@@ -34,12 +35,13 @@ export function createInner(deps: Deps): Inner {
       spend(payloads.length);
       const target = await findWritable(schema, name);
       const { collection, overview } = target;
+      const granted = withoutGrant(collection, given);
       const finals: Payload[] = [];
       const parts: Parts[] = [];
       for (const payload of payloads) {
         const meta = { caller, collection: name };
         const filtered = await events.filter(eventNames(collection, 'create'), { ...payload, ...given }, meta);
-        const admitted = await access.admit(collection, 'create', without(filtered, given), caller, overview, given);
+        const admitted = await access.admit(collection, 'create', without(filtered, granted), caller, overview, granted);
         const generated = await withGenerated(collection, 'create', { ...admitted, ...given }, caller, deps.hash);
         parts.push(await withOnes(caller, target, split(collection, generated)));
         finals.push(generated);
@@ -61,9 +63,10 @@ export function createInner(deps: Deps): Inner {
       spend(keys.length);
       const meta = { caller, collection: name, keys };
       const filtered = await events.filter(eventNames(collection, 'update'), { ...payload, ...given }, meta);
-      const submitted = without(filtered, given);
+      const granted = withoutGrant(collection, given);
+      const submitted = without(filtered, granted);
       const where = await access.restrictWrite(collection, 'update', Object.keys(submitted), caller, overview);
-      const admitted = await access.admit(collection, 'update', submitted, caller, overview, given);
+      const admitted = await access.admit(collection, 'update', submitted, caller, overview, granted);
       const generated = await withGenerated(collection, 'update', { ...admitted, ...given }, caller, deps.hash);
       const { own, manys } = await withOnes(caller, target, split(collection, generated));
       const condition = query.condition(where, caller, overview, 2);
@@ -101,6 +104,13 @@ export function createInner(deps: Deps): Inner {
 
   return inner;
 }
+
+/**
+ * The values that need no grant of the caller. Whose key decides who somebody is (a user's role), the alias on the other
+ * side is no way around the grant for it.
+ */
+const withoutGrant = (collection: Collection, given: Payload): Payload =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => !collection.fields.get(name)?.sensitive));
 
 /** Listeners see what the platform sets as well; permissions are asked about the rest only. */
 const without = (payload: Payload, given: Payload): Payload =>

@@ -17,8 +17,9 @@ export async function keysByQuery(
 ): Promise<Key[]> {
   const { collection, overview, key } = await findWritable(deps.schema, name);
   const asked = { ...raw, fields: [key.name], meta: undefined, deep: undefined, alias: undefined };
-  const parsed = deps.query.parse(collection, asked, { overview, unlimited: true });
   const set = await deps.access.permissions(caller);
+  const visible = deps.access.visible(set);
+  const parsed = deps.query.parse(collection, asked, { overview, unlimited: true, visible });
   const ordered = parsed.order.some((one) => !one.implied);
   const plain = parsed.where.kind === 'all' && parsed.where.of.length === 0 && parsed.search === null && !ordered;
   const unread = set.of(collection.name, 'read').length === 0 && !set.admin;
@@ -26,6 +27,8 @@ export async function keysByQuery(
   // Without a condition there is nothing to find out: every row is meant, and each is checked when it is written.
   const as = visibility === 'any' || unread ? deps.unseen() : caller;
   const read = await deps.access.restrict(parsed, as, overview);
-  const rows = await deps.query.rows(read, caller, overview);
+  // The keys stay in here, so they are picked even where the caller may not read them.
+  const keys = { ...read, pick: [{ kind: 'column', key: key.name, field: key }] } as const;
+  const rows = await deps.query.rows(keys, caller, overview);
   return rows.map((row) => row[key.name] as Key);
 }

@@ -3,6 +3,7 @@ import type { Collection, Field, Relation } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findWritable, keyField, type Target } from '../target.ts';
+import { below } from './nested-errors.ts';
 import { existingKeys, keysWhere, valueOf } from './statements.ts';
 import type { Inner } from './inner.ts';
 
@@ -11,7 +12,7 @@ const hasKey = (key: Field, value: Payload): boolean => value[key.name] !== unde
 
 /**
  * A many-to-one given as an object (specification, "Relational write shapes"): without key it is created, with a key
- * alone it is linked, with more it is updated, or created under that key where there is no such row.
+ * alone it is linked, with more it is updated; where there is no such row it is created under that key.
  */
 export async function writeOne(
   deps: Deps,
@@ -23,7 +24,7 @@ export async function writeOne(
 ): Promise<unknown> {
   if (field.relation?.kind !== 'one') throw fail('INVALID_PAYLOAD', `${field.name} does not take an object`);
   const { collection: to, key } = await findWritable(deps.schema, field.relation.to);
-  const made = await writeRow(deps, inner, caller, to, key, value);
+  const made = await writeRow(deps, below(inner, field), caller, to, key, value);
   const column = field.relation.relation.schema?.foreign_key_column;
   return column && column !== key.column?.name ? valueOf(deps.db, to, made, column) : made;
 }
@@ -32,9 +33,9 @@ async function writeRow(deps: Deps, inner: Inner, caller: Caller, to: Collection
   if (!hasKey(key, value)) return (await inner.create(caller, to.name, [value], given))[0] as Key;
   const { [key.name]: raw, ...rest } = value;
   const own = castKey(key, raw);
-  if (Object.keys(rest).length === 0 && !given) return own;
   const exists = (await existingKeys(deps.db, to, [own])).has(String(own));
   if (!exists) return (await inner.create(caller, to.name, [value], given))[0] as Key;
+  if (Object.keys(rest).length === 0 && !given) return own;
   return (await inner.update(caller, to.name, [own], rest, given))[0] as Key;
 }
 
@@ -44,7 +45,7 @@ async function writeRow(deps: Deps, inner: Inner, caller: Caller, to: Collection
  */
 export async function writeMany(
   deps: Deps,
-  inner: Inner,
+  above: Inner,
   caller: Caller,
   target: Target,
   parentKey: Key,
@@ -52,6 +53,7 @@ export async function writeMany(
   value: unknown,
 ): Promise<void> {
   if (field.relation?.kind !== 'many') return;
+  const inner = below(above, field);
   const { relation } = field.relation;
   const { collection: to, key } = await findWritable(deps.schema, field.relation.to);
   const link = to.fields.get(relation.field) as Field;

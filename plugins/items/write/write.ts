@@ -6,7 +6,7 @@ import { asWriteError } from './database-errors.ts';
 import { createInner, type Inner } from './inner.ts';
 import { keysByQuery } from './keys-by-query.ts';
 
-type Writes = Omit<Items, 'readMany' | 'readOne' | 'readKeys' | 'rows'>;
+type Writes = Omit<Items, 'readMany' | 'readOne' | 'readKeys' | 'rows' | 'checkQuery'>;
 
 /** The write verbs of the service: each one unit of work around the steps of `inner.ts`. */
 export function createWrites(deps: Deps): Writes {
@@ -51,7 +51,13 @@ export function createWrites(deps: Deps): Writes {
       }),
     upsertSingleton: (caller, name, payload) =>
       unit(name, async (inner) => {
-        const [key] = await keysByQuery(deps, caller, name, { limit: 1 }, 'any');
+        const find = () => keysByQuery(deps, caller, name, { limit: 1 }, 'any');
+        let [key] = await find();
+        if (key === undefined) {
+          // Of several that find no row one creates it, and the others wait and find it.
+          await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`singleton ${name}`]);
+          [key] = await find();
+        }
         return first(key === undefined ? await inner.create(caller, name, [payload]) : await inner.update(caller, name, [key], payload));
       }),
     async deleteMany(caller, name, keys) {

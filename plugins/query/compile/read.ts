@@ -29,8 +29,11 @@ export function readStatement(statement: Statement, read: Read): string {
 const metaColumn = (statement: Statement, read: Read): string =>
   read.meta.length > 0 ? `, ${metaSql(statement, read)} as meta` : '';
 
-/** A row type without columns has no whole-row value, so a read that may show nothing says so itself. */
-const rowJson = (read: Read, alias: string): string => (read.pick.length === 0 ? `'{}'::json` : `row_to_json(${alias})`);
+/**
+ * A row type without columns has no whole-row value, so a read that may show nothing says so itself. The bare alias could
+ * be taken for a column of that name, which any client can make (`alias[r]=id`).
+ */
+const rowJson = (read: Read, alias: string): string => (read.pick.length === 0 ? `'{}'::json` : `row_to_json(${alias}.*)`);
 
 function metaSql(statement: Statement, read: Read): string {
   const counts = read.meta.map((name) => {
@@ -106,19 +109,30 @@ function orderSql(
   order: readonly Order[],
   joins: string[],
 ): readonly { sql: string; descending: boolean }[] {
-  return order.map(({ path, use, descending }) => {
-    let at = alias;
-    for (const step of path) {
-      const joined = statement.alias();
-      const on = [
-        `${columnOf(joined, targetField(step.use.field, step.to))} = ${operandSql(statement, at, step.use)}`,
-        wrapped(step.rule && whereSql(statement, joined, step.rule)),
-      ];
-      joins.push(` left join ${tableOf(step.to.table as { schema: string; name: string })} ${joined} on ${conjunction(on)}`);
-      at = joined;
+  return order.map((one) => ({ sql: orderValue(statement, alias, one, joins), descending: one.descending }));
+}
+
+/** What a row is ordered by. Behind a to-many it is the first of its rows in that order, so that each row counts once. */
+function orderValue(statement: Statement, alias: string, { path, use, descending }: Order, joins: string[]): string {
+  let at = alias;
+  for (const [depth, step] of path.entries()) {
+    const joined = statement.alias();
+    const rule = wrapped(step.rule && whereSql(statement, joined, step.rule));
+    const table = `${tableOf(step.to.table as { schema: string; name: string })} ${joined}`;
+    if (step.use.field.relation?.kind === 'many') {
+      const children = childrenOf(statement, step.use.field, step.to);
+      if (!children) return 'null';
+      const below: string[] = [];
+      const value = orderValue(statement, joined, { path: path.slice(depth + 1), use, descending }, below);
+      const when = wrapped(step.use.when && whereSql(statement, at, step.use.when));
+      const where = whereClause([`${joined}.${children.key} = ${at}.${children.parent}`, when, rule]);
+      return `(select ${value} from ${table}${below.join('')}${where} order by 1${descending ? ' desc' : ''} limit 1)`;
     }
-    return { sql: operandSql(statement, at, use), descending };
-  });
+    const on = [`${columnOf(joined, targetField(step.use.field, step.to))} = ${operandSql(statement, at, step.use)}`, rule];
+    joins.push(` left join ${table} on ${conjunction(on)}`);
+    at = joined;
+  }
+  return operandSql(statement, at, use);
 }
 
 function pickList(statement: Statement, alias: string, picks: readonly Pick[], joins: string[]): string {
@@ -147,7 +161,7 @@ function oneSql(statement: Statement, alias: string, { field, read }: OnePick, j
   joins.push(` left join ${source(read)} ${joined} on ${conjunction(on)}`);
   const row = statement.alias();
   const picks = pickList(statement, joined, read.pick, joins);
-  const json = read.pick.length === 0 ? `'{}'::json` : `(select row_to_json(${row}) from (select ${picks}) ${row})`;
+  const json = read.pick.length === 0 ? `'{}'::json` : `(select row_to_json(${row}.*) from (select ${picks}) ${row})`;
   return `case when ${key} is not null then ${json} end`;
 }
 
@@ -170,17 +184,18 @@ function manySql(statement: Statement, alias: string, pick: ManyPick, joins: str
 function searchSql(statement: Statement, alias: string, read: Read): string {
   const term = read.search as string;
   const tests = read.searched.flatMap((use) => {
-    const left = operandSql(statement, alias, use);
+    // Only where it is used: a parameter that stands nowhere in the statement is an error.
+    const left = () => operandSql(statement, alias, use);
     switch (use.field.type) {
       case 'uuid':
-        return UUID.test(term) ? [`${left} = ${statement.param(term, 'uuid')}`] : [];
+        return UUID.test(term) ? [`${left()} = ${statement.param(term, 'uuid')}`] : [];
       case 'integer':
       case 'bigInteger':
       case 'decimal':
       case 'float':
-        return NUMERIC.test(term) ? [`${left} = ${statement.param(term, 'numeric')}`] : [];
+        return NUMERIC.test(term) ? [`${left()} = ${statement.param(term, 'numeric')}`] : [];
       default:
-        return [`${left}::text ilike ${statement.param(`%${escapeLike(term)}%`, 'text')}`];
+        return [`${left()}::text ilike ${statement.param(`%${escapeLike(term)}%`, 'text')}`];
     }
   });
   return tests.length === 0 ? 'false' : tests.join(' or ');

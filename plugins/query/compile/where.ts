@@ -49,28 +49,46 @@ function oneSql(statement: Statement, alias: string, where: Extract<Where, { kin
   const rule = where.rule ? bracketed(statement, inner, where.rule) : undefined;
   const from = `select 1 from ${tableOf(to.table)} ${inner}`;
   const some = `exists (${from}${whereClause([joined, rule, bracketed(statement, inner, where.where)])})`;
-  if (!holdsForNulls(where.where)) return some;
-  return `(${some} or not exists (${from}${whereClause([joined, rule])}))`;
+  const ofMissing = ofNulls(statement, where.where);
+  if (ofMissing === 'false') return some;
+  const missing = conjunction([`not exists (${from}${whereClause([joined, rule])})`, ofMissing]);
+  return `(${some} or ${missing})`;
 }
 
-/** Would this hold for a row of nulls? That is what a many-to-one without a readable target counts as. */
-function holdsForNulls(where: Where): boolean {
+/**
+ * What this says of a row of nulls, which is what a many-to-one without a readable target counts as: `true`, `false`, or
+ * a condition on the caller.
+ */
+function ofNulls(statement: Statement, where: Where): string {
   switch (where.kind) {
     case 'fixed':
-      return where.value;
-    case 'all':
-      return where.of.every(holdsForNulls);
-    case 'either':
-      return where.of.length === 0 || where.of.some(holdsForNulls);
+      return String(where.value);
+    case 'all': {
+      const mark = statement.params.length;
+      const parts = where.of.map((one) => ofNulls(statement, one)).filter((one) => one !== 'true');
+      if (!parts.includes('false')) return parts.join(' and ') || 'true';
+      // A parameter that stands nowhere in the statement is an error.
+      statement.params.length = mark;
+      return 'false';
+    }
+    case 'either': {
+      const mark = statement.params.length;
+      const parts = where.of.map((one) => ofNulls(statement, one)).filter((one) => one !== 'false');
+      if (parts.includes('true') || where.of.length === 0) {
+        statement.params.length = mark;
+        return 'true';
+      }
+      return parts.length === 0 ? 'false' : `(${parts.join(' or ')})`;
+    }
     case 'one':
-      return holdsForNulls(where.where);
+      return ofNulls(statement, where.where);
     case 'many':
-      return where.quantifier === 'none';
+      return where.quantifier === 'none' ? unknowable(statement, where.where).join(' and ') || 'true' : 'false';
     case 'test': {
       const [flag] = where.values;
-      if (where.operator === '_null' || where.operator === '_empty') return flag === true;
-      if (where.operator === '_nnull' || where.operator === '_nempty') return flag === false;
-      return false;
+      if (where.operator === '_null' || where.operator === '_empty') return String(flag === true);
+      if (where.operator === '_nnull' || where.operator === '_nempty') return String(flag === false);
+      return 'false';
     }
   }
 }

@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { OPERATORS, type Operator, unknownField, type Where } from '../contract.ts';
-import { operands } from './operand.ts';
+import { OPERATORS, type Operator, type Where } from '../contract.ts';
+import { isNull, operands } from './operand.ts';
 import { operatorsOf } from './operators.ts';
-import { collectionNamed, type Scope, spend } from './scope.ts';
+import { collectionNamed, knownField, type Scope, spend } from './scope.ts';
 import { fromJson, invalid, isObject, type Path } from './shape.ts';
 
 export const EVERYTHING: Where = { kind: 'all', of: [] };
@@ -30,10 +30,7 @@ function group(scope: Scope, collection: Collection, raw: unknown, path: Path, d
       spend(scope, at, depth);
       if (key === '_and' || key === '_or') return logic(key, rule, at, (one, here) => group(scope, collection, one, here, depth));
       if (key.startsWith('_')) throw invalid(`"${key.slice(0, 40)}" is not a field or a logical operator`, at);
-      // Unknown and forbidden look the same, so that a filter cannot be used to find out what exists.
-      const field = collection.fields.get(key);
-      if (!field) throw unknownField(key, collection.name);
-      return ruleOf(scope, field, rule, at, depth);
+      return ruleOf(scope, knownField(scope, collection, key), rule, at, depth);
     }),
   );
 }
@@ -95,8 +92,8 @@ function quantified(scope: Scope, field: Field, key: '_some' | '_none', raw: unk
 function test(scope: Scope, field: Field, operator: Operator, raw: unknown, path: Path): Where {
   if (field.relation?.kind === 'many') return testOfAlias(scope, field, operator, raw, path);
   if (!operatorsOf(field).has(operator)) throw invalid(`${operator} does not fit a field of type ${field.type}`, path);
-  if (operator === '_eq' && (raw === null || raw === 'null')) return test(scope, field, '_null', true, path);
-  if (operator === '_neq' && (raw === null || raw === 'null')) return test(scope, field, '_nnull', true, path);
+  if (operator === '_eq' && isNull(raw)) return test(scope, field, '_null', true, path);
+  if (operator === '_neq' && isNull(raw)) return test(scope, field, '_nnull', true, path);
   const values = operands(scope, field, operator, raw, path);
   return values ? { kind: 'test', use: { field }, operator, values } : EVERYTHING;
 }

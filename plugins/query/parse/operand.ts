@@ -10,7 +10,8 @@ const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
 const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
 
-export const isUuid = (text: string): boolean => UUID.test(text);
+/** A query string has no other way to say it. */
+export const isNull = (raw: unknown): boolean => raw === null || raw === 'null' || raw === 'NULL';
 
 /** The right side of a comparison, checked against the type of the left one. `null` = the predicate drops out. */
 export function operands(
@@ -30,9 +31,9 @@ export function operands(
   return [operand(scope, field, raw, path)];
 }
 
-/** `true`, `false` and their texts; an empty text is what `filter[a][_null]` without a value gives. */
+/** `true`, `false` and their texts; nothing at all is what `filter[a][_null]` without a value gives. */
 export function flag(raw: unknown, path: Path): boolean {
-  if (raw === true || raw === 'true' || raw === '' || raw === 1 || raw === '1') return true;
+  if (raw === true || raw === 'true' || raw === '' || raw === null || raw === 1 || raw === '1') return true;
   if (raw === false || raw === 'false' || raw === 0 || raw === '0') return false;
   throw invalid('must be true or false', path);
 }
@@ -44,7 +45,7 @@ function listOf(raw: unknown, path: Path): readonly unknown[] {
 }
 
 function operand(scope: Scope, field: Field, raw: unknown, path: Path): Value {
-  if (raw === null || raw === 'null' || raw === 'NULL') return null;
+  if (isNull(raw)) return null;
   if (typeof raw === 'object' || raw === undefined) {
     if (isObject(raw) && field.type.startsWith('geometry')) return JSON.stringify(raw);
     throw invalid('must be a single value', path);

@@ -24,7 +24,13 @@ interface Node {
 
 /** Query → tree (architecture, section 4). Nothing here knows who asks: `access` narrows what comes out. */
 export function parseRead(collection: Collection, raw: RawQuery, options: Parse, ceilings: Ceilings): Read {
-  const scope: Scope = { overview: options.overview, ceilings, trusted: false, spent: { nodes: 0 } };
+  const scope: Scope = {
+    overview: options.overview,
+    ceilings,
+    trusted: false,
+    visible: options.visible ?? (() => true),
+    spent: { nodes: 0 },
+  };
   for (const name of NOT_YET) if (raw[name] !== undefined) throw invalid('is not supported yet', [name]);
   const deep = fromJson(raw.deep, ['deep']);
   if (deep !== undefined && deep !== null && !isObject(deep)) throw invalid('must be an object', ['deep']);
@@ -172,6 +178,6 @@ export const parseWhere = (
   overview: Parse['overview'],
   ceilings: Ceilings,
   trusted: boolean,
-) => parseFilter({ overview, ceilings, trusted, spent: { nodes: 0 } }, collection, raw, ['filter']);
+) => parseFilter({ overview, ceilings, trusted, visible: () => true, spent: { nodes: 0 } }, collection, raw, ['filter']);
 
 export { EVERYTHING };

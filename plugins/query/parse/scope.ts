@@ -1,4 +1,6 @@
+import { fail } from '#kernel';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import { unknownField, type Visible } from '../contract.ts';
 import { invalid, type Path } from './shape.ts';
 
 export interface Ceilings {
@@ -15,6 +17,7 @@ export interface Scope {
   readonly ceilings: Ceilings;
   /** Permission rules: may follow `$CURRENT_USER.a.b`. */
   readonly trusted: boolean;
+  readonly visible: Visible;
   readonly spent: { nodes: number };
 }
 
@@ -25,6 +28,14 @@ export function spend(scope: Scope, path: Path, depth: number): void {
   if (path.length > MAX_LEVELS) throw invalid('is nested too deeply', path.slice(0, 3));
   if (depth > scope.ceilings.depth) throw invalid(`is nested deeper than ${scope.ceilings.depth} relations`, path);
   if (++scope.spent.nodes > scope.ceilings.nodes) throw invalid(`the query has more than ${scope.ceilings.nodes} parts`, path);
+}
+
+/** The field of this name. One that is unknown and one that may not be known look the same. */
+export function knownField(scope: Scope, collection: Collection, name: string): Field {
+  if (!scope.visible(collection, name)) throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be known`);
+  const field = collection.fields.get(name);
+  if (!field) throw unknownField(name, collection.name);
+  return field;
 }
 
 export function collectionNamed(scope: Scope, name: string): Collection {

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { Collection } from '../../schema/contract.ts';
-import { type FieldUse, type Order, unknownField } from '../contract.ts';
-import { collectionNamed, type Scope, spend } from './scope.ts';
+import type { FieldUse, Order } from '../contract.ts';
+import { collectionNamed, knownField, type Scope, spend } from './scope.ts';
 import { invalid, type Path, textList } from './shape.ts';
 
 /** `sort=-date,author.name`; a name that is unknown or leads nowhere is FORBIDDEN, like one that may not be read. */
@@ -20,14 +20,13 @@ function follow(scope: Scope, collection: Collection, names: readonly string[], 
   const path: { use: FieldUse; to: Collection }[] = [];
   let here = collection;
   for (const [depth, name] of names.entries()) {
-    const field = here.fields.get(name);
-    if (!field) throw unknownField(name, here.name);
+    const field = knownField(scope, here, name);
     if (field.concealed) throw fail('FORBIDDEN', `${name} is concealed and cannot be sorted by`);
     if (depth === names.length - 1) {
       if (!field.column || ['json', 'unknown', 'binary'].includes(field.type)) throw invalid(`cannot sort by ${name}`, at);
       return { path, use: { field } };
     }
-    if (field.relation?.kind !== 'one') throw invalid(`cannot sort through ${name}`, at);
+    if (field.relation?.kind !== 'one' && field.relation?.kind !== 'many') throw invalid(`cannot sort through ${name}`, at);
     spend(scope, at, depth + 1);
     here = collectionNamed(scope, field.relation.to);
     path.push({ use: { field }, to: here });

@@ -74,12 +74,14 @@ function parsed(filter: unknown): unknown {
 }
 
 /** In filters `role: null` stands for the Public role, as it does in payloads. */
-export function withPublic(filter: unknown): unknown {
-  if (Array.isArray(filter)) return filter.map(withPublic);
+export function withPublic(filter: unknown, level = 0): unknown {
+  // The engine refuses what is nested deeper.
+  if (level > 200) return filter;
+  if (Array.isArray(filter)) return filter.map((one) => withPublic(one, level + 1));
   if (typeof filter !== 'object' || filter === null) return filter;
   return Object.fromEntries(
     Object.entries(filter).map(([key, value]) => {
-      if (key === '_and' || key === '_or') return [key, withPublic(value)];
+      if (key === '_and' || key === '_or') return [key, withPublic(value, level + 1)];
       return [key, key === 'role' ? publicRole(value) : value];
     }),
   );

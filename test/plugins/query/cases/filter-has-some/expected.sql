@@ -1,2 +1,2 @@
-select coalesce('[' || string_agg(row_to_json(r)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."person" t1 where (exists (select 1 from "public"."book" t2 where t2."author" = t1."id" and (true))) order by t1."id" limit 100) r
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."person" t1 where (exists (select 1 from "public"."book" t2 where t2."author" = t1."id" and (true))) order by t1."id" limit 100) r
 -- []

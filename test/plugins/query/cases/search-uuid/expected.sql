@@ -1,2 +1,2 @@
-select coalesce('[' || string_agg(row_to_json(r)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."book" t1 where (t1."title"::text ilike $1::text or t1."code" = $2::uuid) order by t1."id" limit 100) r
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."book" t1 where (t1."title"::text ilike $1::text or t1."code" = $2::uuid) order by t1."id" limit 100) r
 -- ["%22222222-2222-4222-8222-222222222222%","22222222-2222-4222-8222-222222222222"]
