@@ -42,7 +42,9 @@ const isWithin = (value: bigint, largest: bigint): boolean => value <= largest &
 
 /** A key as its column's type has it; one of the wrong type names no row, which looks like a hidden one: FORBIDDEN. */
 export function castKey(field: Field, raw: unknown): Key {
-  const text = typeof raw === 'number' || typeof raw === 'string' ? String(raw) : '';
+  // A number that JSON could not hold has become another one, and must not name that one's row.
+  const isExact = typeof raw === 'number' && (Number.isSafeInteger(raw) || !Number.isInteger(raw));
+  const text = typeof raw === 'string' || isExact ? String(raw) : '';
   const fits =
     field.type === 'integer' || field.type === 'bigInteger'
       ? /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), field.type === 'integer' ? INT4 : INT8)

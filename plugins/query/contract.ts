@@ -1,5 +1,8 @@
 import { Failure, fail, service } from '#kernel';
 import type { Collection, Field, Overview } from '../schema/contract.ts';
+import type { Moment } from './moment.ts';
+
+export { type Moment, momentAt, parseMoment } from './moment.ts';
 
 /** A query as it arrives: from a query string, a `SEARCH` body, a GraphQL selection or a service call. */
 export interface RawQuery {
@@ -30,7 +33,7 @@ export type Operator = (typeof OPERATORS)[number];
 export type Dynamic =
   /** `via`: the system collection and the fields from the user's or role's row to the value. */
   | { readonly dynamic: 'user' | 'role'; readonly via?: { readonly start: Collection; readonly path: readonly Field[] } }
-  | { readonly dynamic: 'now'; readonly offset: number; readonly months: number }
+  | ({ readonly dynamic: 'now' } & Moment)
   /** The key of the one row asked for: lets one compiled statement read any of a collection's rows. */
   | { readonly dynamic: 'key' };
 

@@ -5,6 +5,7 @@ import { readStatement } from './compile/read.ts';
 import { isPending, Statement } from './compile/statement.ts';
 import { whereSql } from './compile/where.ts';
 import type { Dynamic, Prepared, Query, ReadText, Subjects } from './contract.ts';
+import { momentAt } from './moment.ts';
 
 /** Statements kept prepared in all of a process' life: each costs memory on every connection and is never dropped. */
 const MAX_NAMED = 1000;
@@ -34,7 +35,9 @@ export function createRun(db: Db): Run {
   const run = async (prepared: Prepared, subjects: Subjects): Promise<ReadText> => {
     const params = resolve(prepared.params, subjects);
     const options = prepared.name === undefined ? undefined : { name: prepared.name };
-    const { rows } = await db.query<{ data: string | null; meta?: string }>(prepared.text, params, options).catch(asQueryError);
+    const { rows } = await db
+      .query<{ data: string | null; meta?: string }>(prepared.text, params, options)
+      .catch(asQueryError);
     return { data: rows[0]?.data ?? null, meta: rows[0]?.meta ?? null };
   };
 
@@ -72,10 +75,7 @@ function checkCount(params: readonly unknown[], first = 1): void {
 function valueOf(value: Dynamic, subjects: Subjects): string | number | null {
   if (value.dynamic === 'key') return subjects.key ?? null;
   if (value.dynamic !== 'now') return value.dynamic === 'user' ? subjects.user : subjects.role;
-  const at = new Date(Date.now() + value.offset);
-  if (value.months !== 0) at.setUTCMonth(at.getUTCMonth() + value.months);
-  if (Number.isNaN(at.getTime())) throw fail('INVALID_QUERY', '$NOW: the adjustment leads out of the calendar');
-  return at.toISOString();
+  return momentAt(value);
 }
 
 /** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */

@@ -1,8 +1,8 @@
 import type { Caller } from '#kernel';
 import { type Db, identifier } from '../../database/contract.ts';
+import { momentAt, parseMoment } from '../../query/contract.ts';
 import type { Collection, Overview } from '../../schema/contract.ts';
 import { NOBODY } from '../validation/compare.ts';
-import { momentOf } from './moment.ts';
 
 const WHO = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
 
@@ -11,8 +11,8 @@ export type Substitute = <T>(value: T, caller: Caller, overview: Overview) => Pr
 
 export function createSubstitute(db: Db): Substitute {
   async function resolved(text: string, caller: Caller, overview: Overview): Promise<unknown> {
-    const moment = momentOf(text);
-    if (moment) return moment;
+    const moment = parseMoment(text);
+    if (moment) return momentAt(moment);
     const [whole, who, path] = WHO.exec(text) ?? [];
     if (!whole) return text;
     const key = who === 'USER' ? caller.user : caller.role;

@@ -49,7 +49,8 @@ export function createReads(deps: Deps): Reads {
       return known;
     }
     const asks = await events.filter(eventNames(collection, 'query'), asked.query(), { caller, collection: collection.name });
-    const parsed = query.parse(collection, asks, {
+    // Counts belong to lists.
+    const parsed = query.parse(collection, asked.key === undefined ? asks : { ...asks, meta: undefined }, {
       overview,
       visible: access.visible(set),
       unlimited: asked.unlimited ?? false,

@@ -68,7 +68,8 @@ export function createInner(deps: Deps): Inner {
       const where = await access.restrictWrite(collection, 'update', Object.keys(submitted), caller, overview);
       const admitted = await access.admit(collection, 'update', submitted, caller, overview, granted);
       const generated = await withGenerated(collection, 'update', { ...admitted, ...given }, caller, deps.hash);
-      const { own, manys } = await withOnes(caller, target, split(collection, generated));
+      const { own: changed, manys } = await withOnes(caller, target, split(collection, generated));
+      const own = withoutSameKey(key.name, keys, changed);
       const condition = query.condition(where, caller, overview, 2);
       const done = await updateRows(db, collection, keys, own, condition);
       if (done.length !== keys.length) throw fail('FORBIDDEN', `${keys.length - done.length} of the rows of ${name} may not be updated`);
@@ -111,6 +112,12 @@ export function createInner(deps: Deps): Inner {
  */
 const withoutGrant = (collection: Collection, given: Payload): Payload =>
   Object.fromEntries(Object.entries(given).filter(([name]) => !collection.fields.get(name)?.sensitive));
+
+/** A row sent back whole has its key with it, which is no change, and one that some columns would refuse. */
+function withoutSameKey(name: string, keys: readonly Key[], payload: Payload): Payload {
+  if (keys.length !== 1 || String(payload[name]) !== String(keys[0])) return payload;
+  return Object.fromEntries(Object.entries(payload).filter(([other]) => other !== name));
+}
 
 /** Listeners see what the platform sets as well; permissions are asked about the rest only. */
 const without = (payload: Payload, given: Payload): Payload =>

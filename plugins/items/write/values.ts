@@ -15,6 +15,14 @@ const TIME = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 const wrong = (field: Field, expected: string) =>
   fail('INVALID_PAYLOAD', `${field.name} must be ${expected}`, { field: field.name, path: [field.name] });
 
+/** What JSON made of a number it cannot hold is another number. */
+const unsafe = (field: Field) =>
+  fail('FAILED_VALIDATION', `${field.name} is too large for a JSON number: send it as a text.`, {
+    field: field.name,
+    path: [],
+    type: 'unsafe',
+  });
+
 /** A value of a payload as its column wants it; one of the wrong kind is INVALID_PAYLOAD and names the field. */
 export function paramOf(field: Field, value: unknown): Param {
   const type = field.column?.sqlType ?? 'text';
@@ -38,6 +46,7 @@ function columnValue(field: Field, value: unknown): unknown {
     case 'integer':
     case 'bigInteger':
       if (!WHOLE.test(textOf(field, value).trim())) throw wrong(field, 'a whole number');
+      if (typeof value === 'number' && !Number.isSafeInteger(value)) throw unsafe(field);
       return textOf(field, value).trim().replace(/\..*$/, '');
     case 'decimal':
     case 'float':
@@ -72,7 +81,8 @@ function textOf(field: Field, value: unknown): string {
 /** Checked here because PostgreSQL does not say which column's precision it was. */
 function withinRange(field: Field, text: string): string {
   const { precision, scale } = field.column ?? {};
-  if (field.type === 'decimal' && precision && Math.abs(Number(text)) >= 10 ** (precision - (scale ?? 0))) {
+  const largest = 10 ** ((precision ?? 0) - (scale ?? 0)) - 0.5 * 10 ** -(scale ?? 0);
+  if (field.type === 'decimal' && precision && Math.abs(Number(text)) >= largest) {
     throw fail('VALUE_OUT_OF_RANGE', `${field.name} is out of range for its column.`, about(field, text));
   }
   return text;

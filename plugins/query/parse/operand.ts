@@ -6,7 +6,7 @@ import { invalid, isObject, type Path } from './shape.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
-const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
 const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
 
@@ -65,6 +65,9 @@ function typed(type: FieldType, raw: string | number | boolean, path: Path): Val
     case 'bigInteger':
     case 'decimal':
     case 'float':
+      if (typeof raw === 'number' && Number.isInteger(raw) && !Number.isSafeInteger(raw) && type !== 'float') {
+        throw invalid('is too large for a JSON number: send it as a text', path);
+      }
       if (typeof raw === 'boolean' || !NUMBER.test(text)) throw invalid(`"${text.slice(0, 40)}" is not a number`, path);
       return text;
     case 'boolean':

@@ -44,6 +44,12 @@ export function collectionNamed(scope: Scope, name: string): Collection {
   return found;
 }
 
+/** `item:headings`, and what leads on from such a field. */
+export function refuseAny(collection: Collection, name: string, path: Path): void {
+  const [head = ''] = name.split(':');
+  if (collection.fields.get(head)?.relation?.kind === 'any') throw invalid('many-to-any is not supported yet', path);
+}
+
 /** The column of the target that a many-to-one's key points at. */
 export function targetField(field: Field, to: Collection): Field {
   const column = field.relation?.kind === 'one' ? field.relation.relation.schema?.foreign_key_column : undefined;
