@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { Log } from '#kernel';
 import { identifier } from './contract.ts';
@@ -29,11 +30,30 @@ export function createPool(target: Target, { min, max, schemas, log }: PoolOptio
     onConnect: async (client) => {
       // Without a listener of its own a client that breaks while it is checked out would end the process.
       client.on('error', () => {});
+      surviveLongValues(client);
       await client.query(settings);
     },
   });
   pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle connection to the database was lost'));
   return pool;
+}
+
+/**
+ * A value longer than this platform's longest string throws inside the driver's listener, where nobody can catch it: one
+ * answer of half a gigabyte would end the process. It ends its own connection instead, and with it the statement fails.
+ */
+function surviveLongValues(client: pg.ClientBase): void {
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection;
+  for (const listener of stream.listeners('data')) {
+    stream.on('data', (part: Buffer) => {
+      try {
+        listener.call(stream, part);
+      } catch (error) {
+        stream.destroy(error as Error);
+      }
+    });
+    stream.off('data', listener as (part: Buffer) => void);
+  }
 }
 
 /** A connection outside the pool, with the same session. */

@@ -48,7 +48,8 @@ export const deleteBody = (body: unknown): SelectionBody => {
 };
 
 function selection(body: Record<string, unknown>): SelectionBody {
-  if ((body.keys === undefined) === (body.query === undefined)) throw invalid('exactly one of "keys" and "query" is needed');
+  if ((body.keys === undefined) === (body.query === undefined))
+    throw invalid('exactly one of "keys" and "query" is needed');
   if (body.keys !== undefined) return { keys: keyList(body.keys, ['keys']) };
   if (!isObject(body.query)) throw invalid('"query" must be an object', ['query']);
   return { query: body.query };

@@ -20,12 +20,23 @@ interface Options {
 const shapeOf = ({ fields, deep, alias }: RawQuery): RawQuery => ({ fields, deep, alias });
 
 /** The full set of routes of a collection (conventions, "Common endpoint set"), at `path`. */
-export function collectionRoutes(items: Items, path: string, collection: string, options: Options = {}): readonly Route[] {
-  const { collectionOf = () => collection, isSingleton = async () => false, refuseSingleton = async () => {} } = options;
+export function collectionRoutes(
+  items: Items,
+  path: string,
+  collection: string,
+  options: Options = {},
+): readonly Route[] {
+  const {
+    collectionOf = () => collection,
+    isSingleton = async () => false,
+    refuseSingleton = async () => {},
+  } = options;
   const readList: ReadList =
     options.readList ??
     ((caller, name, ctx, key) =>
-      key === undefined ? items.readMany(caller, name, rawQueryOf(ctx)) : items.readOne(caller, name, key, rawQueryOf(ctx)));
+      key === undefined
+        ? items.readMany(caller, name, rawQueryOf(ctx))
+        : items.readOne(caller, name, key, rawQueryOf(ctx)));
 
   const send = (ctx: HttpContext, { data, meta }: ReadText) => sendJson(ctx, data ?? 'null', meta ?? undefined);
 
@@ -34,7 +45,10 @@ export function collectionRoutes(items: Items, path: string, collection: string,
     const { caller } = ctx.state;
     const shape = shapeOf(rawQueryOf(ctx));
     try {
-      send(ctx, list ? await items.readKeys(caller, name, keys, shape) : await items.readOne(caller, name, keys[0], shape));
+      send(
+        ctx,
+        list ? await items.readKeys(caller, name, keys, shape) : await items.readOne(caller, name, keys[0], shape),
+      );
     } catch (error) {
       if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
       sendData(ctx, undefined);
@@ -79,7 +93,12 @@ export function collectionRoutes(items: Items, path: string, collection: string,
         if ('length' in body && Array.isArray(body)) {
           return sendWritten(ctx, name, await items.createMany(ctx.state.caller, name, body), true);
         }
-        return sendWritten(ctx, name, [await items.createOne(ctx.state.caller, name, body as Record<string, unknown>)], false);
+        return sendWritten(
+          ctx,
+          name,
+          [await items.createOne(ctx.state.caller, name, body as Record<string, unknown>)],
+          false,
+        );
       },
     },
     {

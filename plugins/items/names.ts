@@ -8,7 +8,10 @@ const known = new WeakMap<Collection, Map<string, readonly string[]>>();
  */
 export function eventNames(collection: Collection, verb: string): readonly string[] {
   let verbs = known.get(collection);
-  if (!verbs) known.set(collection, (verbs = new Map()));
+  if (!verbs) {
+    verbs = new Map();
+    known.set(collection, verbs);
+  }
   let names = verbs.get(verb);
   if (!names) {
     names = collection.system

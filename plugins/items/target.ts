@@ -13,7 +13,8 @@ export async function findCollection(schema: Schema, name: string): Promise<Targ
   if (!overview.collections.has(name)) overview = await schema.refresh();
   const collection = overview.collections.get(name);
   if (!collection?.table) throw fail('FORBIDDEN', `there is no collection ${name}`);
-  if (!collection.primary && collection.kind !== 'view') throw fail('FORBIDDEN', `${name} has no single key: it is not served`);
+  if (!collection.primary && collection.kind !== 'view')
+    throw fail('FORBIDDEN', `${name} has no single key: it is not served`);
   return { overview, collection };
 }
 

@@ -21,6 +21,7 @@ export interface RawQuery {
   readonly [other: string]: unknown;
 }
 
+// biome-ignore format: a table by kind
 export const OPERATORS = [
   '_eq', '_neq', '_ieq', '_nieq', '_lt', '_lte', '_gt', '_gte', '_in', '_nin', '_between', '_nbetween', '_null', '_nnull',
   '_empty', '_nempty', '_contains', '_ncontains', '_icontains', '_nicontains', '_starts_with', '_nstarts_with',
@@ -32,7 +33,10 @@ export type Operator = (typeof OPERATORS)[number];
 /** A value known only when the statement runs, so that a compiled statement serves many callers and moments. */
 export type Dynamic =
   /** `via`: the system collection and the fields from the user's or role's row to the value. */
-  | { readonly dynamic: 'user' | 'role'; readonly via?: { readonly start: Collection; readonly path: readonly Field[] } }
+  | {
+      readonly dynamic: 'user' | 'role';
+      readonly via?: { readonly start: Collection; readonly path: readonly Field[] };
+    }
   | ({ readonly dynamic: 'now' } & Moment)
   /** The key of the one row asked for: lets one compiled statement read any of a collection's rows. */
   | { readonly dynamic: 'key' };

@@ -1,10 +1,10 @@
 import { definePlugin, fail } from '#kernel';
 import '../database/contract.ts';
 import { type Query, query, type Restricted, sealing } from './contract.ts';
+import manifest from './package.json' with { type: 'json' };
 import { parseRead, parseWhere } from './parse/parse.ts';
 import type { Ceilings } from './parse/scope.ts';
 import { createRun } from './run.ts';
-import manifest from './package.json' with { type: 'json' };
 
 interface Config {
   QUERY_LIMIT_DEFAULT: number;

@@ -63,7 +63,7 @@ export function createRun(db: Db): Run {
 }
 
 function resolve(params: readonly unknown[], subjects: Subjects): readonly unknown[] {
-  return params.some(isPending) ? params.map((one) => (isPending(one) ? valueOf(one.pending, subjects) : one)) : params;
+  return params.some(isPending) ? params.map((one) => (isPending(one) ? valueAt(one.pending, subjects) : one)) : params;
 }
 
 /** The protocol counts parameters in 16 bits; one more garbles the message. */
@@ -72,7 +72,7 @@ function checkCount(params: readonly unknown[], first = 1): void {
 }
 
 /** No user or role → null, which compares with nothing. */
-function valueOf(value: Dynamic, subjects: Subjects): string | number | null {
+function valueAt(value: Dynamic, subjects: Subjects): string | number | null {
   if (value.dynamic === 'key') return subjects.key ?? null;
   if (value.dynamic !== 'now') return value.dynamic === 'user' ? subjects.user : subjects.role;
   return momentAt(value);
@@ -84,6 +84,10 @@ function asQueryError(error: unknown): never {
   if (typeof code === 'string' && /^22/.test(code)) throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
   // Class 54: more columns, deeper expressions or longer answers than PostgreSQL can handle.
   if (typeof code === 'string' && /^54/.test(code)) throw fail('INVALID_QUERY', `the query is too large: ${message}`);
+  if (code === '40P01')
+    throw fail('SERVICE_UNAVAILABLE', 'A change was in the way; try again.', { service: 'database' });
+  if (code === 'ERR_STRING_TOO_LONG')
+    throw fail('INVALID_QUERY', 'the answer is too large: ask for fewer rows or fields');
   if (code === '57014') throw fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
   throw error;
 }

@@ -20,18 +20,148 @@ const upTo = (limit: number) => Math.floor(random() * limit);
 const one = <T>(list: readonly T[]): T => list[upTo(list.length)] as T;
 
 const SCALARS: readonly unknown[] = [
-  null, true, false, 0, 1, -1, 2, 1.5, 1e308, -1e308, 9007199254740993, 2147483648, '', ' ', 'a', '1', '-1', '1e400', 'null', 'true',
-  '*', '*.*.*', 'id', 'name', '-name', 'parent.name', 'kids.parent.kids', 'kids.*', 'count(kids)', '$NOW', '$NOW(-1 day)',
-  '$NOW(99999999999 years)', '$NOW(', '$CURRENT_USER', '$CURRENT_USER.role', '$CURRENT_ROLE', '%', '_', '\\', "'", '"', '";--', '💥', '\ud800', 'é',
-  '2020-01-01', '2020-99-99', '0001-01-01', '294277-01-01', '99999-01-01', 'infinity', '-infinity', 'NaN', '12:61', '00000000-0000-0000-0000-000000000000',
-  '{"a":', '[]', '{}', '[[', '{"id":{"_eq":1}}', 'a'.repeat(300), 'a@b.c', 'json', 'cookie', '\u0000', 'platform_users', 'thing', '__proto__', 'constructor',
+  null,
+  true,
+  false,
+  0,
+  1,
+  -1,
+  2,
+  1.5,
+  1e308,
+  -1e308,
+  2 ** 53,
+  2147483648,
+  '',
+  ' ',
+  'a',
+  '1',
+  '-1',
+  '1e400',
+  'null',
+  'true',
+  '*',
+  '*.*.*',
+  'id',
+  'name',
+  '-name',
+  'parent.name',
+  'kids.parent.kids',
+  'kids.*',
+  'count(kids)',
+  '$NOW',
+  '$NOW(-1 day)',
+  '$NOW(99999999999 years)',
+  '$NOW(',
+  '$CURRENT_USER',
+  '$CURRENT_USER.role',
+  '$CURRENT_ROLE',
+  '%',
+  '_',
+  '\\',
+  "'",
+  '"',
+  '";--',
+  '💥',
+  '\ud800',
+  'é',
+  '2020-01-01',
+  '2020-99-99',
+  '0001-01-01',
+  '294277-01-01',
+  '99999-01-01',
+  'infinity',
+  '-infinity',
+  'NaN',
+  '12:61',
+  '00000000-0000-0000-0000-000000000000',
+  '{"a":',
+  '[]',
+  '{}',
+  '[[',
+  '{"id":{"_eq":1}}',
+  'a'.repeat(300),
+  'a@b.c',
+  'json',
+  'cookie',
+  '\u0000',
+  'platform_users',
+  'thing',
+  '__proto__',
+  'constructor',
 ];
 const KEYS = [
-  'id', 'name', 'age', 'tag', 'day', 'at', 'data', 'list', 'parent', 'kids', 'keys', 'query', 'filter', 'sort', 'fields', 'limit', 'offset', 'page',
-  'search', 'meta', 'deep', 'alias', 'aggregate', 'groupBy', '_and', '_or', '_eq', '_neq', '_in', '_nin', '_between', '_nbetween', '_null', '_empty',
-  '_contains', '_some', '_none', '_filter', '_limit', '_sort', 'create', 'update', 'delete', 'email', 'password', 'role', 'status', 'token', 'collection',
-  'action', 'permissions', 'validation', 'presets', 'admin_access', 'ip_access', 'refresh_token', 'mode', 'last_page', 'field', 'type', 'schema',
-  'special', 'related_collection', 'one_field', '__proto__', 'constructor', 'toString', '', 'x y', '"', 'é',
+  'id',
+  'name',
+  'age',
+  'tag',
+  'day',
+  'at',
+  'data',
+  'list',
+  'parent',
+  'kids',
+  'keys',
+  'query',
+  'filter',
+  'sort',
+  'fields',
+  'limit',
+  'offset',
+  'page',
+  'search',
+  'meta',
+  'deep',
+  'alias',
+  'aggregate',
+  'groupBy',
+  '_and',
+  '_or',
+  '_eq',
+  '_neq',
+  '_in',
+  '_nin',
+  '_between',
+  '_nbetween',
+  '_null',
+  '_empty',
+  '_contains',
+  '_some',
+  '_none',
+  '_filter',
+  '_limit',
+  '_sort',
+  'create',
+  'update',
+  'delete',
+  'email',
+  'password',
+  'role',
+  'status',
+  'token',
+  'collection',
+  'action',
+  'permissions',
+  'validation',
+  'presets',
+  'admin_access',
+  'ip_access',
+  'refresh_token',
+  'mode',
+  'last_page',
+  'field',
+  'type',
+  'schema',
+  'special',
+  'related_collection',
+  'one_field',
+  '__proto__',
+  'constructor',
+  'toString',
+  '',
+  'x y',
+  '"',
+  'é',
 ];
 
 function json(depth: number): unknown {
@@ -42,24 +172,54 @@ function json(depth: number): unknown {
 }
 
 const FIELDS = [
-  'id', 'name', 'age', 'big', 'price', 'ratio', 'ok', 'tag', 'day', 'at', 'plain', 'clock', 'data', 'list', 'numbers', 'mood', 'bytes', 'net', 'span',
-  'parent', 'kids',
+  'id',
+  'name',
+  'age',
+  'big',
+  'price',
+  'ratio',
+  'ok',
+  'tag',
+  'day',
+  'at',
+  'plain',
+  'clock',
+  'data',
+  'list',
+  'numbers',
+  'mood',
+  'bytes',
+  'net',
+  'span',
+  'parent',
+  'kids',
 ];
 /** A filter that names real fields and operators, so that what it compares with reaches the database. */
 const near = (depth: number): unknown => {
   const field = one(FIELDS);
   if (depth > 0 && random() < 0.3) return { [one(['_and', '_or'])]: [near(depth - 1), near(depth - 1)] };
-  if (depth > 0 && (field === 'parent' || field === 'kids')) return { [field]: one([near(depth - 1), { _some: near(depth - 1) }, { _none: near(depth - 1) }]) };
+  if (depth > 0 && (field === 'parent' || field === 'kids'))
+    return { [field]: one([near(depth - 1), { _some: near(depth - 1) }, { _none: near(depth - 1) }]) };
   const operand = one([one(SCALARS), one(SCALARS), [one(SCALARS), one(SCALARS)]]);
   return { [field]: { [one(OPERATORS)]: operand } };
 };
-const row = (): Record<string, unknown> => ({ name: `n${upTo(1e9)}`, [one(FIELDS)]: one([one(SCALARS), json(2)]), [one(FIELDS)]: one(SCALARS) });
+const row = (): Record<string, unknown> => ({
+  name: `n${upTo(1e9)}`,
+  [one(FIELDS)]: one([one(SCALARS), json(2)]),
+  [one(FIELDS)]: one(SCALARS),
+});
 
 /** Bodies of the shapes that routes take, with anything inside. */
 const body = (): unknown =>
   one([
     () => json(4),
-    () => ({ query: { filter: near(2), sort: [one(FIELDS), `-parent.${one(FIELDS)}`], fields: [one(FIELDS), `kids.${one(FIELDS)}`, '*'] } }),
+    () => ({
+      query: {
+        filter: near(2),
+        sort: [one(FIELDS), `-parent.${one(FIELDS)}`],
+        fields: [one(FIELDS), `kids.${one(FIELDS)}`, '*'],
+      },
+    }),
     () => ({ query: { filter: near(0), limit: one([1, 5]) } }),
     () => ({ query: { search: one(SCALARS), filter: near(1), meta: '*' } }),
     () => ({ query: { filter: near(1) }, data: row() }),
@@ -69,51 +229,134 @@ const body = (): unknown =>
     () => [row(), { id: 3, ...row() }],
     () => ({ query: { filter: json(4), limit: 3 } }),
     () => ({ query: { filter: { [one(KEYS)]: { [one(KEYS)]: json(2) } } } }),
-    () => ({ query: Object.fromEntries([[one(KEYS), json(2)], [one(KEYS), json(3)]]) }),
+    () => ({
+      query: Object.fromEntries([
+        [one(KEYS), json(2)],
+        [one(KEYS), json(3)],
+      ]),
+    }),
     () => ({ keys: [one(SCALARS), one(SCALARS)], data: json(3) }),
     () => ({ keys: [1], data: { [one(KEYS)]: json(3), [one(KEYS)]: json(2) } }),
     () => ({ query: json(3), data: json(3) }),
     () => [json(3), json(2)],
     () => ({ name: 'n', [one(KEYS)]: json(3), [one(KEYS)]: json(3) }),
-    () => ({ name: 'n', kids: one([json(3), { create: json(3) }, { update: json(3) }, { delete: json(2) }, [json(2), json(2)]]), parent: json(2) }),
+    () => ({
+      name: 'n',
+      kids: one([json(3), { create: json(3) }, { update: json(3) }, { delete: json(2) }, [json(2), json(2)]]),
+      parent: json(2),
+    }),
   ])();
 
 const bracketed = (): string =>
   Array.from({ length: 1 + upTo(3) }, () => {
-    const name = one(['fields', 'filter', 'sort', 'limit', 'offset', 'page', 'search', 'meta', 'deep', 'alias', 'aggregate', 'groupBy', 'export', 'access_token', one(KEYS)]);
+    const name = one([
+      'fields',
+      'filter',
+      'sort',
+      'limit',
+      'offset',
+      'page',
+      'search',
+      'meta',
+      'deep',
+      'alias',
+      'aggregate',
+      'groupBy',
+      'export',
+      'access_token',
+      one(KEYS),
+    ]);
     const inside = Array.from({ length: upTo(4) }, () => `[${one([...KEYS, '', '0', '99'])}]`).join('');
     const value = one([String(one(SCALARS)), JSON.stringify(json(3))]);
     return `${encodeURIComponent(name)}${encodeURIComponent(inside)}=${wellFormed(value)}`;
   }).join('&');
 
 const wellFormed = (text: string): string => encodeURIComponent(text.toWellFormed());
-const segment = (): string => one(['1', '2', '99', '-1', 'x', '%00', '%', '%ff', '..', '%2e%2e', '%2F', 'me', wellFormed(String(one(SCALARS))) || 'y']);
+const segment = (): string =>
+  one([
+    '1',
+    '2',
+    '99',
+    '-1',
+    'x',
+    '%00',
+    '%',
+    '%ff',
+    '..',
+    '%2e%2e',
+    '%2F',
+    'me',
+    wellFormed(String(one(SCALARS))) || 'y',
+  ]);
 
-const COLLECTIONS = ['thing', 'thing', 'thing', 'thing', 'thing', 'thing', 'solo', 'we%22ird', 'none', 'platform_users', '__proto__'];
+const COLLECTIONS = [
+  'thing',
+  'thing',
+  'thing',
+  'thing',
+  'thing',
+  'thing',
+  'solo',
+  'we%22ird',
+  'none',
+  'platform_users',
+  '__proto__',
+];
 const ITEM_ROUTES = () => {
   const collection = one(COLLECTIONS);
   return one([
-    ['GET', `/items/${collection}`], ['SEARCH', `/items/${collection}`], ['SEARCH', `/items/${collection}`],
-    ['PATCH', `/items/${collection}/${1 + upTo(20)}`], ['SEARCH', '/items/thing'], ['POST', `/items/${collection}`], ['PATCH', `/items/${collection}`],
-    ['DELETE', `/items/${collection}`], ['GET', `/items/${collection}/${segment()}`], ['PATCH', `/items/${collection}/${segment()}`],
+    ['GET', `/items/${collection}`],
+    ['SEARCH', `/items/${collection}`],
+    ['SEARCH', `/items/${collection}`],
+    ['PATCH', `/items/${collection}/${1 + upTo(20)}`],
+    ['SEARCH', '/items/thing'],
+    ['POST', `/items/${collection}`],
+    ['PATCH', `/items/${collection}`],
+    ['DELETE', `/items/${collection}`],
+    ['GET', `/items/${collection}/${segment()}`],
+    ['PATCH', `/items/${collection}/${segment()}`],
     ['DELETE', `/items/${collection}/${segment()}`],
   ] as const);
 };
 const SYSTEM_ROUTES = () => {
   const path = one(['/users', '/roles', '/permissions']);
   return one([
-    ['GET', path], ['SEARCH', path], ['POST', path], ['PATCH', path], ['DELETE', path], ['GET', `${path}/${segment()}`], ['PATCH', `${path}/${segment()}`],
-    ['DELETE', `${path}/${segment()}`], ['GET', '/users/me'], ['PATCH', '/users/me/track/page'], ['POST', '/auth/login'],
-    ['POST', '/auth/refresh'], ['POST', '/auth/logout'], ['GET', '/auth'], ['GET', '/server/info'], ['GET', '/server/health'], ['GET', '/server/ping'],
+    ['GET', path],
+    ['SEARCH', path],
+    ['POST', path],
+    ['PATCH', path],
+    ['DELETE', path],
+    ['GET', `${path}/${segment()}`],
+    ['PATCH', `${path}/${segment()}`],
+    ['DELETE', `${path}/${segment()}`],
+    ['GET', '/users/me'],
+    ['PATCH', '/users/me/track/page'],
+    ['POST', '/auth/login'],
+    ['POST', '/auth/refresh'],
+    ['POST', '/auth/logout'],
+    ['GET', '/auth'],
+    ['GET', '/server/info'],
+    ['GET', '/server/health'],
+    ['GET', '/server/ping'],
     [one(['GET', 'POST', 'DELETE', 'PATCH']), `/${segment()}/${segment()}`],
   ] as const);
 };
 const SCHEMA_ROUTES = () => {
   const [collection, field] = [one(COLLECTIONS), one(['id', 'name', 'parent', 'kids', segment()])];
   return one([
-    ['GET', '/collections'], ['SEARCH', '/collections'], ['POST', '/collections'], ['PATCH', '/collections'], ['GET', `/collections/${collection}`],
-    ['PATCH', `/collections/${collection}`], ['GET', `/fields/${collection}`], ['POST', `/fields/${collection}`], ['PATCH', `/fields/${collection}`],
-    ['PATCH', `/fields/${collection}/${field}`], ['POST', '/relations'], ['PATCH', `/relations/${collection}/${field}`], ['GET', `/relations/${collection}`],
+    ['GET', '/collections'],
+    ['SEARCH', '/collections'],
+    ['POST', '/collections'],
+    ['PATCH', '/collections'],
+    ['GET', `/collections/${collection}`],
+    ['PATCH', `/collections/${collection}`],
+    ['GET', `/fields/${collection}`],
+    ['POST', `/fields/${collection}`],
+    ['PATCH', `/fields/${collection}`],
+    ['PATCH', `/fields/${collection}/${field}`],
+    ['POST', '/relations'],
+    ['PATCH', `/relations/${collection}/${field}`],
+    ['GET', `/relations/${collection}`],
   ] as const);
 };
 
@@ -136,7 +379,11 @@ describe('random requests', () => {
     await asAdmin(service, 'POST', '/fields/thing', { field: 'kids', type: 'alias', meta: { special: ['o2m'] } });
     await asAdmin(service, 'PATCH', '/relations/thing/parent', { meta: { one_field: 'kids' } });
     await asAdmin(service, 'PATCH', '/collections/solo', { meta: { singleton: true } });
-    const all = (['create', 'read', 'update', 'delete'] as const).map((action) => ({ collection: 'thing', action, permissions: { age: { _lt: 15 } } }));
+    const all = (['create', 'read', 'update', 'delete'] as const).map((action) => ({
+      collection: 'thing',
+      action,
+      permissions: { age: { _lt: 15 } },
+    }));
     user = (await personWith(service, all, { app_access: true })).token;
   });
   after(async () => {
@@ -150,7 +397,12 @@ describe('random requests', () => {
     const requests = Array.from({ length: count }, () => {
       const [method, path] = route();
       const url = random() < 0.2 ? `${path}?${bracketed()}` : path;
-      const sent = method === 'GET' ? undefined : random() < 0.05 ? one(['', '{', '[1', '"a"', 'null', '\u0000', '{"a":"\\u0000"}']) : body();
+      const sent =
+        method === 'GET'
+          ? undefined
+          : random() < 0.05
+            ? one(['', '{', '[1', '"a"', 'null', '\u0000', '{"a":"\\u0000"}'])
+            : body();
       return { method, url, sent, token: one([service.admin.token, service.admin.token, user, null]) };
     });
     let next = 0;
@@ -161,7 +413,10 @@ describe('random requests', () => {
         statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
         const isFine = reply.status < 500 || (reply.status === 503 && url.startsWith('/server/health'));
         const isShaped = reply.status < 400 || Array.isArray(reply.body?.errors);
-        if (!isFine || !isShaped) bad.push(`${method} ${url.slice(0, 500)} ${JSON.stringify(sent)?.slice(0, 800)}: ${reply.status} ${JSON.stringify(reply.body)?.slice(0, 300)}`);
+        if (!isFine || !isShaped)
+          bad.push(
+            `${method} ${url.slice(0, 500)} ${JSON.stringify(sent)?.slice(0, 800)}: ${reply.status} ${JSON.stringify(reply.body)?.slice(0, 300)}`,
+          );
       }
     };
     await Promise.all(Array.from({ length: 8 }, worker));
@@ -189,6 +444,12 @@ describe('random requests', () => {
   it('and the process goes on as before', async () => {
     expect((await service.request('GET', '/server/ping')).body).to.equal('pong');
     expect((await service.request('GET', '/items/thing?limit=1', { token: service.admin.token })).status).to.equal(200);
-    expect(Object.getOwnPropertyNames(Object.prototype)).not.to.include.members(['a', 'id', 'name', 'admin', 'admin_access']);
+    expect(Object.getOwnPropertyNames(Object.prototype)).not.to.include.members([
+      'a',
+      'id',
+      'name',
+      'admin',
+      'admin_access',
+    ]);
   });
 });

@@ -18,7 +18,9 @@ interface Heard {
 }
 
 const VERBS = ['create', 'update', 'delete', 'read', 'query'];
-const patterns = VERBS.flatMap((verb) => ['items', '*.items', 'up.items', 'down.items'].map((scope) => `${scope}.${verb}`));
+const patterns = VERBS.flatMap((verb) =>
+  ['items', '*.items', 'up.items', 'down.items'].map((scope) => `${scope}.${verb}`),
+);
 const listener = { name: 'listener', manifest: { capabilities: { events: { filter: patterns, action: patterns } } } };
 
 describe('events of items', () => {
@@ -34,29 +36,43 @@ describe('events of items', () => {
   afterEach(() => database.drop());
 
   /** The whole product beside a plugin that listens, with what it heard after the first admin signed in. */
-  async function listening(register: (host: Host, heard: Heard[]) => void, work: (send: Send, heard: Heard[]) => Promise<void>) {
+  async function listening(
+    register: (host: Host, heard: Heard[]) => void,
+    work: (send: Send, heard: Heard[]) => Promise<void>,
+  ) {
     const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
     const heard: Heard[] = [];
     const environment = {
-      DB_CONNECTION_STRING: database.url, DATA_PATH: data, EXTENSIONS_PATH: join(data, 'extensions'), LOG_STYLE: 'raw',
-      SECRET: 'a secret that only tests know, long enough', ADMIN_EMAIL: 'admin@example.com', ADMIN_PASSWORD: 'correct horse battery',
+      DB_CONNECTION_STRING: database.url,
+      DATA_PATH: data,
+      EXTENSIONS_PATH: join(data, 'extensions'),
+      LOG_STYLE: 'raw',
+      SECRET: 'a secret that only tests know, long enough',
+      ADMIN_EMAIL: 'admin@example.com',
+      ADMIN_PASSWORD: 'correct horse battery',
     };
     const product = floors.flatMap(({ plugins }) => plugins);
     try {
-      // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
-      await withPlugins([{ ...listener, register: (host: Host<any>) => register(host, heard) }], async ({ kernel }) => {
-        await kernel.migrate();
-        await kernel.start();
-        const { port } = await kernel.listen();
-        const request = sender(`http://127.0.0.1:${port}`);
-        const login = await request('POST', '/auth/login', { body: { email: environment.ADMIN_EMAIL, password: environment.ADMIN_PASSWORD } });
-        const { access_token: token } = login.body.data;
-        const send: Send = (method, path, body) => request(method, path, { token, body });
-        await send('POST', '/fields/up', { field: 'downs', type: 'alias', meta: { special: ['o2m'] } });
-        await send('PATCH', '/relations/down/up', { meta: { one_field: 'downs' } });
-        heard.length = 0;
-        await work(send, heard);
-      }, { environment, product });
+      await withPlugins(
+        // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
+        [{ ...listener, register: (host: Host<any>) => register(host, heard) }],
+        async ({ kernel }) => {
+          await kernel.migrate();
+          await kernel.start();
+          const { port } = await kernel.listen();
+          const request = sender(`http://127.0.0.1:${port}`);
+          const login = await request('POST', '/auth/login', {
+            body: { email: environment.ADMIN_EMAIL, password: environment.ADMIN_PASSWORD },
+          });
+          const { access_token: token } = login.body.data;
+          const send: Send = (method, path, body) => request(method, path, { token, body });
+          await send('POST', '/fields/up', { field: 'downs', type: 'alias', meta: { special: ['o2m'] } });
+          await send('PATCH', '/relations/down/up', { meta: { one_field: 'downs' } });
+          heard.length = 0;
+          await work(send, heard);
+        },
+        { environment, product },
+      );
     } finally {
       await rm(data, { recursive: true, force: true });
     }
@@ -74,112 +90,176 @@ describe('events of items', () => {
       }
     }
   };
-  const names = (heard: readonly Heard[]) => heard.filter(({ event }) => !/read|query/.test(event)).map(({ kind, event }) => `${kind} ${event}`);
+  const names = (heard: readonly Heard[]) =>
+    heard.filter(({ event }) => !/read|query/.test(event)).map(({ kind, event }) => `${kind} ${event}`);
 
   it('fire in order, generic before scoped, with what the conventions say', () =>
     listening(everything, async (send, heard) => {
       await send('POST', '/items/up?fields=id', { name: 'a' });
-      expect(names(heard)).to.deep.equal(['filter items.create', 'filter up.items.create', 'action items.create', 'action up.items.create']);
+      expect(names(heard)).to.deep.equal([
+        'filter items.create',
+        'filter up.items.create',
+        'action items.create',
+        'action up.items.create',
+      ]);
       expect(heard[0]).to.deep.include({ payload: { name: 'a' }, meta: { collection: 'up' } });
-      expect(heard.find(({ event, kind }) => kind === 'action' && event === 'items.create')?.meta).to.deep.equal({ collection: 'up', payload: { name: 'a' }, key: 2 });
+      expect(heard.find(({ event, kind }) => kind === 'action' && event === 'items.create')?.meta).to.deep.equal({
+        collection: 'up',
+        payload: { name: 'a' },
+        key: 2,
+      });
       heard.length = 0;
 
       await send('PATCH', '/items/up', { keys: [2, 1], data: { name: 'b' } });
-      expect(names(heard)).to.deep.equal(['filter items.update', 'filter up.items.update', 'action items.update', 'action up.items.update']);
+      expect(names(heard)).to.deep.equal([
+        'filter items.update',
+        'filter up.items.update',
+        'action items.update',
+        'action up.items.update',
+      ]);
       expect(heard[0]).to.deep.include({ payload: { name: 'b' }, meta: { collection: 'up', keys: [2, 1] } });
-      expect(heard.find(({ kind }) => kind === 'action')?.meta).to.deep.equal({ collection: 'up', keys: [2, 1], payload: { name: 'b' } });
+      expect(heard.find(({ kind }) => kind === 'action')?.meta).to.deep.equal({
+        collection: 'up',
+        keys: [2, 1],
+        payload: { name: 'b' },
+      });
       heard.length = 0;
 
       await send('DELETE', '/items/up/2');
-      expect(names(heard)).to.deep.equal(['filter items.delete', 'filter up.items.delete', 'action items.delete', 'action up.items.delete']);
+      expect(names(heard)).to.deep.equal([
+        'filter items.delete',
+        'filter up.items.delete',
+        'action items.delete',
+        'action up.items.delete',
+      ]);
       expect(heard[0]).to.deep.include({ payload: [2] });
       expect(heard.at(-1)?.meta).to.deep.equal({ collection: 'up', keys: [2], payload: [2] });
       heard.length = 0;
 
       await send('GET', '/items/up?fields=name&limit=1');
       expect(heard.map(({ kind, event }) => `${kind} ${event}`)).to.deep.equal([
-        'filter items.query', 'filter up.items.query', 'filter items.read', 'filter up.items.read', 'action items.read', 'action up.items.read',
+        'filter items.query',
+        'filter up.items.query',
+        'filter items.read',
+        'filter up.items.read',
+        'action items.read',
+        'action up.items.read',
       ]);
       expect(heard[0]?.payload).to.deep.equal({ fields: 'name', limit: '1' });
       expect(heard[2]?.payload).to.deep.equal([{ name: 'b' }]);
     }));
 
   it('fire for nested rows as well, actions only once all of it is committed', () =>
-    listening((host, heard) => {
-      everything(host, heard);
-      host.events.onAction('items.create', async ({ collection }) => {
-        const rows = await database.query(`select 1 from ${collection}`);
-        heard.push({ kind: 'action', event: 'seen by others', meta: { rows: rows.length } });
-      });
-    }, async (send, heard) => {
-      await send('POST', '/items/up', { name: 'a', downs: [{ word: 'x' }, { word: 'y' }] });
-      await eventually(() => heard.filter(({ event }) => event === 'seen by others').length === 3);
-      const fired = names(heard).filter((name) => /(filter|action) items/.test(name));
-      expect(fired).to.deep.equal([...Array(3).fill('filter items.create'), ...Array(3).fill('action items.create')]);
-      const nested = heard.filter(({ kind, event }) => kind === 'filter' && event === 'down.items.create');
-      expect(nested.map(({ payload }) => payload)).to.deep.equal([{ word: 'x', up: 2 }, { word: 'y', up: 2 }]);
-      expect(heard.filter(({ event }) => event === 'seen by others').map(({ meta }) => meta.rows)).to.have.members([2, 2, 2]);
-    }));
+    listening(
+      (host, heard) => {
+        everything(host, heard);
+        host.events.onAction('items.create', async ({ collection }) => {
+          const rows = await database.query(`select 1 from ${collection}`);
+          heard.push({ kind: 'action', event: 'seen by others', meta: { rows: rows.length } });
+        });
+      },
+      async (send, heard) => {
+        await send('POST', '/items/up', { name: 'a', downs: [{ word: 'x' }, { word: 'y' }] });
+        await eventually(() => heard.filter(({ event }) => event === 'seen by others').length === 3);
+        const fired = names(heard).filter((name) => /(filter|action) items/.test(name));
+        expect(fired).to.deep.equal([...Array(3).fill('filter items.create'), ...Array(3).fill('action items.create')]);
+        const nested = heard.filter(({ kind, event }) => kind === 'filter' && event === 'down.items.create');
+        expect(nested.map(({ payload }) => payload)).to.deep.equal([
+          { word: 'x', up: 2 },
+          { word: 'y', up: 2 },
+        ]);
+        expect(heard.filter(({ event }) => event === 'seen by others').map(({ meta }) => meta.rows)).to.have.members([
+          2, 2, 2,
+        ]);
+      },
+    ));
 
   it('never fire actions for what was rolled back, also at the very commit', () =>
     listening(everything, async (send, heard) => {
-      for (const body of [{ name: 'a', downs: [{ word: 'x' }, { id: 'wrong' }] }, { name: 'a', downs: 5 }]) {
+      for (const body of [
+        { name: 'a', downs: [{ word: 'x' }, { id: 'wrong' }] },
+        { name: 'a', downs: 5 },
+      ]) {
         expect((await send('POST', '/items/up', body)).status).to.be.within(400, 403);
       }
-      expect((await send('POST', '/items/down', { up: 99 })).body.errors[0].extensions.code).to.equal('INVALID_FOREIGN_KEY');
+      expect((await send('POST', '/items/down', { up: 99 })).body.errors[0].extensions.code).to.equal(
+        'INVALID_FOREIGN_KEY',
+      );
       expect(names(heard).some((name) => name.startsWith('action'))).to.equal(false);
     }));
 
   it('may change a payload, before it is checked', () =>
-    listening((host) => {
-      host.events.onFilter('up.items.create', (payload) => ({ ...(payload as Row), name: `${(payload as Row).name}!` }));
-      host.events.onFilter('items.update', (payload) => ({ ...(payload as Row), unknown: 1 }));
-    }, async (send) => {
-      expect((await send('POST', '/items/up?fields=name', { name: 'a' })).body).to.deep.equal({ data: { name: 'a!' } });
-      const reply = await send('PATCH', '/items/up/1', { name: 'a' });
-      expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
-    }));
+    listening(
+      (host) => {
+        host.events.onFilter('up.items.create', (payload) => ({
+          ...(payload as Row),
+          name: `${(payload as Row).name}!`,
+        }));
+        host.events.onFilter('items.update', (payload) => ({ ...(payload as Row), unknown: 1 }));
+      },
+      async (send) => {
+        expect((await send('POST', '/items/up?fields=name', { name: 'a' })).body).to.deep.equal({
+          data: { name: 'a!' },
+        });
+        const reply = await send('PATCH', '/items/up/1', { name: 'a' });
+        expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      },
+    ));
 
   it('may refuse, and then nothing of the whole request is written', () =>
-    listening((host) => {
-      host.events.onFilter('down.items.create', (payload) => {
-        if ((payload as Row).word === 'bad') throw fail('INVALID_PAYLOAD', 'not this word');
-      });
-      host.events.onFilter('up.items.delete', () => {
-        throw fail('FORBIDDEN', 'never');
-      });
-      host.events.onFilter('up.items.update', () => {
-        throw new Error('a bug');
-      });
-    }, async (send) => {
-      const reply = await send('POST', '/items/up', { name: 'a', downs: [{ word: 'good' }, { word: 'bad' }] });
-      expect([reply.status, reply.body.errors[0].message]).to.deep.equal([400, 'not this word']);
-      expect((await send('DELETE', '/items/up', [1])).status).to.equal(403);
-      expect((await send('PATCH', '/items/up/1', { name: 'x' })).status).to.equal(500);
-      expect(await database.query('select name from up')).to.deep.equal([{ name: 'first' }]);
-      expect(await database.query('select * from down')).to.deep.equal([]);
-    }));
+    listening(
+      (host) => {
+        host.events.onFilter('down.items.create', (payload) => {
+          if ((payload as Row).word === 'bad') throw fail('INVALID_PAYLOAD', 'not this word');
+        });
+        host.events.onFilter('up.items.delete', () => {
+          throw fail('FORBIDDEN', 'never');
+        });
+        host.events.onFilter('up.items.update', () => {
+          throw new Error('a bug');
+        });
+      },
+      async (send) => {
+        const reply = await send('POST', '/items/up', { name: 'a', downs: [{ word: 'good' }, { word: 'bad' }] });
+        expect([reply.status, reply.body.errors[0].message]).to.deep.equal([400, 'not this word']);
+        expect((await send('DELETE', '/items/up', [1])).status).to.equal(403);
+        expect((await send('PATCH', '/items/up/1', { name: 'x' })).status).to.equal(500);
+        expect(await database.query('select name from up')).to.deep.equal([{ name: 'first' }]);
+        expect(await database.query('select * from down')).to.deep.equal([]);
+      },
+    ));
 
   it('may change a query and the rows that are read', () =>
-    listening((host) => {
-      host.events.onFilter('up.items.query', (query) => ({ ...(query as Row), limit: 1, sort: '-id' }));
-      host.events.onFilter('up.items.read', (rows) => (rows as Row[]).map((row) => ({ ...row, seen: true })));
-    }, async (send) => {
-      await send('POST', '/items/up', { name: 'second' });
-      expect((await send('GET', '/items/up?fields=name')).body).to.deep.equal({ data: [{ name: 'second', seen: true }] });
-      expect((await send('GET', '/items/up/1?fields=name&meta=total_count')).body.data).to.deep.equal({ name: 'first', seen: true });
-      expect((await send('GET', '/items/down')).body).to.deep.equal({ data: [] });
-    }));
+    listening(
+      (host) => {
+        host.events.onFilter('up.items.query', (query) => ({ ...(query as Row), limit: 1, sort: '-id' }));
+        host.events.onFilter('up.items.read', (rows) => (rows as Row[]).map((row) => ({ ...row, seen: true })));
+      },
+      async (send) => {
+        await send('POST', '/items/up', { name: 'second' });
+        expect((await send('GET', '/items/up?fields=name')).body).to.deep.equal({
+          data: [{ name: 'second', seen: true }],
+        });
+        expect((await send('GET', '/items/up/1?fields=name&meta=total_count')).body.data).to.deep.equal({
+          name: 'first',
+          seen: true,
+        });
+        expect((await send('GET', '/items/down')).body).to.deep.equal({ data: [] });
+      },
+    ));
 
   it('survives an action that fails', () =>
-    listening((host) => {
-      host.events.onAction('items.create', () => {
-        throw new Error('a bug');
-      });
-    }, async (send) => {
-      expect((await send('POST', '/items/up?fields=name', { name: 'a' })).status).to.equal(200);
-      expect((await send('GET', '/items/up?fields=name')).status).to.equal(200);
-    }));
+    listening(
+      (host) => {
+        host.events.onAction('items.create', () => {
+          throw new Error('a bug');
+        });
+      },
+      async (send) => {
+        expect((await send('POST', '/items/up?fields=name', { name: 'a' })).status).to.equal(200);
+        expect((await send('GET', '/items/up?fields=name')).status).to.equal(200);
+      },
+    ));
 });
 
 async function eventually(holds: () => boolean): Promise<void> {

@@ -14,6 +14,7 @@ const ROUND_TRIPS: readonly [column: string, written: unknown, read?: unknown][]
   ['big', 5, '5'],
   ['exact', '12345678.90', '12345678.90'],
   ['exact', 1.5, '1.50'],
+  ['exact', '99999999.994', '99999999.99'],
   ['free', '123456789012345678901234567890.5'],
   ['single', 1.5],
   ['double', 1e300],
@@ -36,6 +37,8 @@ const ROUND_TRIPS: readonly [column: string, written: unknown, read?: unknown][]
   ['moment', '2024-02-29T13:30:05+02:00', '2024-02-29T11:30:05.000Z'],
   ['moment', '2024-02-29', '2024-02-29T00:00:00.000Z'],
   ['moment', '1969-07-20T20:17:40.5-05:00', '1969-07-21T01:17:40.500Z'],
+  ['moment', 'infinity'],
+  ['day', '-infinity'],
   ['doc', { a: [1, { b: null }], 'ü"': true }],
   ['doc', [1, 'two', null, { three: 3 }]],
   ['doc', []],
@@ -58,7 +61,13 @@ const ROUND_TRIPS: readonly [column: string, written: unknown, read?: unknown][]
   ['idents', [UUID]],
   ['docs', [{ a: 1 }, [1], 'x', 5]],
   ['moods', ['happy', 'sad']],
-  ['grid', [[1, 2], [3, 4]]],
+  [
+    'grid',
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
   ['mood', 'happy'],
   ['bytes', '\\x00ff10'],
   ['address', '10.0.0.1/32', '10.0.0.1/32'],
@@ -82,6 +91,7 @@ const REFUSED: readonly [column: string, written: unknown, code: string][] = [
   ['int', [1], 'INVALID_PAYLOAD'],
   ['big', '9223372036854775808', 'VALUE_OUT_OF_RANGE'],
   ['exact', '123456789.00', 'VALUE_OUT_OF_RANGE'],
+  ['exact', '99999999.995', 'VALUE_OUT_OF_RANGE'],
   ['exact', 'NaN', 'INVALID_PAYLOAD'],
   ['single', '1e60', 'VALUE_OUT_OF_RANGE'],
   ['double', '1e400', 'VALUE_OUT_OF_RANGE'],
@@ -155,6 +165,41 @@ describe('every column type in and out', () => {
     });
   }
 
+  const FINDS: readonly [column: string, operator: string, operand: string, finds: boolean][] = [
+    ['bytes', '_eq', '\\x00ff10', true],
+    ['bytes', '_neq', '\\x00ff10', false],
+    ['bytes', '_in', '\\x00ff10,\\x01', true],
+    ['bytes', '_starts_with', '\\x00', true],
+    ['bytes', '_empty', 'true', false],
+    ['mood', '_eq', 'happy', true],
+    ['mood', '_in', 'sad,angry', false],
+    ['mood', '_contains', 'app', true],
+    ['address', '_eq', '10.0.0.1/32', true],
+    ['clock', '_gt', '13:00', true],
+    ['span', '_nnull', 'true', true],
+    ['texts', '_null', 'true', false],
+    ['tags', '_contains', 'a,b', true],
+    ['big', '_eq', '9223372036854775807', true],
+    ['exact', '_gt', '99999.9', false],
+    ['single', '_eq', '0.1', true],
+    ['moment', '_eq', '2024-02-29T15:30:05.678%2B02:00', true],
+    ['day', '_between', '2024-02-28,2024-03-01', true],
+    ['flag', '_eq', 'true', true],
+    ['ident', '_in', UUID.toUpperCase(), true],
+  ];
+  for (const [column, operator, operand, finds] of FINDS) {
+    it(`${column} ${operator} ${operand} ${finds ? 'finds' : 'does not find'} its row`, async () => {
+      await database.query(`insert into thing (id, bytes, mood, address, clock, span, texts, tags, big, exact, single, moment, day, flag, ident)
+        values (8000, '\\x00ff10', 'happy', '10.0.0.1', '13:30', '1 day', '{a}', 'a,b', 9223372036854775807, 1.5, 0.1,
+          '2024-02-29T13:30:05.678Z', '2024-02-29', true, '${UUID}') on conflict do nothing`);
+      const { status, body } = await send(
+        'GET',
+        `/items/thing?fields=id&filter[id]=8000&filter[${column}][${operator}]=${operand}`,
+      );
+      expect([status, body.data], JSON.stringify(body)).to.deep.equal([200, finds ? [{ id: 8000 }] : []]);
+    });
+  }
+
   it('leaves search vectors out and generated columns to the database', async () => {
     const { body } = await send('POST', '/items/thing', { int: 4, twice: 99 });
     expect(body.data).to.include({ int: 4, twice: '8' }).and.not.have.property('words_index');
@@ -214,8 +259,13 @@ describe('keys of every kind', () => {
       const made = await send('POST', `/items/${table}`, { [key]: given, name: 'a' });
       expect(made.body, JSON.stringify(made.body)).to.deep.equal({ data: { [key]: read, name: 'a' } });
       expect((await send('GET', `/items/${table}/${path}`)).body.data).to.deep.equal({ [key]: read, name: 'a' });
-      expect((await send('SEARCH', `/items/${table}`, { keys: [given] })).body.data).to.deep.equal([{ [key]: read, name: 'a' }]);
-      expect((await send('PATCH', `/items/${table}/${path}`, { name: 'b' })).body.data).to.deep.equal({ [key]: read, name: 'b' });
+      expect((await send('SEARCH', `/items/${table}`, { keys: [given] })).body.data).to.deep.equal([
+        { [key]: read, name: 'a' },
+      ]);
+      expect((await send('PATCH', `/items/${table}/${path}`, { name: 'b' })).body.data).to.deep.equal({
+        [key]: read,
+        name: 'b',
+      });
       const keys = await send('PATCH', `/items/${table}`, { keys: [given], data: { name: 'c' } });
       expect(keys.body.data).to.deep.equal([{ [key]: read, name: 'c' }]);
       const each = await send('PATCH', `/items/${table}`, [{ [key]: given, name: 'd' }]);
@@ -235,7 +285,11 @@ describe('keys of every kind', () => {
   });
 
   it('wants the key that nobody makes', async () => {
-    for (const [table, field] of [['by_text', 'code'], ['by_plain_uuid', 'id'], ['by_number', 'id']] as const) {
+    for (const [table, field] of [
+      ['by_text', 'code'],
+      ['by_plain_uuid', 'id'],
+      ['by_number', 'id'],
+    ] as const) {
       const { body } = await send('POST', `/items/${table}`, { name: 'a' });
       expect(body.errors[0].extensions, table).to.deep.include({ code: 'FAILED_VALIDATION', field, type: 'required' });
     }
@@ -253,20 +307,61 @@ describe('keys of every kind', () => {
   });
 
   it('takes a key that no row can have for one of a missing row', async () => {
-    for (const path of ['/items/by_small/99999', '/items/by_big/99999999999999999999', '/items/by_always/3000000000', '/items/by_uuid/1', '/items/by_number/x', '/items/by_day/x', '/items/by_always/1.5', '/items/by_always/%20']) {
+    for (const path of [
+      '/items/by_small/99999',
+      '/items/by_big/99999999999999999999',
+      '/items/by_always/3000000000',
+      '/items/by_uuid/1',
+      '/items/by_number/x',
+      '/items/by_day/x',
+      '/items/by_always/1.5',
+      '/items/by_always/%20',
+    ]) {
       expect((await send('GET', path)).status, path).to.equal(403);
       expect((await send('PATCH', path, { name: 'x' })).status, path).to.equal(403);
     }
     expect((await send('SEARCH', '/items/by_small', { keys: [99999] })).body).to.deep.equal({ data: [] });
   });
 
+  it('never takes a number that JSON could not hold for another one', async () => {
+    await send('POST', '/items/by_big', [
+      { id: '9007199254740992', name: 'two' },
+      { id: '9007199254740993', name: 'three' },
+    ]);
+    const patched = await send('PATCH', '/items/by_big', '{"keys":[9007199254740993],"data":{"name":"x"}}');
+    expect(patched.status).to.equal(403);
+    const created = await send('POST', '/items/child', '{"up":9007199254740993}');
+    expect(created.body.errors[0].extensions).to.deep.equal({
+      code: 'FAILED_VALIDATION',
+      field: 'up',
+      path: [],
+      type: 'unsafe',
+    });
+    const found = await send('SEARCH', '/items/by_big', '{"query":{"filter":{"id":{"_eq":9007199254740993}}}}');
+    expect([found.status, found.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_QUERY']);
+    await send('DELETE', '/items/by_big', ['9007199254740992', '9007199254740993']);
+  });
+
   it('says that an identity is the database’s own', async () => {
     const { status, body } = await send('POST', '/items/by_always', { id: 77, name: 'a' });
-    expect([status, body.errors[0].extensions.code, body.errors[0].extensions.field]).to.deep.equal([400, 'INVALID_PAYLOAD', 'id']);
+    expect([status, body.errors[0].extensions.code, body.errors[0].extensions.field]).to.deep.equal([
+      400,
+      'INVALID_PAYLOAD',
+      'id',
+    ]);
     await database.query('truncate by_always restart identity');
     await send('POST', '/items/by_always', [{ name: 'a' }, {}]);
-    const each = await send('PATCH', '/items/by_always', [{ id: 1, name: 'A' }, { id: 2, name: 'B' }]);
-    expect(each.body.data).to.deep.equal([{ id: 1, name: 'A' }, { id: 2, name: 'B' }]);
+    const each = await send('PATCH', '/items/by_always', [
+      { id: 1, name: 'A' },
+      { id: 2, name: 'B' },
+    ]);
+    expect(each.body.data).to.deep.equal([
+      { id: 1, name: 'A' },
+      { id: 2, name: 'B' },
+    ]);
+    const whole = await send('PATCH', '/items/by_always/1', { id: 1, name: 'again' });
+    expect(whole.body.data).to.deep.equal({ id: 1, name: 'again' });
+    expect((await send('PATCH', '/items/by_always/1', { id: 5 })).body.errors[0].extensions.field).to.equal('id');
   });
 
   it('answers the row under its new key when the key is changed', async () => {

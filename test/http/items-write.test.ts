@@ -40,15 +40,29 @@ describe('writing items and what hangs on them', () => {
       await admin('PATCH', `/relations/${many}/${key}`, { meta: { one_field: field, ...meta } });
     }
     for (const [field, ...special] of [
-      ['id', 'uuid'], ['other', 'uuid'], ['made', 'date-created'], ['made_on', 'date-created'], ['changed', 'date-updated'],
-      ['maker', 'user-created'], ['changer', 'user-updated'], ['maker_role', 'role-created'], ['changer_role', 'role-updated'],
-      ['pin', 'hash', 'conceal'], ['words', 'cast-csv'], ['doc', 'cast-json'], ['secret', 'conceal'],
+      ['id', 'uuid'],
+      ['other', 'uuid'],
+      ['made', 'date-created'],
+      ['made_on', 'date-created'],
+      ['changed', 'date-updated'],
+      ['maker', 'user-created'],
+      ['changer', 'user-updated'],
+      ['maker_role', 'role-created'],
+      ['changer_role', 'role-updated'],
+      ['pin', 'hash', 'conceal'],
+      ['words', 'cast-csv'],
+      ['doc', 'cast-json'],
+      ['secret', 'conceal'],
     ]) {
       await admin('PATCH', `/fields/stamped/${field}`, { meta: { special } });
     }
     await admin('PATCH', '/collections/site', { meta: { singleton: true } });
   });
-  beforeEach(() => database.query('truncate author, article, note, mark, tag, article_tag, site, stamped, strict, late, big restart identity cascade'));
+  beforeEach(() =>
+    database.query(
+      'truncate author, article, note, mark, tag, article_tag, site, stamped, strict, late, big restart identity cascade',
+    ),
+  );
   after(async () => {
     await service?.stop();
     await database?.drop();
@@ -63,29 +77,57 @@ describe('writing items and what hangs on them', () => {
   };
   const refused = async (method: string, path: string, body: unknown, status: number, code: string, token?: string) => {
     const reply = await send(method, path, body, token);
-    expect([reply.status, reply.body?.errors?.[0].extensions.code], JSON.stringify([body, reply.body])).to.deep.equal([status, code]);
+    expect([reply.status, reply.body?.errors?.[0].extensions.code], JSON.stringify([body, reply.body])).to.deep.equal([
+      status,
+      code,
+    ]);
     return reply.body.errors[0].extensions;
   };
-  const count = async (table: string) => Number((await database.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n);
+  const count = async (table: string) =>
+    Number((await database.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n);
 
   describe('relations', () => {
     it('writes a tree several levels deep in one go', async () => {
-      const data = await ok('POST', '/items/author?fields=name,boss.name,articles.title,articles.notes.text,articles.notes.marks.word', {
-        name: 'Ann', boss: { name: 'Root', boss: { name: 'Top' } },
-        articles: [{ title: 'a', notes: [{ text: 'n1', marks: [{ word: 'm1' }, { word: 'm2' }] }, { text: 'n2' }] }, { title: 'b' }],
-      });
+      const data = await ok(
+        'POST',
+        '/items/author?fields=name,boss.name,articles.title,articles.notes.text,articles.notes.marks.word',
+        {
+          name: 'Ann',
+          boss: { name: 'Root', boss: { name: 'Top' } },
+          articles: [
+            { title: 'a', notes: [{ text: 'n1', marks: [{ word: 'm1' }, { word: 'm2' }] }, { text: 'n2' }] },
+            { title: 'b' },
+          ],
+        },
+      );
       expect(data.articles[0].notes.map((note: Row) => note.text).sort()).to.deep.equal(['n1', 'n2']);
       expect(data).to.deep.include({ name: 'Ann', boss: { name: 'Root' } });
       expect(data.articles[1]).to.deep.equal({ title: 'b', notes: [] });
-      expect([await count('author'), await count('article'), await count('note'), await count('mark')]).to.deep.equal([3, 2, 2, 2]);
+      expect([await count('author'), await count('article'), await count('note'), await count('mark')]).to.deep.equal([
+        3, 2, 2, 2,
+      ]);
     });
 
     it('writes a tree of rows of one table, from both ends', async () => {
       await ok('POST', '/items/author', { name: 'A', team: [{ name: 'B', team: [{ name: 'C' }] }, { name: 'D' }] });
       const tree = 'fields=name,team.name,team.team.name';
-      expect(await ok('GET', `/items/author/1?${tree}`)).to.deep.equal({ name: 'A', team: [{ name: 'B', team: [{ name: 'C' }] }, { name: 'D', team: [] }] });
-      await ok('PATCH', '/items/author/1', { team: { update: [{ id: 2, name: 'B2', team: { create: [{ name: 'E' }], delete: [3] } }] } });
-      expect(await ok('GET', `/items/author/1?${tree}`)).to.deep.equal({ name: 'A', team: [{ name: 'B2', team: [{ name: 'E' }] }, { name: 'D', team: [] }] });
+      expect(await ok('GET', `/items/author/1?${tree}`)).to.deep.equal({
+        name: 'A',
+        team: [
+          { name: 'B', team: [{ name: 'C' }] },
+          { name: 'D', team: [] },
+        ],
+      });
+      await ok('PATCH', '/items/author/1', {
+        team: { update: [{ id: 2, name: 'B2', team: { create: [{ name: 'E' }], delete: [3] } }] },
+      });
+      expect(await ok('GET', `/items/author/1?${tree}`)).to.deep.equal({
+        name: 'A',
+        team: [
+          { name: 'B2', team: [{ name: 'E' }] },
+          { name: 'D', team: [] },
+        ],
+      });
       expect(await database.query('select boss from author where id = 3')).to.deep.equal([{ boss: null }]);
     });
 
@@ -93,7 +135,12 @@ describe('writing items and what hangs on them', () => {
       await ok('POST', '/items/tag', [{ name: 'red' }, { name: 'blue' }]);
       const shown = 'fields=tags.id,tags.weight,tags.tag.name,tags.tag.color';
       const made = await ok('POST', `/items/article?${shown}`, {
-        title: 'a', tags: [{ tag: 'red' }, { tag: { name: 'green', color: '#0f0' }, weight: 3 }, { tag: { name: 'blue', color: '#00f' } }],
+        title: 'a',
+        tags: [
+          { tag: 'red' },
+          { tag: { name: 'green', color: '#0f0' }, weight: 3 },
+          { tag: { name: 'blue', color: '#00f' } },
+        ],
       });
       expect(made.tags).to.deep.equal([
         { id: 1, weight: null, tag: { name: 'red', color: null } },
@@ -101,30 +148,51 @@ describe('writing items and what hangs on them', () => {
         { id: 3, weight: null, tag: { name: 'blue', color: '#00f' } },
       ]);
       // A bare value is the key of a junction row.
-      const changed = await ok('PATCH', `/items/article/1?${shown}`, { tags: [2, { id: 3, weight: 7 }, { tag: 'red', weight: 1 }] });
-      expect(changed.tags.map((row: Row) => [row.id, row.weight])).to.deep.equal([[2, 3], [3, 7], [4, 1]]);
+      const changed = await ok('PATCH', `/items/article/1?${shown}`, {
+        tags: [2, { id: 3, weight: 7 }, { tag: 'red', weight: 1 }],
+      });
+      expect(changed.tags.map((row: Row) => [row.id, row.weight])).to.deep.equal([
+        [2, 3],
+        [3, 7],
+        [4, 1],
+      ]);
       expect(await count('article_tag')).to.equal(3);
       const detailed = await ok('PATCH', `/items/article/1?${shown}`, {
-        tags: { create: [{ tag: { name: 'pink' } }], update: [{ id: 2, weight: 9, tag: { name: 'green', color: 'g' } }], delete: [3] },
+        tags: {
+          create: [{ tag: { name: 'pink' } }],
+          update: [{ id: 2, weight: 9, tag: { name: 'green', color: 'g' } }],
+          delete: [3],
+        },
       });
       expect(detailed.tags).to.deep.equal([
-        { id: 2, weight: 9, tag: { name: 'green', color: 'g' } }, { id: 4, weight: 1, tag: { name: 'red', color: null } },
+        { id: 2, weight: 9, tag: { name: 'green', color: 'g' } },
+        { id: 4, weight: 1, tag: { name: 'red', color: null } },
         { id: 5, weight: null, tag: { name: 'pink', color: null } },
       ]);
       await ok('PATCH', '/items/tag/red', { articles: [] });
       expect(await ok('GET', '/items/article/1?fields=tags.id,tags.tag')).to.deep.equal({
-        tags: [{ id: 2, tag: 'green' }, { id: 4, tag: null }, { id: 5, tag: 'pink' }],
+        tags: [
+          { id: 2, tag: 'green' },
+          { id: 4, tag: null },
+          { id: 5, tag: 'pink' },
+        ],
       });
       expect(await ok('PATCH', '/items/article/1?fields=tags', { tags: [] })).to.deep.equal({ tags: [] });
       expect(await count('article_tag')).to.equal(0);
     });
 
     it('takes rows over from another parent, by key and as object', async () => {
-      await ok('POST', '/items/author', [{ name: 'A', articles: [{ title: 'a' }, { title: 'b' }, { title: 'c' }] }, { name: 'B' }]);
+      await ok('POST', '/items/author', [
+        { name: 'A', articles: [{ title: 'a' }, { title: 'b' }, { title: 'c' }] },
+        { name: 'B' },
+      ]);
       await ok('PATCH', '/items/author/2', { articles: [1, { id: 2, title: 'B' }] });
       expect(await ok('GET', '/items/author?fields=articles')).to.deep.equal([{ articles: [3] }, { articles: [1, 2] }]);
       await ok('PATCH', '/items/author/2', { articles: { update: [{ id: 3 }], create: [] } });
-      expect(await ok('GET', '/items/author?fields=articles')).to.deep.equal([{ articles: [] }, { articles: [1, 2, 3] }]);
+      expect(await ok('GET', '/items/author?fields=articles')).to.deep.equal([
+        { articles: [] },
+        { articles: [1, 2, 3] },
+      ]);
     });
 
     it('creates a child under the key it came with, and refuses a bare key of nothing', async () => {
@@ -146,9 +214,29 @@ describe('writing items and what hangs on them', () => {
       expect(await ok('GET', '/items/article/1?fields=author')).to.deep.equal({ author: 2 });
     });
 
-    for (const wrong of [5, 'a', true, { create: {} }, { update: [{ title: 'x' }] }, { update: [1] }, { create: [1] }, { delete: 1 }, { upsert: [] }, { title: 'x' }, [[]], [null], [true]]) {
+    for (const wrong of [
+      5,
+      'a',
+      true,
+      { create: {} },
+      { update: [{ title: 'x' }] },
+      { update: [1] },
+      { create: [1] },
+      { delete: 1 },
+      { upsert: [] },
+      { title: 'x' },
+      [[]],
+      [null],
+      [true],
+    ]) {
       it(`refuses ${JSON.stringify(wrong)} for a to-many`, async () => {
-        const extensions = await refused('POST', '/items/author', { name: 'A', articles: wrong }, 400, 'INVALID_PAYLOAD');
+        const extensions = await refused(
+          'POST',
+          '/items/author',
+          { name: 'A', articles: wrong },
+          400,
+          'INVALID_PAYLOAD',
+        );
         expect(extensions).to.deep.include({ field: 'articles', path: ['articles'] });
         expect(await count('author')).to.equal(0);
       });
@@ -162,25 +250,54 @@ describe('writing items and what hangs on them', () => {
     }
 
     it('says where in a nested payload something is wrong', async () => {
-      const create = (body: object) => send('POST', '/items/article', body).then(({ body: { errors } }) => errors[0].extensions);
-      expect(await create({ author: { boss: null } })).to.deep.equal({ code: 'FAILED_VALIDATION', field: 'name', path: ['author'], type: 'required' });
+      const create = (body: object) =>
+        send('POST', '/items/article', body).then(({ body: { errors } }) => errors[0].extensions);
+      expect(await create({ author: { boss: null } })).to.deep.equal({
+        code: 'FAILED_VALIDATION',
+        field: 'name',
+        path: ['author'],
+        type: 'required',
+      });
       expect(await create({ author: { name: 'A', boss: { name: null } } })).to.deep.equal({
-        code: 'FAILED_VALIDATION', field: 'name', path: ['author', 'boss'], type: 'nnull',
+        code: 'FAILED_VALIDATION',
+        field: 'name',
+        path: ['author', 'boss'],
+        type: 'nnull',
       });
       expect(await create({ notes: [{ text: 'a' }, { marks: [{ id: 'x' }] }] })).to.include({ code: 'FORBIDDEN' });
       expect(await create({ author: { name: 'a name much longer than twenty' } })).to.deep.include({
-        code: 'VALUE_TOO_LONG', collection: 'author', field: 'name', path: ['author', 'name'],
+        code: 'VALUE_TOO_LONG',
+        collection: 'author',
+        field: 'name',
+        path: ['author', 'name'],
       });
-      expect(await create({ notes: [{ text: { a: 1 } }] })).to.deep.include({ code: 'INVALID_PAYLOAD', field: 'text', path: ['notes', 'text'] });
-      expect(await create({ author: { name: 'A', articles: 5 } })).to.deep.include({ code: 'INVALID_PAYLOAD', path: ['author', 'articles'] });
-      expect(await create({ author: { name: 'A', boss: 99 } })).to.deep.include({ code: 'INVALID_FOREIGN_KEY', field: 'boss', value: '99', path: ['author', 'boss'] });
+      expect(await create({ notes: [{ text: { a: 1 } }] })).to.deep.include({
+        code: 'INVALID_PAYLOAD',
+        field: 'text',
+        path: ['notes', 'text'],
+      });
+      expect(await create({ author: { name: 'A', articles: 5 } })).to.deep.include({
+        code: 'INVALID_PAYLOAD',
+        path: ['author', 'articles'],
+      });
+      expect(await create({ author: { name: 'A', boss: 99 } })).to.deep.include({
+        code: 'INVALID_FOREIGN_KEY',
+        field: 'boss',
+        value: '99',
+        path: ['author', 'boss'],
+      });
       expect([await count('author'), await count('article')]).to.deep.equal([0, 0]);
     });
   });
 
   describe('shapes of batches', () => {
     it('takes nothing for nothing', async () => {
-      for (const [method, body] of [['POST', []], ['PATCH', []], ['PATCH', { keys: [], data: { n: 1 } }], ['PATCH', { query: { filter: { n: 1 } }, data: { n: 1 } }]] as const) {
+      for (const [method, body] of [
+        ['POST', []],
+        ['PATCH', []],
+        ['PATCH', { keys: [], data: { n: 1 } }],
+        ['PATCH', { query: { filter: { n: 1 } }, data: { n: 1 } }],
+      ] as const) {
         expect(await ok(method, '/items/big', body), JSON.stringify([method, body])).to.deep.equal([]);
       }
       for (const body of [[], { keys: [] }, { query: { filter: { n: 1 } } }]) await ok('DELETE', '/items/big', body);
@@ -189,13 +306,26 @@ describe('writing items and what hangs on them', () => {
     it('answers a change of nothing with the row', async () => {
       await ok('POST', '/items/big', {});
       expect(await ok('PATCH', '/items/big/1', {})).to.deep.equal({ id: 1, n: null, word: 'none' });
-      expect(await ok('PATCH', '/items/big', { keys: ['1', 1], data: {} })).to.deep.equal([{ id: 1, n: null, word: 'none' }]);
+      expect(await ok('PATCH', '/items/big', { keys: ['1', 1], data: {} })).to.deep.equal([
+        { id: 1, n: null, word: 'none' },
+      ]);
     });
 
     it('takes a native query, with search, sort and limit', async () => {
-      await ok('POST', '/items/big', [{ n: 1, word: 'x' }, { n: 2, word: 'x' }, { n: 3, word: 'y' }]);
-      expect(await ok('PATCH', '/items/big?fields=n,word', { query: { filter: { word: { _eq: 'x' } }, fields: ['*', { a: ['b'] }], sort: ['-n'], limit: 1 }, data: { word: 'z' } })).to.deep.equal([{ n: 2, word: 'z' }]);
-      expect(await ok('PATCH', '/items/big?fields=n', { query: { search: 'z' }, data: { n: 9 } })).to.deep.equal([{ n: 9 }]);
+      await ok('POST', '/items/big', [
+        { n: 1, word: 'x' },
+        { n: 2, word: 'x' },
+        { n: 3, word: 'y' },
+      ]);
+      expect(
+        await ok('PATCH', '/items/big?fields=n,word', {
+          query: { filter: { word: { _eq: 'x' } }, fields: ['*', { a: ['b'] }], sort: ['-n'], limit: 1 },
+          data: { word: 'z' },
+        }),
+      ).to.deep.equal([{ n: 2, word: 'z' }]);
+      expect(await ok('PATCH', '/items/big?fields=n', { query: { search: 'z' }, data: { n: 9 } })).to.deep.equal([
+        { n: 9 },
+      ]);
       await ok('DELETE', '/items/big', { query: { filter: { n: { _gt: 5 } }, limit: -1 } });
       expect(await count('big')).to.equal(2);
       await ok('DELETE', '/items/big', { query: { limit: 1, sort: ['-id'] } });
@@ -205,13 +335,34 @@ describe('writing items and what hangs on them', () => {
     });
 
     it('refuses what is no shape at all', async () => {
-      for (const body of [undefined, {}, { data: {} }, { keys: [1] }, { keys: 1, data: {} }, { keys: [1], data: [] }, { keys: [null], data: {} }, { query: 'x', data: {} }, [1], [[]], { keys: [1], query: {}, data: {} }]) {
+      for (const body of [
+        undefined,
+        {},
+        { data: {} },
+        { keys: [1] },
+        { keys: 1, data: {} },
+        { keys: [1], data: [] },
+        { keys: [null], data: {} },
+        { query: 'x', data: {} },
+        [1],
+        [[]],
+        { keys: [1], query: {}, data: {} },
+      ]) {
         await refused('PATCH', '/items/big', body, 400, 'INVALID_PAYLOAD');
       }
-      for (const body of [undefined, {}, { keys: 1 }, { keys: [true] }, { query: [] }, { keys: [1], query: {} }, [null]]) {
+      for (const body of [
+        undefined,
+        {},
+        { keys: 1 },
+        { keys: [true] },
+        { query: [] },
+        { keys: [1], query: {} },
+        [null],
+      ]) {
         await refused('DELETE', '/items/big', body, 400, 'INVALID_PAYLOAD');
       }
-      for (const body of [undefined, [[]], [null], ['a']]) await refused('POST', '/items/big', body, 400, 'INVALID_PAYLOAD');
+      for (const body of [undefined, [[]], [null], ['a']])
+        await refused('POST', '/items/big', body, 400, 'INVALID_PAYLOAD');
       for (const body of [undefined, []]) await refused('PATCH', '/items/big/1', body, 400, 'INVALID_PAYLOAD');
       await refused('PATCH', '/items/big', { query: { limit: -2 }, data: {} }, 400, 'INVALID_QUERY');
       await refused('DELETE', '/items/big', { query: { filter: { n: { _contains: 'x' } } } }, 400, 'INVALID_QUERY');
@@ -230,7 +381,9 @@ describe('writing items and what hangs on them', () => {
     });
 
     it('does not let the query of the request leave out what was written', async () => {
-      expect(await ok('POST', '/items/big?fields=n&limit=0&filter[n]=7&page=3&search=x&meta=*', [{ n: 1 }, { n: 2 }])).to.deep.equal([{ n: 1 }, { n: 2 }]);
+      expect(
+        await ok('POST', '/items/big?fields=n&limit=0&filter[n]=7&page=3&search=x&meta=*', [{ n: 1 }, { n: 2 }]),
+      ).to.deep.equal([{ n: 1 }, { n: 2 }]);
       const { body } = await send('POST', '/items/big?fields=n&meta=*', { n: 3 });
       expect(body).to.deep.equal({ data: { n: 3 } });
     });
@@ -243,10 +396,16 @@ describe('writing items and what hangs on them', () => {
       const keys = made.map((row: Row) => row.id);
       expect(await ok('PATCH', '/items/big?fields=n', { keys, data: { n: 5 } })).to.have.length(10_000);
       const started = performance.now();
-      const each = await ok('PATCH', '/items/big?fields=n', keys.map((id: number) => ({ id, n: id })));
+      const each = await ok(
+        'PATCH',
+        '/items/big?fields=n',
+        keys.map((id: number) => ({ id, n: id })),
+      );
       expect(each[9999]).to.deep.equal({ n: 10_000 });
       expect(performance.now() - started).to.be.below(15_000);
-      expect(await ok('PATCH', '/items/big?fields=n', { query: { filter: { n: { _gt: 5000 } } }, data: { word: 'x' } })).to.have.length(5000);
+      expect(
+        await ok('PATCH', '/items/big?fields=n', { query: { filter: { n: { _gt: 5000 } } }, data: { word: 'x' } }),
+      ).to.have.length(5000);
       await refused('POST', '/items/big', [...rows, { n: 'x' }], 400, 'INVALID_PAYLOAD');
       expect(await count('big')).to.equal(10_000);
       await ok('DELETE', '/items/big', keys);
@@ -261,22 +420,112 @@ describe('writing items and what hangs on them', () => {
     });
 
     const CASES: readonly [what: string, method: string, path: string, body: unknown, expected: Row][] = [
-      ['a value twice', 'POST', '/items/strict', { code: 'one' }, { code: 'RECORD_NOT_UNIQUE', collection: 'strict', field: 'code', value: 'one' }],
-      ['a value twice but for its case', 'POST', '/items/strict', { code: 'ONE' }, { code: 'RECORD_NOT_UNIQUE', collection: 'strict', field: 'code' }],
-      ['a key twice', 'POST', '/items/strict', { id: 1, code: 'two' }, { code: 'RECORD_NOT_UNIQUE', field: 'id', value: '1' }],
-      ['a pair twice', 'POST', '/items/strict', { code: 'two', a: 1, b: 2 }, { code: 'RECORD_NOT_UNIQUE', collection: 'strict', value: '1, 2' }],
-      ['a name with a blank', 'POST', '/items/strict', { code: 'two', 'Camel Case': 'x' }, { code: 'RECORD_NOT_UNIQUE', field: 'Camel Case', value: 'x' }],
-      ['a key of nothing', 'POST', '/items/strict', { code: 'two', author: 99 }, { code: 'INVALID_FOREIGN_KEY', collection: 'strict', field: 'author', value: '99' }],
-      ['a key of nothing on update', 'PATCH', '/items/strict/1', { author: 99 }, { code: 'INVALID_FOREIGN_KEY', collection: 'strict', field: 'author', value: '99' }],
+      [
+        'a value twice',
+        'POST',
+        '/items/strict',
+        { code: 'one' },
+        { code: 'RECORD_NOT_UNIQUE', collection: 'strict', field: 'code', value: 'one' },
+      ],
+      [
+        'a value twice but for its case',
+        'POST',
+        '/items/strict',
+        { code: 'ONE' },
+        { code: 'RECORD_NOT_UNIQUE', collection: 'strict', field: 'code' },
+      ],
+      [
+        'a key twice',
+        'POST',
+        '/items/strict',
+        { id: 1, code: 'two' },
+        { code: 'RECORD_NOT_UNIQUE', field: 'id', value: '1' },
+      ],
+      [
+        'a pair twice',
+        'POST',
+        '/items/strict',
+        { code: 'two', a: 1, b: 2 },
+        { code: 'RECORD_NOT_UNIQUE', collection: 'strict', value: '1, 2' },
+      ],
+      [
+        'a name with a blank',
+        'POST',
+        '/items/strict',
+        { code: 'two', 'Camel Case': 'x' },
+        { code: 'RECORD_NOT_UNIQUE', field: 'Camel Case', value: 'x' },
+      ],
+      [
+        'a key of nothing',
+        'POST',
+        '/items/strict',
+        { code: 'two', author: 99 },
+        { code: 'INVALID_FOREIGN_KEY', collection: 'strict', field: 'author', value: '99' },
+      ],
+      [
+        'a key of nothing on update',
+        'PATCH',
+        '/items/strict/1',
+        { author: 99 },
+        { code: 'INVALID_FOREIGN_KEY', collection: 'strict', field: 'author', value: '99' },
+      ],
       ['a row others point at', 'DELETE', '/items/author/1', undefined, { code: 'INVALID_FOREIGN_KEY', value: '1' }],
-      ['a number out of range', 'POST', '/items/strict', { code: 'two', level: 70000 }, { code: 'VALUE_OUT_OF_RANGE', collection: 'strict', field: 'level', value: '70000' }],
-      ['a decimal out of range', 'PATCH', '/items/strict/1', { price: 12345.6 }, { code: 'VALUE_OUT_OF_RANGE', collection: 'strict', field: 'price', value: '12345.6' }],
-      ['a number out of range on update', 'PATCH', '/items/strict', { keys: [1], data: { a: 1, level: 70000 } }, { code: 'VALUE_OUT_OF_RANGE', field: 'level', value: '70000' }],
-      ['a broken check', 'POST', '/items/strict', { code: 'two', n: -1 }, { code: 'INVALID_PAYLOAD', constraint: 'strict_n_check' }],
-      ['a required field left out', 'POST', '/items/strict', {}, { code: 'FAILED_VALIDATION', field: 'code', type: 'required' }],
-      ['null in a required field', 'PATCH', '/items/strict/1', { code: null }, { code: 'FAILED_VALIDATION', field: 'code', type: 'nnull' }],
-      ['a text too long', 'PATCH', '/items/author/1', { name: 'x'.repeat(21) }, { code: 'VALUE_TOO_LONG', collection: 'author', field: 'name' }],
-      ['a complaint at the commit', 'POST', '/items/late', { up: 99 }, { code: 'INVALID_FOREIGN_KEY', collection: 'late', field: 'up', value: '99' }],
+      [
+        'a number out of range',
+        'POST',
+        '/items/strict',
+        { code: 'two', level: 70000 },
+        { code: 'VALUE_OUT_OF_RANGE', collection: 'strict', field: 'level', value: '70000' },
+      ],
+      [
+        'a decimal out of range',
+        'PATCH',
+        '/items/strict/1',
+        { price: 12345.6 },
+        { code: 'VALUE_OUT_OF_RANGE', collection: 'strict', field: 'price', value: '12345.6' },
+      ],
+      [
+        'a number out of range on update',
+        'PATCH',
+        '/items/strict',
+        { keys: [1], data: { a: 1, level: 70000 } },
+        { code: 'VALUE_OUT_OF_RANGE', field: 'level', value: '70000' },
+      ],
+      [
+        'a broken check',
+        'POST',
+        '/items/strict',
+        { code: 'two', n: -1 },
+        { code: 'INVALID_PAYLOAD', constraint: 'strict_n_check' },
+      ],
+      [
+        'a required field left out',
+        'POST',
+        '/items/strict',
+        {},
+        { code: 'FAILED_VALIDATION', field: 'code', type: 'required' },
+      ],
+      [
+        'null in a required field',
+        'PATCH',
+        '/items/strict/1',
+        { code: null },
+        { code: 'FAILED_VALIDATION', field: 'code', type: 'nnull' },
+      ],
+      [
+        'a text too long',
+        'PATCH',
+        '/items/author/1',
+        { name: 'x'.repeat(21) },
+        { code: 'VALUE_TOO_LONG', collection: 'author', field: 'name' },
+      ],
+      [
+        'a complaint at the commit',
+        'POST',
+        '/items/late',
+        { up: 99 },
+        { code: 'INVALID_FOREIGN_KEY', collection: 'late', field: 'up', value: '99' },
+      ],
     ];
     for (const [what, method, path, body, expected] of CASES) {
       it(what, async () => {
@@ -287,12 +536,45 @@ describe('writing items and what hangs on them', () => {
       });
     }
 
+    it('a row that a trigger refuses or leaves out', async () => {
+      await database.query(`
+        create table guarded (id serial primary key, n int);
+        create function guard() returns trigger language plpgsql as $$
+          begin
+            if new.n = 13 then return null; end if;
+            if new.n = 14 then raise exception 'fourteen is taken'; end if;
+            return new;
+          end $$;
+        create trigger guard before insert or update on guarded for each row execute function guard();
+      `);
+      expect((await refused('POST', '/items/guarded', { n: 14 }, 400, 'INVALID_PAYLOAD')).reason).to.equal(
+        'fourteen is taken',
+      );
+      await refused('POST', '/items/guarded', { n: 13 }, 400, 'INVALID_PAYLOAD');
+      await refused('POST', '/items/guarded', [{ n: 1 }, { n: 13 }], 400, 'INVALID_PAYLOAD');
+      expect(await count('guarded')).to.equal(0);
+      await ok('POST', '/items/guarded', { n: 1 });
+      await refused(
+        'PATCH',
+        '/items/guarded',
+        [
+          { id: 3, n: 5 },
+          { id: 99, n: 13 },
+        ],
+        403,
+        'FORBIDDEN',
+      );
+    });
+
     it('several broken rules are told one by one', async () => {
       await database.query('create table if not exists wants (id serial primary key, a text not null, b int not null)');
       const { status, body } = await send('POST', '/items/wants', { b: null });
       expect(status).to.equal(400);
-      expect(body.errors.map(({ extensions }: { extensions: Row }) => [extensions.code, extensions.field, extensions.type])).to.deep.equal([
-        ['FAILED_VALIDATION', 'a', 'required'], ['FAILED_VALIDATION', 'b', 'nnull'],
+      expect(
+        body.errors.map(({ extensions }: { extensions: Row }) => [extensions.code, extensions.field, extensions.type]),
+      ).to.deep.equal([
+        ['FAILED_VALIDATION', 'a', 'required'],
+        ['FAILED_VALIDATION', 'b', 'nnull'],
       ]);
     });
   });
@@ -301,14 +583,29 @@ describe('writing items and what hangs on them', () => {
     it('are filled on the action they belong to, whatever the client says', async () => {
       const nobody = '00000000-0000-0000-0000-000000000009';
       const me = await ok('GET', '/users/me?fields=id,role');
-      const made = await ok('POST', '/items/stamped', { word: 'a', made: '2001-01-01T00:00:00Z', maker: nobody, maker_role: nobody, other: '' });
+      const made = await ok('POST', '/items/stamped', {
+        word: 'a',
+        made: '2001-01-01T00:00:00Z',
+        maker: nobody,
+        maker_role: nobody,
+        other: '',
+      });
       expect(made.id).to.match(/^[0-9a-f-]{36}$/);
-      expect(made.other).to.match(/^[0-9a-f-]{36}$/).and.not.equal(made.id);
+      expect(made.other)
+        .to.match(/^[0-9a-f-]{36}$/)
+        .and.not.equal(made.id);
       expect(Date.now() - Date.parse(made.made)).to.be.within(0, 10_000);
       expect(made.made_on).to.equal(new Date().toISOString().slice(0, 10));
       expect(made).to.include({ maker: me.id, maker_role: me.role, changed: null, changer: null, changer_role: null });
       const changed = await ok('PATCH', `/items/stamped/${made.id}`, { word: 'b', changer: nobody });
-      expect(changed).to.include({ id: made.id, other: made.other, made: made.made, maker: me.id, changer: me.id, changer_role: me.role });
+      expect(changed).to.include({
+        id: made.id,
+        other: made.other,
+        made: made.made,
+        maker: me.id,
+        changer: me.id,
+        changer_role: me.role,
+      });
       expect(Date.now() - Date.parse(`${changed.changed}Z`)).to.be.within(0, 10_000);
       const own = await ok('POST', '/items/stamped', { id: nobody });
       expect(own.id).to.equal(nobody);
@@ -323,34 +620,52 @@ describe('writing items and what hangs on them', () => {
       // What a form sends back unchanged changes nothing.
       await ok('PATCH', `/items/stamped/${made.id}`, { pin: '**********', secret: '**********', word: 'b' });
       expect(await database.query('select pin, secret, word from stamped')).to.deep.equal([{ ...stored, word: 'b' }]);
-      expect(await ok('PATCH', `/items/stamped/${made.id}`, { secret: null })).to.include({ secret: null, pin: '**********' });
+      expect(await ok('PATCH', `/items/stamped/${made.id}`, { secret: null })).to.include({
+        secret: null,
+        pin: '**********',
+      });
     });
 
     it('csv and json in text columns', async () => {
       const made = await ok('POST', '/items/stamped?fields=words,doc', { words: ['a', 'b'], doc: { a: [1] } });
       expect(made).to.deep.equal({ words: ['a', 'b'], doc: { a: [1] } });
-      expect(await database.query('select words, doc from stamped')).to.deep.equal([{ words: 'a,b', doc: '{"a":[1]}' }]);
-      expect(await ok('GET', '/items/stamped?fields=words&filter[words][_contains]=b')).to.deep.equal([{ words: ['a', 'b'] }]);
+      expect(await database.query('select words, doc from stamped')).to.deep.equal([
+        { words: 'a,b', doc: '{"a":[1]}' },
+      ]);
+      expect(await ok('GET', '/items/stamped?fields=words&filter[words][_contains]=b')).to.deep.equal([
+        { words: ['a', 'b'] },
+      ]);
     });
   });
 
   describe('at the same moment', () => {
     it('a singleton gets one row', async () => {
-      const replies = await Promise.all(Array.from({ length: 12 }, (_, at) => send('PATCH', '/items/site', { color: `c${at}` })));
+      const replies = await Promise.all(
+        Array.from({ length: 12 }, (_, at) => send('PATCH', '/items/site', { color: `c${at}` })),
+      );
       expect(replies.map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
       expect(await count('site')).to.equal(1);
     });
 
     it('one of many creates of a unique value wins', async () => {
-      const replies = await Promise.all(Array.from({ length: 8 }, () => send('POST', '/items/strict', { code: 'same' })));
+      const replies = await Promise.all(
+        Array.from({ length: 8 }, () => send('POST', '/items/strict', { code: 'same' })),
+      );
       expect(replies.map(({ status }) => status).sort()).to.deep.equal([200, ...Array(7).fill(400)]);
     });
 
     it('changes of the same rows in opposite orders all end', async () => {
-      await ok('POST', '/items/big', Array.from({ length: 50 }, (_, at) => ({ n: at })));
+      await ok(
+        'POST',
+        '/items/big',
+        Array.from({ length: 50 }, (_, at) => ({ n: at })),
+      );
       const keys = Array.from({ length: 50 }, (_, at) => at + 1);
-      const replies = await Promise.all(Array.from({ length: 10 }, (_, at) =>
-        send('PATCH', '/items/big?fields=id', { keys: at % 2 ? keys : keys.toReversed(), data: { n: at } })));
+      const replies = await Promise.all(
+        Array.from({ length: 10 }, (_, at) =>
+          send('PATCH', '/items/big?fields=id', { keys: at % 2 ? keys : keys.toReversed(), data: { n: at } }),
+        ),
+      );
       for (const { status } of replies) expect(status).to.be.oneOf([200, 503]);
       expect(new Set((await ok('GET', '/items/big?fields=n')).map((row: Row) => row.n)).size).to.equal(1);
     });
@@ -358,20 +673,40 @@ describe('writing items and what hangs on them', () => {
 
   describe('under permissions', () => {
     it('checks nested creates, updates and deletes each on its own collection', async () => {
-      await ok('POST', '/items/author', { name: 'A', articles: [{ title: 'mine', status: 'mine' }, { title: 'theirs' }] });
+      await ok('POST', '/items/author', {
+        name: 'A',
+        articles: [{ title: 'mine', status: 'mine' }, { title: 'theirs' }],
+      });
       const { token } = await personWith(service, [
         { collection: 'author', action: 'update', fields: ['name', 'articles'] },
         { collection: 'author', action: 'read', fields: ['id', 'articles'] },
         { collection: 'article', action: 'update', fields: ['title'], permissions: { status: { _eq: 'mine' } } },
         { collection: 'article', action: 'read', fields: ['id', 'title'] },
       ]);
-      expect(await ok('PATCH', '/items/author/1?fields=articles.title', { articles: { update: [{ id: 1, title: 'x' }] } }, token)).to.deep.equal({ articles: [{ title: 'x' }, { title: 'theirs' }] });
-      for (const articles of [{ create: [{ title: 'new' }] }, { update: [{ id: 2, title: 'x' }] }, { update: [{ id: 1, status: 'x' }] }, { delete: [2] }, [], [1]]) {
+      expect(
+        await ok(
+          'PATCH',
+          '/items/author/1?fields=articles.title',
+          { articles: { update: [{ id: 1, title: 'x' }] } },
+          token,
+        ),
+      ).to.deep.equal({ articles: [{ title: 'x' }, { title: 'theirs' }] });
+      for (const articles of [
+        { create: [{ title: 'new' }] },
+        { update: [{ id: 2, title: 'x' }] },
+        { update: [{ id: 1, status: 'x' }] },
+        { delete: [2] },
+        [],
+        [1],
+      ]) {
         await refused('PATCH', '/items/author/1', { name: 'changed', articles }, 403, 'FORBIDDEN', token);
       }
       await refused('PATCH', '/items/author/1', { boss: { name: 'x' } }, 403, 'FORBIDDEN', token);
       expect(await database.query('select name from author')).to.deep.equal([{ name: 'A' }]);
-      expect(await database.query('select title from article order by id')).to.deep.equal([{ title: 'x' }, { title: 'theirs' }]);
+      expect(await database.query('select title from article order by id')).to.deep.equal([
+        { title: 'x' },
+        { title: 'theirs' },
+      ]);
     });
 
     it('links by key with the parent’s field alone, and creates only with a grant', async () => {
@@ -381,7 +716,9 @@ describe('writing items and what hangs on them', () => {
         { collection: 'article', action: 'read' },
       ]);
       expect(await ok('POST', '/items/article?fields=author', { author: 1 }, token)).to.deep.equal({ author: 1 });
-      expect(await ok('POST', '/items/article?fields=author', { author: { id: 1 } }, token)).to.deep.equal({ author: 1 });
+      expect(await ok('POST', '/items/article?fields=author', { author: { id: 1 } }, token)).to.deep.equal({
+        author: 1,
+      });
       await refused('POST', '/items/article', { author: { name: 'B' } }, 403, 'FORBIDDEN', token);
       await refused('POST', '/items/article', { author: { id: 1, name: 'B' } }, 403, 'FORBIDDEN', token);
       expect(await count('article')).to.equal(2);
@@ -389,15 +726,40 @@ describe('writing items and what hangs on them', () => {
 
     it('merges presets under the payload and validates both', async () => {
       const { token, id } = await personWith(service, [
-        { collection: 'article', action: 'create', fields: ['title', 'place'], presets: { status: '$CURRENT_USER', place: 4 }, validation: { place: { _lt: 10 }, title: { _nnull: true } } },
-        { collection: 'article', action: 'update', fields: ['title', 'place'], presets: { status: 'changed' }, validation: { place: { _lt: 10 } } },
+        {
+          collection: 'article',
+          action: 'create',
+          fields: ['title', 'place'],
+          presets: { status: '$CURRENT_USER', place: 4 },
+          validation: { place: { _lt: 10 }, title: { _nnull: true } },
+        },
+        {
+          collection: 'article',
+          action: 'update',
+          fields: ['title', 'place'],
+          presets: { status: 'changed' },
+          validation: { place: { _lt: 10 } },
+        },
         { collection: 'article', action: 'read' },
       ]);
-      expect(await ok('POST', '/items/article?fields=title,status,place', { title: 'a' }, token)).to.deep.equal({ title: 'a', status: id, place: 4 });
-      expect(await ok('POST', '/items/article?fields=place', { title: 'a', place: 5 }, token)).to.deep.equal({ place: 5 });
-      expect(await refused('POST', '/items/article', { title: 'a', place: 50 }, 400, 'FAILED_VALIDATION', token)).to.deep.equal({ code: 'FAILED_VALIDATION', field: 'place', path: [], type: 'lt', valid: 10 });
-      expect(await refused('POST', '/items/article', [{ title: 'a' }, { title: null }], 400, 'FAILED_VALIDATION', token)).to.include({ field: 'title', type: 'nnull' });
-      expect(await ok('PATCH', '/items/article/1?fields=status,place', { title: 'b' }, token)).to.deep.equal({ status: 'changed', place: 4 });
+      expect(await ok('POST', '/items/article?fields=title,status,place', { title: 'a' }, token)).to.deep.equal({
+        title: 'a',
+        status: id,
+        place: 4,
+      });
+      expect(await ok('POST', '/items/article?fields=place', { title: 'a', place: 5 }, token)).to.deep.equal({
+        place: 5,
+      });
+      expect(
+        await refused('POST', '/items/article', { title: 'a', place: 50 }, 400, 'FAILED_VALIDATION', token),
+      ).to.deep.equal({ code: 'FAILED_VALIDATION', field: 'place', path: [], type: 'lt', valid: 10 });
+      expect(
+        await refused('POST', '/items/article', [{ title: 'a' }, { title: null }], 400, 'FAILED_VALIDATION', token),
+      ).to.include({ field: 'title', type: 'nnull' });
+      expect(await ok('PATCH', '/items/article/1?fields=status,place', { title: 'b' }, token)).to.deep.equal({
+        status: 'changed',
+        place: 4,
+      });
       await refused('PATCH', '/items/article', { keys: [1, 2], data: { place: 11 } }, 400, 'FAILED_VALIDATION', token);
       await refused('PATCH', '/items/article/1', { status: 'x' }, 403, 'FORBIDDEN', token);
       expect(await count('article')).to.equal(2);
@@ -408,7 +770,11 @@ describe('writing items and what hangs on them', () => {
         { collection: 'stamped', action: 'create', fields: ['word'] },
         { collection: 'stamped', action: 'read' },
       ]);
-      expect(await ok('POST', '/items/stamped?fields=maker,maker_role,word', { word: 'a' }, token)).to.deep.equal({ maker: id, maker_role: role, word: 'a' });
+      expect(await ok('POST', '/items/stamped?fields=maker,maker_role,word', { word: 'a' }, token)).to.deep.equal({
+        maker: id,
+        maker_role: role,
+        word: 'a',
+      });
     });
 
     it('hides what exists: unknown rows, collections and fields look alike', async () => {
@@ -419,27 +785,41 @@ describe('writing items and what hangs on them', () => {
         { collection: 'article', action: 'create', fields: ['title'] },
       ]);
       const answers = await Promise.all([
-        send('PATCH', '/items/article/1', { title: 'x' }, token), send('PATCH', '/items/article/99', { title: 'x' }, token),
-        send('PATCH', '/items/article/x', { title: 'x' }, token), send('DELETE', '/items/article/1', undefined, token),
-        send('DELETE', '/items/article', [99], token), send('POST', '/items/article', { status: 'x' }, token),
-        send('POST', '/items/article', { unknown: 'x' }, token), send('POST', '/items/unknown', {}, token),
-        send('POST', '/items/platform_users', {}, token), send('PATCH', '/items/platform_users/1', {}, token),
-        send('DELETE', '/items/platform_roles', [1]), send('SEARCH', '/items/platform_users', {}),
+        send('PATCH', '/items/article/1', { title: 'x' }, token),
+        send('PATCH', '/items/article/99', { title: 'x' }, token),
+        send('PATCH', '/items/article/x', { title: 'x' }, token),
+        send('DELETE', '/items/article/1', undefined, token),
+        send('DELETE', '/items/article', [99], token),
+        send('POST', '/items/article', { status: 'x' }, token),
+        send('POST', '/items/article', { unknown: 'x' }, token),
+        send('POST', '/items/unknown', {}, token),
+        send('POST', '/items/platform_users', {}, token),
+        send('PATCH', '/items/platform_users/1', {}, token),
+        send('DELETE', '/items/platform_roles', [1]),
+        send('SEARCH', '/items/platform_users', {}),
         send('PATCH', '/items/article', { query: { filter: { title: 'a' } }, data: { title: 'x' } }, token),
       ]);
       for (const { status, body } of answers) {
-        expect([status, body]).to.deep.equal([403, { errors: [{ message: "You don't have permission to access this.", extensions: { code: 'FORBIDDEN' } }] }]);
+        expect([status, body]).to.deep.equal([
+          403,
+          { errors: [{ message: "You don't have permission to access this.", extensions: { code: 'FORBIDDEN' } }] },
+        ]);
       }
     });
 
     it('answers 204 to who may not read what was written, and only what may be read to others', async () => {
       const writer = await personWith(service, [
-        { collection: 'article', action: 'create' }, { collection: 'article', action: 'update' }, { collection: 'article', action: 'delete' },
+        { collection: 'article', action: 'create' },
+        { collection: 'article', action: 'update' },
+        { collection: 'article', action: 'delete' },
       ]);
       for (const [method, path, body] of [
-        ['POST', '/items/article', { title: 'a' }], ['POST', '/items/article', [{ title: 'b' }]],
-        ['PATCH', '/items/article/1', { title: 'c' }], ['PATCH', '/items/article', { keys: [1], data: { title: 'd' } }],
-        ['PATCH', '/items/article', [{ id: 1, title: 'e' }]], ['PATCH', '/items/article', { query: {}, data: { title: 'f' } }],
+        ['POST', '/items/article', { title: 'a' }],
+        ['POST', '/items/article', [{ title: 'b' }]],
+        ['PATCH', '/items/article/1', { title: 'c' }],
+        ['PATCH', '/items/article', { keys: [1], data: { title: 'd' } }],
+        ['PATCH', '/items/article', [{ id: 1, title: 'e' }]],
+        ['PATCH', '/items/article', { query: {}, data: { title: 'f' } }],
       ] as const) {
         const reply = await send(method, path, body, writer.token);
         expect([reply.status, reply.body], `${method} ${JSON.stringify(body)}`).to.deep.equal([204, undefined]);
@@ -449,15 +829,23 @@ describe('writing items and what hangs on them', () => {
         { collection: 'article', action: 'create' },
         { collection: 'article', action: 'read', fields: ['title'], permissions: { title: { _neq: 'hidden' } } },
       ]);
-      expect(await ok('POST', '/items/article', [{ title: 'hidden' }, { title: 'shown' }], some.token)).to.deep.equal([{ title: 'shown' }]);
+      expect(await ok('POST', '/items/article', [{ title: 'hidden' }, { title: 'shown' }], some.token)).to.deep.equal([
+        { title: 'shown' },
+      ]);
       expect((await send('POST', '/items/article', { title: 'hidden' }, some.token)).status).to.equal(204);
     });
 
     it('a singleton is created and changed under the permissions of each', async () => {
-      const { token } = await personWith(service, [{ collection: 'site', action: 'update', fields: ['color'] }, { collection: 'site', action: 'read' }]);
+      const { token } = await personWith(service, [
+        { collection: 'site', action: 'update', fields: ['color'] },
+        { collection: 'site', action: 'read' },
+      ]);
       await refused('PATCH', '/items/site', { color: 'x' }, 403, 'FORBIDDEN', token);
       await ok('PATCH', '/items/site', { name: 'Mine' });
-      expect(await ok('PATCH', '/items/site?fields=name,color', { color: 'x' }, token)).to.deep.equal({ name: 'Mine', color: 'x' });
+      expect(await ok('PATCH', '/items/site?fields=name,color', { color: 'x' }, token)).to.deep.equal({
+        name: 'Mine',
+        color: 'x',
+      });
       await refused('PATCH', '/items/site', { name: 'x' }, 403, 'FORBIDDEN', token);
     });
   });
@@ -466,7 +854,9 @@ describe('writing items and what hangs on them', () => {
 describe('a ceiling on rows a request may write', () => {
   it('counts nested rows', async () => {
     const database = await freshDatabase('conf_ceiling');
-    await database.query('create table up (id serial primary key, name text); create table down (id serial primary key, up int references up)');
+    await database.query(
+      'create table up (id serial primary key, name text); create table down (id serial primary key, up int references up)',
+    );
     const service = await startService({ database, env: { MAX_BATCH_MUTATION: '3' } });
     try {
       await asAdmin(service, 'POST', '/fields/up', { field: 'downs', type: 'alias', meta: { special: ['o2m'] } });

@@ -80,7 +80,9 @@ export class Reference {
 
   /** Is the row among those an action may touch? */
   touches(collection: string, action: string, row: Row): boolean {
-    return this.of(collection, action).some((one) => !one.rule || this.holds(collection, one.rule, row, false) === true);
+    return this.of(collection, action).some(
+      (one) => !one.rule || this.holds(collection, one.rule, row, false) === true,
+    );
   }
 
   readable(collection: string, field: string): boolean {
@@ -89,7 +91,8 @@ export class Reference {
 
   shows(collection: string, field: string, row: Row): boolean {
     return this.of(collection, 'read').some(
-      (one) => this.lists(one, collection, field) && (!one.rule || this.holds(collection, one.rule, row, false) === true),
+      (one) =>
+        this.lists(one, collection, field) && (!one.rule || this.holds(collection, one.rule, row, false) === true),
     );
   }
 
@@ -188,7 +191,9 @@ export class Reference {
 
   private speaksOfNobody(filter: unknown): boolean {
     if (typeof filter === 'string') return this.dynamic(filter) === null;
-    return typeof filter === 'object' && filter !== null && Object.values(filter).some((one) => this.speaksOfNobody(one));
+    return (
+      typeof filter === 'object' && filter !== null && Object.values(filter).some((one) => this.speaksOfNobody(one))
+    );
   }
 
   /** Throws where the filter uses anything the caller may not read, whether or not it would matter. */
@@ -224,10 +229,15 @@ export class Reference {
         (!asked.filter || this.holds(collection, asked.filter, row, true) === true) &&
         (asked.search === undefined || this.found(collection, row, asked.search)),
     );
-    const sorted = asked.sort === undefined ? this.byKey(collection, found) : this.sorted(collection, found, asked.sort);
+    const sorted =
+      asked.sort === undefined ? this.byKey(collection, found) : this.sorted(collection, found, asked.sort);
     const from = asked.offset ?? 0;
     const page = sorted.slice(from, asked.limit === undefined ? undefined : from + asked.limit);
-    return { data: page.map((row) => this.shown(collection, asked.fields, row)), total: visible.length, filtered: found.length };
+    return {
+      data: page.map((row) => this.shown(collection, asked.fields, row)),
+      total: visible.length,
+      filtered: found.length,
+    };
   }
 
   byKey(collection: string, rows: readonly Row[]): readonly Row[] {
@@ -245,7 +255,7 @@ export class Reference {
       at = this.model[at]?.ones[name] as string;
       if (this.of(at, 'read').length === 0) throw new Refused();
     }
-    const valueOf = (row: Row): unknown => {
+    const sortedBy = (row: Row): unknown => {
       let [here, current]: [string, Row | undefined] = [collection, row];
       for (const name of path.slice(0, -1)) {
         current = current && this.target(here, name, current, true);
@@ -254,7 +264,7 @@ export class Reference {
       return current ? this.value(here, path.at(-1) as string, current, true) : null;
     };
     return [...this.byKey(collection, rows)].sort((a, b) => {
-      const [left, right] = [valueOf(a), valueOf(b)];
+      const [left, right] = [sortedBy(a), sortedBy(b)];
       // Null is the largest, as in PostgreSQL.
       const sign = left === null ? (right === null ? 0 : 1) : right === null ? -1 : order(left, right);
       return descending ? -sign : sign;

@@ -2,13 +2,33 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
-import { type Allowed, type Asked, type Eyes, type Filter, type Model, type Nested, Reference, Refused, type Row } from './permissions-reference.ts';
+import {
+  type Allowed,
+  type Asked,
+  type Eyes,
+  type Filter,
+  type Model,
+  type Nested,
+  Reference,
+  Refused,
+  type Row,
+} from './permissions-reference.ts';
 
 const SENSITIVE = ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data'];
 const MODEL: Model = {
   users: {
     key: 'id',
-    plain: { first_name: 'text', last_name: 'text', email: 'text', location: 'text', status: 'text', provider: 'text', password: 'masked', token: 'masked', tfa_secret: 'masked' },
+    plain: {
+      first_name: 'text',
+      last_name: 'text',
+      email: 'text',
+      location: 'text',
+      status: 'text',
+      provider: 'text',
+      password: 'masked',
+      token: 'masked',
+      tfa_secret: 'masked',
+    },
     ones: {},
     manys: {},
     sensitive: SENSITIVE,
@@ -58,12 +78,17 @@ describe('app access adds own rows to what a role may read of users', () => {
     this.timeout(60_000);
     database = await freshDatabase('hostile_users');
     service = await startService({ database });
-    await database.query('create table post (id serial primary key, title text, author uuid references platform_users on delete set null)');
+    await database.query(
+      'create table post (id serial primary key, title text, author uuid references platform_users on delete set null)',
+    );
     for (const [at, read] of READS.entries()) {
       for (const app of [true, false]) {
         const person = await personWith(
           service,
-          [{ collection: 'platform_users', action: 'read', ...read }, { collection: 'post', action: 'read' }],
+          [
+            { collection: 'platform_users', action: 'read', ...read },
+            { collection: 'post', action: 'read' },
+          ],
           { app_access: app },
         );
         await asAdmin(service, 'PATCH', `/users/${person.id}`, {
@@ -85,7 +110,9 @@ describe('app access adds own rows to what a role may read of users', () => {
       }
     }
     await database.query("update platform_users set tfa_secret = 'secret' where first_name = 'bob'");
-    await database.query("insert into post (title, author) select 'post of ' || coalesce(first_name, '?'), id from platform_users order by id");
+    await database.query(
+      "insert into post (title, author) select 'post of ' || coalesce(first_name, '?'), id from platform_users order by id",
+    );
     rows = {
       users: await database.query<Row>('select * from platform_users order by id'),
       post: await database.query<Row>('select * from post order by id'),
@@ -104,14 +131,18 @@ describe('app access adds own rows to what a role may read of users', () => {
   const compare = async (name: 'users' | 'post', asked: Asked, query: Record<string, unknown>) => {
     for (const { token, eyes, about } of people) {
       const told = `${about} ${name} ${JSON.stringify(query)}`;
-      const reply = await service.request('SEARCH', PATHS[name], { token, body: { query: { limit: -1, meta: '*', ...query } } });
+      const reply = await service.request('SEARCH', PATHS[name], {
+        token,
+        body: { query: { limit: -1, meta: '*', ...query } },
+      });
       let expected: ReturnType<Reference['list']> | undefined;
       try {
         expected = new Reference(MODEL, rows, eyes).list(name, asked);
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
       }
-      if (!expected) expect([reply.status, reply.body.errors?.[0].extensions.code], told).to.deep.equal([403, 'FORBIDDEN']);
+      if (!expected)
+        expect([reply.status, reply.body.errors?.[0].extensions.code], told).to.deep.equal([403, 'FORBIDDEN']);
       else {
         expect(reply.status, `${told} ${JSON.stringify(reply.body)}`).to.equal(200);
         const { data, total, filtered } = expected;
@@ -143,7 +174,8 @@ describe('app access adds own rows to what a role may read of users', () => {
   });
 
   it('in searches, which never see what is masked', async () => {
-    for (const search of TERMS) await compare('users', { fields: { first_name: true }, search }, { fields: 'first_name', search });
+    for (const search of TERMS)
+      await compare('users', { fields: { first_name: true }, search }, { fields: 'first_name', search });
   });
 
   it('and masked fields tell nothing but whether they are set, not even to admins', async () => {
@@ -160,7 +192,11 @@ describe('app access adds own rows to what a role may read of users', () => {
         const { body } = await service.request('GET', `/users?${query}&limit=-1`, { token });
         expect(JSON.stringify(body)).not.to.match(/argon|"secret"|[0-9a-f]{32}"/);
       }
-      const { body } = await service.request('GET', `/items/post?fields=author.x&deep[author][_alias][x]=${field}&limit=-1`, { token });
+      const { body } = await service.request(
+        'GET',
+        `/items/post?fields=author.x&deep[author][_alias][x]=${field}&limit=-1`,
+        { token },
+      );
       expect(JSON.stringify(body)).not.to.match(/argon|"secret"|[0-9a-f]{32}"/);
     }
     const found = await service.request('GET', '/users?search=argon2id', { token });

@@ -1,5 +1,5 @@
-import { type Caller, fail } from '#kernel';
 import { LRUCache } from 'lru-cache';
+import { type Caller, fail } from '#kernel';
 import { isUnknownField, type Prepared, type RawQuery, type Read, type ReadText } from '../../query/contract.ts';
 import type { Items } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -48,7 +48,10 @@ export function createReads(deps: Deps): Reads {
       known.prepared = query.keep(known.prepared);
       return known;
     }
-    const asks = await events.filter(eventNames(collection, 'query'), asked.query(), { caller, collection: collection.name });
+    const asks = await events.filter(eventNames(collection, 'query'), asked.query(), {
+      caller,
+      collection: collection.name,
+    });
     // Counts belong to lists.
     const parsed = query.parse(collection, asked.key === undefined ? asks : { ...asks, meta: undefined }, {
       overview,
@@ -120,7 +123,13 @@ const isOutdated = (error: unknown): boolean =>
   ['42P01', '42703', '42883', '42804'].includes((error as { code?: string } | null)?.code ?? '');
 
 /** Listeners on reads need rows: a collection somebody listens to gives up the untouched text, and only that one. */
-async function throughHooks(deps: Deps, caller: Caller, { collection }: Target, asked: Asked, text: ReadText): Promise<ReadText> {
+async function throughHooks(
+  deps: Deps,
+  caller: Caller,
+  { collection }: Target,
+  asked: Asked,
+  text: ReadText,
+): Promise<ReadText> {
   const names = eventNames(collection, 'read');
   const filtered = names.some((name) => deps.events.has('filter', name));
   if (!filtered && !names.some((name) => deps.events.has('action', name))) return text;

@@ -13,7 +13,8 @@ export function singletonDefaults(read: Read): string {
     const literal = LITERAL.exec(pick.field.column?.default ?? '');
     if (!literal || pick.field.concealed) return [];
     const [, text, number, boolean] = literal;
-    if (text !== undefined) return [[pick.key, pick.field.type === 'json' ? JSON.parse(text) : text.replaceAll("''", "'")]];
+    if (text !== undefined)
+      return [[pick.key, pick.field.type === 'json' ? JSON.parse(text) : text.replaceAll("''", "'")]];
     return [[pick.key, number !== undefined ? Number(number) : boolean === 'true']];
   });
   return JSON.stringify(Object.fromEntries(shown));

@@ -3,7 +3,7 @@ import type { Collection } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { eventNames } from '../names.ts';
-import { castKey, findWritable, type Target } from '../target.ts';
+import { castKey, findWritable } from '../target.ts';
 import { writeMany, writeOne } from './relations.ts';
 import { withGenerated } from './specials.ts';
 import { type Parts, split } from './split.ts';
@@ -12,7 +12,13 @@ import { deleteRows, insertRows, updateRows } from './statements.ts';
 /** Verbs on the inside of a unit of work. `given` are values the platform sets: they need no grant of the caller. */
 export interface Inner {
   create(caller: Caller, collection: string, payloads: readonly Payload[], given?: Payload): Promise<Key[]>;
-  update(caller: Caller, collection: string, keys: readonly unknown[], payload: Payload, given?: Payload): Promise<Key[]>;
+  update(
+    caller: Caller,
+    collection: string,
+    keys: readonly unknown[],
+    payload: Payload,
+    given?: Payload,
+  ): Promise<Key[]>;
   remove(caller: Caller, collection: string, keys: readonly unknown[]): Promise<Key[]>;
 }
 
@@ -27,7 +33,8 @@ export function createInner(deps: Deps): Inner {
   /** Every row of the whole tree counts, so a nested payload costs what it writes. */
   function spend(rows: number): void {
     written += rows;
-    if (written > deps.maxMutations) throw fail('INVALID_PAYLOAD', `one request may write at most ${deps.maxMutations} rows`);
+    if (written > deps.maxMutations)
+      throw fail('INVALID_PAYLOAD', `one request may write at most ${deps.maxMutations} rows`);
   }
 
   const inner: Inner = {
@@ -41,14 +48,26 @@ export function createInner(deps: Deps): Inner {
       for (const payload of payloads) {
         const meta = { caller, collection: name };
         const filtered = await events.filter(eventNames(collection, 'create'), { ...payload, ...given }, meta);
-        const admitted = await access.admit(collection, 'create', without(filtered, granted), caller, overview, granted);
+        const admitted = await access.admit(
+          collection,
+          'create',
+          without(filtered, granted),
+          caller,
+          overview,
+          granted,
+        );
         const generated = await withGenerated(collection, 'create', { ...admitted, ...given }, caller, deps.hash);
-        parts.push(await withOnes(caller, target, split(collection, generated)));
+        parts.push(await withOnes(caller, split(collection, generated)));
         finals.push(generated);
       }
-      const keys = await insertRows(db, collection, parts.map((part) => part.own));
+      const keys = await insertRows(
+        db,
+        collection,
+        parts.map((part) => part.own),
+      );
       for (const [at, part] of parts.entries()) {
-        for (const { field, value } of part.manys) await writeMany(deps, inner, caller, target, keys[at] as Key, field, value);
+        for (const { field, value } of part.manys)
+          await writeMany(deps, inner, caller, target, keys[at] as Key, field, value);
       }
       for (const [at, payload] of finals.entries()) {
         events.action(eventNames(collection, 'create'), { caller, collection: name, payload, key: keys[at] });
@@ -68,11 +87,12 @@ export function createInner(deps: Deps): Inner {
       const where = await access.restrictWrite(collection, 'update', Object.keys(submitted), caller, overview);
       const admitted = await access.admit(collection, 'update', submitted, caller, overview, granted);
       const generated = await withGenerated(collection, 'update', { ...admitted, ...given }, caller, deps.hash);
-      const { own: changed, manys } = await withOnes(caller, target, split(collection, generated));
+      const { own: changed, manys } = await withOnes(caller, split(collection, generated));
       const own = withoutSameKey(key.name, keys, changed);
       const condition = query.condition(where, caller, overview, 2);
       const done = await updateRows(db, collection, keys, own, condition);
-      if (done.length !== keys.length) throw fail('FORBIDDEN', `${keys.length - done.length} of the rows of ${name} may not be updated`);
+      if (done.length !== keys.length)
+        throw fail('FORBIDDEN', `${keys.length - done.length} of the rows of ${name} may not be updated`);
       // Where the key itself is among the changes there is but one row, now known by its new key.
       const now = Object.hasOwn(own, key.name) ? done : keys;
       for (const one of now) {
@@ -87,19 +107,23 @@ export function createInner(deps: Deps): Inner {
       const asked = [...new Set(rawKeys.map((raw) => castKey(key, raw)))];
       spend(asked.length);
       const meta = { caller, collection: name };
-      const keys = await events.filter<readonly Key[]>(eventNames(collection, 'delete'), asked, { ...meta, keys: asked });
+      const keys = await events.filter<readonly Key[]>(eventNames(collection, 'delete'), asked, {
+        ...meta,
+        keys: asked,
+      });
       const where = await access.restrictWrite(collection, 'delete', [], caller, overview);
       const done = await deleteRows(db, collection, keys, query.condition(where, caller, overview, 2));
       // Nothing hides from an admin, so a row that is not there is simply gone already.
-      if (done.length !== keys.length && !caller.admin) throw fail('FORBIDDEN', `some of the rows of ${name} may not be deleted`);
+      if (done.length !== keys.length && !caller.admin)
+        throw fail('FORBIDDEN', `some of the rows of ${name} may not be deleted`);
       events.action(eventNames(collection, 'delete'), { ...meta, payload: done, keys: done });
       return done;
     },
   };
 
-  async function withOnes(caller: Caller, target: Target, parts: Parts): Promise<Parts> {
+  async function withOnes(caller: Caller, parts: Parts): Promise<Parts> {
     const own: Payload = { ...parts.own };
-    for (const { field, value } of parts.ones) own[field.name] = await writeOne(deps, inner, caller, target, field, value);
+    for (const { field, value } of parts.ones) own[field.name] = await writeOne(deps, inner, caller, field, value);
     return { ...parts, own };
   }
 

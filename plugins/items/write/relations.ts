@@ -3,11 +3,12 @@ import type { Collection, Field, Relation } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findWritable, keyField, type Target } from '../target.ts';
-import { below } from './nested-errors.ts';
-import { existingKeys, keysWhere, valueOf } from './statements.ts';
 import type { Inner } from './inner.ts';
+import { below } from './nested-errors.ts';
+import { columnValue, existingKeys, greatest, keysWhere } from './statements.ts';
 
-const isPayload = (value: unknown): value is Payload => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isPayload = (value: unknown): value is Payload =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const hasKey = (key: Field, value: Payload): boolean => value[key.name] !== undefined && value[key.name] !== null;
 
 /**
@@ -18,7 +19,6 @@ export async function writeOne(
   deps: Deps,
   inner: Inner,
   caller: Caller,
-  target: Target,
   field: Field,
   value: Payload,
 ): Promise<unknown> {
@@ -26,10 +26,18 @@ export async function writeOne(
   const { collection: to, key } = await findWritable(deps.schema, field.relation.to);
   const made = await writeRow(deps, below(inner, field), caller, to, key, value);
   const column = field.relation.relation.schema?.foreign_key_column;
-  return column && column !== key.column?.name ? valueOf(deps.db, to, made, column) : made;
+  return column && column !== key.column?.name ? columnValue(deps.db, to, made, column) : made;
 }
 
-async function writeRow(deps: Deps, inner: Inner, caller: Caller, to: Collection, key: Field, value: Payload, given?: Payload) {
+async function writeRow(
+  deps: Deps,
+  inner: Inner,
+  caller: Caller,
+  to: Collection,
+  key: Field,
+  value: Payload,
+  given?: Payload,
+) {
   if (!hasKey(key, value)) return (await inner.create(caller, to.name, [value], given))[0] as Key;
   const { [key.name]: raw, ...rest } = value;
   const own = castKey(key, raw);
@@ -63,12 +71,14 @@ export async function writeMany(
 
   if (isPayload(value)) {
     const { create, update, remove } = detailed(field, key, value);
-    for (const one of create) await inner.create(caller, to.name, [one], given);
+    const places = await lastPlaces(deps, to, relation, link, parent, create);
+    for (const [at, one] of create.entries()) await inner.create(caller, to.name, [one], { ...given, ...places[at] });
     for (const one of update) await writeRow(deps, inner, caller, to, key, one, given);
     if (remove.length === 0) return;
     const mine = new Set((await keysWhere(deps.db, to, link, parent)).map(String));
     const keys = remove.map((raw) => castKey(key, raw));
-    if (keys.some((one) => !mine.has(String(one)))) throw fail('FORBIDDEN', `a row to remove from ${field.name} is not among its rows`);
+    if (keys.some((one) => !mine.has(String(one))))
+      throw fail('FORBIDDEN', `a row to remove from ${field.name} is not among its rows`);
     return release(keys);
   }
 
@@ -90,21 +100,45 @@ export async function writeMany(
   await release(before.filter((one) => !kept.has(String(one))));
 }
 
+/** New rows come after all others where the relation has an order, unless they say where. */
+async function lastPlaces(
+  deps: Deps,
+  to: Collection,
+  relation: Relation,
+  link: Field,
+  parent: unknown,
+  rows: readonly Payload[],
+): Promise<readonly Payload[]> {
+  const order = to.fields.get(relation.meta?.sort_field ?? '');
+  if (order?.type !== 'integer' || rows.every((row) => row[order.name] !== undefined)) return [];
+  let last = await greatest(deps.db, to, order, link, parent);
+  return rows.map((row) => (row[order.name] === undefined ? { [order.name]: ++last } : {}));
+}
+
 function detailed(field: Field, key: Field, value: Payload) {
   const { create = [], update = [], delete: remove = [], ...rest } = value;
   const other = Object.keys(rest)[0];
   if (other !== undefined) throw shape(field, `{ create, update, delete }, without "${other.slice(0, 40)}"`);
-  for (const list of [create, update, remove]) if (!Array.isArray(list)) throw shape(field, 'lists under create, update and delete');
+  for (const list of [create, update, remove])
+    if (!Array.isArray(list)) throw shape(field, 'lists under create, update and delete');
   const objects = [...(create as unknown[]), ...(update as unknown[])];
   if (!objects.every(isPayload)) throw shape(field, 'objects under create and update');
-  if (!(update as Payload[]).every((one) => hasKey(key, one))) throw shape(field, `objects with ${key.name} under update`);
+  if (!(update as Payload[]).every((one) => hasKey(key, one)))
+    throw shape(field, `objects with ${key.name} under update`);
   return { create: create as Payload[], update: update as Payload[], remove: remove as unknown[] };
 }
 
 const shape = (field: Field, expected: string) =>
   fail('INVALID_PAYLOAD', `${field.name} takes ${expected}`, { field: field.name, path: [field.name] });
 
-async function letGo(inner: Inner, caller: Caller, to: Collection, relation: Relation, link: Field, keys: readonly Key[]) {
+async function letGo(
+  inner: Inner,
+  caller: Caller,
+  to: Collection,
+  relation: Relation,
+  link: Field,
+  keys: readonly Key[],
+) {
   if (keys.length === 0) return;
   if (relation.meta?.one_deselect_action === 'delete') await inner.remove(caller, to.name, keys);
   else await inner.update(caller, to.name, keys, {}, { [link.name]: null });
@@ -113,5 +147,7 @@ async function letGo(inner: Inner, caller: Caller, to: Collection, relation: Rel
 /** What the children's key holds: nearly always the parent's own key. */
 async function parentValue(deps: Deps, parent: Collection, relation: Relation, parentKey: Key): Promise<unknown> {
   const column = relation.schema?.foreign_key_column;
-  return column && column !== keyField(parent).column?.name ? valueOf(deps.db, parent, parentKey, column) : parentKey;
+  return column && column !== keyField(parent).column?.name
+    ? columnValue(deps.db, parent, parentKey, column)
+    : parentKey;
 }

@@ -26,10 +26,15 @@ export async function withGenerated(
     if (field.special.includes(`user-${did}`)) written[field.name] = caller.user;
     if (field.special.includes(`role-${did}`)) written[field.name] = caller.role;
     const value = written[field.name];
-    if (action === 'create' && field.special.includes('uuid') && (value === undefined || value === null || value === '')) {
+    if (
+      action === 'create' &&
+      field.special.includes('uuid') &&
+      (value === undefined || value === null || value === '')
+    ) {
       written[field.name] = randomUUID();
     }
-    if (field.special.includes('hash') && typeof value === 'string' && value !== '') written[field.name] = await hash(value);
+    if (field.special.includes('hash') && typeof value === 'string' && value !== '')
+      written[field.name] = await hash(value);
   }
   return written;
 }

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
-import type { Condition } from '../../query/contract.ts';
 import { identifier } from '../../database/contract.ts';
+import type { Condition } from '../../query/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -49,9 +49,9 @@ export async function insertRows(db: Db, collection: Collection, rows: readonly 
   if (fields.length === 0) {
     for (const _row of rows) {
       const { rows: made } = await run<{ key: Key }>(db, collection, `${into} default values returning ${key}`, []);
-      keys.push((made[0] as { key: Key }).key);
+      keys.push(...made.map((row) => row.key));
     }
-    return keys;
+    return complete(collection, rows, keys);
   }
   const size = Math.min(MAX_ROWS, Math.max(1, Math.floor(MAX_PARAMS / fields.length)));
   for (let from = 0; from < rows.length; from += size) {
@@ -70,7 +70,13 @@ export async function insertRows(db: Db, collection: Collection, rows: readonly 
     const { rows: made } = await run<{ key: Key }>(db, collection, text, params, (param) => owners[param - 1]);
     keys.push(...made.map((row) => row.key));
   }
-  return keys;
+  return complete(collection, rows, keys);
+}
+
+/** A trigger may leave a row out; what hangs on it would be written to another one. */
+function complete(collection: Collection, rows: readonly Payload[], keys: Key[]): Key[] {
+  if (keys.length === rows.length) return keys;
+  throw fail('INVALID_PAYLOAD', `The database did not take every row of ${collection.name}.`);
 }
 
 /** Changes the rows of these keys that the condition (over `t`, parameters from `$2`) admits; answers their keys. */
@@ -119,6 +125,19 @@ export async function keysWhere(db: Db, collection: Collection, field: Field, va
   return rows.map((row) => row.key);
 }
 
+/** The greatest value of `field` among the rows whose `link` has this value; 0 without any. */
+export async function greatest(
+  db: Db,
+  collection: Collection,
+  field: Field,
+  link: Field,
+  value: unknown,
+): Promise<number> {
+  const text = `select coalesce(max(t.${columnOf(field)}), 0) as last from ${tableOf(collection)} t where t.${columnOf(link)} = ${castSql(link, '$1')}`;
+  const { rows } = await run<{ last: number }>(db, collection, text, [value]);
+  return rows[0]?.last ?? 0;
+}
+
 /** Which of these keys exist. */
 export async function existingKeys(db: Db, collection: Collection, keys: readonly Key[]): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
@@ -129,7 +148,7 @@ export async function existingKeys(db: Db, collection: Collection, keys: readonl
 }
 
 /** One column of one row: what a relation that does not point at the key points at. */
-export async function valueOf(db: Db, collection: Collection, key: Key, column: string): Promise<unknown> {
+export async function columnValue(db: Db, collection: Collection, key: Key, column: string): Promise<unknown> {
   const field = keyField(collection);
   const text = `select t.${identifier(column)} as value from ${tableOf(collection)} t where t.${columnOf(field)} = $1::${field.column?.sqlType}`;
   const { rows } = await run<{ value: unknown }>(db, collection, text, [key]);

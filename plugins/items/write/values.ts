@@ -32,7 +32,9 @@ export function paramOf(field: Field, value: unknown): Param {
 function columnValue(field: Field, value: unknown): unknown {
   if (field.column?.array) {
     if (!Array.isArray(value)) throw wrong(field, 'a list');
-    return /^jsonb?\[/.test(field.column.sqlType) ? value.map((one) => (one === null ? null : JSON.stringify(one))) : value;
+    return /^jsonb?\[/.test(field.column.sqlType)
+      ? value.map((one) => (one === null ? null : JSON.stringify(one)))
+      : value;
   }
   switch (field.type) {
     case 'json':
@@ -69,12 +71,14 @@ function columnValue(field: Field, value: unknown): unknown {
 
 function momentOf(field: Field, value: unknown): string {
   const text = textOf(field, value).trim();
+  if (/^-?infinity$/.test(text)) return text;
   if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw wrong(field, 'a date such as 2026-01-31T13:30:00Z');
   return text;
 }
 
 function textOf(field: Field, value: unknown): string {
-  if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') throw wrong(field, 'a single value');
+  if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol')
+    throw wrong(field, 'a single value');
   return String(value);
 }
 

@@ -25,7 +25,8 @@ export function createWrites(deps: Deps): Writes {
   const first = (keys: readonly Key[]): Key => keys[0] as Key;
 
   return {
-    createOne: (caller, name, payload) => unit(name, async (inner) => first(await inner.create(caller, name, [payload]))),
+    createOne: (caller, name, payload) =>
+      unit(name, async (inner) => first(await inner.create(caller, name, [payload]))),
     async createMany(caller, name, payloads) {
       return payloads.length === 0 ? [] : unit(name, (inner) => inner.create(caller, name, payloads));
     },
@@ -37,10 +38,12 @@ export function createWrites(deps: Deps): Writes {
     async updateEach(caller, name, payloads) {
       const { key } = await findWritable(schema, name);
       const missing = payloads.findIndex((payload) => payload[key.name] === undefined || payload[key.name] === null);
-      if (missing >= 0) throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
+      if (missing >= 0)
+        throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
       return unit(name, async (inner) => {
         const keys: Key[] = [];
-        for (const { [key.name]: own, ...rest } of payloads) keys.push(...(await inner.update(caller, name, [own], rest)));
+        for (const { [key.name]: own, ...rest } of payloads)
+          keys.push(...(await inner.update(caller, name, [own], rest)));
         return keys;
       });
     },
@@ -58,7 +61,11 @@ export function createWrites(deps: Deps): Writes {
           await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`singleton ${name}`]);
           [key] = await find();
         }
-        return first(key === undefined ? await inner.create(caller, name, [payload]) : await inner.update(caller, name, [key], payload));
+        return first(
+          key === undefined
+            ? await inner.create(caller, name, [payload])
+            : await inner.update(caller, name, [key], payload),
+        );
       }),
     async deleteMany(caller, name, keys) {
       return keys.length === 0 ? [] : unit(name, (inner) => inner.remove(caller, name, keys));

@@ -1,10 +1,11 @@
-import { NUMERIC, UUID } from './search-terms.ts';
 import type { Field } from '../../schema/contract.ts';
-import { targetField } from '../parse/scope.ts';
 import type { Order, Pick, Read } from '../contract.ts';
+import { targetField } from '../parse/scope.ts';
+import { escapeLike } from './comparison.ts';
 import { readExpression } from './expression.ts';
+import { NUMERIC, UUID } from './search-terms.ts';
 import { columnOf, quote, type Statement, tableOf } from './statement.ts';
-import { childrenOf, conjunction, escapeLike, operandSql, whereClause, whereSql } from './where.ts';
+import { childrenOf, conjunction, operandSql, whereClause, whereSql } from './where.ts';
 
 type OnePick = Extract<Pick, { kind: 'one' }>;
 type ManyPick = Extract<Pick, { kind: 'many' | 'keys' }>;
@@ -33,13 +34,16 @@ const metaColumn = (statement: Statement, read: Read): string =>
  * A row type without columns has no whole-row value, so a read that may show nothing says so itself. The bare alias could
  * be taken for a column of that name, which any client can make (`alias[r]=id`).
  */
-const rowJson = (read: Read, alias: string): string => (read.pick.length === 0 ? `'{}'::json` : `row_to_json(${alias}.*)`);
+const rowJson = (read: Read, alias: string): string =>
+  read.pick.length === 0 ? `'{}'::json` : `row_to_json(${alias}.*)`;
 
 function metaSql(statement: Statement, read: Read): string {
   const counts = read.meta.map((name) => {
     const alias = statement.alias();
     const conditions =
-      name === 'total_count' ? [read.rule && whereSql(statement, alias, read.rule)] : conditionsOf(statement, alias, read);
+      name === 'total_count'
+        ? [read.rule && whereSql(statement, alias, read.rule)]
+        : conditionsOf(statement, alias, read);
     return `'${name}', (select count(*) from ${source(read)} ${alias}${whereClause(conditions.map(wrapped))})`;
   });
   return `json_build_object(${counts.join(', ')})::text`;
@@ -69,7 +73,9 @@ export function rowsSql(statement: Statement, read: Read, link?: (alias: string)
   const from = ` from ${keys ? keys.from : `${source(read)} ${inner}`}${joins.join('')}${whereClause(conditions)}`;
   const cut = `${read.limit === null ? '' : ` limit ${read.limit}`}${read.offset === 0 ? '' : ` offset ${statement.param(read.offset, 'int8')}`}`;
   const by = (terms: readonly { sql: string; descending: boolean }[]) =>
-    terms.length === 0 ? '' : ` order by ${terms.map((one) => `${one.sql}${one.descending ? ' desc' : ''}`).join(', ')}`;
+    terms.length === 0
+      ? ''
+      : ` order by ${terms.map((one) => `${one.sql}${one.descending ? ' desc' : ''}`).join(', ')}`;
 
   if (read.pick.every((pick) => pick.kind === 'column')) {
     return `select ${pickList(statement, inner, read.pick, []) || '1 as "?"'}${from}${by(order)}${cut}`;
@@ -128,7 +134,10 @@ function orderValue(statement: Statement, alias: string, { path, use, descending
       const where = whereClause([`${joined}.${children.key} = ${at}.${children.parent}`, when, rule]);
       return `(select ${value} from ${table}${below.join('')}${where} order by 1${descending ? ' desc' : ''} limit 1)`;
     }
-    const on = [`${columnOf(joined, targetField(step.use.field, step.to))} = ${operandSql(statement, at, step.use)}`, rule];
+    const on = [
+      `${columnOf(joined, targetField(step.use.field, step.to))} = ${operandSql(statement, at, step.use)}`,
+      rule,
+    ];
     joins.push(` left join ${table} on ${conjunction(on)}`);
     at = joined;
   }

@@ -47,7 +47,9 @@ export function quote(name: string): string {
   return quoted;
 }
 
-export const tableOf = (table: { schema: string; name: string }): string => `${quote(table.schema)}.${quote(table.name)}`;
+export const tableOf = (table: { schema: string; name: string }): string =>
+  `${quote(table.schema)}.${quote(table.name)}`;
 
 /** A field's column in the row `alias`. */
-export const columnOf = (alias: string, field: Field): string => `${alias}.${quote((field.column as { name: string }).name)}`;
+export const columnOf = (alias: string, field: Field): string =>
+  `${alias}.${quote((field.column as { name: string }).name)}`;

@@ -1,4 +1,5 @@
 import type { Collection, Field } from '../../schema/contract.ts';
+import { refuseAny, type Scope } from './scope.ts';
 import { invalid, type Path, textList } from './shape.ts';
 
 /** What was asked of one field: itself, what lies behind it, or both (then the nested form wins). */
@@ -23,13 +24,16 @@ export function parseFields(raw: unknown, path: Path): readonly string[] {
 
 /** Entries grouped by the field they begin with, in the order of first mention. Unknown names are left out. */
 export function wantedFields(
+  scope: Scope,
   collection: Collection,
   entries: readonly string[],
   aliases: ReadonlyMap<string, string>,
 ): readonly Wanted[] {
   const wanted = new Map<string, { field: Field; nested: string[] | null }>();
   const want = (key: string, rest: string | undefined) => {
-    const field = collection.fields.get(aliases.get(key) ?? key);
+    const name = aliases.get(key) ?? key;
+    const field = collection.fields.get(name);
+    if (!field || (rest !== undefined && !rest.startsWith('*'))) refuseAny(scope, collection, name);
     if (!field || isPresentation(field)) return;
     if (rest !== undefined && !field.relation) return;
     const known = wanted.get(key) ?? { field, nested: null };

@@ -28,7 +28,8 @@ function group(scope: Scope, collection: Collection, raw: unknown, path: Path, d
     Object.entries(raw).map(([key, rule]) => {
       const at = [...path, key];
       spend(scope, at, depth);
-      if (key === '_and' || key === '_or') return logic(key, rule, at, (one, here) => group(scope, collection, one, here, depth));
+      if (key === '_and' || key === '_or')
+        return logic(key, rule, at, (one, here) => group(scope, collection, one, here, depth));
       if (key.startsWith('_')) throw invalid(`"${key.slice(0, 40)}" is not a field or a logical operator`, at);
       return ruleOf(scope, knownField(scope, collection, key), rule, at, depth);
     }),
@@ -73,7 +74,10 @@ function throughRelation(scope: Scope, field: Field, raw: object, path: Path, de
   const { relation } = field;
   const first = Object.keys(raw)[0] ?? '';
   if (relation?.kind !== 'one' && relation?.kind !== 'many') {
-    throw first.startsWith('_') ? invalid(`"${first.slice(0, 40)}" is not an operator`, [...path, first]) : fail('FORBIDDEN', `${field.name} leads nowhere`);
+    if (relation?.kind === 'any') throw invalid('many-to-any is not supported yet', path);
+    throw first.startsWith('_')
+      ? invalid(`"${first.slice(0, 40)}" is not an operator`, [...path, first])
+      : fail('FORBIDDEN', `${field.name} leads nowhere`);
   }
   const to = collectionNamed(scope, relation.to);
   const where = group(scope, to, raw, path, depth);
@@ -82,7 +86,14 @@ function throughRelation(scope: Scope, field: Field, raw: object, path: Path, de
     : { kind: 'many', use: { field }, to, quantifier: 'some', where };
 }
 
-function quantified(scope: Scope, field: Field, key: '_some' | '_none', raw: unknown, path: Path, depth: number): Where {
+function quantified(
+  scope: Scope,
+  field: Field,
+  key: '_some' | '_none',
+  raw: unknown,
+  path: Path,
+  depth: number,
+): Where {
   if (field.relation?.kind !== 'many') throw invalid(`${key} is for to-many fields`, path);
   const to = collectionNamed(scope, field.relation.to);
   const where = group(scope, to, raw, path, depth + 1);

@@ -39,7 +39,13 @@ export function flag(raw: unknown, path: Path): boolean {
 }
 
 function listOf(raw: unknown, path: Path): readonly unknown[] {
-  const list = Array.isArray(raw) ? raw : isObject(raw) ? Object.values(raw) : typeof raw === 'string' ? raw.split(',') : [raw];
+  const list = Array.isArray(raw)
+    ? raw
+    : isObject(raw)
+      ? Object.values(raw)
+      : typeof raw === 'string'
+        ? raw.split(',')
+        : [raw];
   if (list.length === 0 || raw === '') throw invalid('must be a list with at least one value', path);
   return list;
 }
@@ -78,7 +84,8 @@ function typed(type: FieldType, raw: string | number | boolean, path: Path): Val
     case 'date':
     case 'dateTime':
     case 'timestamp':
-      if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw invalid(`"${text.slice(0, 40)}" is not a date`, path);
+      if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text)))
+        throw invalid(`"${text.slice(0, 40)}" is not a date`, path);
       return text;
     case 'time':
       if (!TIME.test(text)) throw invalid(`"${text.slice(0, 40)}" is not a time`, path);

@@ -6,6 +6,7 @@ const EMPTIES = ['_empty', '_nempty'] as const;
 const EQUAL = ['_eq', '_neq'] as const;
 const ORDER = ['_lt', '_lte', '_gt', '_gte', '_between', '_nbetween'] as const;
 const MEMBER = ['_in', '_nin'] as const;
+// biome-ignore format: a table by kind
 const TEXT = [
   '_ieq', '_nieq', '_contains', '_ncontains', '_icontains', '_nicontains', '_starts_with', '_nstarts_with',
   '_istarts_with', '_nistarts_with', '_ends_with', '_nends_with', '_iends_with', '_niends_with',
@@ -28,6 +29,7 @@ export function operatorsOf(field: Field): ReadonlySet<Operator> {
     case 'string':
     case 'text':
     case 'csv':
+    case 'binary':
       return textual;
     case 'integer':
     case 'bigInteger':
@@ -46,7 +48,6 @@ export function operatorsOf(field: Field): ReadonlySet<Operator> {
     case 'hash':
       return masked;
     case 'json':
-    case 'binary':
     case 'alias':
       return set(NULLS);
     case 'unknown':

@@ -25,7 +25,12 @@ export function parsePaging(
   return { limit, offset: skipped };
 }
 
-function limitOf(asked: number | undefined, { limitDefault, limitMax }: Ceilings, path: Path, unlimited: boolean): number | null {
+function limitOf(
+  asked: number | undefined,
+  { limitDefault, limitMax }: Ceilings,
+  path: Path,
+  unlimited: boolean,
+): number | null {
   if (unlimited) return asked === undefined || asked === -1 ? null : asked;
   if (limitMax !== -1 && asked !== undefined && asked > limitMax) throw invalid(`must not be above ${limitMax}`, path);
   if (asked === -1) return limitMax === -1 ? null : limitMax;
@@ -34,7 +39,9 @@ function limitOf(asked: number | undefined, { limitDefault, limitMax }: Ceilings
 
 function integer(raw: unknown, minimum: number, path: Path): number | undefined {
   if (raw === undefined || raw === null || raw === '') return undefined;
-  const value = typeof raw === 'number' ? raw : typeof raw === 'string' && /^[+-]?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < minimum) throw invalid(`must be a whole number of at least ${minimum}`, path);
+  const value =
+    typeof raw === 'number' ? raw : typeof raw === 'string' && /^[+-]?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < minimum)
+    throw invalid(`must be a whole number of at least ${minimum}`, path);
   return value;
 }

@@ -90,7 +90,7 @@ function parsePicks(
   { depth }: Place,
 ): readonly Pick[] {
   const aliases = parseAliases(node.alias, [...path, 'alias']);
-  return wantedFields(collection, entries, aliases).flatMap(({ key, field, nested }): Pick[] => {
+  return wantedFields(scope, collection, entries, aliases).flatMap(({ key, field, nested }): Pick[] => {
     spend(scope, [...path, 'fields', key], depth);
     const { relation } = field;
     if (relation?.kind === 'many') {
@@ -138,18 +138,23 @@ function parseAliases(raw: unknown, path: Path): ReadonlyMap<string, string> {
   if (!isObject(aliases)) throw invalid('must be an object', path);
   return new Map(
     Object.entries(aliases).map(([key, name]) => {
-      if (typeof name !== 'string' || /[.()]/.test(key + name)) throw invalid('names a field without dots', [...path, key]);
+      if (typeof name !== 'string' || /[.()]/.test(key + name))
+        throw invalid('names a field without dots', [...path, key]);
       if (key.includes('\0') || Buffer.byteLength(key) > 63) throw invalid('is longer than 63 bytes', [...path, key]);
       return [key, name];
     }),
   );
 }
 
+const MAX_SEARCH = 2000;
+
 function parseSearch(raw: unknown, path: Path): string | null {
   if (raw === undefined || raw === null || raw === '') return null;
   if (typeof raw !== 'string' && typeof raw !== 'number') throw invalid('must be a text', path);
   const text = String(raw);
   if (text.includes('\0')) throw invalid('must not contain a NUL character', path);
+  // Each row is compared with the whole term: a long one costs the database seconds, and nobody types it.
+  if (text.length > MAX_SEARCH) throw invalid(`must not be longer than ${MAX_SEARCH} characters`, path);
   return text.trim() || text;
 }
 
@@ -157,7 +162,9 @@ const SEARCHED: readonly Field['type'][] = ['string', 'text', 'integer', 'bigInt
 
 const searchable = (collection: Collection): readonly FieldUse[] =>
   [...collection.fields.values()]
-    .filter((field) => field.column && !field.concealed && SEARCHED.includes(field.type) && field.meta?.searchable !== false)
+    .filter(
+      (field) => field.column && !field.concealed && SEARCHED.includes(field.type) && field.meta?.searchable !== false,
+    )
     .map((field) => ({ field }));
 
 function parseMeta(raw: unknown): Read['meta'] {
@@ -178,6 +185,7 @@ export const parseWhere = (
   overview: Parse['overview'],
   ceilings: Ceilings,
   trusted: boolean,
-) => parseFilter({ overview, ceilings, trusted, visible: () => true, spent: { nodes: 0 } }, collection, raw, ['filter']);
+) =>
+  parseFilter({ overview, ceilings, trusted, visible: () => true, spent: { nodes: 0 } }, collection, raw, ['filter']);
 
 export { EVERYTHING };

@@ -27,27 +27,30 @@ const MAX_LEVELS = 100;
 export function spend(scope: Scope, path: Path, depth: number): void {
   if (path.length > MAX_LEVELS) throw invalid('is nested too deeply', path.slice(0, 3));
   if (depth > scope.ceilings.depth) throw invalid(`is nested deeper than ${scope.ceilings.depth} relations`, path);
-  if (++scope.spent.nodes > scope.ceilings.nodes) throw invalid(`the query has more than ${scope.ceilings.nodes} parts`, path);
+  if (++scope.spent.nodes > scope.ceilings.nodes)
+    throw invalid(`the query has more than ${scope.ceilings.nodes} parts`, path);
 }
 
 /** The field of this name. One that is unknown and one that may not be known look the same. */
 export function knownField(scope: Scope, collection: Collection, name: string): Field {
   if (!scope.visible(collection, name)) throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be known`);
   const field = collection.fields.get(name);
+  if (!field) refuseAny(scope, collection, name);
   if (!field) throw unknownField(name, collection.name);
   return field;
+}
+
+/** `item:headings`, and whatever else leads on from a many-to-any field. */
+export function refuseAny(scope: Scope, collection: Collection, name: string): void {
+  const [head = ''] = name.split(':');
+  const isAny = collection.fields.get(head)?.relation?.kind === 'any';
+  if (isAny && scope.visible(collection, head)) throw invalid('many-to-any is not supported yet', [name]);
 }
 
 export function collectionNamed(scope: Scope, name: string): Collection {
   const found = scope.overview.collections.get(name);
   if (!found) throw invalid(`leads to the unknown collection ${name}`, []);
   return found;
-}
-
-/** `item:headings`, and what leads on from such a field. */
-export function refuseAny(collection: Collection, name: string, path: Path): void {
-  const [head = ''] = name.split(':');
-  if (collection.fields.get(head)?.relation?.kind === 'any') throw invalid('many-to-any is not supported yet', path);
 }
 
 /** The column of the target that a many-to-one's key points at. */

@@ -23,10 +23,12 @@ function follow(scope: Scope, collection: Collection, names: readonly string[], 
     const field = knownField(scope, here, name);
     if (field.concealed) throw fail('FORBIDDEN', `${name} is concealed and cannot be sorted by`);
     if (depth === names.length - 1) {
-      if (!field.column || ['json', 'unknown', 'binary'].includes(field.type)) throw invalid(`cannot sort by ${name}`, at);
+      if (!field.column || ['json', 'unknown', 'binary'].includes(field.type))
+        throw invalid(`cannot sort by ${name}`, at);
       return { path, use: { field } };
     }
-    if (field.relation?.kind !== 'one' && field.relation?.kind !== 'many') throw invalid(`cannot sort through ${name}`, at);
+    if (field.relation?.kind !== 'one' && field.relation?.kind !== 'many')
+      throw invalid(`cannot sort through ${name}`, at);
     spend(scope, at, depth + 1);
     here = collectionNamed(scope, field.relation.to);
     path.push({ use: { field }, to: here });
@@ -43,5 +45,8 @@ export function withDefaults(collection: Collection, asked: readonly Order[], ma
     .map((name) => collection.fields.get(name as string))
     .filter((field) => field?.column)
     .map((field) => ({ path: [], use: { field }, descending: false, implied: true }) as Order);
-  return [...asked, ...implied.filter((one, at) => implied.findIndex((other) => other.use.field === one.use.field) === at)];
+  return [
+    ...asked,
+    ...implied.filter((one, at) => implied.findIndex((other) => other.use.field === one.use.field) === at),
+  ];
 }

@@ -23,6 +23,15 @@ export async function allowed(
     throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
 }
 
+/** Rules, owners and sessions go by the id: a row that took another one would take over what belongs to that. */
+export function checkSameId(payload: Payload, keys: readonly string[]): void {
+  if (payload.id === undefined) return;
+  const id = String(payload.id).toLowerCase();
+  if (keys.some((key) => key !== id)) {
+    throw fail('INVALID_PAYLOAD', 'The id cannot be changed.', { field: 'id', path: ['id'] });
+  }
+}
+
 export const has = (payload: Payload, field: string): boolean =>
   Object.hasOwn(payload, field) && payload[field] !== undefined;
 

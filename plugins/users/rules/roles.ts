@@ -2,7 +2,7 @@ import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { table } from '../tables.ts';
-import { allowed, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
+import { allowed, checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
 const ROLES = 'platform_roles';
@@ -37,6 +37,7 @@ async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta):
 async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
   const keys = keysOf(meta);
   await allowed(deps, meta.caller, 'update', ROLES);
+  checkSameId(payload, keys);
   if (keys.includes(PUBLIC_ROLE)) {
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
     if (field !== undefined) throw refused('Only name, icon and description of the Public role can be changed.', field);

@@ -3,7 +3,7 @@ import { MASK, PUBLIC_ROLE } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { STATUSES } from '../collections.ts';
 import { table } from '../tables.ts';
-import { allowed, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
+import { allowed, checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
 import { checkEmail } from './email.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
@@ -30,6 +30,7 @@ async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, 
   );
   const { caller } = meta;
   const keys = keysOf(meta);
+  if (verb === 'update') checkSameId(payload, keys);
   if (has(payload, 'tfa_secret') && !isSystem(caller))
     throw refused('tfa_secret cannot be written directly.', 'tfa_secret');
   for (const field of ADMINS_ONLY) {

@@ -1,0 +1,90 @@
+import type { Field, FieldType } from '../../schema/contract.ts';
+import type { Operator, Value, Where } from '../contract.ts';
+import type { Statement } from './statement.ts';
+import { dynamicSql, geoSql, known, listSql, valueSql } from './values.ts';
+
+const COMPARISONS: Partial<Readonly<Record<Operator, string>>> = {
+  _eq: '=',
+  _neq: '<>',
+  _lt: '<',
+  _lte: '<=',
+  _gt: '>',
+  _gte: '>=',
+};
+const PATTERN = /^_(n?)(i?)(contains|starts_with|ends_with)$/;
+
+/** A comparison of the left side with what the query gave. */
+export function testSql(
+  statement: Statement,
+  left: string,
+  { use, operator, values }: Extract<Where, { kind: 'test' }>,
+): string {
+  const { field } = use;
+  const [first] = values;
+  const comparison = COMPARISONS[operator];
+  if (comparison) return `${comparable(left, field)} ${comparison} ${valueSql(statement, field, first ?? null)}`;
+  switch (operator) {
+    case '_null':
+    case '_nnull':
+      return `${left} is ${(operator === '_null') === (first === true) ? '' : 'not '}null`;
+    case '_empty':
+    case '_nempty': {
+      const text = field.type === 'binary' ? `encode(${left}, 'hex')` : comparable(left, field);
+      const empty = textual(field.type) ? `coalesce(${text}, '') = ''` : `${left} is null`;
+      return (operator === '_empty') === (first === true) ? empty : `not (${empty})`;
+    }
+    case '_in':
+      return `${comparable(left, field)} = any(${listSql(statement, field, values)})`;
+    case '_nin':
+      return `${comparable(left, field)} <> all(${listSql(statement, field, values)})`;
+    case '_between':
+    case '_nbetween': {
+      const range = `between ${valueSql(statement, field, first ?? null)} and ${valueSql(statement, field, values[1] ?? null)}`;
+      if (operator === '_between') return `${comparable(left, field)} ${range}`;
+      // One end alone can decide that a value is outside; an end that is nobody's must not.
+      return [
+        `${comparable(left, field)} not ${range}`,
+        ...values.flatMap((value) => known(statement, field, value)),
+      ].join(' and ');
+    }
+    case '_ieq':
+    case '_nieq':
+      return `lower(${left}::text) ${operator === '_ieq' ? '=' : '<>'} lower(${valueSql(statement, field, first ?? null)})`;
+    case '_intersects':
+    case '_nintersects':
+      return `${operator === '_nintersects' ? 'not ' : ''}ST_Intersects(${left}, ${geoSql(statement, first ?? null)})`;
+    case '_intersects_bbox':
+    case '_nintersects_bbox':
+      return `${operator === '_nintersects_bbox' ? 'not ' : ''}(${left} && ${geoSql(statement, first ?? null)})`;
+  }
+  const [, negated, insensitive, form] = PATTERN.exec(operator) ?? [];
+  return patternSql(statement, left, first ?? null, form ?? 'contains', Boolean(negated), Boolean(insensitive));
+}
+
+/** Wildcards in the operand are plain characters: what was typed is what is looked for. */
+function patternSql(
+  statement: Statement,
+  left: string,
+  value: Value,
+  form: string,
+  negated: boolean,
+  insensitive: boolean,
+) {
+  const verb = `${negated ? 'not ' : ''}${insensitive ? 'ilike' : 'like'}`;
+  const before = form === 'starts_with' ? '' : '%';
+  const after = form === 'ends_with' ? '' : '%';
+  if (typeof value === 'object' && value !== null) {
+    const escaped = `regexp_replace(${dynamicSql(statement, value, 'text')}, '([\\\\%_])', '\\\\\\1', 'g')`;
+    return `${left}::text ${verb} '${before}' || ${escaped} || '${after}'`;
+  }
+  const pattern = value === null ? null : `${before}${escapeLike(String(value))}${after}`;
+  return `${left}::text ${verb} ${statement.param(pattern, 'text')}`;
+}
+
+export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
+
+const textual = (type: FieldType): boolean => ['string', 'text', 'csv', 'hash', 'unknown', 'binary'].includes(type);
+
+/** The left side as a type that the operand can be cast to: enums, bytes and exotic types compare as they read. */
+const comparable = (left: string, field: Field): string =>
+  field.column?.enumValues || field.type === 'unknown' || field.type === 'binary' ? `${left}::text` : left;

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { type Failure, Failures, fail } from '#kernel';
+import { asWriteError } from '../../../plugins/items/write/database-errors.ts';
+import { under } from '../../../plugins/items/write/nested-errors.ts';
+import type { Collection, Field } from '../../../plugins/schema/contract.ts';
+
+const fields = new Map(
+  ['mail', 'up', 'n'].map((name) => [name, { name, column: { name: `${name}_column` } } as unknown as Field]),
+);
+const collection = { name: 'thing', fields } as unknown as Collection;
+
+const complaint = (code: string, parts: Record<string, string> = {}) =>
+  Object.assign(new Error(parts.message ?? 'no'), { code, severity: 'ERROR', ...parts });
+const translated = (code: string, parts?: Record<string, string>) =>
+  asWriteError(complaint(code, parts), collection, ['a', '70000'], (param) =>
+    param === 2 ? fields.get('n') : undefined,
+  ) as Failure;
+
+describe('complaints of the database in the terms of the API', () => {
+  const CASES: readonly [code: string, parts: Record<string, string>, expected: Record<string, unknown>][] = [
+    [
+      '23505',
+      { detail: 'Key (mail_column)=(a@b.c) already exists.' },
+      { code: 'RECORD_NOT_UNIQUE', field: 'mail', value: 'a@b.c' },
+    ],
+    [
+      '23505',
+      { detail: 'Key (lower(mail_column::text))=(a) already exists.' },
+      { code: 'RECORD_NOT_UNIQUE', field: 'mail', value: 'a' },
+    ],
+    [
+      '23505',
+      { detail: 'Schlüssel »(mail_column)=(a (b) c)« existiert bereits.' },
+      { code: 'RECORD_NOT_UNIQUE', field: 'mail', value: 'a (b) c' },
+    ],
+    [
+      '23503',
+      { detail: 'Key (up_column)=(9) is not present in table "up".' },
+      { code: 'INVALID_FOREIGN_KEY', field: 'up', value: '9' },
+    ],
+    ['23502', { column: 'n_column' }, { code: 'NOT_NULL_VIOLATION', field: 'n' }],
+    [
+      '22003',
+      { where: "unnamed portal parameter $2 = '...'" },
+      { code: 'VALUE_OUT_OF_RANGE', field: 'n', value: '70000' },
+    ],
+    ['22003', {}, { code: 'VALUE_OUT_OF_RANGE', field: null }],
+    ['22P02', { where: 'unnamed portal parameter $2' }, { code: 'INVALID_PAYLOAD', field: 'n' }],
+    ['22P02', { where: 'PL/pgSQL function f() line 1' }, { code: 'INVALID_PAYLOAD', field: undefined }],
+    ['23514', { constraint: 'positive' }, { code: 'INVALID_PAYLOAD', field: undefined }],
+    [
+      '428C9',
+      { message: 'cannot insert a non-DEFAULT value into column "n_column"' },
+      { code: 'INVALID_PAYLOAD', field: 'n' },
+    ],
+    ['40P01', {}, { code: 'SERVICE_UNAVAILABLE', field: undefined }],
+    ['42501', {}, { code: 'FORBIDDEN', field: undefined }],
+  ];
+  for (const [code, parts, { code: expected, field, value }] of CASES) {
+    it(`${code} ${JSON.stringify(parts)} is ${expected}`, () => {
+      const failure = translated(code, parts);
+      expect([failure.code, failure.extensions.field]).to.deep.equal([expected, field]);
+      if (value !== undefined) expect(failure.extensions).to.include({ value, collection: 'thing' });
+    });
+  }
+
+  it('are left alone where they are none, or already translated', () => {
+    for (const error of [new Error('a bug'), fail('FORBIDDEN'), complaint('XX000')])
+      expect(asWriteError(error, collection)).to.equal(error);
+  });
+
+  it('say which relation fields lead to the row they are about', () => {
+    const inner = fail('RECORD_NOT_UNIQUE', 'twice', { field: 'mail', path: ['mail'] });
+    const outer = under('up', under('down', inner)) as Failure;
+    expect([outer.code, outer.detail, outer.extensions]).to.deep.equal([
+      'RECORD_NOT_UNIQUE',
+      'twice',
+      { field: 'mail', path: ['up', 'down', 'mail'] },
+    ]);
+    const several = under('up', new Failures([inner, fail('FORBIDDEN', 'no')])) as Failures;
+    expect(several.failures.map(({ extensions }) => extensions.path)).to.deep.equal([['up', 'mail'], undefined]);
+    const bug = new Error('a bug');
+    expect(under('up', bug)).to.equal(bug);
+  });
+});

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { failureOf } from '../../support/plugin.ts';
+import { withProbe } from './support.ts';
+
+describe('schema writes: tables in use', () => {
+  it('give up after a while, so that readers do not queue up behind them for ever', () =>
+    withProbe('create table busy (id serial primary key)', async ({ writes, admin, schema }, database) => {
+      const other = new pg.Client({ connectionString: database.url });
+      await other.connect();
+      try {
+        await other.query('begin');
+        await other.query('select * from busy');
+        const change = failureOf(writes.createField(admin, 'busy', { field: 'a', type: 'string' }));
+        const meanwhile = writes.createCollection(admin, { collection: 'elsewhere', schema: {} });
+        expect(await change).to.include({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+        // Changes of other tables only waited for their turn.
+        expect(await meanwhile).to.equal('elsewhere');
+        await other.query('commit');
+        expect(await writes.createField(admin, 'busy', { field: 'a', type: 'string' })).to.equal('a');
+        expect([...((await schema.overview()).collections.get('busy')?.fields.keys() ?? [])]).to.deep.equal([
+          'id',
+          'a',
+        ]);
+      } finally {
+        await other.end();
+      }
+    }));
+
+  it('try again where they and a write of items waited for each other', () =>
+    withProbe(
+      'create table one (id serial primary key); create table many (id serial primary key, one int)',
+      async ({ writes, admin }, database) => {
+        const other = new pg.Client({ connectionString: database.url });
+        await other.connect();
+        try {
+          await other.query('begin');
+          await other.query('insert into one default values');
+          const change = writes.createRelation(admin, { collection: 'many', field: 'one', related_collection: 'one' });
+          const waiting = `select 1 from pg_locks where not granted and relation = 'one'::regclass`;
+          while ((await database.query(waiting)).length === 0);
+          await other.query('insert into many default values');
+          await other.query('commit');
+          expect(await change).to.deep.equal({ collection: 'many', field: 'one' });
+        } finally {
+          await other.end();
+        }
+      },
+    ));
+});
