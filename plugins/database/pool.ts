@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Log } from '#kernel';
 import { identifier } from './contract.ts';
@@ -43,7 +43,7 @@ export function createPool(target: Target, { min, max, schemas, log }: PoolOptio
  * answer of half a gigabyte would end the process. It ends its own connection instead, and with it the statement fails.
  */
 function surviveLongValues(client: pg.ClientBase): void {
-  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection;
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
   for (const listener of stream.listeners('data')) {
     stream.on('data', (part: Buffer) => {
       try {
