@@ -16,13 +16,17 @@ export function parseQueryString(text: string, limits: QueryLimits = LIMITS): Re
   const plain = PLAIN.test(text) ? parsePlain(text) : undefined;
   if (plain) return plain;
   if (text.includes('%00') || text.includes('\0')) throw fail('INVALID_QUERY', 'The query contains a NUL character.');
+  if (text.split('&', limits.parameters + 1).length > limits.parameters) {
+    throw fail('INVALID_QUERY', `The query has more than ${limits.parameters} parameters.`);
+  }
   try {
     return parse(text, {
       depth: limits.depth,
       strictDepth: true,
       arrayLimit: limits.list,
+      // A longer list becomes an object keyed by index, whose values operators accept as well.
+      throwOnLimitExceeded: false,
       parameterLimit: limits.parameters,
-      throwOnLimitExceeded: true,
       allowPrototypes: false,
       plainObjects: true,
     });

@@ -122,6 +122,8 @@ export interface Parse {
   readonly keys?: readonly (string | number)[];
   /** Without it every field is. */
   readonly visible?: Visible;
+  /** Told of a name in `fields` that is left out because no field has it, where the caller might know it. */
+  readonly onUnknown?: () => void;
 }
 
 /**

@@ -19,7 +19,8 @@ describe('bad input gets a clear error and loses nothing', () => {
     await database?.drop();
   });
 
-  const ids = async () => (await database.query<{ id: number }>('select id from thing order by id')).map((row) => row.id);
+  const ids = async () =>
+    (await database.query<{ id: number }>('select id from thing order by id')).map((row) => row.id);
   const send = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
 
@@ -82,11 +83,32 @@ describe('bad input gets a clear error and loses nothing', () => {
     ['a key of the wrong type', 'PATCH', '/items/thing', { keys: ['x'], data: { age: 9 } }, 403, 'FORBIDDEN'],
     ['a key of the wrong type in the path', 'PATCH', '/items/thing/x', { age: 9 }, 403, 'FORBIDDEN'],
     ['a key that is an object', 'DELETE', '/items/thing', [{ id: 1 }], 400, 'INVALID_PAYLOAD'],
-    ['10,000 unknown keys', 'PATCH', '/items/thing', { keys: Array.from({ length: 10_000 }, (_, at) => at + 100), data: { age: 9 } }, 403, 'FORBIDDEN'],
-    ['10,000 fields', 'POST', '/items/thing', Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`f${at}`, at])), 400, 'INVALID_PAYLOAD'],
+    [
+      '10,000 unknown keys',
+      'PATCH',
+      '/items/thing',
+      { keys: Array.from({ length: 10_000 }, (_, at) => at + 100), data: { age: 9 } },
+      403,
+      'FORBIDDEN',
+    ],
+    [
+      '10,000 fields',
+      'POST',
+      '/items/thing',
+      Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`f${at}`, at])),
+      400,
+      'INVALID_PAYLOAD',
+    ],
     ['a filter that cannot be', 'DELETE', '/items/thing', { query: { filter: { unknown: 1 } } }, 403, 'FORBIDDEN'],
     ['SEARCH without a body', 'SEARCH', '/items/thing', undefined, 400, 'INVALID_PAYLOAD'],
-    ['a body over the limit', 'POST', '/items/thing', { name: 'a', data: 'x'.repeat(2_000_000) }, 413, 'CONTENT_TOO_LARGE'],
+    [
+      'a body over the limit',
+      'POST',
+      '/items/thing',
+      { name: 'a', data: 'x'.repeat(2_000_000) },
+      413,
+      'CONTENT_TOO_LARGE',
+    ],
     ['a system collection', 'GET', '/items/platform_users', undefined, 403, 'FORBIDDEN'],
     ['an unknown collection', 'GET', '/items/unknown', undefined, 403, 'FORBIDDEN'],
     ['an unknown route', 'GET', '/nowhere', undefined, 404, 'ROUTE_NOT_FOUND'],

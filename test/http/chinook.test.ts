@@ -99,7 +99,10 @@ describe('an existing database becomes an API', () => {
       expect([status, body.errors?.[0].extensions.code], path).to.deep.equal([403, 'FORBIDDEN']);
     }
     const query = { filter: { milliseconds: { _contains: 'a' } } };
-    const write = await service.request('PATCH', '/items/track', { token: reader.token, body: { query, data: { name: 'x' } } });
+    const write = await service.request('PATCH', '/items/track', {
+      token: reader.token,
+      body: { query, data: { name: 'x' } },
+    });
     expect(write.status).to.equal(403);
   });
 
@@ -110,7 +113,11 @@ describe('an existing database becomes an API', () => {
   });
 
   it('runs one statement for a read, however deep', async () => {
-    for (const path of [BACH, '/items/track/63?fields=*.*', '/items/track?fields=*.*.*&meta=*&search=a&sort=album_id.title']) {
+    for (const path of [
+      BACH,
+      '/items/track/63?fields=*.*',
+      '/items/track?fields=*.*.*&meta=*&search=a&sort=album_id.title',
+    ]) {
       const statements = await statementsDuring(() => service.request('GET', path, { token: service.admin.token }));
       expect(statements, path).to.have.length(1);
     }
@@ -125,7 +132,12 @@ describe('an existing database becomes an API', () => {
     };
     const token = service.admin.token;
     const search = await service.request('SEARCH', '/items/track', { token, body: { query } });
-    const text = new URLSearchParams({ fields: 'name,album_id.title', filter: JSON.stringify(query.filter), sort: '-milliseconds', limit: '2' });
+    const text = new URLSearchParams({
+      fields: 'name,album_id.title',
+      filter: JSON.stringify(query.filter),
+      sort: '-milliseconds',
+      limit: '2',
+    });
     const json = await service.request('GET', `/items/track?${text}`, { token });
     const brackets = await service.request(
       'GET',
@@ -158,7 +170,9 @@ describe('an existing database becomes an API', () => {
     const token = service.admin.token;
     await database.query('create table brand_new (id serial primary key, word text)');
     await database.query(`insert into brand_new (word) values ('hello')`);
-    expect((await service.request('GET', '/items/brand_new', { token })).body.data).to.deep.equal([{ id: 1, word: 'hello' }]);
+    expect((await service.request('GET', '/items/brand_new', { token })).body.data).to.deep.equal([
+      { id: 1, word: 'hello' },
+    ]);
     await database.query('alter table brand_new add column more int default 7');
     const filtered = await service.request('GET', '/items/brand_new?filter[more][_eq]=7&fields=id', { token });
     expect(filtered.body.data).to.deep.equal([{ id: 1 }]);

@@ -51,7 +51,10 @@ describe('a process that is killed', () => {
     await database.query('truncate thing restart identity');
     service = await spawnService({ database, env: { MAX_PAYLOAD_SIZE: '10mb' } });
     const body = Array.from({ length: ROWS }, (_, at) => ({ name: `name ${at}`, at }));
-    const { status, body: answer } = await service.request('POST', '/items/thing?fields=at', { token: service.admin.token, body });
+    const { status, body: answer } = await service.request('POST', '/items/thing?fields=at', {
+      token: service.admin.token,
+      body,
+    });
     expect(status).to.equal(200);
     expect(answer.data.map((row: { at: number }) => row.at)).to.deep.equal(body.map((row) => row.at));
   });

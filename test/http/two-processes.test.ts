@@ -24,7 +24,12 @@ describe('two processes on one database', () => {
   it('answer alike as admin, as a restricted role and as Public', async () => {
     const [one, two] = services as [Spawned, Spawned];
     const person = await personWith(one, [
-      { collection: 'track', action: 'read', fields: ['name', 'composer', 'milliseconds', 'album_id'], permissions: { genre_id: { _eq: 24 } } },
+      {
+        collection: 'track',
+        action: 'read',
+        fields: ['name', 'composer', 'milliseconds', 'album_id'],
+        permissions: { genre_id: { _eq: 24 } },
+      },
       { collection: 'album', action: 'read', fields: ['title'] },
     ]);
     for (const token of [one.admin.token, person.token]) {
@@ -38,8 +43,12 @@ describe('two processes on one database', () => {
   });
 
   it('make one first admin and one Public role between them', async () => {
-    expect(await database.query('select count(*)::int as n from platform_users where role is not null')).to.deep.include({ n: 2 });
-    expect(await database.query(`select count(*)::int as n from platform_roles where name <> 'x' and admin_access`)).to.deep.equal([{ n: 1 }]);
+    expect(
+      await database.query('select count(*)::int as n from platform_users where role is not null'),
+    ).to.deep.include({ n: 2 });
+    expect(
+      await database.query(`select count(*)::int as n from platform_roles where name <> 'x' and admin_access`),
+    ).to.deep.equal([{ n: 1 }]);
   });
 
   it('see each other’s collections and permissions', async () => {
@@ -49,10 +58,14 @@ describe('two processes on one database', () => {
       body: { collection: 'fresh', schema: {}, fields: [{ field: 'word', type: 'string' }] },
     });
     expect(made.status).to.equal(200);
-    expect((await two.request('POST', '/items/fresh', { token: two.admin.token, body: { word: 'a' } })).status).to.equal(200);
+    expect(
+      (await two.request('POST', '/items/fresh', { token: two.admin.token, body: { word: 'a' } })).status,
+    ).to.equal(200);
     const person = await personWith(two, [{ collection: 'fresh', action: 'read' }]);
     await until(async () => (await one.request('GET', '/items/fresh', { token: person.token })).status === 200);
-    const [permission] = await database.query<{ id: number }>('select id from platform_permissions where role = $1', [person.role]);
+    const [permission] = await database.query<{ id: number }>('select id from platform_permissions where role = $1', [
+      person.role,
+    ]);
     await two.request('DELETE', `/permissions/${permission?.id}`, { token: two.admin.token });
     await until(async () => (await one.request('GET', '/items/fresh', { token: person.token })).status === 403);
   });

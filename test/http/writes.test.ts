@@ -52,17 +52,32 @@ describe('writing items', () => {
 
   it('updates by key, by keys, by query and row by row', async () => {
     await send('POST', '/items/article', [{ title: 'a' }, { title: 'b' }, { title: 'c' }]);
-    expect((await send('PATCH', '/items/article/1?fields=title', { title: 'A' })).body.data).to.deep.equal({ title: 'A' });
+    expect((await send('PATCH', '/items/article/1?fields=title', { title: 'A' })).body.data).to.deep.equal({
+      title: 'A',
+    });
     const keys = await send('PATCH', '/items/article?fields=id,status', { keys: [3, 1], data: { status: 'x' } });
-    expect(keys.body.data).to.deep.equal([{ id: 3, status: 'x' }, { id: 1, status: 'x' }]);
-    const query = await send('PATCH', '/items/article?fields=id', { query: { filter: { status: 'x' } }, data: { title: 'z' } });
+    expect(keys.body.data).to.deep.equal([
+      { id: 3, status: 'x' },
+      { id: 1, status: 'x' },
+    ]);
+    const query = await send('PATCH', '/items/article?fields=id', {
+      query: { filter: { status: 'x' } },
+      data: { title: 'z' },
+    });
     expect(query.body.data).to.deep.equal([{ id: 1 }, { id: 3 }]);
-    const rows = await send('PATCH', '/items/article?fields=title', [{ id: 1, title: '1' }, { id: 2, title: '2' }]);
+    const rows = await send('PATCH', '/items/article?fields=title', [
+      { id: 1, title: '1' },
+      { id: 2, title: '2' },
+    ]);
     expect(rows.body.data).to.deep.equal([{ title: '1' }, { title: '2' }]);
   });
 
   it('deletes by key, by list, by keys and by query', async () => {
-    await send('POST', '/items/article', Array.from({ length: 6 }, (_, at) => ({ title: `t${at + 1}` })));
+    await send(
+      'POST',
+      '/items/article',
+      Array.from({ length: 6 }, (_, at) => ({ title: `t${at + 1}` })),
+    );
     expect((await send('DELETE', '/items/article/1')).status).to.equal(204);
     expect((await send('DELETE', '/items/article', [2])).status).to.equal(204);
     expect((await send('DELETE', '/items/article', { keys: [3] })).status).to.equal(204);
@@ -82,7 +97,9 @@ describe('writing items', () => {
     expect(await article({ id: 50, name: 'New' })).to.deep.equal({ id: 50, name: 'New' });
     expect(await article(null)).to.equal(null);
     expect((await send('POST', '/items/article', { author: 99 })).body.errors[0].extensions).to.include({
-      code: 'INVALID_FOREIGN_KEY', field: 'author', value: '99',
+      code: 'INVALID_FOREIGN_KEY',
+      field: 'author',
+      value: '99',
     });
   });
 
@@ -90,9 +107,15 @@ describe('writing items', () => {
     await send('POST', '/items/article', [{ title: 'free' }, { title: 'also free' }]);
     await send('POST', '/items/author', { name: 'Ann', articles: [{ title: 'new' }, 1] });
     const of = async () => (await send('GET', '/items/author/1?fields=articles.id,articles.title')).body.data.articles;
-    expect(await of()).to.deep.equal([{ id: 1, title: 'free' }, { id: 3, title: 'new' }]);
+    expect(await of()).to.deep.equal([
+      { id: 1, title: 'free' },
+      { id: 3, title: 'new' },
+    ]);
     await send('PATCH', '/items/author/1', { articles: [{ id: 3, title: 'newer' }, 2] });
-    expect(await of()).to.deep.equal([{ id: 2, title: 'also free' }, { id: 3, title: 'newer' }]);
+    expect(await of()).to.deep.equal([
+      { id: 2, title: 'also free' },
+      { id: 3, title: 'newer' },
+    ]);
     expect((await send('GET', '/items/article/1?fields=author')).body.data.author).to.equal(null);
     await send('PATCH', '/items/author/1', { articles: null });
     expect(await of()).to.deep.equal([]);
@@ -112,8 +135,12 @@ describe('writing items', () => {
     expect(body.data.articles).to.deep.equal([{ title: 'A' }, { title: 'c' }, { title: 'd' }]);
     const foreign = await send('PATCH', '/items/author/1', { articles: { delete: [2] } });
     expect(foreign.status).to.equal(403);
-    expect((await send('PATCH', '/items/author/1', { articles: { nonsense: [] } })).body.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
-    expect((await send('PATCH', '/items/author/1', { articles: 5 })).body.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
+    expect(
+      (await send('PATCH', '/items/author/1', { articles: { nonsense: [] } })).body.errors[0].extensions.code,
+    ).to.equal('INVALID_PAYLOAD');
+    expect((await send('PATCH', '/items/author/1', { articles: 5 })).body.errors[0].extensions.code).to.equal(
+      'INVALID_PAYLOAD',
+    );
   });
 
   it('writes nothing of a nested payload whose last part fails', async () => {
@@ -125,10 +152,21 @@ describe('writing items', () => {
 
   it('serves a singleton as one object', async () => {
     expect((await send('GET', '/items/site')).body.data).to.deep.equal({ id: null, name: 'Untitled' });
-    expect((await send('PATCH', '/items/site', { color: 'red' })).body.data).to.deep.equal({ id: 1, name: 'Untitled', color: 'red' });
-    expect((await send('PATCH', '/items/site', { name: 'Mine' })).body.data).to.deep.equal({ id: 1, name: 'Mine', color: 'red' });
+    expect((await send('PATCH', '/items/site', { color: 'red' })).body.data).to.deep.equal({
+      id: 1,
+      name: 'Untitled',
+      color: 'red',
+    });
+    expect((await send('PATCH', '/items/site', { name: 'Mine' })).body.data).to.deep.equal({
+      id: 1,
+      name: 'Mine',
+      color: 'red',
+    });
     expect((await send('GET', '/items/site')).body.data).to.deep.equal({ id: 1, name: 'Mine', color: 'red' });
-    for (const [method, path] of [['POST', '/items/site'], ['PATCH', '/items/site/1']] as const) {
+    for (const [method, path] of [
+      ['POST', '/items/site'],
+      ['PATCH', '/items/site/1'],
+    ] as const) {
       const reply = await send(method, path, { name: 'x' });
       expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
     }
@@ -151,14 +189,22 @@ describe('writing items', () => {
       for (const [method, body] of [
         ['PATCH', { keys: [1, 2], data: { title: 'x' } }],
         ['PATCH', { query: {}, data: { title: 'x' } }],
-        ['PATCH', [{ id: 1, title: 'x' }, { id: 2, title: 'x' }]],
+        [
+          'PATCH',
+          [
+            { id: 1, title: 'x' },
+            { id: 2, title: 'x' },
+          ],
+        ],
         ['DELETE', [1, 2]],
         ['DELETE', { query: { filter: { id: { _gt: 0 } } } }],
       ] as const) {
         expect((await send(method, '/items/article', body, token)).status, JSON.stringify(body)).to.equal(403);
       }
       expect(await database.query('select title from article')).to.deep.equal([{ title: null }, { title: null }]);
-      expect((await send('PATCH', '/items/article/1?fields=title', { title: 'x' }, token)).body.data).to.deep.equal({ title: 'x' });
+      expect((await send('PATCH', '/items/article/1?fields=title', { title: 'x' }, token)).body.data).to.deep.equal({
+        title: 'x',
+      });
     });
 
     it('refuses fields outside the list and adds presets', async () => {
@@ -167,7 +213,10 @@ describe('writing items', () => {
         { collection: 'article', action: 'read', fields: ['title', 'status'] },
       ]);
       expect((await send('POST', '/items/article', { title: 'a', status: 'b' }, token)).status).to.equal(403);
-      expect((await send('POST', '/items/article', { title: 'a' }, token)).body.data).to.deep.equal({ title: 'a', status: id });
+      expect((await send('POST', '/items/article', { title: 'a' }, token)).body.data).to.deep.equal({
+        title: 'a',
+        status: id,
+      });
     });
 
     it('answers 204 to who may create but not read', async () => {
@@ -192,10 +241,14 @@ describe('writing items', () => {
         { collection: 'author', action: 'create', fields: ['name', 'articles'] },
         { collection: 'article', action: 'create', fields: ['title'] },
       ]);
-      expect((await send('POST', '/items/author', { name: 'a', articles: [{ title: 'x' }] }, token)).status).to.equal(204);
+      expect((await send('POST', '/items/author', { name: 'a', articles: [{ title: 'x' }] }, token)).status).to.equal(
+        204,
+      );
       // Taking over a row, also by its bare key, needs update permission on it.
       expect((await send('POST', '/items/author', { name: 'b', articles: [1] }, token)).status).to.equal(403);
-      expect((await send('POST', '/items/author', { name: 'c', articles: [{ status: 'x' }] }, token)).status).to.equal(403);
+      expect((await send('POST', '/items/author', { name: 'c', articles: [{ status: 'x' }] }, token)).status).to.equal(
+        403,
+      );
       expect(await database.query('select name from author')).to.deep.equal([{ name: 'a' }]);
     });
 

@@ -1,6 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { type Caller, fail } from '#kernel';
-import { isUnknownField, type Prepared, type RawQuery, type Read, type ReadText } from '../../query/contract.ts';
+import {
+  isUnknownField,
+  type Prepared,
+  type RawQuery,
+  type Read,
+  type ReadText,
+  unknownField,
+} from '../../query/contract.ts';
 import type { Items } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { eventNames } from '../names.ts';
@@ -52,14 +59,21 @@ export function createReads(deps: Deps): Reads {
       caller,
       collection: collection.name,
     });
+    let unknown = false;
     // Counts belong to lists.
     const parsed = query.parse(collection, asked.key === undefined ? asks : { ...asks, meta: undefined }, {
       overview,
       visible: access.visible(set),
+      onUnknown: () => {
+        unknown = true;
+      },
       unlimited: asked.unlimited ?? false,
       single: asked.key !== undefined || collection.singleton,
       ...(asked.keys ? { keys: asked.keys.map((key) => castKey(keyField(collection), key)) } : {}),
     });
+    // A name that is left out may be that of a column made a moment ago.
+    if (unknown && (await schema.refresh()).version !== overview.version)
+      throw unknownField('in fields', collection.name);
     const read = await access.restrict(asked.key === undefined ? parsed : onlyKey(parsed), caller, overview);
     const made = { prepared: query.prepare(read, overview), read };
     if (remembered !== undefined && !listened) plans.set(remembered, made);

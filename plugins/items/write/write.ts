@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { Items, Key } from '../contract.ts';
+import type { Items, Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { findWritable } from '../target.ts';
 import { asWriteError } from './database-errors.ts';
@@ -13,8 +13,10 @@ export function createWrites(deps: Deps): Writes {
   const { db, schema } = deps;
 
   /** One unit of work a verb; complaints that PostgreSQL keeps for the commit are translated as well. */
-  async function unit<T>(name: string, work: (inner: Inner) => Promise<T>): Promise<T> {
+  async function unit<T>(name: string, payloads: readonly Payload[], work: (inner: Inner) => Promise<T>): Promise<T> {
     const { collection } = await findWritable(schema, name);
+    // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
+    if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
     try {
       return await db.transaction(() => work(createInner(deps)));
     } catch (error) {
@@ -26,21 +28,21 @@ export function createWrites(deps: Deps): Writes {
 
   return {
     createOne: (caller, name, payload) =>
-      unit(name, async (inner) => first(await inner.create(caller, name, [payload]))),
+      unit(name, [payload], async (inner) => first(await inner.create(caller, name, [payload]))),
     async createMany(caller, name, payloads) {
-      return payloads.length === 0 ? [] : unit(name, (inner) => inner.create(caller, name, payloads));
+      return payloads.length === 0 ? [] : unit(name, payloads, (inner) => inner.create(caller, name, payloads));
     },
     updateOne: (caller, name, key, payload) =>
-      unit(name, async (inner) => first(await inner.update(caller, name, [key], payload))),
+      unit(name, [payload], async (inner) => first(await inner.update(caller, name, [key], payload))),
     async updateMany(caller, name, keys, payload) {
-      return keys.length === 0 ? [] : unit(name, (inner) => inner.update(caller, name, keys, payload));
+      return keys.length === 0 ? [] : unit(name, [payload], (inner) => inner.update(caller, name, keys, payload));
     },
     async updateEach(caller, name, payloads) {
       const { key } = await findWritable(schema, name);
       const missing = payloads.findIndex((payload) => payload[key.name] === undefined || payload[key.name] === null);
       if (missing >= 0)
         throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
-      return unit(name, async (inner) => {
+      return unit(name, payloads, async (inner) => {
         const keys: Key[] = [];
         for (const { [key.name]: own, ...rest } of payloads)
           keys.push(...(await inner.update(caller, name, [own], rest)));
@@ -48,12 +50,12 @@ export function createWrites(deps: Deps): Writes {
       });
     },
     updateByQuery: (caller, name, raw, payload) =>
-      unit(name, async (inner) => {
+      unit(name, [payload], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : inner.update(caller, name, keys, payload);
       }),
     upsertSingleton: (caller, name, payload) =>
-      unit(name, async (inner) => {
+      unit(name, [payload], async (inner) => {
         const find = () => keysByQuery(deps, caller, name, { limit: 1 }, 'any');
         let [key] = await find();
         if (key === undefined) {
@@ -68,10 +70,10 @@ export function createWrites(deps: Deps): Writes {
         );
       }),
     async deleteMany(caller, name, keys) {
-      return keys.length === 0 ? [] : unit(name, (inner) => inner.remove(caller, name, keys));
+      return keys.length === 0 ? [] : unit(name, [], (inner) => inner.remove(caller, name, keys));
     },
     deleteByQuery: (caller, name, raw) =>
-      unit(name, async (inner) => {
+      unit(name, [], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : inner.remove(caller, name, keys);
       }),

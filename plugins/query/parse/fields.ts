@@ -34,6 +34,7 @@ export function wantedFields(
     const name = aliases.get(key) ?? key;
     const field = collection.fields.get(name);
     if (!field || (rest !== undefined && !rest.startsWith('*'))) refuseAny(scope, collection, name);
+    if (!field && scope.visible(collection, name)) scope.onUnknown();
     if (!field || isPresentation(field)) return;
     if (rest !== undefined && !field.relation) return;
     const known = wanted.get(key) ?? { field, nested: null };

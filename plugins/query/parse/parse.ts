@@ -29,6 +29,7 @@ export function parseRead(collection: Collection, raw: RawQuery, options: Parse,
     ceilings,
     trusted: false,
     visible: options.visible ?? (() => true),
+    onUnknown: options.onUnknown ?? (() => {}),
     spent: { nodes: 0 },
   };
   for (const name of NOT_YET) if (raw[name] !== undefined) throw invalid('is not supported yet', [name]);
@@ -186,6 +187,11 @@ export const parseWhere = (
   ceilings: Ceilings,
   trusted: boolean,
 ) =>
-  parseFilter({ overview, ceilings, trusted, visible: () => true, spent: { nodes: 0 } }, collection, raw, ['filter']);
+  parseFilter(
+    { overview, ceilings, trusted, visible: () => true, onUnknown: () => {}, spent: { nodes: 0 } },
+    collection,
+    raw,
+    ['filter'],
+  );
 
 export { EVERYTHING };

@@ -18,6 +18,7 @@ export interface Scope {
   /** Permission rules: may follow `$CURRENT_USER.a.b`. */
   readonly trusted: boolean;
   readonly visible: Visible;
+  readonly onUnknown: () => void;
   readonly spent: { nodes: number };
 }
 

@@ -88,10 +88,7 @@ describe('permissions', () => {
     expect((await anybody('GET', '/items/place')).status).to.equal(403);
     const id = await allow(service, null, { collection: 'place', action: 'read', fields: ['name'] });
     expect((await admin('GET', `/permissions/${id}`)).body.data.role).to.equal(PUBLIC_ROLE);
-    expect((await anybody('GET', '/items/place')).body.data).to.deep.equal([
-      { name: 'North' },
-      { name: 'South' },
-    ]);
+    expect((await anybody('GET', '/items/place')).body.data).to.deep.equal([{ name: 'North' }, { name: 'South' }]);
     expect((await ask('GET', '/items/place')).status).to.equal(403);
     await admin('DELETE', `/permissions/${id}`);
     expect((await anybody('GET', '/items/place')).status).to.equal(403);
