@@ -32,6 +32,8 @@ export function asWriteError(
   switch (error.code) {
     case '23505':
       return fail('RECORD_NOT_UNIQUE', `Value of ${named.field} has to be unique.`, about(named.field, named.value));
+    // PostgreSQL 18 tells a delete stopped by RESTRICT apart.
+    case '23001':
     case '23503':
       // Without the constraint: its name tells of a table that the caller may not know.
       return fail('INVALID_FOREIGN_KEY', `Invalid foreign key in ${named.field}.`, about(named.field, named.value));
