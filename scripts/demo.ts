@@ -20,7 +20,7 @@ if (process.env.DB_CONNECTION_STRING || process.env.DB_HOST) {
 
 const dataPath = process.env.DATA_PATH || './data';
 const { target, server } = await embeddedServer({ dataPath, log: createLog({ level: 'warn', style: 'pretty' }) });
-const client = new pg.Client({ ...target.client, application_name: 'tenon demo' });
+const client = new pg.Client({ ...target.client, application_name: 'demo' });
 await client.connect();
 console.log('Loading Chinook …');
 await loadChinook(client);
@@ -35,8 +35,9 @@ try {
   await asPassingAdmin(client, (admin) => nameTheTracksOfAnAlbum(address, admin));
   await show(address, token);
 } finally {
-  await kernel.stop();
+  // The service stops the database with the last of its processes, so this connection ends first.
   await client.end();
+  await kernel.stop();
   await server.stop();
 }
 

@@ -23,7 +23,7 @@ export async function statementsDuring(
     return text
       .slice(text.indexOf(marks[0]), text.indexOf(marks[1]))
       .split('\n')
-      .flatMap((line) => /^tenon\|LOG:\s+(?:statement|execute [^:]+): (.*)$/.exec(line)?.[1] ?? []);
+      .flatMap((line) => /^tenon \d+\|LOG:\s+(?:statement|execute [^:]+): (.*)$/.exec(line)?.[1] ?? []);
   } finally {
     await setting(client, 'alter system reset log_statement');
     await setting(client, 'alter system reset log_line_prefix');
