@@ -2,6 +2,7 @@ import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { table } from '../tables.ts';
+import { makesNoAdmins } from './admins.ts';
 import { allowed, checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
@@ -25,6 +26,7 @@ const refused = (reason: string, field?: string) =>
 
 async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await allowed(deps, caller, 'create', ROLES);
+  makesNoAdmins(caller, payload);
   const { key } = payload;
   if (key === undefined || key === null) return without(payload, ['key']);
   if (key === 'public') throw refused('The key "public" is reserved.', 'key');
@@ -37,6 +39,7 @@ async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta):
 async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
   const keys = keysOf(meta);
   await allowed(deps, meta.caller, 'update', ROLES);
+  makesNoAdmins(meta.caller, payload);
   checkSameId(payload, keys);
   if (keys.includes(PUBLIC_ROLE)) {
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));

@@ -3,6 +3,7 @@ import { MASK, PUBLIC_ROLE } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { STATUSES } from '../collections.ts';
 import { table } from '../tables.ts';
+import { sparesAdmins } from './admins.ts';
 import { allowed, checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
 import { checkEmail } from './email.ts';
 import { keepAnAdmin } from './last-admin.ts';
@@ -36,6 +37,7 @@ async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, 
   for (const field of ADMINS_ONLY) {
     if (has(payload, field) && !caller.admin) throw refused(`${field} can be changed by admins only.`, field);
   }
+  await sparesAdmins(deps.db, caller, payload, keys);
   checkValues(payload);
   if (has(payload, 'email')) await checkEmail(deps.db, payload.email, keys);
   if (verb === 'update' && (await losesAdmin(deps.db, payload))) await keepAnAdmin(deps.db, { users: keys });

@@ -37,6 +37,27 @@ describe('users', () => {
     expect(login.status).to.equal(200);
   });
 
+  it('cannot be used to become an admin', async () => {
+    const [{ id: boss }] = (await admin('GET', '/users?filter[role][admin_access][_eq]=true&limit=1')).body.data;
+    const role = await makeRole(service, {}, [
+      { collection: 'platform_users', action: 'update' },
+      { collection: 'platform_users', action: 'read' },
+      { collection: 'platform_roles', action: 'update' },
+      { collection: 'platform_roles', action: 'create' },
+    ]);
+    const manager = await makePerson(service, role);
+    const other = await makePerson(service, plain);
+    for (const change of [{ password: 'mine now' }, { email: 'mine@example.com' }]) {
+      expect((await manager.ask('PATCH', `/users/${boss}`, change)).status, JSON.stringify(change)).to.equal(403);
+      expect((await manager.ask('PATCH', '/users', { keys: [other.id, boss], data: change })).status).to.equal(403);
+    }
+    expect((await manager.ask('PATCH', `/users/${other.id}`, { password: 'new one' })).status).to.equal(200);
+    expect((await manager.ask('PATCH', `/users/${boss}`, { first_name: 'Bo' })).status).to.equal(200);
+    expect((await manager.ask('PATCH', `/roles/${role}`, { admin_access: true })).status).to.equal(403);
+    expect((await manager.ask('POST', '/roles', { name: 'Mine', admin_access: true })).status).to.equal(403);
+    expect((await manager.ask('POST', '/roles', { name: 'Mine' })).status).to.equal(204);
+  });
+
   it('have a well formed e-mail address', async () => {
     for (const email of ['nobody', 'a b@example.com', 'a@', '', 7]) {
       const reply = await make({ email });
