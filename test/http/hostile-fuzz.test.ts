@@ -1,23 +1,11 @@
 import { expect } from 'chai';
 import { OPERATORS } from '../../plugins/query/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { seeded } from '../support/random.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
-/** Numbers that are the same in every run, so that a request that fails fails again. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
-const random = seeded(4711);
-const upTo = (limit: number) => Math.floor(random() * limit);
-const one = <T>(list: readonly T[]): T => list[upTo(list.length)] as T;
+const { next: random, upTo, one } = seeded(4711);
 
 const SCALARS: readonly unknown[] = [
   null,

@@ -1,0 +1,21 @@
+export interface Random {
+  /** From 0 to 1. */
+  next(): number;
+  /** A whole number from 0 up to, not including, `limit`. */
+  upTo(limit: number): number;
+  one<T>(list: readonly T[]): T;
+  chance(share: number): boolean;
+}
+
+/** Numbers that are the same in every run, so that a case that fails fails again. */
+export function seeded(seed: number): Random {
+  let state = seed;
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+  const upTo = (limit: number) => Math.floor(next() * limit);
+  return { next, upTo, one: (list) => list[upTo(list.length)] as never, chance: (share) => next() < share };
+}
