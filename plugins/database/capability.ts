@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { type Capability, fail, listsWiden } from '#kernel';
 import type { BuilderParts, Guard } from './builder.ts';
-import type { Db } from './contract.ts';
+import { type Db, WITHOUT_TIME_LIMIT } from './contract.ts';
 import type { Statements } from './statements.ts';
 import type { Units } from './unit-of-work.ts';
 
@@ -60,7 +60,10 @@ export const databaseCapability = ({ units, statements, builders, schemas }: Par
       },
       async ddl(text) {
         if (!grant.ddl) throw deny('change tables');
-        await statements.query(text);
+        await units.transaction(async () => {
+          await statements.query(WITHOUT_TIME_LIMIT);
+          await statements.query(text);
+        });
       },
       transaction: (work) => units.transaction(work),
       afterCommit(effect) {

@@ -33,7 +33,13 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       : await embeddedServer({ dataPath: config.DATA_PATH, log });
     // The embedded server stays as long as anybody is connected to it, so we stay connected.
     const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
-    const pool = createPool(target, { min, max: config.DB_POOL_MAX, schemas, log });
+    const pool = createPool(target, {
+      min,
+      max: config.DB_POOL_MAX,
+      schemas,
+      statementTimeout: config.DB_STATEMENT_TIMEOUT,
+      log,
+    });
     opened = { pool, target, server };
     await check(pool, schemas).catch((error) => {
       throw connectFailure(error, target.called);

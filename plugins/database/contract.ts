@@ -69,5 +69,8 @@ export const migrations = facet<Migration, readonly { owner: string; value: Migr
   describe: () => ['prepares tables of its own'],
 });
 
+/** Before statements that may take as long as they need, such as building an index: for the current unit of work. */
+export const WITHOUT_TIME_LIMIT = 'set local statement_timeout to 0';
+
 /** Double-quoted, with quotes doubled: for names that come from the schema overview, never from input. */
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import type { Log } from '#kernel';
-import { type Db, identifier, type Migration } from './contract.ts';
+import { type Db, identifier, type Migration, WITHOUT_TIME_LIMIT } from './contract.ts';
 import type { Statements } from './statements.ts';
 import type { Units } from './unit-of-work.ts';
 
@@ -33,6 +33,7 @@ export async function migrate(steps: readonly { owner: string; value: Migration 
     for (const { owner, value } of steps) {
       if (done.has(`${owner}\0${value.id}`)) continue;
       await units.transaction(async () => {
+        await statements.query(WITHOUT_TIME_LIMIT);
         await value.up(db);
         await statements.query(`insert into ${table} (owner, id) values ($1, $2)`, [owner, value.id]);
       });

@@ -8,6 +8,8 @@ export interface PoolOptions {
   readonly min: number;
   readonly max: number;
   readonly schemas: readonly string[];
+  /** Milliseconds one statement may take; 0 is no limit. What prepares or changes tables lifts it for itself. */
+  readonly statementTimeout: number;
   readonly log: Log;
 }
 
@@ -19,8 +21,8 @@ export const sessionSettings = (schemas: readonly string[]): string =>
   `set timezone to 'UTC'; set datestyle to 'ISO'; set jit to off; set search_path to ${schemas.map(identifier).join(', ')}`;
 
 /** Connections under use; types stay as the driver reads them, so that bigint and numeric are strings and lose nothing. */
-export function createPool(target: Target, { min, max, schemas, log }: PoolOptions): pg.Pool {
-  const settings = sessionSettings(schemas);
+export function createPool(target: Target, { min, max, schemas, statementTimeout, log }: PoolOptions): pg.Pool {
+  const settings = `${sessionSettings(schemas)}; set statement_timeout to ${statementTimeout}`;
   const pool = new pg.Pool({
     ...target.client,
     min,

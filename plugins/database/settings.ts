@@ -10,5 +10,7 @@ export interface DatabaseConfig {
   readonly DB_SCHEMAS: readonly string[];
   readonly DB_POOL_MIN: number;
   readonly DB_POOL_MAX: number;
+  /** Milliseconds; 0 is no limit. */
+  readonly DB_STATEMENT_TIMEOUT: number;
   readonly DATA_PATH: string;
 }

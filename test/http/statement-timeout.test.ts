@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+describe('a statement that takes too long', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  before(async () => {
+    database = await freshDatabase('slow');
+    await database.query('create table thing (id serial primary key, name text)');
+    await database.query(`insert into thing (name) select 'n' || n from generate_series(1, 3) n`);
+    await database.query('create view slow as select id, name, pg_sleep(5)::text as waited from thing');
+    // Changing a column checks every row anew: three of them at 0.4 s each, in one statement.
+    await database.query(`create function slowly() returns int language plpgsql volatile as
+      $$ begin perform pg_sleep(0.4); return 1; end $$`);
+    await database.query('create table big (id serial primary key, name varchar(50))');
+    await database.query(`insert into big (name) select 'n' || n from generate_series(1, 3) n`);
+    await database.query("alter table big add constraint checked check (slowly() = 1 and name <> '')");
+    service = await startService({ database, env: { DB_STATEMENT_TIMEOUT: '500ms' } });
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  it('is ended by the database and answered as unavailable, and the connection serves on', async () => {
+    const started = Date.now();
+    const { status, body } = await service.request('GET', '/items/slow', { token: service.admin.token });
+    expect([status, body.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+    expect(Date.now() - started).to.be.below(4000);
+    expect((await service.request('GET', '/items/thing', { token: service.admin.token })).status).to.equal(200);
+  });
+
+  it('may change a table all the same', async () => {
+    const started = Date.now();
+    const { status, body } = await service.request('PATCH', '/fields/big/name', {
+      token: service.admin.token,
+      body: { type: 'string', schema: { max_length: 20 } },
+    });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(Date.now() - started).to.be.above(1000);
+  });
+});
