@@ -27,6 +27,8 @@ interface Listener {
   readonly handle: FilterHandler | ActionHandler;
 }
 
+const nothingKnown = () => ({ filter: new Map<string, boolean>(), action: new Map<string, boolean>() });
+
 /** `items.create` fits `items.*`; `posts.items.create` fits `*.items.*`, `posts.**` and `**`. */
 export function patternMatcher(pattern: string): (name: string) => boolean {
   if (!pattern.includes('*')) return (name) => name === pattern;
@@ -45,7 +47,7 @@ export function patternMatcher(pattern: string): (name: string) => boolean {
 export class Events {
   readonly #filters: Listener[] = [];
   readonly #actions: Listener[] = [];
-  #known = new Map<string, boolean>();
+  #known = nothingKnown();
   readonly #log: Log;
   deferrals: () => readonly Deferral[] = () => [];
 
@@ -55,21 +57,20 @@ export class Events {
 
   onFilter(owner: string, pattern: string, handle: FilterHandler): void {
     this.#filters.push({ owner, pattern, matches: patternMatcher(pattern), handle });
-    this.#known = new Map();
+    this.#known = nothingKnown();
   }
 
   onAction(owner: string, pattern: string, handle: ActionHandler): void {
     this.#actions.push({ owner, pattern, matches: patternMatcher(pattern), handle });
-    this.#known = new Map();
+    this.#known = nothingKnown();
   }
 
   /** Does anybody listen to this name? Remembered, so that asking on a hot path costs one lookup. */
   has(kind: 'filter' | 'action', name: string): boolean {
-    const key = `${kind}:${name}`;
-    let known = this.#known.get(key);
+    let known = this.#known[kind].get(name);
     if (known === undefined) {
       known = (kind === 'filter' ? this.#filters : this.#actions).some((one) => one.matches(name));
-      this.#known.set(key, known);
+      this.#known[kind].set(name, known);
     }
     return known;
   }
@@ -126,6 +127,6 @@ export class Events {
     for (const list of [this.#filters, this.#actions]) {
       for (let at = list.length - 1; at >= 0; at--) if (list[at]?.owner === owner) list.splice(at, 1);
     }
-    this.#known = new Map();
+    this.#known = nothingKnown();
   }
 }

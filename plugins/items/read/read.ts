@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Caller, fail } from '#kernel';
+import type { PermissionSet } from '../../access/contract.ts';
 import {
   isUnknownField,
   type Prepared,
@@ -8,6 +9,7 @@ import {
   type ReadText,
   unknownField,
 } from '../../query/contract.ts';
+import type { Collection } from '../../schema/contract.ts';
 import type { Items } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { eventNames } from '../names.ts';
@@ -42,8 +44,7 @@ export function createReads(deps: Deps): Reads {
     sizeCalculation: ({ prepared }, key) => key.length + prepared.text.length,
   });
 
-  async function plan(caller: Caller, { overview, collection }: Target, asked: Asked) {
-    const set = await access.permissions(caller);
+  async function plan(caller: Caller, set: PermissionSet, { overview, collection }: Target, asked: Asked) {
     const remembered =
       asked.text !== undefined && asked.text.length <= MAX_REMEMBERED_TEXT && !asked.keys
         ? `${overview.version}\n${set.version}\n${set.key}\n${collection.name}\n${asked.key === undefined ? '' : 'key'}\n${asked.text}`
@@ -80,16 +81,19 @@ export function createReads(deps: Deps): Reads {
     return made;
   }
 
-  async function once(caller: Caller, target: Target, asked: Asked): Promise<ReadText> {
+  const isHeard = (collection: Collection): boolean =>
+    eventNames(collection, 'read').some((name) => events.has('filter', name) || events.has('action', name));
+
+  async function once(caller: Caller, set: PermissionSet, target: Target, asked: Asked): Promise<ReadText> {
     const { collection } = target;
-    const { prepared, read } = await plan(caller, target, asked);
+    const { prepared, read } = await plan(caller, set, target, asked);
     const key = asked.key === undefined ? null : castKey(keyField(collection), asked.key);
     const text = await query.run(prepared, { user: caller.user, role: caller.role, key });
     if (text.data === null) {
       if (asked.key === undefined && collection.singleton) return { ...text, data: singletonDefaults(read) };
       throw fail('FORBIDDEN', `${collection.name} has no readable row ${String(asked.key)}`);
     }
-    return throughHooks(deps, caller, target, asked, text);
+    return isHeard(collection) ? throughHooks(deps, caller, target, asked, text) : text;
   }
 
   async function read(caller: Caller, name: string, asked: Asked): Promise<ReadText> {
@@ -98,13 +102,13 @@ export function createReads(deps: Deps): Reads {
     if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
     const target = await findCollection(schema, name);
     try {
-      return await once(caller, target, asked);
+      return await once(caller, set, target, asked);
     } catch (error) {
       // The tables may have changed under a statement; what is then still wrong is wrong.
       if (!(isOutdated(error) || isUnknownField(error))) throw error;
       const overview = await schema.refresh();
       if (overview.version === target.overview.version) throw error;
-      return once(caller, await findCollection(schema, name), asked);
+      return once(caller, set, await findCollection(schema, name), asked);
     }
   }
 
@@ -146,7 +150,6 @@ async function throughHooks(
 ): Promise<ReadText> {
   const names = eventNames(collection, 'read');
   const filtered = names.some((name) => deps.events.has('filter', name));
-  if (!filtered && !names.some((name) => deps.events.has('action', name))) return text;
   const parsed = JSON.parse(text.data as string);
   const list = Array.isArray(parsed);
   const meta = { caller, collection: collection.name, query: asked.query() };
