@@ -118,8 +118,14 @@ describe('an existing database becomes an API', () => {
       '/items/track/63?fields=*.*',
       '/items/track?fields=*.*.*&meta=*&search=a&sort=album_id.title',
     ]) {
-      const statements = await statementsDuring(() => service.request('GET', path, { token: service.admin.token }));
-      expect(statements, path).to.have.length(1);
+      const runs: string[][] = [];
+      for (let run = 0; run < 3; run++) {
+        runs.push(await statementsDuring(() => service.request('GET', path, { token: service.admin.token })));
+      }
+      // News from the database may have something remembered (is the user still active?) asked anew in between; the
+      // read itself is one statement every time, and alone where there is no news.
+      for (const texts of runs) expect(texts.filter((text) => text.includes('"track"'))).to.have.length(1);
+      expect(Math.min(...runs.map((texts) => texts.length))).to.equal(1);
     }
   });
 
@@ -185,11 +191,12 @@ describe('an existing database becomes an API', () => {
 });
 
 /** What this process sends to the database meanwhile. */
-async function statementsDuring(work: () => Promise<unknown>): Promise<unknown[]> {
-  const sent: unknown[] = [];
+async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
+  const sent: string[] = [];
   const original = pg.Client.prototype.query;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    sent.push(args[0]);
+    const [statement] = args as [string | { text: string }];
+    sent.push(typeof statement === 'string' ? statement : statement.text);
     return Reflect.apply(original, this, args);
   } as typeof original;
   try {
