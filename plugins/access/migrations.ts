@@ -1,5 +1,6 @@
+import { notifySql } from '../cluster/contract.ts';
 import { identifier, type Migration } from '../database/contract.ts';
-import { ANNOUNCE } from './permissions/announcement.ts';
+import { CHANGED } from './permissions/announcement.ts';
 
 const TABLES = ['platform_roles', 'platform_permissions'];
 
@@ -13,7 +14,7 @@ export const announceChanges: Migration = {
     const schema = identifier(db.schemas[0] as string);
     await db.query(`create or replace function ${schema}.platform_access_changed() returns trigger language plpgsql as $$
       begin
-        ${ANNOUNCE};
+        ${notifySql(CHANGED)};
         return null;
       end $$`);
     for (const table of TABLES) {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { fail } from '#kernel';
-import { type Bus, messageText, NOTIFY_CHANNEL } from '../cluster/contract.ts';
+import { type Bus, notifySql } from '../cluster/contract.ts';
 import { type Db, identifier, type Migration } from '../database/contract.ts';
 import { table } from './tables.ts';
 
@@ -52,7 +52,7 @@ export const announceStanding: Migration = {
     const schema = identifier(db.schemas[0] as string);
     await db.query(`create or replace function ${schema}.platform_standing_changed() returns trigger language plpgsql as $$
       begin
-        perform pg_notify('${NOTIFY_CHANNEL}', '${messageText(CHANGED, null)}');
+        ${notifySql(CHANGED)};
         return null;
       end $$`);
     await db.query(`drop trigger if exists platform_standing_changed on ${table(db, 'users')}`);

@@ -1,4 +1,5 @@
 import { fail } from '#kernel';
+import { isUuid } from '../query/contract.ts';
 import type { Collection, Field, Overview, Schema } from '../schema/contract.ts';
 import type { Key } from './contract.ts';
 
@@ -31,11 +32,10 @@ export function keyField(collection: Collection): Field {
   return field;
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const SHAPES: Partial<Readonly<Record<Field['type'], RegExp>>> = {
-  uuid: UUID,
-  decimal: /^-?\d{1,100}(\.\d{1,100})?$/,
-  date: /^\d{4}-\d\d-\d\d$/,
+const SHAPES: Partial<Readonly<Record<Field['type'], (text: string) => boolean>>> = {
+  uuid: isUuid,
+  decimal: (text) => /^-?\d{1,100}(\.\d{1,100})?$/.test(text),
+  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text),
 };
 const INT8 = 9_223_372_036_854_775_807n;
 const INT4 = 2_147_483_647n;
@@ -49,7 +49,7 @@ export function castKey(field: Field, raw: unknown): Key {
   const fits =
     field.type === 'integer' || field.type === 'bigInteger'
       ? /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), field.type === 'integer' ? INT4 : INT8)
-      : (SHAPES[field.type]?.test(text) ?? (text !== '' && !text.includes('\0')));
+      : (SHAPES[field.type]?.(text) ?? (text !== '' && !text.includes('\0')));
   if (!fits) throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
   return field.type === 'integer' ? Number(text) : field.type === 'uuid' ? text.toLowerCase() : text;
 }

@@ -41,7 +41,6 @@ describe('bad input gets a clear error and loses nothing', () => {
     ['search=a%00b', 400, 'INVALID_QUERY'],
     ['fields=a%00b', 400, 'INVALID_QUERY'],
     ['filter[unknown][_eq]=a', 403, 'FORBIDDEN'],
-    ['filter[__proto__][_eq]=a', 403, 'FORBIDDEN'],
     ['sort=unknown', 403, 'FORBIDDEN'],
     ['meta=nonsense', 400, 'INVALID_QUERY'],
     ['deep[thing]=1', 400, 'INVALID_QUERY'],
@@ -53,7 +52,6 @@ describe('bad input gets a clear error and loses nothing', () => {
   for (const [query, status, code] of QUERIES) {
     it(`GET ?${query.slice(0, 60)} is ${status} ${code}`, async () => {
       const reply = await send('GET', `/items/thing?${query}`);
-      if (query.includes('__proto__') && reply.status === 200) return; // the parser may drop the key altogether
       expect([reply.status, reply.body.errors?.[0].extensions.code]).to.deep.equal([status, code]);
     });
   }
@@ -122,6 +120,13 @@ describe('bad input gets a clear error and loses nothing', () => {
       expect(await ids()).to.deep.equal([1, 2]);
     });
   }
+
+  it('reads nothing into __proto__ in a query string', async () => {
+    const { status, body } = await send('GET', '/items/thing?filter[__proto__][_eq]=a&__proto__[limit]=1&fields=id');
+    expect([status, body.data]).to.deep.equal([200, [{ id: 1 }, { id: 2 }]]);
+    const json = await send('GET', `/items/thing?filter=${encodeURIComponent('{"__proto__":{"_eq":1}}')}`);
+    expect([json.status, json.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_QUERY']);
+  });
 
   it('names field and place', async () => {
     const { body } = await send('POST', '/items/thing', { name: 'abcdefgh' });

@@ -1,4 +1,5 @@
 import { fail } from '#kernel';
+import { isUuid } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 
 /** A value ready to be a parameter, and the type it is cast to. */
@@ -7,7 +8,6 @@ export interface Param {
   readonly type: string;
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
 const WHOLE = /^[+-]?\d+(\.0*)?$/;
 const TIME = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
@@ -55,7 +55,7 @@ function columnValue(field: Field, value: unknown): unknown {
       if (!NUMBER.test(textOf(field, value).trim())) throw wrong(field, 'a number');
       return withinRange(field, textOf(field, value).trim());
     case 'uuid':
-      if (!UUID.test(textOf(field, value))) throw wrong(field, 'a UUID');
+      if (!isUuid(textOf(field, value))) throw wrong(field, 'a UUID');
       return value;
     case 'date':
     case 'dateTime':

@@ -1,9 +1,10 @@
 import type { Field } from '../../schema/contract.ts';
 import type { Order, Pick, Read } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
+import { isUuid } from '../uuid.ts';
 import { escapeLike } from './comparison.ts';
 import { readExpression } from './expression.ts';
-import { NUMERIC, UUID } from './search-terms.ts';
+import { NUMERIC } from './search-terms.ts';
 import { columnOf, quote, type Statement, tableOf } from './statement.ts';
 import { childrenOf, conjunction, operandSql, whereClause, whereSql } from './where.ts';
 
@@ -64,7 +65,7 @@ function conditionsOf(statement: Statement, alias: string, read: Read): readonly
  * The rows of one node. Without relations: one select. With them, rows are chosen, ordered and cut first, and only then
  * joined to what hangs on them, so that a limit of 25 never costs more than 25 look-ups a relation.
  */
-export function rowsSql(statement: Statement, read: Read, link?: (alias: string) => string): string {
+function rowsSql(statement: Statement, read: Read, link?: (alias: string) => string): string {
   const inner = statement.alias();
   const joins: string[] = [];
   const keys = read.keys ? keysSource(statement, read, inner) : undefined;
@@ -197,7 +198,7 @@ function searchSql(statement: Statement, alias: string, read: Read): string {
     const left = () => operandSql(statement, alias, use);
     switch (use.field.type) {
       case 'uuid':
-        return UUID.test(term) ? [`${left()} = ${statement.param(term, 'uuid')}`] : [];
+        return isUuid(term) ? [`${left()} = ${statement.param(term, 'uuid')}`] : [];
       case 'integer':
       case 'bigInteger':
       case 'decimal':

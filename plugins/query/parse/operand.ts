@@ -1,10 +1,10 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
 import type { Dynamic, Operator, Value } from '../contract.ts';
+import { isUuid } from '../uuid.ts';
 import { dynamicValue } from './dynamic.ts';
 import type { Scope } from './scope.ts';
 import { invalid, isObject, type Path } from './shape.ts';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
 const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
@@ -79,7 +79,7 @@ function typed(type: FieldType, raw: string | number | boolean, path: Path): Val
     case 'boolean':
       return flag(raw, path);
     case 'uuid':
-      if (!UUID.test(text)) throw invalid(`"${text.slice(0, 40)}" is not a UUID`, path);
+      if (!isUuid(text)) throw invalid(`"${text.slice(0, 40)}" is not a UUID`, path);
       return text;
     case 'date':
     case 'dateTime':

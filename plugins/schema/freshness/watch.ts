@@ -1,13 +1,12 @@
 import type { Log } from '#kernel';
+import { notifySql } from '../../cluster/contract.ts';
 import { type Db, identifier } from '../../database/contract.ts';
 import { literal } from '../names.ts';
 
 /** The bus channel on which changes of the schema are announced. */
 export const CHANNEL = 'schema';
 
-/** What `bus.publish(CHANNEL, null)` sends, for the database to send it by itself. */
-const MESSAGE = JSON.stringify({ channel: CHANNEL, payload: null });
-const NOTIFY = `perform pg_notify('platform_bus', ${literal(MESSAGE)});`;
+const NOTIFY = `${notifySql(CHANNEL)};`;
 const REGISTRY = ['platform_collections', 'platform_fields', 'platform_relations'];
 const EVENT_TRIGGER = 'platform_schema_watch';
 
