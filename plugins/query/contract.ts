@@ -19,6 +19,9 @@ export interface RawQuery {
   readonly alias?: unknown;
   readonly aggregate?: unknown;
   readonly groupBy?: unknown;
+  readonly backlink?: unknown;
+  /** `csv`, `csv_utf8`, `json`, `xml`, `yaml`: how a route sends the rows; a read itself takes no notice. */
+  readonly export?: unknown;
   readonly [other: string]: unknown;
 }
 
@@ -33,21 +36,48 @@ export type Operator = (typeof OPERATORS)[number];
 
 /** A value known only when the statement runs, so that a compiled statement serves many callers and moments. */
 export type Dynamic =
-  /** `via`: the system collection and the fields from the user's or role's row to the value. */
-  | {
-      readonly dynamic: 'user' | 'role';
-      readonly via?: { readonly start: Collection; readonly path: readonly Field[] };
-    }
+  /** `via`: the way from the user's or role's row to the value. */
+  | { readonly dynamic: 'user' | 'role'; readonly via?: Via }
   | ({ readonly dynamic: 'now' } & Moment)
   /** The key of the one row asked for: lets one compiled statement read any of a collection's rows. */
   | { readonly dynamic: 'key' };
 
+/** `$CURRENT_USER.company.name`: the fields from the row of the one who asks to the value. */
+export interface Via {
+  readonly start: Collection;
+  /** The row rule of `start`, where the caller's own query goes this way. */
+  readonly rule?: Where;
+  readonly path: readonly ViaStep[];
+  /** A to-many is on the way, so that there may be several values. */
+  readonly several: boolean;
+}
+
+export interface ViaStep {
+  readonly use: FieldUse;
+  /** What the field leads to, with the row rule that counts there. */
+  readonly to?: Collection;
+  readonly rule?: Where;
+}
+
 export type Value = string | number | boolean | null | Dynamic;
+
+export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second'] as const;
+export type DatePart = (typeof DATE_PARTS)[number];
+
+/** A function of a field (conventions, "Functions"): whole numbers, but for what lies inside a JSON value. */
+export type Fn =
+  | { readonly name: DatePart }
+  /** Elements of a JSON array; with `to` the rows behind a to-many alias, those under `rule` once restricted. */
+  | { readonly name: 'count'; readonly to?: Collection; readonly rule?: Where }
+  | { readonly name: 'json'; readonly path: readonly string[] };
 
 /** A field in a condition or an order. `when`: readable on some rows only, and null to the caller on the others. */
 export interface FieldUse {
   readonly field: Field;
+  readonly fn?: Fn;
   readonly when?: Where;
+  /** The field on the far side of a `$FOLLOW`, which is what has to be readable: there is no alias on this one. */
+  readonly follow?: Field;
 }
 
 export type Where =
@@ -69,14 +99,43 @@ export type Where =
       readonly use: FieldUse;
       readonly to: Collection;
       readonly quantifier: 'some' | 'none';
+      /** Speaks of rows of its own; others on the same alias are about the same row. */
+      readonly own?: true;
       readonly where: Where;
       readonly rule?: Where;
     }
+  /** Through a many-to-any: the row it leads to, where that is one of `to`. */
+  | {
+      readonly kind: 'any';
+      readonly use: FieldUse;
+      /** Names the collection of each row's target. */
+      readonly by: Field;
+      readonly to: Collection;
+      readonly where: Where;
+      readonly rule?: Where;
+    }
+  /** Inside a JSON value: `path` leads to what is compared. */
+  | {
+      readonly kind: 'inside';
+      readonly use: FieldUse;
+      readonly path: readonly string[];
+      readonly as: 'text' | 'number' | 'boolean';
+      readonly operator: Operator;
+      readonly values: readonly Value[];
+    }
   | { readonly kind: 'fixed'; readonly value: boolean };
+
+export interface OrderStep {
+  readonly use: FieldUse;
+  /** Of a many-to-any: the field that names the collection. */
+  readonly by?: Field;
+  readonly to: Collection;
+  readonly rule?: Where;
+}
 
 export interface Order {
   /** Relations on the way to the sorted column, each with its target's row rule once restricted. */
-  readonly path: readonly { readonly use: FieldUse; readonly to: Collection; readonly rule?: Where }[];
+  readonly path: readonly OrderStep[];
   readonly use: FieldUse;
   readonly descending: boolean;
   /** Not asked for: default order and tie breaker, which need no permission. */
@@ -84,11 +143,46 @@ export interface Order {
 }
 
 export type Pick =
-  | { readonly kind: 'column'; readonly key: string; readonly field: Field; readonly when?: Where }
+  | { readonly kind: 'column'; readonly key: string; readonly field: Field; readonly fn?: Fn; readonly when?: Where }
   | { readonly kind: 'one'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
   | { readonly kind: 'many'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
   /** A to-many alias asked for by itself: the list of related keys. */
-  | { readonly kind: 'keys'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where };
+  | { readonly kind: 'keys'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
+  /** A many-to-any: one read a collection; rows of others show the bare key. */
+  | {
+      readonly kind: 'any';
+      readonly key: string;
+      readonly field: Field;
+      readonly by: Field;
+      readonly reads: readonly Read[];
+      readonly when?: Where;
+    };
+
+export const AGGREGATES = [
+  'count',
+  'countAll',
+  'countDistinct',
+  'sum',
+  'sumDistinct',
+  'avg',
+  'avgDistinct',
+  'min',
+  'max',
+] as const;
+export type AggregateName = (typeof AGGREGATES)[number];
+
+/** Groups in place of rows (conventions, "Aggregation"). */
+export interface Aggregation {
+  readonly groups: readonly { readonly key: string; readonly use: FieldUse }[];
+  /** `use: null` counts rows. */
+  readonly functions: readonly { readonly name: AggregateName; readonly key: string; readonly use: FieldUse | null }[];
+  /** Places in `groups` or `functions`. */
+  readonly order: readonly {
+    readonly of: 'groups' | 'functions';
+    readonly at: number;
+    readonly descending: boolean;
+  }[];
+}
 
 /** One node of a query tree. `limit: null` means all rows. */
 export interface Read {
@@ -103,6 +197,8 @@ export interface Read {
   readonly limit: number | null;
   readonly offset: number;
   readonly pick: readonly Pick[];
+  /** Answers groups instead of rows; `pick` and `order` are empty then. */
+  readonly aggregate?: Aggregation;
   readonly meta: readonly ('total_count' | 'filter_count')[];
   /** A single object instead of a list: singletons and reads by key. */
   readonly single: boolean;
@@ -138,6 +234,8 @@ export interface Subjects {
   readonly user: string | null;
   readonly role: string | null;
   readonly key?: string | number | null;
+  /** The plugin that asks where no user does: for the log. */
+  readonly owner?: string;
 }
 
 /** JSON made by PostgreSQL. `data` is null where a single row was asked for and there is none. */
@@ -155,11 +253,18 @@ export interface Query {
   filter(collection: Collection, raw: unknown, overview: Overview, options?: { trusted?: boolean }): Where;
   /** Runs one statement and passes its JSON through. */
   text(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<ReadText>;
-  /** A compiled statement that may be kept while its key stays the same and run for any subjects. */
-  prepare(read: Restricted<Read>, overview: Overview): Prepared;
+  /**
+   * A compiled statement that may be kept while its key stays the same and run for any subjects. `rows` answers a row a
+   * record instead of one text, for `stream`; there the counts of `meta` come first.
+   */
+  prepare(read: Restricted<Read>, overview: Overview, form?: 'text' | 'rows'): Prepared;
   /** The same, to be kept prepared on each connection: for a statement that came a second time. */
   keep(prepared: Prepared): Prepared;
   run(prepared: Prepared, subjects: Subjects): Promise<ReadText>;
+  /** The rows of a statement prepared as `rows`, as JSON texts in batches, through a cursor: memory stays flat. */
+  stream(prepared: Prepared, subjects: Subjects, options?: { readonly signal?: AbortSignal }): Promise<Stream>;
+  /** PostgreSQL's plan of the statement (`EXPLAIN`), without the values it would run with. */
+  explain(prepared: Prepared, subjects: Subjects): Promise<unknown>;
   /** The same rows, parsed: for hooks and internal callers. */
   rows(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<Record<string, unknown>[]>;
   /** A condition over the table alias `t`, for `update … where` and `delete … where`; parameters start at `first`. */
@@ -171,8 +276,18 @@ export interface Condition {
   readonly params: readonly unknown[];
 }
 
+/** The first batch is there when this is, so that what is wrong is known before an answer begins. */
+export interface Stream {
+  /** JSON text of the counts, where asked for. */
+  readonly meta: string | null;
+  readonly batches: AsyncIterable<readonly string[]>;
+}
+
 export interface Prepared {
   readonly text: string;
+  readonly form: 'text' | 'rows';
+  /** What was asked without a value in it, for logs: `article[id,author[name]] where status._eq sort -date limit 25`. */
+  readonly shape: string;
   /** Set by `keep`. */
   readonly name?: string;
   readonly params: readonly unknown[];
@@ -188,8 +303,8 @@ export interface Sealing {
 }
 export const sealing = service<Sealing>('sealing', { version: '1.0.0' });
 
-/** What a concealed value reads as. */
-export const MASK = '**********';
+/** How a field of the row under a table alias reads in answers, as SQL; and what a concealed value reads as. */
+export { MASK, readExpression } from './compile/expression.ts';
 
 const UNKNOWN_FIELD = 'unknown field ';
 

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { FieldUse, Order, Pick, Read } from '../../query/contract.ts';
+import type { Aggregation, FieldUse, Order, Pick, Read } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { Scope } from './rules.ts';
 import { relatedRule, restrictUse, restrictWhere } from './where.ts';
@@ -20,6 +20,16 @@ export function restrictRead(read: Read, scope: Scope): Read {
       collection,
     ),
     pick: read.pick.flatMap((one) => restrictPick(one, collection, scope)),
+    ...(read.aggregate ? { aggregate: restrictAggregate(read.aggregate, collection, scope) } : {}),
+  };
+}
+
+/** Every field of it must be readable; one readable on some rows only counts as null on the others. */
+function restrictAggregate(aggregate: Aggregation, collection: Collection, scope: Scope): Aggregation {
+  return {
+    ...aggregate,
+    groups: aggregate.groups.map((one) => ({ ...one, use: restrictUse(one.use, collection, scope) })),
+    functions: aggregate.functions.map((one) => ({ ...one, use: one.use && restrictUse(one.use, collection, scope) })),
   };
 }
 
@@ -41,7 +51,7 @@ function restrictOrder(order: Order, collection: Collection, scope: Scope): Orde
 
 /** A key that is null to the caller on some rows leaves those in no order, and pages of them would overlap. */
 function withTieBreaker(order: readonly Order[], collection: Collection): readonly Order[] {
-  const key = order.find(({ path, use }) => path.length === 0 && use.field.name === collection.primary);
+  const key = order.find(({ path, use }) => path.length === 0 && !use.fn && use.field.name === collection.primary);
   if (!key?.use.when) return order;
   return [...order, { path: [], use: { field: key.use.field }, descending: false, implied: true }];
 }
@@ -51,10 +61,21 @@ function restrictPick(pick: Pick, collection: Collection, scope: Scope): readonl
   const access = scope.rules.fieldAccess(scope, collection, 'read', pick.field.name);
   if (access === false) return [];
   const when = access === true ? {} : { when: access };
-  if (pick.kind === 'column') return [{ ...pick, ...when }];
+  if (pick.kind === 'column') {
+    if (pick.fn?.name !== 'count' || !pick.fn.to) return [{ ...pick, ...when }];
+    if (scope.set.of(pick.fn.to.name, 'read').length === 0) return [];
+    return [{ ...pick, ...when, fn: { ...pick.fn, rule: scope.rules.rowRule(scope, pick.fn.to, 'read') } }];
+  }
+  if (pick.kind === 'any') return [{ ...pick, ...when, reads: pick.reads.map((one) => restrictTarget(one, scope)) }];
   if (scope.set.of(pick.read.collection.name, 'read').length === 0) return [];
   if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, scope) }];
   // A list of keys shows nothing of the rows but that they are there, which their row rule decides.
   const { pick: keys, ...rest } = pick.read;
   return [{ ...pick, ...when, read: { ...restrictRead({ ...rest, pick: [] }, scope), pick: keys } }];
 }
+
+/** One collection of a many-to-any: rows of one that may not be read are null, like single rows that may not. */
+const restrictTarget = (read: Read, scope: Scope): Read =>
+  scope.set.of(read.collection.name, 'read').length > 0
+    ? restrictRead(read, scope)
+    : { ...read, where: { kind: 'fixed', value: false }, searched: [], pick: [] };

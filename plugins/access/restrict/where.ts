@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { FieldUse, Where } from '../../query/contract.ts';
+import type { FieldUse, Value, Where } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { Scope } from './rules.ts';
 
@@ -13,12 +13,17 @@ export function restrictWhere(where: Where, collection: Collection, scope: Scope
     case 'either':
       return { kind: where.kind, of: where.of.map((one) => restrictWhere(one, collection, scope)) };
     case 'test':
-      return asksForKey(where) ? where : { ...where, use: restrictUse(where.use, collection, scope) };
+    case 'inside': {
+      if (asksForKey(where)) return where;
+      const values = where.values.map((value) => restrictValue(value, scope));
+      return { ...where, use: restrictUse(where.use, collection, scope), values };
+    }
     case 'one':
     case 'many':
+    case 'any':
       return {
         ...where,
-        use: restrictUse(where.use, collection, scope),
+        use: restrictUse(where.use, collection, scope, where.to),
         rule: relatedRule(where.to, scope),
         where: restrictWhere(where.where, where.to, scope),
       };
@@ -27,8 +32,22 @@ export function restrictWhere(where: Where, collection: Collection, scope: Scope
   }
 }
 
+/** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in any other path. */
+function restrictValue(value: Value, scope: Scope): Value {
+  if (typeof value !== 'object' || value === null || !('via' in value) || !value.via) return value;
+  const { start, path } = value.via;
+  let at = start;
+  const steps = path.map((step) => {
+    const use = restrictUse(step.use, at, scope);
+    if (!step.to) return { ...step, use };
+    at = step.to;
+    return { ...step, use, rule: relatedRule(step.to, scope) };
+  });
+  return { ...value, via: { ...value.via, rule: relatedRule(start, scope), path: steps } };
+}
+
 /** The service's own comparison in a read by key; no query can contain it. */
-const asksForKey = ({ values: [value] }: Extract<Where, { kind: 'test' }>): boolean =>
+const asksForKey = ({ values: [value] }: Extract<Where, { kind: 'test' | 'inside' }>): boolean =>
   typeof value === 'object' && value !== null && value.dynamic === 'key';
 
 /** The row rule of a related collection; FORBIDDEN where the caller may not read it at all. */
@@ -37,10 +56,19 @@ export function relatedRule(to: Collection, scope: Scope): Where {
   return scope.rules.rowRule(scope, to, 'read');
 }
 
-/** FORBIDDEN for a field that may not be read; one readable on some rows only is null on the others. */
-export function restrictUse(use: FieldUse, collection: Collection, scope: Scope): FieldUse {
-  const { field } = use;
-  const access = scope.rules.fieldAccess(scope, collection, 'read', field.name);
-  if (access === false) throw fail('FORBIDDEN', `field ${field.name} of ${collection.name} may not be read`);
-  return access === true ? use : { field, when: access };
+/**
+ * FORBIDDEN for a field that may not be read; one readable on some rows only is null on the others. Of a `$FOLLOW` to
+ * `to` it is the field on the far side that counts.
+ */
+export function restrictUse(use: FieldUse, collection: Collection, scope: Scope, to?: Collection): FieldUse {
+  const { follow, fn } = use;
+  const field = follow ?? use.field;
+  const home = follow && to ? to : collection;
+  const access = scope.rules.fieldAccess(scope, home, 'read', field.name);
+  if (access === false) throw fail('FORBIDDEN', `field ${field.name} of ${home.name} may not be read`);
+  const counted = fn?.name === 'count' && fn.to ? { fn: { ...fn, rule: relatedRule(fn.to, scope) } } : {};
+  // A condition on the far side is about rows there, which the row rule of that collection covers only as a whole.
+  if (follow && access !== true)
+    throw fail('FORBIDDEN', `field ${field.name} of ${home.name} may not be read on every row`);
+  return access === true ? { ...use, ...counted } : { ...use, ...counted, when: access };
 }

@@ -1,5 +1,7 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
 import type { Operator, Value, Where } from '../contract.ts';
+import { jsonbOf } from './function.ts';
+import { operandSql } from './operand.ts';
 import type { Statement } from './statement.ts';
 import { dynamicSql, geoSql, known, listSql, valueSql } from './values.ts';
 
@@ -13,13 +15,36 @@ const COMPARISONS: Partial<Readonly<Record<Operator, string>>> = {
 };
 const PATTERN = /^_(n?)(i?)(contains|starts_with|ends_with)$/;
 
+type Test = Extract<Where, { kind: 'test' | 'inside' }>;
+
+/** What functions answer, and what stands inside a JSON value, has no field of its own: these stand for its type. */
+const stand = (field: Field, type: FieldType): Field => ({ ...field, type, column: null, concealed: false });
+
+/** The field whose type a comparison goes by. */
+export function fieldIn(test: Test): Field {
+  const { field, fn } = test.use;
+  if (test.kind === 'test') return fn ? stand(field, 'integer') : field;
+  return stand(field, test.as === 'number' ? 'decimal' : test.as === 'boolean' ? 'boolean' : 'text');
+}
+
+/** `_json`: a value of another kind than the operand's counts as none. */
+export function insideSql(statement: Statement, alias: string, test: Extract<Where, { kind: 'inside' }>): string {
+  const value = jsonbOf(test.use.field, operandSql(statement, alias, test.use));
+  const path = statement.param(test.path, 'text[]');
+  const text = `(${value} #>> ${path})`;
+  if (test.as === 'text') return testSql(statement, text, test);
+  const type = test.as === 'number' ? 'numeric' : 'boolean';
+  return testSql(
+    statement,
+    `case when jsonb_typeof(${value} #> ${path}) = '${test.as}' then ${text}::${type} end`,
+    test,
+  );
+}
+
 /** A comparison of the left side with what the query gave. */
-export function testSql(
-  statement: Statement,
-  left: string,
-  { use, operator, values }: Extract<Where, { kind: 'test' }>,
-): string {
-  const { field } = use;
+export function testSql(statement: Statement, left: string, test: Test): string {
+  const { operator, values } = test;
+  const field = fieldIn(test);
   const [first] = values;
   const comparison = COMPARISONS[operator];
   if (comparison) return `${comparable(left, field)} ${comparison} ${valueSql(statement, field, first ?? null)}`;

@@ -1,34 +1,38 @@
 import type { Field } from '../../schema/contract.ts';
-import { MASK } from '../contract.ts';
 import { columnOf } from './statement.ts';
 
+/** What a concealed value reads as. */
+export const MASK = '**********';
+
+/** How a field of the row `alias` reads. */
+export const readExpression = (alias: string, field: Field): string => shownSql(columnOf(alias, field), field);
+
 /**
- * How a field reads (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
+ * How a field's value reads (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
  * secrets as the mask. PostgreSQL formats, so the JSON it makes needs no second pass. Only infinity has no format: it
  * is its own text.
  */
-export function readExpression(alias: string, field: Field): string {
-  const column = columnOf(alias, field);
-  if (field.concealed || field.type === 'hash') return `case when ${column} is null then null else '${MASK}' end`;
-  if (field.column?.array) return listExpression(column, field.column.sqlType);
+export function shownSql(value: string, field: Field): string {
+  if (field.concealed || field.type === 'hash') return `case when ${value} is null then null else '${MASK}' end`;
+  if (field.column?.array) return listExpression(value, field.column.sqlType);
   switch (field.type) {
     case 'timestamp':
-      return `coalesce(${UTC(column)}, ${column}::text)`;
+      return `coalesce(${UTC(value)}, ${value}::text)`;
     case 'dateTime':
-      return `coalesce(to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS'), ${column}::text)`;
+      return `coalesce(to_char(${value}, 'YYYY-MM-DD"T"HH24:MI:SS'), ${value}::text)`;
     case 'time':
-      return field.column?.dataType.includes('with time zone') ? `${column}::text` : `to_char(${column}, 'HH24:MI:SS')`;
+      return field.column?.dataType.includes('with time zone') ? `${value}::text` : `to_char(${value}, 'HH24:MI:SS')`;
     case 'bigInteger':
     case 'decimal':
     case 'unknown':
-      return `${column}::text`;
+      return `${value}::text`;
     case 'csv':
-      return `case when ${column} = '' then '[]'::json else to_json(string_to_array(${column}, ',')) end`;
+      return `case when ${value} = '' then '[]'::json else to_json(string_to_array(${value}, ',')) end`;
     case 'json':
       // A text column may be declared to hold JSON (special `cast-json`).
-      return field.column?.dataType.startsWith('json') ? column : `${column}::json`;
+      return field.column?.dataType.startsWith('json') ? value : `${value}::json`;
     default:
-      return field.type.startsWith('geometry') ? `ST_AsGeoJSON(${column})::json` : column;
+      return field.type.startsWith('geometry') ? `ST_AsGeoJSON(${value})::json` : value;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Field, Overview } from '../../schema/contract.ts';
+import type { Collection, Field, Overview } from '../../schema/contract.ts';
 import type { Dynamic } from '../contract.ts';
 
 /** A parameter whose value is known only when the statement runs. */
@@ -47,8 +47,17 @@ export function quote(name: string): string {
   return quoted;
 }
 
-export const tableOf = (table: { schema: string; name: string }): string =>
-  `${quote(table.schema)}.${quote(table.name)}`;
+/** A name from the overview as a text in the statement. */
+export const literal = (text: string): string => {
+  const escaped = text.replaceAll("'", "''");
+  return escaped.includes('\\') ? `E'${escaped.replaceAll('\\', '\\\\')}'` : `'${escaped}'`;
+};
+
+/** Collections without a table are never read: whoever asks for one has made a mistake. */
+export function tableOf(table: Collection['table']): string {
+  if (!table) throw new Error('a collection without a table cannot be read');
+  return `${quote(table.schema)}.${quote(table.name)}`;
+}
 
 /** A field's column in the row `alias`. */
 export const columnOf = (alias: string, field: Field): string =>

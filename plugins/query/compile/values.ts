@@ -1,11 +1,18 @@
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { Dynamic, Value } from '../contract.ts';
+import type { Dynamic, Value, Via, ViaStep } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
+import { childLink } from './links.ts';
+import { operandSql } from './operand.ts';
 import { columnOf, type Pending, type Statement, tableOf } from './statement.ts';
+import { conjunction, whereClause, whereSql, wrapped } from './where.ts';
 
 /** For a dynamic operand, the condition that it has a value. */
 export const known = (statement: Statement, field: Field, value: Value): readonly string[] =>
-  isSubject(value) ? [`${dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`] : [];
+  isSubject(value)
+    ? [
+        `${value.via?.several ? whoSql(statement, value) : dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`,
+      ]
+    : [];
 
 const isSubject = (value: Value): value is Extract<Dynamic, { dynamic: 'user' | 'role' }> =>
   typeof value === 'object' && value !== null && (value.dynamic === 'user' || value.dynamic === 'role');
@@ -21,8 +28,13 @@ export function listSql(statement: Statement, field: Field, values: readonly Val
   const plain = values.filter((value) => typeof value !== 'object');
   if (plain.length === values.length) return statement.param(values, `${sqlTypeOf(field, widest(values))}[]`);
   // Each entry a parameter of its own where one of them is known only at run time (or is null).
-  return `array[${values.map((value) => valueSql(statement, field, value)).join(', ')}]`;
+  const type = sqlTypeOf(field, null);
+  const lists = values.filter(isSeveral).map((value) => `array(${pathSql(statement, value)})::${type}[]`);
+  const rest = values.filter((value) => !isSeveral(value)).map((value) => valueSql(statement, field, value));
+  return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
+
+const isSeveral = (value: Value): value is Along => isSubject(value) && value.via?.several === true;
 
 const widest = (values: readonly Value[]): Value => values.find((value) => !isInt8(value)) ?? values[0] ?? null;
 
@@ -65,24 +77,37 @@ function sqlTypeOf(field: Field, value: Value): string {
 export function dynamicSql(statement: Statement, value: Dynamic, type: string): string {
   if (value.dynamic === 'now' || value.dynamic === 'key' || !value.via)
     return statement.param({ pending: value } satisfies Pending, type);
-  // The row behind $CURRENT_USER.a.b is read inside the same statement, with system rights.
-  const [head, ...rest] = value.via.path;
+  return `(${pathSql(statement, value as Along)})::${type}`;
+}
+
+type Along = Extract<Dynamic, { dynamic: 'user' | 'role' }>;
+
+const whoSql = (statement: Statement, { dynamic }: Along): string =>
+  statement.param({ pending: { dynamic } } satisfies Pending, 'uuid');
+
+/** The values at the end of `$CURRENT_USER.a.b`, read inside the same statement. */
+function pathSql(statement: Statement, value: Along): string {
+  const { start, rule, path } = value.via as Via;
   let alias = statement.alias();
-  const start = value.via.start;
   const key = start.fields.get(start.primary ?? 'id') as Field;
-  let from = `${tableOf(start.table as { schema: string; name: string })} ${alias}`;
-  const where = `${columnOf(alias, key)} = ${statement.param({ pending: { dynamic: value.dynamic } } satisfies Pending, 'uuid')}`;
-  let field = head as Field;
-  for (const next of rest) {
-    const to = statement.overview.collections.get(
-      field.relation?.kind === 'one' ? field.relation.to : '',
-    ) as Collection;
+  const conditions = [
+    `${columnOf(alias, key)} = ${whoSql(statement, value)}`,
+    rule && whereSql(statement, alias, rule),
+  ];
+  let from = `${tableOf(start.table)} ${alias}`;
+  for (const step of path.slice(0, -1)) {
+    const to = step.to as Collection;
     const joined = statement.alias();
-    from += ` join ${tableOf(to.table as { schema: string; name: string })} ${joined} on ${columnOf(joined, targetField(field, to))} = ${columnOf(alias, field)}`;
+    const link =
+      childLink(statement, step.use, to)?.(joined, alias) ??
+      `${columnOf(joined, targetField(step.use.field, to))} = ${operandSql(statement, alias, step.use)}`;
+    const when = step.use.field.column ? undefined : step.use.when && whereSql(statement, alias, step.use.when);
+    const on = [link, when, step.rule && whereSql(statement, joined, step.rule)].map(wrapped);
+    from += ` join ${tableOf(to.table)} ${joined} on ${conjunction(on)}`;
     alias = joined;
-    field = next;
   }
-  return `(select ${columnOf(alias, field)} from ${from} where ${where})::${type}`;
+  const last = path.at(-1) as ViaStep;
+  return `select ${operandSql(statement, alias, last.use)} from ${from}${whereClause(conditions.map(wrapped))}`;
 }
 
 export const geoSql = (statement: Statement, value: Value): string =>

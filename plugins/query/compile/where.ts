@@ -1,8 +1,9 @@
-import type { Collection, Field } from '../../schema/contract.ts';
-import type { FieldUse, Where } from '../contract.ts';
+import type { Where } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
-import { testSql } from './comparison.ts';
-import { columnOf, quote, type Statement, tableOf } from './statement.ts';
+import { fieldIn, insideSql, testSql } from './comparison.ts';
+import { anyLink, childLink } from './links.ts';
+import { operandSql } from './operand.ts';
+import { columnOf, type Statement, tableOf } from './statement.ts';
 import { known } from './values.ts';
 
 /** A condition over the row `alias`; `true` for one that holds always. */
@@ -20,6 +21,10 @@ export function whereSql(statement: Statement, alias: string, where: Where): str
       return oneSql(statement, alias, where);
     case 'many':
       return manySql(statement, alias, where);
+    case 'any':
+      return anySql(statement, alias, where);
+    case 'inside':
+      return insideSql(statement, alias, where);
   }
 }
 
@@ -32,16 +37,14 @@ const bracketed = (statement: Statement, alias: string, where: Where): string =>
 export const conjunction = (conditions: readonly (string | undefined)[]): string =>
   conditions.filter((one) => one !== undefined && one !== 'true').join(' and ');
 
+/** In brackets, unless it says nothing. */
+export const wrapped = (sql: string | undefined): string | undefined =>
+  sql === undefined || sql === 'true' ? undefined : `(${sql})`;
+
 export const whereClause = (conditions: readonly (string | undefined)[]): string => {
   const sql = conjunction(conditions);
   return sql === '' ? '' : ` where ${sql}`;
 };
-
-/** The left side: the column, or null on rows where the caller may not see it. */
-export function operandSql(statement: Statement, alias: string, { field, when }: FieldUse): string {
-  const column = columnOf(alias, field);
-  return when ? `(case when ${whereSql(statement, alias, when)} then ${column} end)` : column;
-}
 
 function oneSql(statement: Statement, alias: string, where: Extract<Where, { kind: 'one' }>): string {
   const { use, to } = where;
@@ -86,8 +89,12 @@ function ofNulls(statement: Statement, where: Where): string {
       return ofNulls(statement, where.where);
     case 'many':
       return where.quantifier === 'none' ? unknowable(statement, where.where).join(' and ') || 'true' : 'false';
+    case 'any':
+      return 'false';
+    case 'inside':
     case 'test': {
       const [flag] = where.values;
+      if (where.kind === 'test' && where.use.fn?.name === 'count') return 'false';
       if (where.operator === '_null' || where.operator === '_empty') return String(flag === true);
       if (where.operator === '_nnull' || where.operator === '_nempty') return String(flag === false);
       return 'false';
@@ -97,16 +104,28 @@ function ofNulls(statement: Statement, where: Where): string {
 
 function manySql(statement: Statement, alias: string, where: Extract<Where, { kind: 'many' }>): string {
   const { use, to } = where;
-  const children = childrenOf(statement, use.field, to);
-  if (!children || !to.table) return where.quantifier === 'none' ? 'true' : 'false';
+  const link = childLink(statement, use, to);
+  if (!link || !to.table) return where.quantifier === 'none' ? 'true' : 'false';
   const inner = statement.alias();
-  const joined = `${inner}.${children.key} = ${alias}.${children.parent}`;
   const when = use.when ? bracketed(statement, alias, use.when) : undefined;
   const rule = where.rule ? bracketed(statement, inner, where.rule) : undefined;
-  const sql = `exists (select 1 from ${tableOf(to.table)} ${inner}${whereClause([joined, when, rule, bracketed(statement, inner, where.where)])})`;
+  const inside = bracketed(statement, inner, where.where);
+  const sql = `exists (select 1 from ${tableOf(to.table)} ${inner}${whereClause([link(inner, alias), when, rule, inside])})`;
   if (where.quantifier === 'some') return sql;
   // "None of them is mine" says nothing where there is no "me": what compares with nothing matches no row here either.
   return [`not ${sql}`, ...unknowable(statement, where.where)].join(' and ');
+}
+
+function anySql(
+  statement: Statement,
+  alias: string,
+  { use, by, to, rule, where }: Extract<Where, { kind: 'any' }>,
+): string {
+  if (!to.table) return 'false';
+  const inner = statement.alias();
+  const link = anyLink(inner, to, alias, operandSql(statement, alias, use), by);
+  const conditions = [link, rule && bracketed(statement, inner, rule), bracketed(statement, inner, where)];
+  return `exists (select 1 from ${tableOf(to.table)} ${inner}${whereClause(conditions)})`;
 }
 
 /** The conditions that the user or role a condition speaks of, at any depth, is there. */
@@ -119,23 +138,10 @@ function unknowable(statement: Statement, where: Where): readonly string[] {
       return where.of.flatMap((one) => unknowable(statement, one));
     case 'one':
     case 'many':
+    case 'any':
       return unknowable(statement, where.where);
+    case 'inside':
     case 'test':
-      return where.values.flatMap((value) => known(statement, where.use.field, value));
+      return where.values.flatMap((value) => known(statement, fieldIn(where), value));
   }
-}
-
-/** The quoted columns that tie a to-many alias to its rows: the children's key and what it points at. */
-export function childrenOf(
-  statement: Statement,
-  field: Field,
-  to: Collection,
-): { key: string; parent: string } | undefined {
-  if (field.relation?.kind !== 'many') return undefined;
-  const { relation } = field.relation;
-  const key = to.fields.get(relation.field)?.column?.name;
-  const owner = statement.overview.collections.get(field.collection);
-  const parent =
-    relation.schema?.foreign_key_column ?? (owner?.primary ? owner.fields.get(owner.primary)?.column?.name : undefined);
-  return key && parent ? { key: quote(key), parent: quote(parent) } : undefined;
 }

@@ -1,12 +1,16 @@
-import type { Collection, Field } from '../../schema/contract.ts';
-import { refuseAny, type Scope } from './scope.ts';
+import type { Collection, Field, Relation } from '../../schema/contract.ts';
+import { headOf, keyOf, type Name, nameOf } from './names.ts';
+import type { Scope } from './scope.ts';
 import { invalid, type Path, textList } from './shape.ts';
 
-/** What was asked of one field: itself, what lies behind it, or both (then the nested form wins). */
+/** What was asked of one field: itself, a function of it, what lies behind it, or both (then the nested form wins). */
 export interface Wanted {
   readonly field: Field;
   readonly key: string;
+  readonly fn?: Name['fn'];
   readonly nested: readonly string[] | null;
+  /** Of a many-to-any: what was asked of the rows of one collection only. */
+  readonly scoped: ReadonlyMap<string, readonly string[]>;
 }
 
 const MAX_ENTRIES = 2000;
@@ -15,11 +19,15 @@ const MAX_ENTRIES = 2000;
 export function parseFields(raw: unknown, path: Path): readonly string[] {
   const list = textList(raw, path);
   if (list.length > MAX_ENTRIES) throw invalid(`has more than ${MAX_ENTRIES} entries`, path);
-  for (const entry of list) {
-    if (entry.includes('\0')) throw invalid('must not contain a NUL character', path);
-    if (/[()]/.test(entry)) throw invalid(`functions such as "${entry.slice(0, 60)}" are not supported yet`, path);
-  }
+  for (const entry of list) if (entry.includes('\0')) throw invalid('must not contain a NUL character', path);
   return list.length === 0 ? ['*'] : list;
+}
+
+interface Place {
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly path: Path;
+  /** The relation that led here, where wildcards must not lead back (`backlink=false`). */
+  readonly notBack: Relation | undefined;
 }
 
 /** Entries grouped by the field they begin with, in the order of first mention. Unknown names are left out. */
@@ -27,36 +35,43 @@ export function wantedFields(
   scope: Scope,
   collection: Collection,
   entries: readonly string[],
-  aliases: ReadonlyMap<string, string>,
+  { aliases, path, notBack }: Place,
 ): readonly Wanted[] {
-  const wanted = new Map<string, { field: Field; nested: string[] | null }>();
-  const want = (key: string, rest: string | undefined) => {
-    const name = aliases.get(key) ?? key;
-    const field = collection.fields.get(name);
-    if (!field || (rest !== undefined && !rest.startsWith('*'))) refuseAny(scope, collection, name);
-    if (!field && scope.visible(collection, name)) scope.onUnknown();
+  type Open = { field: Field; key: string; fn?: Name['fn']; nested: string[] | null; scoped: Map<string, string[]> };
+  const wanted = new Map<string, Open>();
+
+  function want(step: string, rest: string | undefined): void {
+    const meant = nameOf(aliases.get(step) ?? step, path);
+    const { collection: only, fn } = meant;
+    const field = collection.fields.get(meant.field);
+    // What may not be known is left out before anything could be said about its type or where it leads.
+    if (!scope.visible(collection, meant.field)) return;
+    if (!field) scope.onUnknown();
     if (!field || isPresentation(field)) return;
-    if (rest !== undefined && !field.relation) return;
-    const known = wanted.get(key) ?? { field, nested: null };
-    if (rest !== undefined) known.nested = [...(known.nested ?? []), rest];
+    if (rest !== undefined && (fn || !field.relation)) return;
+    if (only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowed.includes(only))) return;
+    const key = aliases.has(step) ? step : keyOf(meant);
+    const known: Open = wanted.get(key) ?? { field, key, ...(fn ? { fn } : {}), nested: null, scoped: new Map() };
+    if (rest !== undefined && only !== undefined) known.scoped.set(only, [...(known.scoped.get(only) ?? []), rest]);
+    else if (rest !== undefined) known.nested = [...(known.nested ?? []), rest];
     wanted.set(key, known);
-  };
-  for (const entry of entries) {
-    const dot = entry.indexOf('.');
-    const head = dot < 0 ? entry : entry.slice(0, dot);
-    const rest = dot < 0 ? undefined : entry.slice(dot + 1);
-    if (head !== '*') want(head, rest);
-    else for (const name of [...collection.fields.keys(), ...aliases.keys()]) spread(name, rest);
   }
-  return [...wanted].map(([key, { field, nested }]) => ({ key, field, nested }));
 
   /** `*.*` is the columns and one level more; `*.name` only looks behind relations. */
   function spread(name: string, rest: string | undefined): void {
     const field = collection.fields.get(aliases.get(name) ?? name);
-    if (rest === undefined) want(name, undefined);
-    else if (field?.relation) want(name, rest);
-    else if (rest.startsWith('*')) want(name, undefined);
+    if (rest === undefined || aliases.get(name)?.includes('(')) want(name, undefined);
+    else if (field?.relation) {
+      if (!notBack || field.relation.relation !== notBack) want(name, rest);
+    } else if (rest.startsWith('*')) want(name, undefined);
   }
+
+  for (const entry of entries) {
+    const [head, rest] = headOf(entry, path);
+    if (head !== '*') want(head, rest);
+    else for (const name of [...collection.fields.keys(), ...aliases.keys()]) spread(name, rest);
+  }
+  return [...wanted.values()];
 }
 
 /** Dividers, groups and the like: aliases that hold nothing. */

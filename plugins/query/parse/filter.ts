@@ -1,19 +1,17 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { OPERATORS, type Operator, type Where } from '../contract.ts';
+import { type FieldUse, OPERATORS, type Operator, type Where } from '../contract.ts';
+import { all, EVERYTHING } from './conjunction.ts';
+import { followed, isFollow } from './follow.ts';
+import { useOf } from './functions.ts';
+import { insideJson } from './inside-json.ts';
+import { nameOf, stepsOf } from './names.ts';
 import { isNull, operands } from './operand.ts';
 import { operatorsOf } from './operators.ts';
 import { collectionNamed, knownField, type Scope, spend } from './scope.ts';
 import { fromJson, invalid, isObject, type Path } from './shape.ts';
 
-export const EVERYTHING: Where = { kind: 'all', of: [] };
 const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
-
-/** The conjunction of conditions, flattened. */
-export function all(conditions: readonly Where[]): Where {
-  const flat = conditions.flatMap((one) => (one.kind === 'all' ? one.of : [one]));
-  return flat.length === 1 ? (flat[0] as Where) : { kind: 'all', of: flat };
-}
 
 /** A filter (specification rule 7; grammar in the conventions): JSON text or object. Absent matches everything. */
 export function parseFilter(scope: Scope, collection: Collection, raw: unknown, path: Path): Where {
@@ -31,9 +29,24 @@ function group(scope: Scope, collection: Collection, raw: unknown, path: Path, d
       if (key === '_and' || key === '_or')
         return logic(key, rule, at, (one, here) => group(scope, collection, one, here, depth));
       if (key.startsWith('_')) throw invalid(`"${key.slice(0, 40)}" is not a field or a logical operator`, at);
-      return ruleOf(scope, knownField(scope, collection, key), rule, at, depth);
+      return keyed(scope, collection, key, rule, at, depth);
     }),
   );
+}
+
+/** What stands under a field, a function of one, one target of a many-to-any, or a relation followed backwards. */
+function keyed(scope: Scope, collection: Collection, key: string, rule: unknown, at: Path, depth: number): Where {
+  if (isFollow(key)) return ruleOf(scope, followed(scope, collection, key, at), rule, at, depth);
+  if (key.includes('(')) {
+    const [first = '', ...rest] = stepsOf(key, at);
+    // `year(author.born)` is what `author: { year(born) }` is.
+    if (rest.length > 0) return keyed(scope, collection, first, { [rest.join('.')]: rule }, at, depth);
+    const use = useOf(scope, collection, first, at);
+    if (use.fn?.name === 'json') throw invalid('json(…) is for fields and sort; filter with _json', at);
+    return ruleOf(scope, use, rule, at, depth);
+  }
+  if (key.includes(':')) return throughAny(scope, collection, key, rule, at, depth);
+  return ruleOf(scope, { field: knownField(scope, collection, key) }, rule, at, depth);
 }
 
 function logic(key: '_and' | '_or', raw: unknown, path: Path, each: (one: unknown, path: Path) => Where): Where {
@@ -44,23 +57,25 @@ function logic(key: '_and' | '_or', raw: unknown, path: Path, each: (one: unknow
   return key === '_and' || of.length === 0 ? all(of) : { kind: 'either', of };
 }
 
-/** What stands behind a field name: a bare value, operators, or a filter on what the field leads to. */
-function ruleOf(scope: Scope, field: Field, raw: unknown, path: Path, depth: number): Where {
-  if (raw === null) return test(scope, field, '_null', true, path);
+/** What stands behind a name: a bare value, operators, or a filter on what the field leads to. */
+function ruleOf(scope: Scope, use: FieldUse, raw: unknown, path: Path, depth: number): Where {
+  const { field } = use;
+  if (raw === null) return test(scope, use, '_null', true, path);
   if (Array.isArray(raw)) throw invalid('must be a value, operators or a nested filter', path);
-  if (!isObject(raw)) return test(scope, field, '_eq', raw, path);
+  if (!isObject(raw)) return test(scope, use, '_eq', raw, path);
   const conditions: Where[] = [];
   const nested: [string, unknown][] = [];
   for (const [key, value] of Object.entries(raw)) {
     const at = [...path, key];
     spend(scope, at, depth);
-    if (KNOWN.has(key)) conditions.push(test(scope, field, key as Operator, value, at));
-    else if (key === '_some' || key === '_none') conditions.push(quantified(scope, field, key, value, at, depth));
+    if (KNOWN.has(key)) conditions.push(test(scope, use, key as Operator, value, at));
+    else if (key === '_some' || key === '_none') conditions.push(quantified(scope, use, key, value, at, depth));
+    else if (key === '_json') conditions.push(insideJson(scope, use, value, at));
     else if ((key === '_and' || key === '_or') && !(field.relation && leads(value))) {
-      conditions.push(logic(key, value, at, (one, here) => ruleOf(scope, field, one, here, depth)));
+      conditions.push(logic(key, value, at, (one, here) => ruleOf(scope, use, one, here, depth)));
     } else nested.push([key, value]);
   }
-  if (nested.length > 0) conditions.push(throughRelation(scope, field, Object.fromEntries(nested), path, depth + 1));
+  if (nested.length > 0) conditions.push(throughRelation(scope, use, Object.fromEntries(nested), path, depth + 1));
   return all(conditions);
 }
 
@@ -70,54 +85,71 @@ const leads = (list: unknown): boolean =>
     (one) => isObject(one) && Object.keys(one).some((key) => !KNOWN.has(key)),
   );
 
-function throughRelation(scope: Scope, field: Field, raw: object, path: Path, depth: number): Where {
-  const { relation } = field;
+function throughRelation(scope: Scope, use: FieldUse, raw: object, path: Path, depth: number): Where {
+  const { relation, name } = use.field;
   const first = Object.keys(raw)[0] ?? '';
-  if (relation?.kind !== 'one' && relation?.kind !== 'many') {
-    if (relation?.kind === 'any') throw invalid('many-to-any is not supported yet', path);
+  if (use.fn || !relation) {
     throw first.startsWith('_')
       ? invalid(`"${first.slice(0, 40)}" is not an operator`, [...path, first])
-      : fail('FORBIDDEN', `${field.name} leads nowhere`);
+      : fail('FORBIDDEN', `${name} leads nowhere`);
   }
+  if (relation.kind === 'any') throw invalid(`needs a collection: ${name}:<collection>`, path);
   const to = collectionNamed(scope, relation.to);
   const where = group(scope, to, raw, path, depth);
   return relation.kind === 'one'
-    ? { kind: 'one', use: { field }, to, where }
-    : { kind: 'many', use: { field }, to, quantifier: 'some', where };
+    ? { kind: 'one', use, to, where }
+    : { kind: 'many', use, to, quantifier: 'some', where };
+}
+
+/** `item:headings`: the rows whose many-to-any leads to a row of that collection for which the filter holds. */
+function throughAny(scope: Scope, collection: Collection, key: string, raw: unknown, at: Path, depth: number): Where {
+  const { field: name, collection: only = '' } = nameOf(key, at);
+  const field = knownField(scope, collection, name);
+  const { relation } = field;
+  if (relation?.kind !== 'any') throw invalid(`${name} is no many-to-any`, at);
+  const by = collection.fields.get(relation.by);
+  if (!relation.allowed.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
+  const to = collectionNamed(scope, only);
+  return { kind: 'any', use: { field }, by, to, where: group(scope, to, raw, at, depth + 1) };
 }
 
 function quantified(
   scope: Scope,
-  field: Field,
+  use: FieldUse,
   key: '_some' | '_none',
   raw: unknown,
   path: Path,
   depth: number,
 ): Where {
-  if (field.relation?.kind !== 'many') throw invalid(`${key} is for to-many fields`, path);
-  const to = collectionNamed(scope, field.relation.to);
+  const { relation } = use.field;
+  if (use.fn || relation?.kind !== 'many') throw invalid(`${key} is for to-many fields`, path);
+  const to = collectionNamed(scope, relation.to);
   const where = group(scope, to, raw, path, depth + 1);
-  return { kind: 'many', use: { field }, to, quantifier: key === '_some' ? 'some' : 'none', where };
+  return { kind: 'many', use, to, quantifier: key === '_some' ? 'some' : 'none', own: true, where };
 }
 
-function test(scope: Scope, field: Field, operator: Operator, raw: unknown, path: Path): Where {
-  if (field.relation?.kind === 'many') return testOfAlias(scope, field, operator, raw, path);
-  if (!operatorsOf(field).has(operator)) throw invalid(`${operator} does not fit a field of type ${field.type}`, path);
-  if (operator === '_eq' && isNull(raw)) return test(scope, field, '_null', true, path);
-  if (operator === '_neq' && isNull(raw)) return test(scope, field, '_nnull', true, path);
-  const values = operands(scope, field, operator, raw, path);
-  return values ? { kind: 'test', use: { field }, operator, values } : EVERYTHING;
+function test(scope: Scope, use: FieldUse, operator: Operator, raw: unknown, path: Path): Where {
+  if (!use.fn && use.field.relation?.kind === 'many') return testOfAlias(scope, use, operator, raw, path);
+  if (!operatorsOf(use).has(operator))
+    throw invalid(
+      `${operator} does not fit ${use.fn ? `what ${use.fn.name} gives` : `a field of type ${use.field.type}`}`,
+      path,
+    );
+  if (operator === '_eq' && isNull(raw)) return test(scope, use, '_null', true, path);
+  if (operator === '_neq' && isNull(raw)) return test(scope, use, '_nnull', true, path);
+  const values = operands(scope, use, operator, raw, path);
+  return values ? { kind: 'test', use, operator, values } : EVERYTHING;
 }
 
 /** An operator on a to-many alias itself speaks of the related keys; `_null` asks whether there are none. */
-function testOfAlias(scope: Scope, field: Field, operator: Operator, raw: unknown, path: Path): Where {
-  const to = collectionNamed(scope, (field.relation as { to: string }).to);
-  const key = to.primary ? to.fields.get(to.primary) : undefined;
+function testOfAlias(scope: Scope, use: FieldUse, operator: Operator, raw: unknown, path: Path): Where {
+  const to = collectionNamed(scope, (use.field.relation as { to: string }).to);
+  const key: Field | undefined = to.primary ? to.fields.get(to.primary) : undefined;
   if (!key) throw invalid(`${to.name} has no key to compare`, path);
   if (operator === '_null' || operator === '_nnull') {
-    const [wanted] = operands(scope, key, operator, raw, path) ?? [];
+    const [wanted] = operands(scope, { field: key }, operator, raw, path) ?? [];
     const none = (operator === '_null') === wanted;
-    return { kind: 'many', use: { field }, to, quantifier: none ? 'none' : 'some', where: EVERYTHING };
+    return { kind: 'many', use, to, quantifier: none ? 'none' : 'some', own: true, where: EVERYTHING };
   }
-  return { kind: 'many', use: { field }, to, quantifier: 'some', where: test(scope, key, operator, raw, path) };
+  return { kind: 'many', use, to, quantifier: 'some', where: test(scope, { field: key }, operator, raw, path) };
 }

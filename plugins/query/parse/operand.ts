@@ -1,5 +1,5 @@
-import type { Field, FieldType } from '../../schema/contract.ts';
-import type { Dynamic, Operator, Value } from '../contract.ts';
+import type { FieldType } from '../../schema/contract.ts';
+import type { Dynamic, FieldUse, Operator, Value } from '../contract.ts';
 import { isUuid } from '../uuid.ts';
 import { dynamicValue } from './dynamic.ts';
 import type { Scope } from './scope.ts';
@@ -16,7 +16,7 @@ export const isNull = (raw: unknown): boolean => raw === null || raw === 'null' 
 /** The right side of a comparison, checked against the type of the left one. `null` = the predicate drops out. */
 export function operands(
   scope: Scope,
-  field: Field,
+  use: FieldUse,
   operator: Operator,
   raw: unknown,
   path: Path,
@@ -25,10 +25,10 @@ export function operands(
   if (LISTS.includes(operator)) {
     const list = listOf(raw, path);
     if (operator.endsWith('between') && list.length !== 2) return null;
-    return list.map((entry, at) => operand(scope, field, entry, [...path, at]));
+    return list.map((entry, at) => operand(scope, use, entry, operator, [...path, at]));
   }
   if (raw === '') throw invalid('an empty text compares with nothing; use _empty', path);
-  return [operand(scope, field, raw, path)];
+  return [operand(scope, use, raw, operator, path)];
 }
 
 /** `true`, `false` and their texts; nothing at all is what `filter[a][_null]` without a value gives. */
@@ -50,18 +50,21 @@ function listOf(raw: unknown, path: Path): readonly unknown[] {
   return list;
 }
 
-function operand(scope: Scope, field: Field, raw: unknown, path: Path): Value {
+function operand(scope: Scope, { field, fn }: FieldUse, raw: unknown, operator: Operator, path: Path): Value {
+  const type: FieldType = fn ? 'integer' : field.type;
   if (isNull(raw)) return null;
   if (typeof raw === 'object' || raw === undefined) {
-    if (isObject(raw) && field.type.startsWith('geometry')) return JSON.stringify(raw);
+    if (isObject(raw) && type.startsWith('geometry')) return JSON.stringify(raw);
     throw invalid('must be a single value', path);
   }
   if (typeof raw === 'string') {
     if (raw.includes('\0')) throw invalid('must not contain a NUL character', path);
     const dynamic: Dynamic | undefined = raw.startsWith('$') ? dynamicValue(scope, raw, path) : undefined;
+    if (dynamic && 'via' in dynamic && dynamic.via?.several && operator !== '_in' && operator !== '_nin')
+      throw invalid(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
     if (dynamic) return dynamic;
   }
-  return typed(field.type, raw as string | number | boolean, path);
+  return typed(type, raw as string | number | boolean, path);
 }
 
 function typed(type: FieldType, raw: string | number | boolean, path: Path): Value {

@@ -1,5 +1,4 @@
-import type { Field } from '../../schema/contract.ts';
-import type { Operator } from '../contract.ts';
+import type { FieldUse, Operator } from '../contract.ts';
 
 const NULLS = ['_null', '_nnull'] as const;
 const EMPTIES = ['_empty', '_nempty'] as const;
@@ -22,8 +21,9 @@ const masked = set(NULLS, EMPTIES);
 const geometry = set(EQUAL, SPACE, NULLS);
 const loose = set(EQUAL, ORDER, MEMBER, NULLS, EMPTIES, TEXT);
 
-/** Which operators fit a field (conventions, "Operators by field type"); concealed fields tell only null and empty. */
-export function operatorsOf(field: Field): ReadonlySet<Operator> {
+/** Which operators fit (conventions, "Operators by field type"); concealed fields tell only null and empty. */
+export function operatorsOf({ field, fn }: FieldUse): ReadonlySet<Operator> {
+  if (fn) return ordered;
   if (field.concealed) return masked;
   switch (field.type) {
     case 'string':

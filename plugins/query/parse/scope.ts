@@ -15,8 +15,10 @@ export interface Ceilings {
 export interface Scope {
   readonly overview: Overview;
   readonly ceilings: Ceilings;
-  /** Permission rules: may follow `$CURRENT_USER.a.b`. */
+  /** Permission rules: follow `$CURRENT_USER.a.b` with the system's rights. */
   readonly trusted: boolean;
+  /** May wildcards lead back along the relation they came by? */
+  readonly backlink: boolean;
   readonly visible: Visible;
   readonly onUnknown: () => void;
   readonly spent: { nodes: number };
@@ -36,16 +38,8 @@ export function spend(scope: Scope, path: Path, depth: number): void {
 export function knownField(scope: Scope, collection: Collection, name: string): Field {
   if (!scope.visible(collection, name)) throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be known`);
   const field = collection.fields.get(name);
-  if (!field) refuseAny(scope, collection, name);
   if (!field) throw unknownField(name, collection.name);
   return field;
-}
-
-/** `item:headings`, and whatever else leads on from a many-to-any field. */
-export function refuseAny(scope: Scope, collection: Collection, name: string): void {
-  const [head = ''] = name.split(':');
-  const isAny = collection.fields.get(head)?.relation?.kind === 'any';
-  if (isAny && scope.visible(collection, head)) throw invalid('many-to-any is not supported yet', [name]);
 }
 
 export function collectionNamed(scope: Scope, name: string): Collection {

@@ -1,47 +1,79 @@
 import { fail } from '#kernel';
-import type { Collection } from '../../schema/contract.ts';
-import type { FieldUse, Order } from '../contract.ts';
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { FieldUse, Order, OrderStep } from '../contract.ts';
+import { useOf } from './functions.ts';
+import { nameOf, stepsOf } from './names.ts';
 import { collectionNamed, knownField, type Scope, spend } from './scope.ts';
 import { invalid, type Path, textList } from './shape.ts';
 
+/** `-author.name` and the like: which way round, and by what. */
+export const directed = (entry: string): { readonly text: string; readonly descending: boolean } =>
+  entry.startsWith('-') ? { text: entry.slice(1).trim(), descending: true } : { text: entry, descending: false };
+
 /** `sort=-date,author.name`; a name that is unknown or leads nowhere is FORBIDDEN, like one that may not be read. */
-export function parseSort(scope: Scope, collection: Collection, raw: unknown, path: Path): readonly Order[] {
+export function parseSort(
+  scope: Scope,
+  collection: Collection,
+  raw: unknown,
+  aliases: ReadonlyMap<string, string>,
+  path: Path,
+): readonly Order[] {
   return textList(raw, path).map((entry, index) => {
     const at = [...path, index];
     spend(scope, at, 0);
-    const descending = entry.startsWith('-');
-    const names = (descending ? entry.slice(1) : entry).split('.');
-    if (names.some((name) => /[()]/.test(name))) throw invalid('functions are not supported yet', at);
-    return { ...follow(scope, collection, names, at), descending };
+    const { text, descending } = directed(entry);
+    return { ...follow(scope, collection, stepsOf(aliases.get(text) ?? text, at), at), descending };
   });
 }
 
-function follow(scope: Scope, collection: Collection, names: readonly string[], at: Path) {
-  const path: { use: FieldUse; to: Collection }[] = [];
+function follow(scope: Scope, collection: Collection, steps: readonly string[], at: Path) {
+  const path: OrderStep[] = [];
   let here = collection;
-  for (const [depth, name] of names.entries()) {
-    const field = knownField(scope, here, name);
-    if (field.concealed) throw fail('FORBIDDEN', `${name} is concealed and cannot be sorted by`);
-    if (depth === names.length - 1) {
-      if (!field.column || ['json', 'unknown', 'binary'].includes(field.type))
-        throw invalid(`cannot sort by ${name}`, at);
-      return { path, use: { field } };
-    }
-    if (field.relation?.kind !== 'one' && field.relation?.kind !== 'many')
-      throw invalid(`cannot sort through ${name}`, at);
-    spend(scope, at, depth + 1);
-    here = collectionNamed(scope, field.relation.to);
-    path.push({ use: { field }, to: here });
+  for (const step of steps.slice(0, -1)) {
+    const next = stepOf(scope, here, step, at);
+    spend(scope, at, path.length + 1);
+    path.push(next);
+    here = next.to;
   }
-  throw invalid('is empty', at);
+  return { path, use: sortable(useOf(scope, here, steps.at(-1) ?? '', at), at) };
+}
+
+function stepOf(scope: Scope, here: Collection, step: string, at: Path): OrderStep {
+  const { field: name, collection: only, fn } = nameOf(step, at);
+  const field = readable(knownField(scope, here, name));
+  const { relation } = field;
+  if (fn) throw invalid(`cannot sort through ${step.slice(0, 60)}`, at);
+  if (relation?.kind === 'any') {
+    if (only === undefined) throw invalid(`needs a collection: ${name}:<collection>`, at);
+    const by = here.fields.get(relation.by);
+    if (!relation.allowed.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
+    return { use: { field }, by, to: collectionNamed(scope, only) };
+  }
+  if (!relation || only !== undefined) throw invalid(`cannot sort through ${step.slice(0, 60)}`, at);
+  return { use: { field }, to: collectionNamed(scope, relation.to) };
+}
+
+function readable(field: Field): Field {
+  if (field.concealed) throw fail('FORBIDDEN', `${field.name} is concealed and cannot be sorted by`);
+  return field;
+}
+
+function sortable(use: FieldUse, at: Path): FieldUse {
+  const { column, type, name } = readable(use.field);
+  if (use.fn) return use;
+  if (!column || ['json', 'unknown', 'binary'].includes(type) || type.startsWith('geometry'))
+    throw invalid(`cannot sort by ${name}`, at);
+  return use;
 }
 
 /** The default order, and the key as the last tie breaker, so that pages never overlap. */
 export function withDefaults(collection: Collection, asked: readonly Order[], manual: string | null): readonly Order[] {
+  const isAsked = (name: string | null) =>
+    asked.some(({ path, use }) => path.length === 0 && !use.fn && use.field.name === name);
   const sortField = manual ?? collection.sortField;
   const names = asked.length > 0 ? [collection.primary] : [sortField, collection.primary];
   const implied = names
-    .filter((name) => name !== null && !asked.some((one) => one.path.length === 0 && one.use.field.name === name))
+    .filter((name) => name !== null && !isAsked(name))
     .map((name) => collection.fields.get(name as string))
     .filter((field) => field?.column)
     .map((field) => ({ path: [], use: { field }, descending: false, implied: true }) as Order);

@@ -1,9 +1,16 @@
-import type { Collection, Field, FieldType, Overview, Relation } from '../../../plugins/schema/contract.ts';
+import type {
+  Collection,
+  Field,
+  FieldType,
+  Overview,
+  Relation,
+  RelationEnd,
+} from '../../../plugins/schema/contract.ts';
 
 /**
  * A schema in few words, for tests of the query engine alone:
  * `{ book: { id: 'integer key', title: 'string', author: 'one person', tags: 'many tag.book' } }`.
- * The words after a type: `key`, `concealed`.
+ * The words after a type: `key`, `concealed`. `any kind hero|quote` is a many-to-any whose collection the field `kind` names.
  */
 export type Sketch = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -36,6 +43,7 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
     for (const [field, words] of Object.entries(fields)) {
       const [kind, related] = words.split(' ');
       if (kind === 'one' && related) relations.push(relationOf(tables, schema, collection, field, related));
+      if (kind === 'any') relations.push({ collection, field, related: null, meta: null, schema: null });
     }
   }
   const collections = Object.entries(tables).map(([name, fields]): Collection => {
@@ -62,7 +70,8 @@ export function createTables(tables: Sketch): string {
       const columns = Object.entries(fields).flatMap(([field, words]) => {
         const [kind, related] = words.split(' ');
         if (kind === 'many') return [];
-        const type = kind === 'one' ? typeOf(tables, related as string) : (kind as FieldType);
+        const type =
+          kind === 'one' ? typeOf(tables, related as string) : kind === 'any' ? 'string' : (kind as FieldType);
         return [`"${field}" ${SQL[type]?.[0]}${words.includes('key') ? ' primary key' : ''}`];
       });
       return `create table "${name}" (${columns.join(', ')});`;
@@ -89,7 +98,7 @@ function fieldOf(
     const relation = relations.find((one) => one.collection === to && one.field === key) as Relation;
     return { ...base, type: 'alias', column: null, relation: { kind: 'many', relation, to } };
   }
-  const type = kind === 'one' ? typeOf(tables, related) : (kind as FieldType);
+  const type = kind === 'one' ? typeOf(tables, related) : kind === 'any' ? 'string' : (kind as FieldType);
   const relation = relations.find((one) => one.collection === collection && one.field === name);
   return {
     ...base,
@@ -114,8 +123,15 @@ function fieldOf(
       enumValues: null,
       comment: null,
     },
-    relation: relation ? { kind: 'one', relation, to: related } : null,
+    relation: relation ? endOf(relation, words) : null,
   };
+}
+
+function endOf(relation: Relation, words: string): RelationEnd {
+  const [kind, related = '', allowed = ''] = words.split(' ');
+  return kind === 'any'
+    ? { kind, relation, by: related, allowed: allowed.split('|') }
+    : { kind: 'one', relation, to: related };
 }
 
 const relationOf = (tables: Sketch, schema: string, collection: string, field: string, related: string): Relation => ({

@@ -1,0 +1,79 @@
+import type { Field } from '../../schema/contract.ts';
+import type { Aggregation, FieldUse, Read } from '../contract.ts';
+import { shownSql } from './expression.ts';
+import { operandSql } from './operand.ts';
+import { orderBy } from './order.ts';
+import { conditionsOf, cutOf } from './rows.ts';
+import { columnOf, quote, type Statement, tableOf } from './statement.ts';
+import { whereClause, wrapped } from './where.ts';
+
+type AggregateFn = Aggregation['functions'][number];
+
+/**
+ * Groups in place of rows (conventions, "Aggregation shapes"): computed, ordered and cut in the inner select, named and
+ * put together in the outer one.
+ */
+export function groupsSql(
+  statement: Statement,
+  read: Read & { readonly aggregate: Aggregation },
+  link?: (alias: string) => string,
+): string {
+  const { groups, functions, order } = read.aggregate;
+  const inner = statement.alias();
+  const outer = statement.alias();
+  const values = [
+    ...groups.map(({ use }, at) => `${operandSql(statement, inner, use)} as g${at}`),
+    ...functions.map((one, at) => `${computed(statement, inner, read, one)} as f${at}`),
+  ];
+  const where = whereClause([link?.(inner), ...conditionsOf(statement, inner, read)].map(wrapped));
+  const by = groups.length > 0 ? ` group by ${groups.map((_, at) => at + 1).join(', ')}` : '';
+  const terms = order.map(({ of, at, descending }) => ({
+    sql: String(of === 'groups' ? at + 1 : groups.length + at + 1),
+    descending,
+  }));
+  const cut = groups.length > 0 ? cutOf(statement, read) : '';
+  const from = `select ${values.join(', ')} from ${tableOf(read.collection.table)} ${inner}${where}${by}${orderBy(terms)}${cut}`;
+  return `select ${[...shownGroups(outer, groups), ...shownFunctions(outer, functions)].join(', ')} from (${from}) ${outer}`;
+}
+
+const shownGroups = (outer: string, groups: Aggregation['groups']): readonly string[] =>
+  groups.map(
+    ({ key, use }, at) => `${use.fn ? `${outer}.g${at}` : shownSql(`${outer}.g${at}`, use.field)} as ${quote(key)}`,
+  );
+
+/** `count` of `*` alone is a number; everything else an object by field. */
+function shownFunctions(outer: string, functions: Aggregation['functions']): readonly string[] {
+  const names = [...new Set(functions.map(({ name }) => name))];
+  return names.map((name) => {
+    const mine = functions.flatMap((one, at) => (one.name === name ? [{ one, value: `${outer}.f${at}` }] : []));
+    const [first] = mine;
+    const bare = mine.length === 1 && first?.one.use === null && (name === 'count' || name === 'countAll');
+    const fields = mine.map(({ one, value }) => `${shownResult(one, value)} as ${quote(one.key)}`).join(', ');
+    return `${bare ? first.value : `(select row_to_json(x.*) from (select ${fields}) x)`} as ${quote(name)}`;
+  });
+}
+
+function computed(statement: Statement, alias: string, read: Read, { name, use }: AggregateFn): string {
+  if (!use) {
+    const key = read.collection.primary && read.collection.fields.get(read.collection.primary);
+    return name === 'countDistinct' && key ? `count(distinct ${columnOf(alias, key)})` : 'count(*)';
+  }
+  const distinct = name.endsWith('Distinct') ? 'distinct ' : '';
+  const value = operandSql(statement, alias, use);
+  return `${name.replace('Distinct', '')}(${distinct}${distinct ? comparable(value, use) : least(value, use, name)})`;
+}
+
+/** Types without an order or equality of their own are compared as they read. */
+const comparable = (value: string, { field }: FieldUse): string =>
+  field.type === 'json' || field.type.startsWith('geometry') ? `${value}::text` : value;
+
+const least = (value: string, { field }: FieldUse, name: string): string =>
+  field.type === 'uuid' && (name === 'min' || name === 'max') ? `${value}::text` : value;
+
+/** Exact types stay texts, as they are in rows. */
+function shownResult({ name, use }: AggregateFn, value: string): string {
+  if (!use || name.startsWith('count')) return value;
+  const { field } = use;
+  if (name === 'min' || name === 'max') return field.type === 'uuid' ? value : shownSql(value, field as Field);
+  return field.type === 'bigInteger' || field.type === 'decimal' ? `${value}::text` : value;
+}

@@ -1,0 +1,37 @@
+import type { Field } from '../../schema/contract.ts';
+import type { DatePart, FieldUse } from '../contract.ts';
+import { childLink } from './links.ts';
+import { columnOf, type Statement, tableOf } from './statement.ts';
+import { whereClause, whereSql } from './where.ts';
+
+const PARTS: Partial<Readonly<Record<DatePart, string>>> = { weekday: 'dow' };
+
+/** A function of a field of the row `alias`, or of a value made from it; whole numbers but for `json`. */
+export function functionSql(
+  statement: Statement,
+  alias: string,
+  { field, fn }: FieldUse & { readonly fn: NonNullable<FieldUse['fn']> },
+  value = field.column ? columnOf(alias, field) : '',
+): string {
+  if (fn.name === 'json') return `(${jsonbOf(field, value)} #> ${statement.param(fn.path, 'text[]')})`;
+  if (fn.name !== 'count') return partSql(field, fn.name, value);
+  if (!fn.to)
+    return `case when jsonb_typeof(${jsonbOf(field, value)}) = 'array' then jsonb_array_length(${jsonbOf(field, value)}) end`;
+  const child = statement.alias();
+  const link = childLink(statement, { field }, fn.to);
+  if (!link || !fn.to.table) return '0';
+  const rule = fn.rule && whereSql(statement, child, fn.rule);
+  const where = whereClause([link(child, alias), rule && `(${rule})`]);
+  return `(select count(*) from ${tableOf(fn.to.table)} ${child}${where})`;
+}
+
+export const jsonbOf = (field: Field, value: string): string =>
+  field.column?.dataType === 'jsonb' ? value : `${value}::jsonb`;
+
+/** Moments with a zone are taken apart in UTC; infinity has no parts. */
+function partSql(field: Field, part: DatePart, value: string): string {
+  const zoned = field.type === 'timestamp' || field.column?.dataType.includes('with time zone');
+  const extract = `extract(${PARTS[part] ?? part} from ${zoned ? `${value} at time zone 'UTC'` : value})`;
+  const whole = part === 'second' ? `floor(${extract})::int` : `${extract}::int`;
+  return field.type === 'time' ? whole : `case when isfinite(${value}) then ${whole} end`;
+}

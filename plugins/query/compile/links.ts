@@ -1,0 +1,45 @@
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { FieldUse } from '../contract.ts';
+import { targetField } from '../parse/scope.ts';
+import { columnOf, literal, quote, type Statement } from './statement.ts';
+
+/** The condition that ties a row behind a to-many alias to its parent; undefined where nothing does. */
+export function childLink(
+  { overview }: Statement,
+  { field }: Pick<FieldUse, 'field'>,
+  to: Collection,
+): ((child: string, parent: string) => string) | undefined {
+  if (field.relation?.kind !== 'many') return undefined;
+  const { relation } = field.relation;
+  const far = to.fields.get(relation.field);
+  const owner = overview.collections.get(field.collection);
+  const key = owner?.primary ? owner.fields.get(owner.primary)?.column?.name : undefined;
+  if (far?.relation?.kind === 'any' && far.column && key) {
+    const by = to.fields.get(far.relation.by);
+    if (!by?.column) return undefined;
+    return (child, parent) =>
+      `${columnOf(child, by)} = ${literal(field.collection)} and ${columnOf(child, far)}::text = ${parent}.${quote(key)}::text`;
+  }
+  const above = relation.schema?.foreign_key_column ?? key;
+  if (!far?.column || !above) return undefined;
+  return (child, parent) => `${columnOf(child, far)} = ${parent}.${quote(above)}`;
+}
+
+const SHAPES: Partial<Readonly<Record<Field['type'], string>>> = {
+  integer: '^-?[0-9]{1,18}$',
+  bigInteger: '^-?[0-9]{1,18}$',
+  uuid: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+};
+
+/**
+ * The condition that a many-to-any of the row `alias` leads to the row `joined` of `to`. The stored key is text; it is
+ * made the key's own type, so that its index is used, and only where it can be: other rows lead elsewhere.
+ */
+export function anyLink(joined: string, to: Collection, alias: string, value: string, by: Field): string {
+  const key = targetField({ relation: null } as Field, to);
+  const shape = SHAPES[key.type];
+  const is = `${columnOf(alias, by)} = ${literal(to.name)}`;
+  if (!shape) return `${is} and ${columnOf(joined, key)}::text = ${value}::text`;
+  const type = key.type === 'uuid' ? 'uuid' : 'int8';
+  return `${columnOf(joined, key)} = case when ${is} and ${value}::text ~ '${shape}' then ${value}::text::${type} end`;
+}

@@ -1,0 +1,80 @@
+import type { Field } from '../../schema/contract.ts';
+import type { Read } from '../contract.ts';
+import { groupsSql } from './aggregate.ts';
+import { orderBy, orderTerms } from './order.ts';
+import { pickList } from './picks.ts';
+import { searchSql } from './search.ts';
+import { columnOf, quote, type Statement, tableOf } from './statement.ts';
+import { whereClause, whereSql, wrapped } from './where.ts';
+
+/** The row rule, the filter and the search of a node. */
+export function conditionsOf(statement: Statement, alias: string, read: Read): readonly (string | undefined)[] {
+  return [
+    read.rule && whereSql(statement, alias, read.rule),
+    whereSql(statement, alias, read.where),
+    read.search === null ? undefined : searchSql(statement, alias, read),
+  ];
+}
+
+/**
+ * A row type without columns has no whole-row value, so a read that may show nothing says so itself. The bare alias could
+ * be taken for a column of that name, which any client can make (`alias[r]=id`).
+ */
+export const rowJson = ({ pick, aggregate }: Read, alias: string): string =>
+  pick.length === 0 && !aggregate ? `'{}'::json` : `row_to_json(${alias}.*)`;
+
+export const cutOf = (statement: Statement, { limit, offset }: Read): string =>
+  `${limit === null ? '' : ` limit ${limit}`}${offset === 0 ? '' : ` offset ${statement.param(offset, 'int8')}`}`;
+
+/**
+ * The rows of one node, or its groups. Without relations: one select. With them, rows are chosen, ordered and cut first,
+ * and only then joined to what hangs on them, so that a limit of 25 never costs more than 25 look-ups a relation.
+ */
+export function rowsSql(statement: Statement, read: Read, link?: (alias: string) => string): string {
+  if (read.aggregate) return groupsSql(statement, { ...read, aggregate: read.aggregate }, link);
+  const inner = statement.alias();
+  const joins: string[] = [];
+  const keys = read.keys ? keysSource(statement, read, inner) : undefined;
+  const order = keys
+    ? [{ sql: `${keys.alias}.at`, descending: false }]
+    : orderTerms(statement, inner, read.order, joins);
+  const conditions = [link?.(inner), ...conditionsOf(statement, inner, read)].map(wrapped);
+  const source = keys ? keys.from : `${tableOf(read.collection.table)} ${inner}`;
+  const from = ` from ${source}${joins.join('')}${whereClause(conditions)}`;
+  const cut = cutOf(statement, read);
+
+  if (read.pick.every((pick) => pick.kind === 'column' && !isCostly(pick))) {
+    return `select ${pickList(statement, inner, read.pick, []) || '1 as "?"'}${from}${orderBy(order)}${cut}`;
+  }
+  const outer = statement.alias();
+  const mark = markFor(read);
+  const marks = order.map((one, at) => ({ sql: `${outer}.${quote(`${mark}${at}`)}`, descending: one.descending }));
+  const exported = order.map((one, at) => `, ${one.sql} as ${quote(`${mark}${at}`)}`).join('');
+  const related: string[] = [];
+  const picks = pickList(statement, outer, read.pick, related);
+  return `select ${picks} from (select ${inner}.*${exported}${from}${orderBy(order)}${cut}) ${outer}${related.join('')}${orderBy(marks)}`;
+}
+
+/** Counted once a row, so only for the rows that are answered. */
+const isCostly = (pick: Read['pick'][number]): boolean =>
+  pick.kind === 'column' && pick.fn?.name === 'count' && pick.fn.to !== undefined;
+
+/** The beginning of names that none of the table's own columns has. */
+function markFor({ collection }: Read): string {
+  let mark = '~';
+  for (const { column } of collection.fields.values()) while (column?.name.startsWith(mark)) mark += '~';
+  return mark;
+}
+
+/** Rows by key come in the order of the keys. */
+function keysSource(statement: Statement, read: Read, alias: string): { from: string; alias: string } {
+  const key = read.collection.fields.get(read.collection.primary as string) as Field;
+  const list = statement.alias();
+  // An int8 list is understood by every integer index, whatever its values.
+  const type = key.type === 'integer' ? 'int8' : (key.column?.sqlType ?? 'text');
+  const values = statement.param(read.keys, `${type}[]`);
+  return {
+    alias: list,
+    from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableOf(read.collection.table)} ${alias} on ${columnOf(alias, key)} = ${list}.key`,
+  };
+}

@@ -1,0 +1,117 @@
+import { fail } from '#kernel';
+import type { Collection, FieldType } from '../../schema/contract.ts';
+import { AGGREGATES, type AggregateName, type Aggregation, type FieldUse } from '../contract.ts';
+import { useOf } from './functions.ts';
+import { keyOf, nameOf } from './names.ts';
+import { type Scope, spend } from './scope.ts';
+import { fromJson, invalid, isObject, type Path, textList } from './shape.ts';
+import { directed } from './sort.ts';
+
+interface Raw {
+  readonly aggregate?: unknown;
+  readonly groupBy?: unknown;
+  readonly sort?: unknown;
+}
+
+const NUMERIC: readonly FieldType[] = ['integer', 'bigInteger', 'decimal', 'float'];
+const COMPARABLE: readonly FieldType[] = [
+  ...NUMERIC,
+  ...(['date', 'dateTime', 'timestamp', 'time', 'string', 'text', 'uuid'] as const),
+];
+
+/** `aggregate` and `groupBy` (conventions, "Aggregation"); undefined where neither is asked for. */
+export function parseAggregate(
+  scope: Scope,
+  collection: Collection,
+  raw: Raw,
+  aliases: ReadonlyMap<string, string>,
+  path: Path,
+): Aggregation | undefined {
+  const asked = fromJson(raw.aggregate, [...path, 'aggregate']) ?? {};
+  if (!isObject(asked)) throw invalid('must be an object of functions', [...path, 'aggregate']);
+  const groups = textList(raw.groupBy, [...path, 'groupBy']).map((entry, index) => {
+    const at = [...path, 'groupBy', index];
+    spend(scope, at, 0);
+    return groupOf(scope, collection, entry, aliases, at);
+  });
+  const functions = Object.entries(asked).flatMap(([name, fields]) =>
+    functionsOf(scope, collection, name, fields, [...path, 'aggregate', name]),
+  );
+  if (groups.length === 0 && functions.length === 0) return undefined;
+  return { groups, functions, order: orderOf({ groups, functions }, raw.sort, [...path, 'sort']) };
+}
+
+function groupOf(
+  scope: Scope,
+  collection: Collection,
+  entry: string,
+  aliases: ReadonlyMap<string, string>,
+  at: Path,
+): Aggregation['groups'][number] {
+  const text = aliases.get(entry) ?? entry;
+  if (!text.includes('(') && text.includes('.')) throw invalid('groups are fields of the collection itself', at);
+  const use = plain(useOf(scope, collection, text, at));
+  const { type, column } = use.field;
+  if (use.fn?.name === 'json' || (!use.fn && (!column || type === 'json' || type.startsWith('geometry'))))
+    throw invalid(`cannot group by ${entry.slice(0, 60)}`, at);
+  return { key: aliases.has(entry) ? entry : keyOf(nameOf(text, at)), use };
+}
+
+function functionsOf(
+  scope: Scope,
+  collection: Collection,
+  asked: string,
+  fields: unknown,
+  path: Path,
+): Aggregation['functions'] {
+  const name = AGGREGATES.find((one) => one === asked);
+  if (!name) throw invalid(`there is no aggregate "${asked.slice(0, 40)}"`, path);
+  const keys = [...new Set(name === 'countAll' ? ['*'] : textList(fields, path))];
+  if (keys.length === 0) throw invalid('names no field', path);
+  return keys.map((key, index) => {
+    const at = [...path, index];
+    spend(scope, at, 0);
+    if (key === '*') {
+      if (!name.startsWith('count')) throw invalid(`${name} needs a field`, at);
+      return { name, key, use: null };
+    }
+    const use = plain(useOf(scope, collection, key, at));
+    checkFits(name, use, at);
+    return { name, key, use };
+  });
+}
+
+function checkFits(name: AggregateName, { field, fn }: FieldUse, at: Path): void {
+  if (fn) throw invalid('takes fields, not functions of them', at);
+  const fits = name.startsWith('count')
+    ? field.column !== null
+    : name === 'min' || name === 'max'
+      ? COMPARABLE.includes(field.type) && !field.column?.array
+      : NUMERIC.includes(field.type) && !field.column?.array;
+  if (!fits) throw invalid(`${name} does not fit a field of type ${field.type}`, at);
+}
+
+/** Groups of a concealed value, or how many there are, would tell what is concealed. */
+function plain(use: FieldUse): FieldUse {
+  if (use.field.concealed) throw fail('FORBIDDEN', `${use.field.name} is concealed and cannot be aggregated`);
+  return use;
+}
+
+/** By groups or aggregates, as they are called in the answer; without a word by the groups in their order. */
+function orderOf({ groups, functions }: Omit<Aggregation, 'order'>, sort: unknown, path: Path): Aggregation['order'] {
+  const asked = textList(sort, path).map((entry, index) => {
+    const { text, descending } = directed(entry);
+    const group = groups.findIndex(({ key, use }) => key === text || (!use.fn && use.field.name === text));
+    if (group >= 0) return { of: 'groups', at: group, descending } as const;
+    const called = groups.findIndex(({ use }) => use.fn && text === `${use.fn.name}(${use.field.name})`);
+    if (called >= 0) return { of: 'groups', at: called, descending } as const;
+    const dot = text.indexOf('.');
+    const [name, key] = dot < 0 ? [text, undefined] : [text.slice(0, dot), text.slice(dot + 1)];
+    const found = functions.findIndex((one) => one.name === name && (key === undefined || one.key === key));
+    if (found < 0) throw invalid('groups are sorted by what they are grouped by or by an aggregate', [...path, index]);
+    return { of: 'functions', at: found, descending } as const;
+  });
+  const named = new Set(asked.filter(({ of }) => of === 'groups').map(({ at }) => at));
+  const rest = groups.flatMap((_, at) => (named.has(at) ? [] : [{ of: 'groups', at, descending: false } as const]));
+  return [...asked, ...rest];
+}

@@ -1,0 +1,27 @@
+import type { Where } from '../contract.ts';
+
+export const EVERYTHING: Where = { kind: 'all', of: [] };
+
+type Many = Extract<Where, { kind: 'many' }>;
+
+/**
+ * The conjunction of conditions, flattened. Conditions on one to-many alias speak of the same related row (conventions,
+ * "Relations"), so they become one; `_some` and `_none` each speak of rows of their own.
+ */
+export function all(conditions: readonly Where[]): Where {
+  const flat: Where[] = [];
+  const places = new Map<unknown, number>();
+  for (const one of conditions.flatMap((each) => (each.kind === 'all' ? each.of : [each]))) {
+    const place = isBare(one) ? places.get(one.use.field) : undefined;
+    if (place === undefined) {
+      if (isBare(one)) places.set(one.use.field, flat.length);
+      flat.push(one);
+    } else {
+      const before = flat[place] as Many;
+      flat[place] = { ...before, where: all([before.where, (one as Many).where]) };
+    }
+  }
+  return flat.length === 1 ? (flat[0] as Where) : { kind: 'all', of: flat };
+}
+
+const isBare = (one: Where): one is Many => one.kind === 'many' && one.quantifier === 'some' && !one.own;

@@ -1,0 +1,75 @@
+import type { Collection } from '../../schema/contract.ts';
+import type { Read } from '../contract.ts';
+import { parseAggregate } from './aggregate.ts';
+import { parseFilter } from './filter.ts';
+import { parsePaging } from './paging.ts';
+import { parseAliases, parseSearch, searchable } from './parameters.ts';
+import { type Place, parsePicks } from './picks.ts';
+import { type Scope, spend } from './scope.ts';
+import { invalid, isObject, type Path } from './shape.ts';
+import { parseSort, withDefaults } from './sort.ts';
+
+/** One node's parameters without their underscores; `below` holds the nodes of its relations. */
+export interface Node {
+  readonly filter?: unknown;
+  readonly sort?: unknown;
+  readonly limit?: unknown;
+  readonly offset?: unknown;
+  readonly page?: unknown;
+  readonly search?: unknown;
+  readonly alias?: unknown;
+  readonly aggregate?: unknown;
+  readonly groupBy?: unknown;
+  readonly below?: Readonly<Record<string, unknown>>;
+}
+
+const NOTHING: Node = {};
+// biome-ignore format: a list of names
+const DEEP = new Set(['_filter', '_sort', '_limit', '_offset', '_page', '_search', '_alias', '_aggregate', '_groupBy']);
+
+export function parseNode(
+  scope: Scope,
+  collection: Collection,
+  entries: readonly string[],
+  node: Node,
+  path: Path,
+  place: Place,
+): Read {
+  spend(scope, path, place.depth);
+  for (const [name, below] of Object.entries(node.below ?? {})) {
+    if (!isObject(below)) throw invalid('must be an object', [...path, 'deep', name]);
+  }
+  const search = parseSearch(node.search, [...path, 'search']);
+  const aliases = parseAliases(node.alias, [...path, 'alias']);
+  const aggregate = parseAggregate(scope, collection, node, aliases, path);
+  const sort = () => parseSort(scope, collection, node.sort, aliases, [...path, 'sort']);
+  return {
+    collection,
+    where: parseFilter(scope, collection, node.filter, [...path, 'filter']),
+    search,
+    searched: search === null ? [] : searchable(collection),
+    ...parsePaging(node, scope.ceilings, path, place.unlimited),
+    ...(aggregate
+      ? { aggregate, order: [], pick: [] }
+      : {
+          order: withDefaults(collection, sort(), place.manual),
+          pick: parsePicks(scope, collection, entries, node, aliases, path, place),
+        }),
+    meta: [],
+    single: false,
+  };
+}
+
+/** `deep[author][_filter]`: parameters carry an underscore, everything else names a relation further down. */
+export function belowOf(node: Node, key: string, path: Path): Node {
+  const raw = node.below && Object.hasOwn(node.below, key) ? node.below[key] : undefined;
+  if (!isObject(raw)) return NOTHING;
+  const own = Object.entries(raw).filter(([name]) => name.startsWith('_'));
+  for (const [name] of own) {
+    if (!DEEP.has(name)) throw invalid(`"${name.slice(0, 40)}" is not supported here`, [...path, 'deep', key, name]);
+  }
+  return {
+    ...Object.fromEntries(own.map(([name, value]) => [name.slice(1), value])),
+    below: Object.fromEntries(Object.entries(raw).filter(([name]) => !name.startsWith('_'))),
+  };
+}

@@ -1,0 +1,55 @@
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { FieldUse, Read } from '../contract.ts';
+import { nameOf } from './names.ts';
+import { fromJson, invalid, isObject, type Path, textList } from './shape.ts';
+
+const MAX_SEARCH = 2000;
+
+export function parseSearch(raw: unknown, path: Path): string | null {
+  if (raw === undefined || raw === null || raw === '') return null;
+  if (typeof raw !== 'string' && typeof raw !== 'number') throw invalid('must be a text', path);
+  const text = String(raw);
+  if (text.includes('\0')) throw invalid('must not contain a NUL character', path);
+  // Each row is compared with the whole term: a long one costs the database seconds, and nobody types it.
+  if (text.length > MAX_SEARCH) throw invalid(`must not be longer than ${MAX_SEARCH} characters`, path);
+  return text.trim() || text;
+}
+
+const SEARCHED: readonly Field['type'][] = ['string', 'text', 'integer', 'bigInteger', 'decimal', 'float', 'uuid'];
+
+export const searchable = (collection: Collection): readonly FieldUse[] =>
+  [...collection.fields.values()]
+    .filter(
+      (field) => field.column && !field.concealed && SEARCHED.includes(field.type) && field.meta?.searchable !== false,
+    )
+    .map((field) => ({ field }));
+
+export function parseMeta(raw: unknown): Read['meta'] {
+  const all = ['total_count', 'filter_count'] as const;
+  const names = textList(typeof raw === 'string' && raw.startsWith('[') ? fromJson(raw, ['meta']) : raw, ['meta']);
+  if (names.includes('*')) return all;
+  return names.map((name) => {
+    const known = all.find((one) => one === name);
+    if (!known) throw invalid(`"${name.slice(0, 40)}" is neither total_count nor filter_count`, ['meta']);
+    return known;
+  });
+}
+
+/** `alias[latest]=comments`: new names for fields and functions of them. */
+export function parseAliases(raw: unknown, path: Path): ReadonlyMap<string, string> {
+  const aliases = fromJson(raw, path);
+  if (aliases === undefined || aliases === null) return new Map();
+  if (!isObject(aliases)) throw invalid('must be an object', path);
+  return new Map(
+    Object.entries(aliases).map(([key, name]) => {
+      const at = [...path, key];
+      if (typeof name !== 'string' || /[.():,*]/.test(key) || key.startsWith('-') || key === '')
+        throw invalid('names a field without dots', at);
+      const { field, fn, collection } = nameOf(name, at);
+      if (field.includes('.') || collection !== undefined || (!fn && /[()]/.test(name)))
+        throw invalid('names a field without dots', at);
+      if (key.includes('\0') || Buffer.byteLength(key) > 63) throw invalid('is longer than 63 bytes', at);
+      return [key, name];
+    }),
+  );
+}
