@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import Koa from 'koa';
-import { type Caller, publicCaller, requestScope } from './context.ts';
+import { type Caller, ClientGone, publicCaller, type RequestScope, requestScope } from './context.ts';
 import { envelope, Failure, Failures, fail } from './errors.ts';
 import type { HealthCheck, Middleware } from './lifecycle/kernel-facets.ts';
 import type { Log } from './log.ts';
@@ -41,7 +42,7 @@ export function compose({ middleware, health, log, state }: ComposeOptions): Koa
     request.caller = publicCaller();
     request.health = checks;
     ctx.set('X-Request-Id', id);
-    await requestScope.run({ id }, () => boundary(ctx, next, log));
+    await requestScope.run(new Scope(id, ctx), () => boundary(ctx, next, log));
   });
   for (const one of middleware) {
     // Koa reports a middleware by its function name: `plugin:layer` tells whose it is.
@@ -59,10 +60,42 @@ export function compose({ middleware, health, log, state }: ComposeOptions): Koa
   return app;
 }
 
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'SEARCH']);
+
+/** A signal costs more than the rest of the scope, and most requests are answered without one. */
+class Scope implements RequestScope {
+  readonly id: string;
+  readonly #method: string;
+  readonly #res: ServerResponse;
+  #signal: AbortSignal | undefined;
+
+  constructor(id: string, { method, res }: Koa.Context) {
+    this.id = id;
+    this.#method = method;
+    this.#res = res;
+  }
+
+  get signal(): AbortSignal | undefined {
+    if (!this.#signal && READING.has(this.#method)) this.#signal = signalOf(this.#res);
+    return this.#signal;
+  }
+}
+
+function signalOf(res: ServerResponse): AbortSignal {
+  const leave = new AbortController();
+  const check = () => {
+    if (!res.writableFinished) leave.abort(new ClientGone());
+  };
+  if (res.closed) check();
+  else res.once('close', check);
+  return leave.signal;
+}
+
 async function boundary(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<void> {
   try {
     await next();
   } catch (error) {
+    if (error instanceof ClientGone) return log.debug({ owner: 'kernel' }, 'the client went away');
     const caller = (ctx.state as RequestState).caller;
     const { status, body } = envelope(error, { admin: caller.admin });
     if (status >= 500) log.error({ err: error, owner: 'kernel' }, 'request failed');

@@ -19,10 +19,22 @@ export interface Caller {
   readonly owner?: string;
 }
 
-/** What one request carries through asynchronous calls: its id for the log, and a signal that it is gone. */
+/** What one request carries through asynchronous calls: its id for the log, and a signal that its client is gone. */
 export interface RequestScope {
   readonly id: string;
-  readonly signal?: AbortSignal;
+  /**
+   * Aborts with a `ClientGone` when the client leaves before it has its answer. Only reads (GET, HEAD, SEARCH) have one:
+   * a write runs to its end, and so does what it sets off. Made when first asked for.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Why something ended that a client no longer waits for. Nobody is there to be told. */
+export class ClientGone extends Error {
+  constructor() {
+    super('the client went away');
+    this.name = 'ClientGone';
+  }
 }
 
 export const requestScope = new AsyncLocalStorage<RequestScope>();

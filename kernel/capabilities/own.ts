@@ -119,8 +119,11 @@ export function ownCapabilities(parts: KernelParts): readonly AnyCapability[] {
       };
     },
     describe: (grant) => [
-      ...(grant.filter?.length ? [`may change or refuse ${grant.filter.join(', ')} before they are stored`] : []),
-      ...(grant.action?.length ? [`is told after ${grant.action.join(', ')}`] : []),
+      ...about(grant.filter, isChange, (names) => `may change or refuse ${names} before they are stored`),
+      ...about(grant.filter, isQuery, (names) => `may change or refuse queries before they run: ${names}`),
+      ...about(grant.filter, isRead, (names) => `may change rows as they are read, which slows these reads: ${names}`),
+      ...about(grant.action, isChange, (names) => `is told after ${names}`),
+      ...about(grant.action, isRead, (names) => `is told of rows that are read, which slows these reads: ${names}`),
       ...(grant.emit?.length ? [`emits ${grant.emit.join(', ')}`] : []),
     ],
     widens: (before, after) => listsWiden(before as never, after as never),
@@ -185,4 +188,18 @@ export function ownCapabilities(parts: KernelParts): readonly AnyCapability[] {
   };
 
   return [config, log, events, services, system, native];
+}
+
+/** A pattern with a wildcard at its end may stand for several kinds. */
+const isRead = (pattern: string): boolean => /(\.read|\*)$/.test(pattern);
+const isQuery = (pattern: string): boolean => /(\.query|\*)$/.test(pattern);
+const isChange = (pattern: string): boolean => !/\.(read|query)$/.test(pattern);
+
+function about(
+  patterns: readonly string[] | undefined,
+  which: (pattern: string) => boolean,
+  sentence: (names: string) => string,
+): readonly string[] {
+  const names = patterns?.filter(which) ?? [];
+  return names.length > 0 ? [sentence(names.join(', '))] : [];
 }

@@ -34,8 +34,10 @@ export default definePlugin({
     });
 
     // The writer's next request must see the change, so nobody waits here for the message from the database.
-    events.onAction('permissions.*', forget);
-    events.onAction('roles.*', forget);
+    for (const verb of ['create', 'update', 'delete']) {
+      events.onAction(`permissions.${verb}`, forget);
+      events.onAction(`roles.${verb}`, forget);
+    }
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await forgetCollections(db, keys as string[]);
       db.afterCommit(forget);

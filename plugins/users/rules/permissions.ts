@@ -1,4 +1,4 @@
-import { type EventMeta, type EventsApi, fail } from '#kernel';
+import { type EventsApi, fail } from '#kernel';
 import { ACTIONS, PUBLIC_ROLE } from '../../access/contract.ts';
 import { allowed, has, type Payload, type RuleDeps } from './change.ts';
 
@@ -7,12 +7,12 @@ const OBJECTS = ['permissions', 'validation', 'presets'];
 
 /** What holds for permission rows whoever writes them: a row that means nothing must not look like one that allows. */
 export function permissionRules(deps: RuleDeps, events: EventsApi): void {
-  events.onFilter('permissions.*', async (payload, meta: EventMeta) => {
-    const verb = meta.event.slice('permissions.'.length);
-    if (verb !== 'create' && verb !== 'update') return undefined;
-    await allowed(deps, meta.caller, verb, PERMISSIONS);
-    return checked(payload as Payload);
-  });
+  for (const verb of ['create', 'update'] as const) {
+    events.onFilter(`permissions.${verb}`, async (payload, { caller }) => {
+      await allowed(deps, caller, verb, PERMISSIONS);
+      return checked(payload as Payload);
+    });
+  }
 }
 
 const refused = (field: string, expected: string) =>

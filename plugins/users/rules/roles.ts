@@ -12,13 +12,9 @@ const KEY = /^[a-z_][a-z0-9_]{0,254}$/;
 
 /** What holds for roles whoever writes them, and by whichever way. */
 export function roleRules(deps: RuleDeps, events: EventsApi): void {
-  events.onFilter('roles.*', async (payload, meta) => {
-    const verb = meta.event.slice('roles.'.length);
-    if (verb === 'create') return created(deps, payload as Payload, meta);
-    if (verb === 'update') return updated(deps, payload as Payload, meta);
-    if (verb === 'delete') return deleted(deps, payload as readonly string[], meta);
-    return undefined;
-  });
+  events.onFilter('roles.create', (payload, meta) => created(deps, payload as Payload, meta));
+  events.onFilter('roles.update', (payload, meta) => updated(deps, payload as Payload, meta));
+  events.onFilter('roles.delete', (payload, meta) => deleted(deps, payload as readonly string[], meta));
 }
 
 const refused = (reason: string, field?: string) =>

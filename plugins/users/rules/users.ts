@@ -14,12 +14,9 @@ const ADMINS_ONLY = ['provider', 'external_identifier'];
 
 /** What holds for users whoever writes them, and by whichever way. */
 export function userRules(deps: RuleDeps, events: EventsApi): void {
-  events.onFilter('users.*', async (payload, meta) => {
-    const verb = meta.event.slice('users.'.length);
-    if (verb === 'create' || verb === 'update') return written(deps, verb, payload as Payload, meta);
-    if (verb === 'delete') return deleted(deps, payload, meta);
-    return undefined;
-  });
+  for (const verb of ['create', 'update'] as const)
+    events.onFilter(`users.${verb}`, (payload, meta) => written(deps, verb, payload as Payload, meta));
+  events.onFilter('users.delete', (payload, meta) => deleted(deps, payload, meta));
 }
 
 async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, meta: EventMeta): Promise<Payload> {
