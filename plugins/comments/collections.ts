@@ -1,0 +1,33 @@
+import type { SystemCollection, SystemField } from '../schema/contract.ts';
+
+export const COMMENTS = 'platform_comments';
+
+const user = (field: string, flag: string): SystemField => ({
+  field,
+  type: 'uuid',
+  nullable: true,
+  special: [flag],
+  references: { collection: 'platform_users', onDelete: 'SET NULL' },
+});
+const date = (field: string, flag: string, more: Partial<SystemField> = {}): SystemField => ({
+  field,
+  type: 'timestamp',
+  nullable: true,
+  special: [flag],
+  ...more,
+});
+
+export const comments: SystemCollection = {
+  collection: COMMENTS,
+  note: 'What users say about items',
+  fields: [
+    { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
+    { field: 'collection', type: 'string', maxLength: 64 },
+    { field: 'item', type: 'string', maxLength: 255 },
+    { field: 'comment', type: 'text' },
+    date('date_created', 'date-created', { default: 'now()' }),
+    date('date_updated', 'date-updated'),
+    user('user_created', 'user-created'),
+    user('user_updated', 'user-updated'),
+  ],
+};

@@ -1,0 +1,35 @@
+import { definePlugin } from '#kernel';
+import { access } from '../access/contract.ts';
+import { activity } from '../activity/contract.ts';
+import '../database/contract.ts';
+import { routes } from '../http/contract.ts';
+import { items } from '../items/contract.ts';
+import { notifications } from '../notifications/contract.ts';
+import { schema, systemCollections } from '../schema/contract.ts';
+import { COMMENTS, comments } from './collections.ts';
+import { createNoticesOf } from './mentions.ts';
+import manifest from './package.json' with { type: 'json' };
+import { commentRoutes } from './routes.ts';
+import { commentRules } from './rules.ts';
+import { createFindSubject } from './subject.ts';
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const { db, events } = host;
+    const used = host.use({ access, activity, items, notifications, schema });
+    const system = () => host.asSystem('a mention names users whom the writer may not read');
+    const findSubject = createFindSubject(used);
+    const noticesOf = createNoticesOf({ ...used, system, findSubject });
+    host.contribute(systemCollections, comments);
+    commentRules({ ...used, findSubject, noticesOf }, events);
+    // Another collection of the same name starts without them.
+    events.onFilter('collections.delete', async (_payload, { keys }) => {
+      await db
+        .table(COMMENTS)
+        .whereIn('collection', keys as string[])
+        .delete();
+    });
+    for (const route of commentRoutes(used.items)) host.contribute(routes, route);
+  },
+});

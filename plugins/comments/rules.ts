@@ -1,0 +1,76 @@
+import { type Caller, type EventMeta, type EventsApi, Failures, fail, isSystem } from '#kernel';
+import type { Access } from '../access/contract.ts';
+import type { Activity } from '../activity/contract.ts';
+import type { Notifications } from '../notifications/contract.ts';
+import { COMMENTS } from './collections.ts';
+import type { NoticesOf } from './mentions.ts';
+import type { FindSubject } from './subject.ts';
+
+type Payload = Readonly<Record<string, unknown>>;
+
+export interface RuleDeps {
+  readonly access: Pick<Access, 'may'>;
+  readonly activity: Pick<Activity, 'record'>;
+  readonly notifications: Notifications;
+  readonly findSubject: FindSubject;
+  readonly noticesOf: NoticesOf;
+}
+
+/** What holds for comments whoever writes them, and by whichever way. */
+export function commentRules(deps: RuleDeps, events: EventsApi): void {
+  events.onFilter('comments.create', (payload, meta) => created(deps, payload as Payload, meta));
+  events.onFilter('comments.update', (payload, meta) => updated(deps, payload as Payload, meta));
+}
+
+/** Only who is signed in and may read an item comments on it. Mentions are stored with the comment or not at all. */
+async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
+  await allowed(deps, caller, 'create');
+  if (caller.user === null && !isSystem(caller)) throw fail('FORBIDDEN', 'a comment needs a user');
+  // Here and not by a permission's presets, which come too late to be checked.
+  refuseMissing(payload);
+  const collection = textOf(payload, 'collection');
+  const key = typeof payload.item === 'number' ? payload.item : textOf(payload, 'item');
+  const comment = textOf(payload, 'comment');
+  const subject = await deps.findSubject(caller, collection, key);
+  // All reading first: what is read after a write is not remembered.
+  const notices = await deps.noticesOf(comment, subject);
+  await deps.activity.record(caller, { action: 'comment', ...subject, comment });
+  await deps.notifications.notify(caller.user, notices);
+  return { ...payload, ...subject };
+}
+
+/** What a comment is about stays, so that nobody's words end up under something else. */
+async function updated(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<undefined> {
+  await allowed(deps, caller, 'update');
+  if (isSystem(caller)) return;
+  const field = ['collection', 'item'].find((name) => payload[name] !== undefined);
+  if (field !== undefined) throw refused(field, 'cannot be changed');
+}
+
+/** What is wrong with a write is no business of those who may not write. */
+async function allowed({ access }: RuleDeps, caller: Caller, action: 'create' | 'update'): Promise<void> {
+  if (!(await access.may(caller, action, COMMENTS))) throw fail('FORBIDDEN', `no ${action} permission on ${COMMENTS}`);
+}
+
+const refused = (field: string, what: string) => fail('INVALID_PAYLOAD', `${field} ${what}.`, { field, path: [field] });
+
+function refuseMissing(payload: Payload): void {
+  const missing = ['collection', 'item', 'comment'].filter((field) => (payload[field] ?? null) === null);
+  if (missing.length === 0) return;
+  throw new Failures(
+    missing.map((field) => {
+      const type = payload[field] === null ? 'nnull' : 'required';
+      return fail('FAILED_VALIDATION', `Validation failed for field "${field}": a value is required.`, {
+        field,
+        path: [],
+        type,
+      });
+    }),
+  );
+}
+
+function textOf(payload: Payload, field: string): string {
+  const value = payload[field];
+  if (typeof value !== 'string') throw refused(field, 'must be a text');
+  return value;
+}

@@ -1,0 +1,31 @@
+import type { Caller } from '#kernel';
+import type { Items } from '../items/contract.ts';
+import type { Schema } from '../schema/contract.ts';
+
+/** The item a comment is about. */
+export interface Subject {
+  readonly collection: string;
+  /** Its key as the item itself has it, as text. */
+  readonly item: string;
+}
+
+interface Deps {
+  readonly items: Pick<Items, 'readOne'>;
+  readonly schema: Pick<Schema, 'overview'>;
+}
+
+/** The item as this caller may read it; FORBIDDEN where he may not, or where there is none. */
+export type FindSubject = (caller: Caller, collection: string, key: unknown) => Promise<Subject>;
+
+export const createFindSubject =
+  ({ items, schema }: Deps): FindSubject =>
+  async (caller, collection, key) => {
+    const primary = (await schema.overview()).collections.get(collection)?.primary;
+    // The engine says what it says about collections that are unknown or have no key.
+    const { data } = await items.readOne(caller, collection, key, primary ? { fields: [primary] } : {});
+    const row = JSON.parse(data ?? 'null') as Record<string, unknown> | null;
+    const own = primary ? row?.[primary] : undefined;
+    // A caller who may not read the key itself still names the item by it.
+    const known = typeof own === 'string' || Number.isSafeInteger(own);
+    return { collection, item: String(known ? own : key) };
+  };

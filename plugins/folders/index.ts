@@ -1,0 +1,18 @@
+import { definePlugin } from '#kernel';
+import { migrations } from '../database/contract.ts';
+import { routes } from '../http/contract.ts';
+import { collectionRoutes, items } from '../items/contract.ts';
+import { systemCollections } from '../schema/contract.ts';
+import { folders } from './collections.ts';
+import manifest from './package.json' with { type: 'json' };
+import { keepTree } from './tree.ts';
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const used = host.use({ items });
+    host.contribute(systemCollections, folders);
+    host.contribute(migrations, keepTree);
+    for (const route of collectionRoutes(used.items, '/folders', 'platform_folders')) host.contribute(routes, route);
+  },
+});

@@ -1,0 +1,26 @@
+import { definePlugin } from '#kernel';
+import { access } from '../access/contract.ts';
+import '../database/contract.ts';
+import { routes } from '../http/contract.ts';
+import { collectionRoutes, items } from '../items/contract.ts';
+import { systemCollections } from '../schema/contract.ts';
+import * as collections from './collections.ts';
+import { notifications } from './contract.ts';
+import { createNotifications } from './notify.ts';
+import manifest from './package.json' with { type: 'json' };
+import { notificationRules } from './rules.ts';
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const { db, events } = host;
+    const used = host.use({ items, access });
+    const system = () => host.asSystem('a notice goes to somebody to whom its sender may not write');
+    host.contribute(systemCollections, collections.notifications);
+    host.provide(notifications, createNotifications({ db, items: used.items, system }));
+    notificationRules(used, events);
+    for (const route of collectionRoutes(used.items, '/notifications', collections.NOTIFICATIONS)) {
+      host.contribute(routes, route);
+    }
+  },
+});

@@ -1,0 +1,27 @@
+import type { Caller } from '#kernel';
+import type { Db } from '../database/contract.ts';
+import type { Items } from '../items/contract.ts';
+import { NOTIFICATIONS } from './collections.ts';
+import type { Notifications } from './contract.ts';
+
+interface Deps {
+  readonly db: Pick<Db, 'table' | 'transaction'>;
+  readonly items: Pick<Items, 'createMany'>;
+  /** Writes to everybody. */
+  readonly system: () => Caller;
+}
+
+export const createNotifications = ({ db, items, system }: Deps): Notifications => ({
+  async notify(sender, notices) {
+    if (notices.length === 0) return;
+    await db.transaction(async () => {
+      const keys = await items.createMany(
+        system(),
+        NOTIFICATIONS,
+        notices.map((one) => ({ ...one })),
+      );
+      // The engine names the caller as the sender, and this caller is nobody.
+      if (sender !== null) await db.table(NOTIFICATIONS).whereIn('id', keys).update({ sender });
+    });
+  },
+});

@@ -1,0 +1,32 @@
+import { type EventsApi, fail, isSystem } from '#kernel';
+import type { Access } from '../access/contract.ts';
+import { NOTIFICATIONS, STATUSES } from './collections.ts';
+
+type Payload = Readonly<Record<string, unknown>>;
+
+interface Deps {
+  readonly access: Pick<Access, 'may'>;
+}
+
+/** What holds for notifications whoever writes them. */
+export function notificationRules({ access }: Deps, events: EventsApi): void {
+  const checked = (action: 'create' | 'update') =>
+    events.onFilter(`notifications.${action}`, async (payload, { caller }) => {
+      // What is wrong with a write is no business of those who may not write.
+      if (!(await access.may(caller, action, NOTIFICATIONS))) {
+        throw fail('FORBIDDEN', `no ${action} permission on ${NOTIFICATIONS}`);
+      }
+      checkStatus(payload as Payload);
+      return isSystem(caller) || action === 'create' ? undefined : withoutOrigin(payload as Payload);
+    });
+  checked('create');
+  checked('update');
+}
+
+function checkStatus({ status }: Payload): void {
+  if (status === undefined || STATUSES.some((one) => one === status)) return;
+  throw fail('INVALID_PAYLOAD', `status must be one of ${STATUSES.join(', ')}.`, { field: 'status', path: ['status'] });
+}
+
+/** Who sent it and when is the platform's to say: set on create, and never changed. */
+const withoutOrigin = ({ sender: _sender, timestamp: _timestamp, ...payload }: Payload): Payload => payload;

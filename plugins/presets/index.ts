@@ -1,0 +1,27 @@
+import { definePlugin } from '#kernel';
+import { access } from '../access/contract.ts';
+import '../database/contract.ts';
+import { routes } from '../http/contract.ts';
+import { collectionRoutes, items } from '../items/contract.ts';
+import { systemCollections } from '../schema/contract.ts';
+import { PRESETS, presets } from './collections.ts';
+import manifest from './package.json' with { type: 'json' };
+import { presetRules } from './rules.ts';
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const { db, events } = host;
+    const used = host.use({ items, access });
+    host.contribute(systemCollections, presets);
+    presetRules(used, events);
+    // Another collection of the same name starts without them.
+    events.onFilter('collections.delete', async (_payload, { keys }) => {
+      await db
+        .table(PRESETS)
+        .whereIn('collection', keys as string[])
+        .delete();
+    });
+    for (const route of collectionRoutes(used.items, '/presets', PRESETS)) host.contribute(routes, route);
+  },
+});

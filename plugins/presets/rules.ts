@@ -1,0 +1,31 @@
+import { type Caller, type EventsApi, fail } from '#kernel';
+import { type Access, APP_MINIMUM } from '../access/contract.ts';
+import { PRESETS } from './collections.ts';
+
+interface Deps {
+  readonly access: Pick<Access, 'permissions'>;
+}
+
+/**
+ * App access by itself is for presets of one's own. One for somebody else, for a role or for everybody takes a stored
+ * permission, which then says whose.
+ */
+export function presetRules({ access }: Deps, events: EventsApi): void {
+  const checked = (action: 'create' | 'update') =>
+    events.onFilter(`presets.${action}`, async (payload, { caller }) => {
+      const user = (payload as { user?: unknown }).user;
+      if (user === undefined || keyOf(user) === caller.user || (await isGranted(caller, action))) return undefined;
+      throw fail('FORBIDDEN', 'app access allows presets of the own user only');
+    });
+  checked('create');
+  checked('update');
+
+  async function isGranted(caller: Caller, action: 'create' | 'update'): Promise<boolean> {
+    const permissions = await access.permissions(caller);
+    return permissions.admin || permissions.of(PRESETS, action).some((one) => !APP_MINIMUM.includes(one));
+  }
+}
+
+/** A user comes as a key or as an object with one. */
+const keyOf = (user: unknown): unknown =>
+  typeof user === 'object' && user !== null ? (user as { id?: unknown }).id : user;

@@ -1,0 +1,17 @@
+import { definePlugin } from '#kernel';
+import { routes } from '../http/contract.ts';
+import { collectionRoutes, items } from '../items/contract.ts';
+import { systemCollections } from '../schema/contract.ts';
+import { translations } from './collections.ts';
+import manifest from './package.json' with { type: 'json' };
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const used = host.use({ items });
+    host.contribute(systemCollections, translations);
+    for (const route of collectionRoutes(used.items, '/translations', 'platform_translations')) {
+      host.contribute(routes, route);
+    }
+  },
+});

@@ -1,0 +1,123 @@
+import * as published from '@directus/sdk';
+import { expect } from 'chai';
+import { type InProcess, startService } from '../support/service.ts';
+
+// The client's own types describe collections of another product.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Loose = any;
+const sdk: Loose = published;
+
+/** What a published client of this field calls beside items: each collection of the service's own has its commands. */
+describe('a published client, on the collections of the service', () => {
+  let service: InProcess;
+  let request: (command: Loose) => Promise<Loose>;
+  let me: string;
+  before(async () => {
+    service = await startService();
+    const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
+    request = (command) => client.request(command);
+    me = (await request(sdk.readMe({ fields: ['id'] }))).id;
+    await request(
+      sdk.createCollection({ collection: 'article', schema: {}, fields: [{ field: 'title', type: 'string' }] }),
+    );
+    await request(sdk.createItem('article', { title: 'one' }));
+  });
+  after(() => service?.stop());
+
+  interface Case {
+    /** The commands' names are made of these: `readFolders`, `readFolder`. */
+    readonly many: string;
+    readonly one: string;
+    /** A row to create, told apart from others by a number. */
+    readonly row: (number: number) => Record<string, unknown>;
+    readonly change: Record<string, unknown>;
+    /** What its rows need to be there. */
+    readonly before?: () => Promise<void>;
+  }
+
+  let dashboard: string;
+  const cases: readonly Case[] = [
+    { many: 'Folders', one: 'Folder', row: (at) => ({ name: `folder ${at}` }), change: { name: 'changed' } },
+    { many: 'Presets', one: 'Preset', row: (at) => ({ bookmark: `preset ${at}` }), change: { layout: 'cards' } },
+    {
+      many: 'Notifications',
+      one: 'Notification',
+      row: (at) => ({ recipient: me, subject: `notice ${at}` }),
+      change: { status: 'archived' },
+    },
+    { many: 'Dashboards', one: 'Dashboard', row: (at) => ({ name: `dashboard ${at}` }), change: { note: 'changed' } },
+    {
+      many: 'Panels',
+      one: 'Panel',
+      before: async () => {
+        dashboard = (await request(sdk.createDashboard({ name: 'of panels' }))).id;
+      },
+      row: (at) => ({
+        dashboard,
+        name: `panel ${at}`,
+        type: 'label',
+        position_x: 1,
+        position_y: at,
+        width: 2,
+        height: 2,
+      }),
+      change: { show_header: true },
+    },
+    {
+      many: 'Translations',
+      one: 'Translation',
+      row: (at) => ({ key: `key ${at}`, language: 'en-US', value: 'text' }),
+      change: { value: 'changed' },
+    },
+    {
+      many: 'Comments',
+      one: 'Comment',
+      row: (at) => ({ collection: 'article', item: '1', comment: `comment ${at}` }),
+      change: { comment: 'changed' },
+    },
+  ];
+
+  for (const { many, one, row, change, before: prepare } of cases) {
+    it(`${many.toLowerCase()}: create, read, update, delete, one and many`, async () => {
+      await prepare?.();
+      const first = await request(sdk[`create${one}`](row(1)));
+      expect(first).to.deep.include(row(1));
+      const others = await request(sdk[`create${many}`]([row(2), row(3)]));
+      expect(others).to.have.length(2);
+      const ids = [first.id, ...others.map(({ id }: Loose) => id)];
+      expect(await request(sdk[`read${one}`](first.id))).to.deep.equal(first);
+      const listed = await request(sdk[`read${many}`]({ fields: ['id'], filter: { id: { _in: ids } }, limit: -1 }));
+      expect(listed).to.have.deep.members(ids.map((id) => ({ id })));
+      const searched = await request(sdk.withSearch(sdk[`read${many}`]({ filter: { id: { _eq: first.id } } })));
+      expect(searched).to.deep.equal([first]);
+      expect(await request(sdk[`update${one}`](first.id, change))).to.deep.include({ id: first.id, ...change });
+      const changed = await request(sdk[`update${many}`](ids, change, { fields: Object.keys(change) }));
+      expect(changed).to.deep.equal([change, change, change]);
+      const batch = sdk[`update${many}Batch`]([{ id: ids[1], ...change }], { fields: ['id'] });
+      expect(await request(batch)).to.deep.equal([{ id: ids[1] }]);
+      expect(await request(sdk[`delete${one}`](first.id))).to.equal(null);
+      expect(await request(sdk[`delete${many}`](ids.slice(1)))).to.equal(null);
+      expect(await request(sdk[`read${many}`]({ filter: { id: { _in: ids } } }))).to.deep.equal([]);
+    });
+  }
+
+  it('dashboards: with their panels', async () => {
+    const panels = [{ type: 'metric', position_x: 1, position_y: 1, width: 4, height: 4 }];
+    const made = await request(sdk.createDashboard({ name: 'nested', panels }, { fields: ['id', { panels: ['*'] }] }));
+    expect(made.panels[0]).to.deep.include({ ...panels[0], dashboard: made.id });
+    const read = await request(
+      sdk.readPanels({ filter: { dashboard: { name: { _eq: 'nested' } } }, fields: ['type'] }),
+    );
+    expect(read).to.deep.equal([{ type: 'metric' }]);
+  });
+
+  it('activity and revisions: read', async () => {
+    const filter = { collection: { _eq: 'article' }, item: { _eq: '1' } };
+    const [entry] = await request(sdk.readActivities({ filter, sort: ['id'] }));
+    expect(entry).to.deep.include({ action: 'create', user: me, collection: 'article', item: '1' });
+    expect(await request(sdk.readActivity(entry.id))).to.deep.equal(entry);
+    const [revision] = await request(sdk.readRevisions({ filter }));
+    expect(revision).to.deep.include({ activity: entry.id, collection: 'article', item: '1' });
+    expect((await request(sdk.readRevision(revision.id))).data).to.deep.include({ title: 'one' });
+  });
+});

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { type Ask, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const FORBIDDEN = [403, 'FORBIDDEN'];
+const panel = { type: 'metric', position_x: 1, position_y: 2, width: 10, height: 5 };
+const all = (collection: string) => ['create', 'read', 'update', 'delete'].map((action) => ({ collection, action }));
+
+describe('/dashboards and /panels', () => {
+  let service: InProcess;
+  let admin: Ask;
+  let adminId: string;
+  before(async () => {
+    service = await startService({ env: QUICK_HASHES });
+    admin = asking(service, service.admin.token);
+    adminId = (await admin('GET', '/users/me')).body.data.id;
+  });
+  after(() => service?.stop());
+  beforeEach(() => service.database.query('truncate platform_dashboards cascade'));
+
+  it('are made together, read together and deleted together', async () => {
+    const made = await admin('POST', '/dashboards?fields=*,panels.*', {
+      name: 'Sales',
+      panels: [{ ...panel, options: { collection: 'orders' } }],
+    });
+    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    const { id, date_created, panels } = made.body.data;
+    expect(made.body.data).to.deep.include({
+      name: 'Sales',
+      icon: 'dashboard',
+      note: null,
+      color: null,
+      user_created: adminId,
+    });
+    expect(new Date(date_created).getTime()).to.be.closeTo(Date.now(), 60_000);
+    expect(panels).to.have.length(1);
+    expect(panels[0]).to.deep.include({
+      ...panel,
+      dashboard: id,
+      name: null,
+      show_header: false,
+      options: { collection: 'orders' },
+      user_created: adminId,
+    });
+    expect((await admin('DELETE', `/dashboards/${id}`)).status).to.equal(204);
+    expect((await admin('GET', '/panels')).body.data).to.deep.equal([]);
+  });
+
+  it('panels are made, changed and deleted by themselves', async () => {
+    const { id: dashboard } = (await admin('POST', '/dashboards', { name: 'One' })).body.data;
+    const { id } = (await admin('POST', '/panels', { ...panel, dashboard })).body.data;
+    const rows = await admin('PATCH', '/panels', [{ id, position_x: 7, show_header: true }]);
+    expect(rows.body.data[0]).to.include({ position_x: 7, show_header: true });
+    expect((await admin('GET', '/panels?fields=dashboard.name')).body.data).to.deep.equal([
+      { dashboard: { name: 'One' } },
+    ]);
+    const more = { panels: { create: [{ ...panel, name: 'Two' }], update: [{ id, name: 'First' }] } };
+    const { body } = await admin('PATCH', `/dashboards/${dashboard}?fields=panels.name`, more);
+    expect(body.data.panels).to.have.deep.members([{ name: 'First' }, { name: 'Two' }]);
+    expect((await admin('DELETE', `/panels/${id}`)).status).to.equal(204);
+    expect((await admin('GET', `/dashboards/${dashboard}?fields=panels.name`)).body.data).to.deep.equal({
+      panels: [{ name: 'Two' }],
+    });
+  });
+
+  it('refuse what is wrong, and then store nothing', async () => {
+    expect(codeOf(await admin('POST', '/dashboards', {}))).to.equal('FAILED_VALIDATION');
+    expect(codeOf(await admin('POST', '/dashboards', { name: 'x', size: 3 }))).to.equal('INVALID_PAYLOAD');
+    expect(codeOf(await admin('POST', '/panels', panel))).to.equal('FAILED_VALIDATION');
+    const dashboard = '11111111-1111-4111-8111-111111111111';
+    expect(codeOf(await admin('POST', '/panels', { ...panel, dashboard }))).to.equal('INVALID_FOREIGN_KEY');
+    const { type: _type, ...untyped } = panel;
+    const nested = await admin('POST', '/dashboards', { name: 'x', panels: [untyped] });
+    expect(nested.body.errors[0].extensions).to.deep.include({ code: 'FAILED_VALIDATION', type: 'required' });
+    expect((await admin('GET', '/dashboards')).body.data).to.deep.equal([]);
+  });
+
+  it('outlive who made them', async () => {
+    const role = await makeRole(service, {}, [...all('platform_dashboards'), ...all('platform_panels')]);
+    const { id: user, ask } = await makePerson(service, role);
+    const made = await ask('POST', '/dashboards?fields=id,user_created,panels.user_created', {
+      name: 'x',
+      panels: [panel],
+    });
+    expect(made.body.data).to.deep.include({ user_created: user, panels: [{ user_created: user }] });
+    expect((await admin('DELETE', `/users/${user}`)).status).to.equal(204);
+    const path = `/dashboards/${made.body.data.id}?fields=user_created,panels.user_created`;
+    expect((await admin('GET', path)).body.data).to.deep.equal({
+      user_created: null,
+      panels: [{ user_created: null }],
+    });
+  });
+
+  it('are for those who may', async () => {
+    const { id } = (await admin('POST', '/dashboards', { name: 'kept' })).body.data;
+    const app = await makePerson(service, await makeRole(service, { app_access: true }));
+    for (const ask of [asking(service, null), app.ask]) {
+      expect(outcome(await ask('GET', '/dashboards'))).to.deep.equal(FORBIDDEN);
+      expect(outcome(await ask('GET', `/dashboards/${id}`))).to.deep.equal(FORBIDDEN);
+      expect(outcome(await ask('POST', '/dashboards', { name: 'x' }))).to.deep.equal(FORBIDDEN);
+      expect(outcome(await ask('GET', '/panels'))).to.deep.equal(FORBIDDEN);
+      expect(outcome(await ask('POST', '/panels', { ...panel, dashboard: id }))).to.deep.equal(FORBIDDEN);
+    }
+    const { ask } = await makePerson(service, await makeRole(service, {}, all('platform_dashboards')));
+    expect(outcome(await ask('POST', '/dashboards', { name: 'x', panels: [panel] }))).to.deep.equal(FORBIDDEN);
+    expect((await ask('PATCH', `/dashboards/${id}`, { name: 'mine' })).body.data.name).to.equal('mine');
+  });
+});

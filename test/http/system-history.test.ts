@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const FORBIDDEN = [403, 'FORBIDDEN'];
+const NO_ROUTE = [404, 'ROUTE_NOT_FOUND'];
+
+describe('/activity and /revisions', () => {
+  let service: InProcess;
+  let admin: Ask;
+  let ann: Person;
+  before(async () => {
+    service = await startService({ env: QUICK_HASHES });
+    admin = asking(service, service.admin.token);
+    const fields = [{ field: 'title', type: 'string' }];
+    expect((await admin('POST', '/collections', { collection: 'article', schema: {}, fields })).status).to.equal(200);
+    const writing = ['create', 'read', 'update', 'delete'].map((action) => ({ collection: 'article', action }));
+    ann = await makePerson(service, await makeRole(service, { app_access: true }, writing));
+    await ann.ask('POST', '/items/article', { title: 'first' });
+    await ann.ask('PATCH', '/items/article/1', { title: 'second' });
+    await admin('PATCH', '/items/article/1', { title: 'third' });
+  });
+  after(() => service?.stop());
+
+  const OF_ARTICLE = 'filter[collection]=article&filter[item]=1&sort=id';
+
+  it('tell who did what to an item, and what it was then', async () => {
+    const { body } = await admin('GET', `/activity?${OF_ARTICLE}&fields=id,action,user,revisions.data`);
+    const [create, ...updates] = body.data;
+    expect(create).to.deep.include({ action: 'create', user: ann.id });
+    expect(updates.map((one: { action: string }) => one.action)).to.deep.equal(['update', 'update']);
+    expect(updates[1].user).not.to.equal(ann.id);
+    expect(
+      updates.map((one: { revisions: { data: { title: string } }[] }) => one.revisions[0]?.data.title),
+    ).to.deep.equal(['second', 'third']);
+    expect((await admin('GET', `/activity/${create.id}?fields=action`)).body.data).to.deep.equal({ action: 'create' });
+    const search = { query: { filter: { user: { _eq: ann.id } }, fields: ['action'], sort: ['id'] } };
+    expect((await admin('SEARCH', '/activity', { ...search })).body.data).to.deep.equal([
+      { action: 'create' },
+      { action: 'update' },
+    ]);
+    const revisions = await admin('GET', `/revisions?${OF_ARTICLE}&fields=id,delta,activity.action`);
+    expect(revisions.body.data.map(({ delta }: { delta: { title: string } }) => delta.title)).to.deep.equal([
+      'first',
+      'second',
+      'third',
+    ]);
+    const { id } = revisions.body.data[0];
+    expect((await admin('GET', `/revisions/${id}?fields=item`)).body.data).to.deep.equal({ item: '1' });
+    const [last] = (await admin('SEARCH', '/revisions', { query: { sort: ['-id'], limit: 1, fields: ['id'] } })).body
+      .data;
+    expect(last.id).to.be.at.least(id);
+  });
+
+  it('have no routes that write', async () => {
+    const row = { action: 'create', collection: 'article', item: '1' };
+    for (const path of ['/activity', '/revisions']) {
+      expect(outcome(await admin('POST', path, row)), path).to.deep.equal(NO_ROUTE);
+      expect(outcome(await admin('PATCH', path, { keys: [1], data: row })), path).to.deep.equal(NO_ROUTE);
+      expect(outcome(await admin('PATCH', `${path}/1`, row)), path).to.deep.equal(NO_ROUTE);
+      expect(outcome(await admin('DELETE', path, [1])), path).to.deep.equal(NO_ROUTE);
+      expect(outcome(await admin('DELETE', `${path}/1`)), path).to.deep.equal(NO_ROUTE);
+    }
+  });
+
+  it('are not written through relations either, by nobody', async () => {
+    const field = { field: 'entry', type: 'integer' };
+    expect(
+      (await admin('POST', '/collections', { collection: 'forged', schema: {}, fields: [field] })).status,
+    ).to.equal(200);
+    const relation = { collection: 'forged', field: 'entry', related_collection: 'platform_activity' };
+    const made = await admin('POST', '/relations', { ...relation, schema: { on_delete: 'NO ACTION' } });
+    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    const [{ id }] = (await admin('GET', `/activity?${OF_ARTICLE}&fields=id`)).body.data;
+    for (const entry of [
+      { action: 'login', collection: 'platform_users', item: '1' },
+      { id, user: null },
+    ]) {
+      expect(outcome(await admin('POST', '/items/forged', { entry })), JSON.stringify(entry)).to.deep.equal(FORBIDDEN);
+    }
+    expect((await admin('GET', '/items/forged')).body.data).to.deep.equal([]);
+    expect((await admin('GET', `/activity/${id}?fields=user`)).body.data).to.deep.equal({ user: ann.id });
+  });
+
+  it('show app users what they did themselves', async () => {
+    const { body } = await ann.ask('GET', `/activity?fields=user,action&sort=id&${OF_ARTICLE}`);
+    expect(body.data).to.deep.equal([
+      { user: ann.id, action: 'create' },
+      { user: ann.id, action: 'update' },
+    ]);
+    const [other] = (await admin('GET', `/activity?filter[user][_neq]=${ann.id}&limit=1&fields=id`)).body.data;
+    expect(outcome(await ann.ask('GET', `/activity/${other.id}`))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await ann.ask('GET', '/revisions'))).to.deep.equal(FORBIDDEN);
+  });
+
+  it('are not for the public', async () => {
+    for (const path of ['/activity', '/activity/1', '/revisions', '/revisions/1']) {
+      expect(outcome(await asking(service, null)('GET', path)), path).to.deep.equal(FORBIDDEN);
+    }
+  });
+
+  it('say that somebody commented', async () => {
+    const comment = { collection: 'article', item: 1, comment: 'Well said' };
+    expect((await ann.ask('POST', '/comments', comment)).status).to.equal(200);
+    const { body } = await admin('GET', '/activity?filter[action]=comment&fields=user,collection,item,comment');
+    expect(body.data).to.deep.equal([{ user: ann.id, ...comment, item: '1' }]);
+  });
+
+  it('keep what a user did when the user goes', async () => {
+    const { id, ask } = await makePerson(service, ann.role);
+    await ask('POST', '/items/article', { title: 'left behind' });
+    expect((await admin('DELETE', `/users/${id}`)).status).to.equal(204);
+    const { body } = await admin('GET', `/activity?filter[user]=${id}&filter[collection]=article&fields=action`);
+    expect(body.data).to.deep.equal([{ action: 'create' }]);
+  });
+});

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import {
+  type Ask,
+  allow,
+  asking,
+  codeOf,
+  makePerson,
+  makeRole,
+  outcome,
+  type Person,
+  QUICK_HASHES,
+} from '../plugins/users/people.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const FORBIDDEN = [403, 'FORBIDDEN'];
+
+describe('/notifications', () => {
+  let service: InProcess;
+  let admin: Ask;
+  let adminId: string;
+  let role: string;
+  let ann: Person;
+  let bob: Person;
+  before(async () => {
+    service = await startService({ env: QUICK_HASHES });
+    admin = asking(service, service.admin.token);
+    adminId = (await admin('GET', '/users/me')).body.data.id;
+    role = await makeRole(service, { app_access: true });
+    [ann, bob] = [await makePerson(service, role), await makePerson(service, role)];
+  });
+  after(() => service?.stop());
+  beforeEach(() => service.database.query('truncate platform_notifications restart identity'));
+
+  it('say who sent them and when, whatever the client says', async () => {
+    const { body } = await admin('POST', '/notifications', {
+      recipient: ann.id,
+      subject: 'News',
+      sender: bob.id,
+      timestamp: '2001-01-01T00:00:00Z',
+    });
+    expect(body.data).to.deep.include({
+      id: 1,
+      status: 'inbox',
+      recipient: ann.id,
+      sender: adminId,
+      subject: 'News',
+      message: null,
+      collection: null,
+      item: null,
+    });
+    expect(new Date(body.data.timestamp).getTime()).to.be.closeTo(Date.now(), 60_000);
+    const change = { sender: bob.id, timestamp: '2001-01-01T00:00:00Z', subject: 'Old news' };
+    expect((await admin('PATCH', '/notifications/1', change)).body.data).to.deep.equal({
+      ...body.data,
+      subject: 'Old news',
+    });
+    expect((await admin('DELETE', '/notifications/1')).status).to.equal(204);
+    expect((await admin('GET', '/notifications')).body.data).to.deep.equal([]);
+  });
+
+  it('refuse what is wrong', async () => {
+    for (const [body, code] of [
+      [{ subject: 'x' }, 'FAILED_VALIDATION'],
+      [{ recipient: ann.id }, 'FAILED_VALIDATION'],
+      [{ recipient: ann.id, subject: 'x', urgent: true }, 'INVALID_PAYLOAD'],
+      [{ recipient: ann.id, subject: 'x', status: 'read' }, 'INVALID_PAYLOAD'],
+      [{ recipient: '11111111-1111-4111-8111-111111111111', subject: 'x' }, 'INVALID_FOREIGN_KEY'],
+      [{ recipient: ann.id, subject: 'x'.repeat(256) }, 'VALUE_TOO_LONG'],
+    ] as const) {
+      expect(codeOf(await admin('POST', '/notifications', body)), JSON.stringify(body)).to.equal(code);
+    }
+    expect(await service.database.query('select * from platform_notifications')).to.deep.equal([]);
+  });
+
+  it('are read and archived by their recipient, who changes nothing else', async () => {
+    await admin('POST', '/notifications', [
+      { recipient: ann.id, subject: 'for Ann' },
+      { recipient: bob.id, subject: 'for Bob' },
+    ]);
+    expect((await ann.ask('GET', '/notifications?fields=subject')).body.data).to.deep.equal([{ subject: 'for Ann' }]);
+    expect((await ann.ask('PATCH', '/notifications/1', { status: 'archived' })).body.data.status).to.equal('archived');
+    expect(outcome(await ann.ask('PATCH', '/notifications/1', { status: 'lost' }))).to.deep.equal([
+      400,
+      'INVALID_PAYLOAD',
+    ]);
+    for (const [method, path, body] of [
+      ['PATCH', '/notifications/1', { subject: 'x' }],
+      ['PATCH', '/notifications/2', { status: 'archived' }],
+      ['GET', '/notifications/2'],
+      ['DELETE', '/notifications/1'],
+      ['POST', '/notifications', { recipient: bob.id, subject: 'x' }],
+    ] as const) {
+      expect(outcome(await ann.ask(method, path, body)), `${method} ${path}`).to.deep.equal(FORBIDDEN);
+    }
+  });
+
+  it('name their sender without a grant for it', async () => {
+    const writers = await makeRole(service);
+    const writer = await makePerson(service, writers);
+    await allow(service, writers, {
+      collection: 'platform_notifications',
+      action: 'create',
+      fields: ['recipient', 'subject'],
+    });
+    expect((await writer.ask('POST', '/notifications', { recipient: ann.id, subject: 'x' })).status).to.equal(204);
+    expect(
+      outcome(await writer.ask('POST', '/notifications', { recipient: ann.id, subject: 'x', sender: ann.id })),
+    ).to.deep.equal(FORBIDDEN);
+    expect((await admin('GET', '/notifications?fields=sender')).body.data).to.deep.equal([{ sender: writer.id }]);
+  });
+
+  it('go with their recipient and outlive their sender', async () => {
+    const senders = await makeRole(service, {}, [{ collection: 'platform_notifications', action: 'create' }]);
+    const sender = await makePerson(service, senders);
+    const recipient = await makePerson(service, senders);
+    await sender.ask('POST', '/notifications', { recipient: recipient.id, subject: 'one' });
+    await sender.ask('POST', '/notifications', { recipient: ann.id, subject: 'two' });
+    expect((await admin('GET', '/notifications')).body.data).to.have.length(2);
+    await admin('DELETE', '/users', [sender.id, recipient.id]);
+    expect((await admin('GET', '/notifications?fields=subject,sender')).body.data).to.deep.equal([
+      { subject: 'two', sender: null },
+    ]);
+  });
+
+  it('are not for the public', async () => {
+    const anybody = asking(service, null);
+    await admin('POST', '/notifications', { recipient: ann.id, subject: 'x' });
+    expect(outcome(await anybody('GET', '/notifications'))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anybody('POST', '/notifications', { recipient: ann.id, subject: 'x' }))).to.deep.equal(
+      FORBIDDEN,
+    );
+    // Nobody is told what is wrong with what they may not send.
+    expect(outcome(await anybody('POST', '/notifications', { status: 'lost' }))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anybody('PATCH', '/notifications/1', { status: 'archived' }))).to.deep.equal(FORBIDDEN);
+  });
+});

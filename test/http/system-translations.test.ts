@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { type Ask, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const FORBIDDEN = [403, 'FORBIDDEN'];
+
+describe('/translations', () => {
+  let service: InProcess;
+  let admin: Ask;
+  before(async () => {
+    service = await startService({ env: QUICK_HASHES });
+    admin = asking(service, service.admin.token);
+  });
+  after(() => service?.stop());
+  beforeEach(() => service.database.query('truncate platform_translations'));
+
+  const text = { key: 'greeting', language: 'en-US', value: 'Hello' };
+
+  it('are made, read, changed and deleted', async () => {
+    const made = await admin('POST', '/translations', text);
+    const { id } = made.body.data;
+    expect(made.body.data).to.deep.equal({ id, ...text });
+    expect((await admin('PATCH', `/translations/${id}`, { value: 'Hi' })).body.data.value).to.equal('Hi');
+    await admin('POST', '/translations', [{ ...text, language: 'de-DE', value: 'Hallo' }]);
+    expect(
+      (await admin('GET', '/translations?filter[key]=greeting&sort=language&fields=value')).body.data,
+    ).to.deep.equal([{ value: 'Hallo' }, { value: 'Hi' }]);
+    expect(
+      (await admin('DELETE', '/translations', { query: { filter: { language: { _eq: 'de-DE' } } } })).status,
+    ).to.equal(204);
+    expect((await admin('GET', '/translations?fields=id')).body.data).to.deep.equal([{ id }]);
+  });
+
+  it('have one value for a key in a language', async () => {
+    const { id } = (await admin('POST', '/translations', text)).body.data;
+    expect(outcome(await admin('POST', '/translations', text))).to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
+    const other = (await admin('POST', '/translations', { ...text, language: 'fr-FR' })).body.data.id;
+    expect(outcome(await admin('PATCH', `/translations/${other}`, { language: 'en-US' }))).to.deep.equal([
+      400,
+      'RECORD_NOT_UNIQUE',
+    ]);
+    expect((await admin('GET', `/translations/${id}`)).body.data.value).to.equal('Hello');
+  });
+
+  it('refuse what is wrong', async () => {
+    for (const missing of ['key', 'language', 'value']) {
+      const { [missing]: _left, ...rest } = text as Record<string, string>;
+      const reply = await admin('POST', '/translations', rest);
+      expect(codeOf(reply)).to.equal('FAILED_VALIDATION');
+      expect(reply.body.errors[0].extensions).to.include({ field: missing, type: 'required' });
+    }
+    expect(codeOf(await admin('POST', '/translations', { ...text, plural: 'x' }))).to.equal('INVALID_PAYLOAD');
+  });
+
+  it('are read by app users, and by nobody without a permission', async () => {
+    const { id } = (await admin('POST', '/translations', text)).body.data;
+    const app = await makePerson(service, await makeRole(service, { app_access: true }));
+    expect((await app.ask('GET', '/translations')).body.data).to.deep.equal([{ id, ...text }]);
+    expect(outcome(await app.ask('POST', '/translations', { ...text, key: 'x' }))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await app.ask('PATCH', `/translations/${id}`, { value: 'x' }))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await app.ask('DELETE', `/translations/${id}`))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await asking(service, null)('GET', '/translations'))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await asking(service, null)('POST', '/translations', text))).to.deep.equal(FORBIDDEN);
+  });
+});
