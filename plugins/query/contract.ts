@@ -235,7 +235,7 @@ export interface Subjects {
   readonly role: string | null;
   readonly key?: string | number | null;
   /** The plugin that asks where no user does: for the log. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
 }
 
 /** JSON made by PostgreSQL. `data` is null where a single row was asked for and there is none. */

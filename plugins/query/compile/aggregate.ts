@@ -22,7 +22,7 @@ export function groupsSql(
   const inner = statement.alias();
   const outer = statement.alias();
   const values = [
-    ...groups.map(({ use }, at) => `${operandSql(statement, inner, use)} as g${at}`),
+    ...groups.map(({ use }, at) => `${comparable(operandSql(statement, inner, use), use)} as g${at}`),
     ...functions.map((one, at) => `${computed(statement, inner, read, one)} as f${at}`),
   ];
   const where = whereClause([link?.(inner), ...conditionsOf(statement, inner, read)].map(wrapped));
@@ -64,8 +64,10 @@ function computed(statement: Statement, alias: string, read: Read, { name, use }
 }
 
 /** Types without an order or equality of their own are compared as they read. */
-const comparable = (value: string, { field }: FieldUse): string =>
-  field.type === 'json' || field.type.startsWith('geometry') ? `${value}::text` : value;
+const comparable = (value: string, { field, fn }: FieldUse): string =>
+  !fn && (field.type === 'json' || field.type === 'unknown' || field.type.startsWith('geometry'))
+    ? `${value}::text`
+    : value;
 
 const least = (value: string, { field }: FieldUse, name: string): string =>
   field.type === 'uuid' && (name === 'min' || name === 'max') ? `${value}::text` : value;

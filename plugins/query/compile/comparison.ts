@@ -47,6 +47,9 @@ export function testSql(statement: Statement, left: string, test: Test): string 
   const field = fieldIn(test);
   const [first] = values;
   const comparison = COMPARISONS[operator];
+  // PostGIS has no operator for it.
+  if (operator === '_neq' && field.type.startsWith('geometry'))
+    return `not (${testSql(statement, left, { ...test, operator: '_eq' })})`;
   if (comparison) return `${comparable(left, field)} ${comparison} ${valueSql(statement, field, first ?? null)}`;
   switch (operator) {
     case '_null':

@@ -25,8 +25,9 @@ export function functionSql(
   return `(select count(*) from ${tableOf(fn.to.table)} ${child}${where})`;
 }
 
-export const jsonbOf = (field: Field, value: string): string =>
-  field.column?.dataType === 'jsonb' ? value : `${value}::jsonb`;
+/** Arrays of PostgreSQL read as JSON, but no cast makes them JSON. */
+export const jsonbOf = ({ column }: Field, value: string): string =>
+  column?.array ? `to_jsonb(${value})` : column?.dataType === 'jsonb' ? value : `${value}::jsonb`;
 
 /** Moments with a zone are taken apart in UTC; infinity has no parts. */
 function partSql(field: Field, part: DatePart, value: string): string {

@@ -29,7 +29,9 @@ export function listSql(statement: Statement, field: Field, values: readonly Val
   if (plain.length === values.length) return statement.param(values, `${sqlTypeOf(field, widest(values))}[]`);
   // Each entry a parameter of its own where one of them is known only at run time (or is null).
   const type = sqlTypeOf(field, null);
-  const lists = values.filter(isSeveral).map((value) => `array(${pathSql(statement, value)})::${type}[]`);
+  const lists = values
+    .filter(isSeveral)
+    .map((value) => `array(${pathSql(statement, value)})${castFrom(value, type, '[]')}`);
   const rest = values.filter((value) => !isSeveral(value)).map((value) => valueSql(statement, field, value));
   return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
@@ -77,7 +79,14 @@ function sqlTypeOf(field: Field, value: Value): string {
 export function dynamicSql(statement: Statement, value: Dynamic, type: string): string {
   if (value.dynamic === 'now' || value.dynamic === 'key' || !value.via)
     return statement.param({ pending: value } satisfies Pending, type);
-  return `(${pathSql(statement, value as Along)})::${type}`;
+  return `(${pathSql(statement, value as Along)})${castFrom(value as Along, type)}`;
+}
+
+/** Not every type can be cast to every other, but each to text and back; what then does not fit is a bad value. */
+function castFrom({ via }: Along, type: string, list = ''): string {
+  const { field } = ((via as Via).path.at(-1) as ViaStep).use;
+  const same = !field.column?.array && sqlTypeOf(field, null) === type;
+  return `${same ? '' : `::text${list}`}::${type}${list}`;
 }
 
 type Along = Extract<Dynamic, { dynamic: 'user' | 'role' }>;

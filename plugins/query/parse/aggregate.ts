@@ -2,9 +2,9 @@ import { fail } from '#kernel';
 import type { Collection, FieldType } from '../../schema/contract.ts';
 import { AGGREGATES, type AggregateName, type Aggregation, type FieldUse } from '../contract.ts';
 import { useOf } from './functions.ts';
-import { keyOf, nameOf } from './names.ts';
+import { answerKey, nameOf } from './names.ts';
 import { type Scope, spend } from './scope.ts';
-import { fromJson, invalid, isObject, type Path, textList } from './shape.ts';
+import { fromJson, invalid, isObject, type Path, parameterAt, textList } from './shape.ts';
 import { directed } from './sort.ts';
 
 interface Raw {
@@ -27,18 +27,23 @@ export function parseAggregate(
   aliases: ReadonlyMap<string, string>,
   path: Path,
 ): Aggregation | undefined {
-  const asked = fromJson(raw.aggregate, [...path, 'aggregate']) ?? {};
-  if (!isObject(asked)) throw invalid('must be an object of functions', [...path, 'aggregate']);
-  const groups = textList(raw.groupBy, [...path, 'groupBy']).map((entry, index) => {
-    const at = [...path, 'groupBy', index];
+  const asked = fromJson(raw.aggregate, parameterAt(path, 'aggregate')) ?? {};
+  if (!isObject(asked)) throw invalid('must be an object of functions', parameterAt(path, 'aggregate'));
+  const groups = [...new Set(textList(raw.groupBy, parameterAt(path, 'groupBy')))].map((entry, index) => {
+    const at = [...parameterAt(path, 'groupBy'), index];
     spend(scope, at, 0);
     return groupOf(scope, collection, entry, aliases, at);
   });
   const functions = Object.entries(asked).flatMap(([name, fields]) =>
-    functionsOf(scope, collection, name, fields, [...path, 'aggregate', name]),
+    functionsOf(scope, collection, name, fields, [...parameterAt(path, 'aggregate'), name]),
   );
   if (groups.length === 0 && functions.length === 0) return undefined;
-  return { groups, functions, order: orderOf({ groups, functions }, raw.sort, [...path, 'sort']) };
+  for (const [index, { key }] of groups.entries()) {
+    const same = groups.findIndex((one) => one.key === key) !== index || functions.some(({ name }) => name === key);
+    if (same)
+      throw invalid(`two things would be called "${key}": give one an alias`, [...parameterAt(path, 'groupBy'), index]);
+  }
+  return { groups, functions, order: orderOf({ groups, functions }, raw.sort, parameterAt(path, 'sort')) };
 }
 
 function groupOf(
@@ -54,7 +59,8 @@ function groupOf(
   const { type, column } = use.field;
   if (use.fn?.name === 'json' || (!use.fn && (!column || type === 'json' || type.startsWith('geometry'))))
     throw invalid(`cannot group by ${entry.slice(0, 60)}`, at);
-  return { key: aliases.has(entry) ? entry : keyOf(nameOf(text, at)), use };
+  const key = use.fn ? answerKey(nameOf(text, at), at) : use.field.name;
+  return { key: aliases.has(entry) ? entry : key, use };
 }
 
 function functionsOf(

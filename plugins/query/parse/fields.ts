@@ -1,5 +1,5 @@
 import type { Collection, Field, Relation } from '../../schema/contract.ts';
-import { headOf, keyOf, type Name, nameOf } from './names.ts';
+import { answerKey, headOf, type Name, nameOf } from './names.ts';
 import type { Scope } from './scope.ts';
 import { invalid, type Path, textList } from './shape.ts';
 
@@ -41,8 +41,11 @@ export function wantedFields(
   const wanted = new Map<string, Open>();
 
   function want(step: string, rest: string | undefined): void {
-    const meant = nameOf(aliases.get(step) ?? step, path);
-    const { collection: only, fn } = meant;
+    const [called, only] = step.includes('(') || collection.fields.has(step) ? [step] : splitScope(step);
+    const name = aliases.get(called) ?? called;
+    // A column may be called like a function or a scope looks.
+    const meant: Name = collection.fields.has(name) ? { field: name } : nameOf(name, path);
+    const { fn } = meant;
     const field = collection.fields.get(meant.field);
     // What may not be known is left out before anything could be said about its type or where it leads.
     if (!scope.visible(collection, meant.field)) return;
@@ -50,8 +53,10 @@ export function wantedFields(
     if (!field || isPresentation(field)) return;
     if (rest !== undefined && (fn || !field.relation)) return;
     if (only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowed.includes(only))) return;
-    const key = aliases.has(step) ? step : keyOf(meant);
+    const key = aliases.has(called) ? called : answerKey(meant, path);
     const known: Open = wanted.get(key) ?? { field, key, ...(fn ? { fn } : {}), nested: null, scoped: new Map() };
+    if (known.field !== field || !isSameFn(known.fn, fn))
+      throw invalid(`two things would be called "${key}": give one an alias`, path);
     if (rest !== undefined && only !== undefined) known.scoped.set(only, [...(known.scoped.get(only) ?? []), rest]);
     else if (rest !== undefined) known.nested = [...(known.nested ?? []), rest];
     wanted.set(key, known);
@@ -72,6 +77,15 @@ export function wantedFields(
     else for (const name of [...collection.fields.keys(), ...aliases.keys()]) spread(name, rest);
   }
   return [...wanted.values()];
+}
+
+const isSameFn = (one: Name['fn'], other: Name['fn']): boolean =>
+  one?.name === other?.name && one?.path.join('.') === other?.path.join('.');
+
+/** `item:headings` → the field (or alias) and the collection. */
+function splitScope(step: string): readonly [name: string, only?: string] {
+  const colon = step.indexOf(':');
+  return colon < 0 ? [step] : [step.slice(0, colon), step.slice(colon + 1)];
 }
 
 /** Dividers, groups and the like: aliases that hold nothing. */

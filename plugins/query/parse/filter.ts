@@ -8,7 +8,7 @@ import { insideJson } from './inside-json.ts';
 import { nameOf, stepsOf } from './names.ts';
 import { isNull, operands } from './operand.ts';
 import { operatorsOf } from './operators.ts';
-import { collectionNamed, knownField, type Scope, spend } from './scope.ts';
+import { collectionNamed, isField, knownField, type Scope, spend } from './scope.ts';
 import { fromJson, invalid, isObject, type Path } from './shape.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
@@ -28,7 +28,9 @@ function group(scope: Scope, collection: Collection, raw: unknown, path: Path, d
       spend(scope, at, depth);
       if (key === '_and' || key === '_or')
         return logic(key, rule, at, (one, here) => group(scope, collection, one, here, depth));
-      if (key.startsWith('_')) throw invalid(`"${key.slice(0, 40)}" is not a field or a logical operator`, at);
+      // A column's name may begin like an operator does.
+      if (key.startsWith('_') && !isField(scope, collection, key))
+        throw invalid(`"${key.slice(0, 40)}" is not a field or a logical operator`, at);
       return keyed(scope, collection, key, rule, at, depth);
     }),
   );
@@ -37,7 +39,7 @@ function group(scope: Scope, collection: Collection, raw: unknown, path: Path, d
 /** What stands under a field, a function of one, one target of a many-to-any, or a relation followed backwards. */
 function keyed(scope: Scope, collection: Collection, key: string, rule: unknown, at: Path, depth: number): Where {
   if (isFollow(key)) return ruleOf(scope, followed(scope, collection, key, at), rule, at, depth);
-  if (key.includes('(')) {
+  if (key.includes('(') && !isField(scope, collection, key)) {
     const [first = '', ...rest] = stepsOf(key, at);
     // `year(author.born)` is what `author: { year(born) }` is.
     if (rest.length > 0) return keyed(scope, collection, first, { [rest.join('.')]: rule }, at, depth);
@@ -45,7 +47,7 @@ function keyed(scope: Scope, collection: Collection, key: string, rule: unknown,
     if (use.fn?.name === 'json') throw invalid('json(…) is for fields and sort; filter with _json', at);
     return ruleOf(scope, use, rule, at, depth);
   }
-  if (key.includes(':')) return throughAny(scope, collection, key, rule, at, depth);
+  if (key.includes(':') && !isField(scope, collection, key)) return throughAny(scope, collection, key, rule, at, depth);
   return ruleOf(scope, { field: knownField(scope, collection, key) }, rule, at, depth);
 }
 

@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
 import { DATE_PARTS, type FieldUse, type Fn } from '../contract.ts';
 import { type Name, nameOf } from './names.ts';
-import { collectionNamed, knownField, type Scope } from './scope.ts';
+import { collectionNamed, isField, knownField, type Scope } from './scope.ts';
 import { invalid, type Path } from './shape.ts';
 
 const DAYS = ['year', 'month', 'week', 'day', 'weekday'];
@@ -32,6 +32,7 @@ export function fnOf(scope: Scope, field: Field, { name, path }: NonNullable<Nam
 
 /** A field, or a function of one, that a condition, an order or a group speaks of. */
 export function useOf(scope: Scope, collection: Collection, step: string, at: Path): FieldUse {
+  if (isField(scope, collection, step)) return { field: knownField(scope, collection, step) };
   const name = nameOf(step, at);
   const field = knownField(scope, collection, name.field);
   if (name.collection !== undefined) throw invalid(`${step.slice(0, 60)} leads on to another collection`, at);

@@ -49,7 +49,15 @@ export function nameOf(step: string, path: Path): Name {
 }
 
 /** What a function is called in an answer: `published_year`, `meta_a_b_0_json`. */
-export const keyOf = ({ field, fn }: Name): string => (fn ? [field, ...fn.path, fn.name].join('_') : field);
+const keyOf = ({ field, fn }: Name): string => (fn ? [field, ...fn.path, fn.name].join('_') : field);
+
+/** PostgreSQL would cut a longer name, and two that begin alike would be one. */
+export function answerKey(name: Name, path: Path): string {
+  const key = keyOf(name);
+  if (name.fn && Buffer.byteLength(key) > 63)
+    throw invalid(`"${key.slice(0, 60)}" is longer than 63 bytes: give it an alias`, path);
+  return key;
+}
 
 const MAX_JSON_STEPS = 10;
 

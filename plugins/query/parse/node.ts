@@ -6,7 +6,7 @@ import { parsePaging } from './paging.ts';
 import { parseAliases, parseSearch, searchable } from './parameters.ts';
 import { type Place, parsePicks } from './picks.ts';
 import { type Scope, spend } from './scope.ts';
-import { invalid, isObject, type Path } from './shape.ts';
+import { invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
 import { parseSort, withDefaults } from './sort.ts';
 
 /** One node's parameters without their underscores; `below` holds the nodes of its relations. */
@@ -37,15 +37,15 @@ export function parseNode(
 ): Read {
   spend(scope, path, place.depth);
   for (const [name, below] of Object.entries(node.below ?? {})) {
-    if (!isObject(below)) throw invalid('must be an object', [...path, 'deep', name]);
+    if (!isObject(below)) throw invalid('must be an object', relationAt(path, name));
   }
-  const search = parseSearch(node.search, [...path, 'search']);
-  const aliases = parseAliases(node.alias, [...path, 'alias']);
+  const search = parseSearch(node.search, parameterAt(path, 'search'));
+  const aliases = parseAliases(node.alias, parameterAt(path, 'alias'));
   const aggregate = parseAggregate(scope, collection, node, aliases, path);
-  const sort = () => parseSort(scope, collection, node.sort, aliases, [...path, 'sort']);
+  const sort = () => parseSort(scope, collection, node.sort, aliases, parameterAt(path, 'sort'));
   return {
     collection,
-    where: parseFilter(scope, collection, node.filter, [...path, 'filter']),
+    where: parseFilter(scope, collection, node.filter, parameterAt(path, 'filter')),
     search,
     searched: search === null ? [] : searchable(collection),
     ...parsePaging(node, scope.ceilings, path, place.unlimited),
@@ -66,7 +66,8 @@ export function belowOf(node: Node, key: string, path: Path): Node {
   if (!isObject(raw)) return NOTHING;
   const own = Object.entries(raw).filter(([name]) => name.startsWith('_'));
   for (const [name] of own) {
-    if (!DEEP.has(name)) throw invalid(`"${name.slice(0, 40)}" is not supported here`, [...path, 'deep', key, name]);
+    if (!DEEP.has(name))
+      throw invalid(`"${name.slice(0, 40)}" is not supported here`, [...relationAt(path, key), name]);
   }
   return {
     ...Object.fromEntries(own.map(([name, value]) => [name.slice(1), value])),

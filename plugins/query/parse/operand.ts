@@ -2,6 +2,7 @@ import type { FieldType } from '../../schema/contract.ts';
 import type { Dynamic, FieldUse, Operator, Value } from '../contract.ts';
 import { isUuid } from '../uuid.ts';
 import { dynamicValue } from './dynamic.ts';
+import { geoJson } from './geojson.ts';
 import type { Scope } from './scope.ts';
 import { invalid, isObject, type Path } from './shape.ts';
 
@@ -53,10 +54,8 @@ function listOf(raw: unknown, path: Path): readonly unknown[] {
 function operand(scope: Scope, { field, fn }: FieldUse, raw: unknown, operator: Operator, path: Path): Value {
   const type: FieldType = fn ? 'integer' : field.type;
   if (isNull(raw)) return null;
-  if (typeof raw === 'object' || raw === undefined) {
-    if (isObject(raw) && type.startsWith('geometry')) return JSON.stringify(raw);
-    throw invalid('must be a single value', path);
-  }
+  if (type.startsWith('geometry')) return geoJson(raw, path);
+  if (typeof raw === 'object' || raw === undefined) throw invalid('must be a single value', path);
   if (typeof raw === 'string') {
     if (raw.includes('\0')) throw invalid('must not contain a NUL character', path);
     const dynamic: Dynamic | undefined = raw.startsWith('$') ? dynamicValue(scope, raw, path) : undefined;

@@ -1,5 +1,5 @@
 import type { Ceilings } from './scope.ts';
-import { invalid, type Path } from './shape.ts';
+import { invalid, type Path, parameterAt } from './shape.ts';
 
 interface RawPaging {
   readonly limit?: unknown;
@@ -14,14 +14,15 @@ export function parsePaging(
   path: Path,
   unlimited: boolean,
 ): { limit: number | null; offset: number } {
-  const asked = integer(raw.limit, -1, [...path, 'limit']);
-  const page = integer(raw.page, 1, [...path, 'page']);
-  const offset = integer(raw.offset, 0, [...path, 'offset']) ?? 0;
-  const limit = limitOf(asked, ceilings, [...path, 'limit'], unlimited);
+  const asked = integer(raw.limit, -1, parameterAt(path, 'limit'));
+  // Page 0 is no page (conventions, 4.1).
+  const page = integer(raw.page, 0, parameterAt(path, 'page')) || undefined;
+  const offset = integer(raw.offset, 0, parameterAt(path, 'offset')) ?? 0;
+  const limit = limitOf(asked, ceilings, parameterAt(path, 'limit'), unlimited);
   // A page of everything is everything.
   if (page === undefined || limit === null || asked === -1) return { limit, offset: page === undefined ? offset : 0 };
   const skipped = limit * (page - 1);
-  if (!Number.isSafeInteger(skipped)) throw invalid('is too large', [...path, 'page']);
+  if (!Number.isSafeInteger(skipped)) throw invalid('is too large', parameterAt(path, 'page'));
   return { limit, offset: skipped };
 }
 

@@ -4,7 +4,7 @@ import { type Wanted, wantedFields } from './fields.ts';
 import { fnOf } from './functions.ts';
 import { belowOf, type Node, parseNode } from './node.ts';
 import { collectionNamed, type Scope, spend } from './scope.ts';
-import { invalid, type Path } from './shape.ts';
+import { invalid, type Path, relationAt } from './shape.ts';
 
 /** Where in the tree a node stands. */
 export interface Place {
@@ -29,7 +29,7 @@ export function parsePicks(
   const { depth, through } = place;
 
   function nested(key: string, to: Collection, fields: readonly string[], relation: Relation, manual: string | null) {
-    const at = [...path, 'deep', key];
+    const at = relationAt(path, key);
     return parseNode(scope, to, fields, belowOf(node, key, path), at, {
       depth: depth + 1,
       unlimited: false,
@@ -41,7 +41,7 @@ export function parsePicks(
   /** A many-to-one leads to one row, so nothing that orders or cuts lists has a meaning there. */
   function toOne(key: string, to: Collection, fields: readonly string[], relation: Relation): Read {
     const read = nested(key, to, fields, relation, null);
-    if (read.aggregate) throw invalid('aggregates are for lists', [...path, 'deep', key]);
+    if (read.aggregate) throw invalid('aggregates are for lists', relationAt(path, key));
     return { ...read, limit: null, offset: 0, order: [] };
   }
 

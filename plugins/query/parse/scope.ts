@@ -34,6 +34,10 @@ export function spend(scope: Scope, path: Path, depth: number): void {
     throw invalid(`the query has more than ${scope.ceilings.nodes} parts`, path);
 }
 
+/** Is there a field whose whole name this is, whatever marks it contains, of which the caller may know? */
+export const isField = (scope: Scope, collection: Collection, name: string): boolean =>
+  collection.fields.has(name) && scope.visible(collection, name);
+
 /** The field of this name. One that is unknown and one that may not be known look the same. */
 export function knownField(scope: Scope, collection: Collection, name: string): Field {
   if (!scope.visible(collection, name)) throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be known`);

@@ -5,6 +5,12 @@ export type Path = readonly (string | number)[];
 /** Every complaint about a query names the place it is about. */
 export const invalid = (reason: string, path: Path) => fail('INVALID_QUERY', `${path.join('.')}: ${reason}`, { path });
 
+/** Where a parameter of a node stands: `limit` at the root, `deep.comments._limit` further down. */
+export const parameterAt = (node: Path, name: string): Path => [...node, node.length === 0 ? name : `_${name}`];
+
+/** Where the node of a relation stands: `deep.author`, below it `deep.author.posts`. */
+export const relationAt = (node: Path, name: string): Path => [...(node.length === 0 ? ['deep'] : node), name];
+
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -61,10 +61,12 @@ function readable(field: Field): Field {
 function sortable(use: FieldUse, at: Path): FieldUse {
   const { column, type, name } = readable(use.field);
   if (use.fn) return use;
-  if (!column || ['json', 'unknown', 'binary'].includes(type) || type.startsWith('geometry'))
-    throw invalid(`cannot sort by ${name}`, at);
+  if (!column || !isOrdered(type)) throw invalid(`cannot sort by ${name}`, at);
   return use;
 }
+
+const isOrdered = (type: Field['type']): boolean =>
+  !['json', 'unknown', 'binary'].includes(type) && !type.startsWith('geometry');
 
 /** The default order, and the key as the last tie breaker, so that pages never overlap. */
 export function withDefaults(collection: Collection, asked: readonly Order[], manual: string | null): readonly Order[] {
@@ -75,7 +77,7 @@ export function withDefaults(collection: Collection, asked: readonly Order[], ma
   const implied = names
     .filter((name) => name !== null && !isAsked(name))
     .map((name) => collection.fields.get(name as string))
-    .filter((field) => field?.column)
+    .filter((field) => field?.column && (field.name === collection.primary || isOrdered(field.type)))
     .map((field) => ({ path: [], use: { field }, descending: false, implied: true }) as Order);
   return [
     ...asked,

@@ -1,47 +1,77 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { readStatement } from '../../../plugins/query/compile/read.ts';
-import { Statement } from '../../../plugins/query/compile/statement.ts';
-import { parseRead } from '../../../plugins/query/parse/parse.ts';
-import type { Collection } from '../../../plugins/schema/contract.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { createTables, type Sketch, sketch } from './overview.ts';
+import { answerOf, type Case, compiled, type Ground, groundOf } from './harness.ts';
 
 const folder = new URL('./cases/', import.meta.url);
 const read = (path: string) => readFile(new URL(path, folder), 'utf8');
-const ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
-const names = (await readdir(folder, { withFileTypes: true }))
-  .filter((one) => one.isDirectory())
-  .map((one) => one.name);
-const tables = JSON.parse(await read('schema.json')) as Sketch;
-const overview = sketch(tables);
+const names = (await readdir(folder)).sort();
+const cases = new Map(
+  await Promise.all(names.map(async (name) => [name, JSON.parse(await read(`${name}/query.json`)) as Case] as const)),
+);
+const schemas = [...new Set([...cases.values()].map(({ schema }) => schema))];
 // A new case is a folder with query.json; running once with UPDATE_CASES=1 writes what to review and keep.
 const update = process.env.UPDATE_CASES === '1';
 
-describe('queries compile to one statement', () => {
-  let database: FreshDatabase;
-  before(async () => {
-    database = await freshDatabase('cases');
-    await database.query(createTables(tables));
-    await database.query(await read('rows.sql'));
-  });
-  after(() => database.drop());
+/** Every row of the query language that concerns reads, by section; what only HTTP can show names the test that does. */
+const rows = JSON.parse(await readFile(new URL('./rows.json', import.meta.url), 'utf8')) as Readonly<
+  Record<string, Readonly<Record<string, string>>>
+>;
+const known = Object.entries(rows.folders ?? {}).map(([row]) => row);
+const shown = new Set([...cases.values()].flatMap(({ row }) => row));
 
-  for (const name of names) {
+describe('queries compile to one statement', () => {
+  const grounds = new Map<string, Ground>();
+  before(async () => {
+    for (const name of schemas) grounds.set(name, await groundOf(name));
+  });
+  after(async () => {
+    await Promise.all([...grounds.values()].map(({ database }) => database.drop()));
+    console.log(`    ${cases.size} fixture folders cover ${shown.size} rows of the query language`);
+  });
+
+  for (const [name, one] of cases) {
     it(name, async () => {
-      const { collection, query } = JSON.parse(await read(`${name}/query.json`));
-      const statement = new Statement(overview);
-      const tree = parseRead(overview.collections.get(collection) as Collection, query, { overview }, ceilings);
-      const text = readStatement(statement, tree);
-      const [row] = await database.query<{ data: string; meta?: string }>(text, statement.params);
-      const answer = { data: JSON.parse(row?.data ?? 'null'), ...(row?.meta ? { meta: JSON.parse(row.meta) } : {}) };
-      const compiled = `${text}\n-- ${JSON.stringify(statement.params)}\n`;
-      if (update) {
-        await writeFile(new URL(`${name}/expected.sql`, folder), compiled);
-        await writeFile(new URL(`${name}/expected.json`, folder), `${JSON.stringify(answer, null, 2)}\n`);
-      }
-      expect(compiled).to.equal(await read(`${name}/expected.sql`));
+      const ground = grounds.get(one.schema) as Ground;
+      const answer = await answerOf(one, ground);
+      // A query that is refused while it is parsed has no statement.
+      const sql = statementOf(one, ground);
+      if (update) await write(name, sql, answer);
       expect(answer).to.deep.equal(JSON.parse(await read(`${name}/expected.json`)));
+      const exists = await access(new URL(`${name}/expected.sql`, folder)).then(
+        () => true,
+        () => false,
+      );
+      expect(sql).to.equal(exists ? await read(`${name}/expected.sql`) : undefined);
+    });
+  }
+
+  it('show every row of the query language', () => {
+    expect(known.filter((row) => !shown.has(row))).to.deep.equal([]);
+  });
+
+  it('name only rows there are', () => {
+    expect([...shown].filter((row) => !known.includes(row))).to.deep.equal([]);
+  });
+
+  for (const [row, file] of Object.entries(rows.elsewhere ?? {})) {
+    it(`${row} is shown by ${file}`, async () => {
+      expect(await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8')).to.include(`'${row}`);
     });
   }
 });
+
+function statementOf(one: Case, { overview }: Ground): string | undefined {
+  try {
+    const { text, params } = compiled(one, overview);
+    return `${text}\n-- ${JSON.stringify(params)}\n`;
+  } catch {
+    return undefined;
+  }
+}
+
+async function write(name: string, sql: string | undefined, answer: object): Promise<void> {
+  await writeFile(new URL(`${name}/expected.json`, folder), `${JSON.stringify(answer, null, 2)}\n`);
+  const place = new URL(`${name}/expected.sql`, folder);
+  if (sql === undefined) await rm(place, { force: true });
+  else await writeFile(place, sql);
+}

@@ -8,12 +8,12 @@ import type { Collection } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createTables, type Sketch, sketch } from './overview.ts';
 
-const folder = new URL('./cases/', import.meta.url);
+const folder = new URL('./schemas/library/', import.meta.url);
 const tables = JSON.parse(await readFile(new URL('schema.json', folder), 'utf8')) as Sketch;
 const overview = sketch(tables);
 const ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
 
-/** Field, operator, operand, and the ids of the books it finds (rows: `cases/rows.sql`). */
+/** Field, operator, operand, and the ids of the books it finds (rows: `schemas/library/rows.sql`). */
 const FINDS: readonly [field: string, operator: string, operand: unknown, ids: readonly number[]][] = [
   ['title', '_eq', 'One', [1]],
   ['title', '_neq', 'One', [2, 3, 4]],
@@ -108,7 +108,10 @@ describe('filter operators', () => {
     await database.query(createTables(tables));
     await database.query(await readFile(new URL('rows.sql', folder), 'utf8'));
   });
-  after(() => database.drop());
+  after(async () => {
+    await database.drop();
+    console.log(`    ${FINDS.length + REFUSES.length} rows of operators by type`);
+  });
 
   const parse = (filter: unknown) =>
     parseRead(overview.collections.get('book') as Collection, { fields: 'id', filter }, { overview }, ceilings);

@@ -1,6 +1,7 @@
 import type {
   Collection,
   Field,
+  FieldMeta,
   FieldType,
   Overview,
   Relation,
@@ -10,7 +11,9 @@ import type {
 /**
  * A schema in few words, for tests of the query engine alone:
  * `{ book: { id: 'integer key', title: 'string', author: 'one person', tags: 'many tag.book' } }`.
- * The words after a type: `key`, `concealed`. `any kind hero|quote` is a many-to-any whose collection the field `kind` names.
+ * The words after a type: `key`, `concealed`, `unsearchable`, `array`, `sort=<field>` (of a to-many: its rows' order) and
+ * `as=<type>` (the column's own type, `_` for a blank). `any kind hero|quote` is a many-to-any whose collection the field
+ * `kind` names; `alias` holds nothing. What stands under `$` is about the collection: `singleton`, `sort=<field>`.
  */
 export type Sketch = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -32,22 +35,34 @@ const SQL: Partial<Record<FieldType, [type: string, dataType: string]>> = {
   hash: ['varchar', 'character varying'],
   binary: ['bytea', 'bytea'],
   unknown: ['inet', 'inet'],
+  geometry: ['geometry', 'geometry'],
 };
 
 const keyOf = (fields: Sketch[string]): string =>
-  Object.entries(fields).find(([, words]) => words.includes('key'))?.[0] ?? 'id';
+  columnsAndAliases(fields).find(([, words]) => words.includes('key'))?.[0] ?? 'id';
+
+const columnsAndAliases = (fields: Sketch[string]) => Object.entries(fields).filter(([name]) => name !== '$');
+
+/** What follows `<name>=` among the words. */
+const word = (words: string, name: string): string | undefined =>
+  words
+    .split(' ')
+    .find((one) => one.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
+    .replaceAll('_', ' ');
 
 export function sketch(tables: Sketch, schema = 'public'): Overview {
   const relations: Relation[] = [];
   for (const [collection, fields] of Object.entries(tables)) {
-    for (const [field, words] of Object.entries(fields)) {
+    for (const [field, words] of columnsAndAliases(fields)) {
       const [kind, related] = words.split(' ');
       if (kind === 'one' && related) relations.push(relationOf(tables, schema, collection, field, related));
-      if (kind === 'any') relations.push({ collection, field, related: null, meta: null, schema: null });
+      if (kind === 'any')
+        relations.push({ collection, field, related: null, meta: metaOf(tables, collection, field), schema: null });
     }
   }
   const collections = Object.entries(tables).map(([name, fields]): Collection => {
-    const made = Object.entries(fields).map(([field, words]) => fieldOf(tables, relations, name, field, words));
+    const made = columnsAndAliases(fields).map(([field, words]) => fieldOf(tables, relations, name, field, words));
     return {
       name,
       table: { schema, name, comment: null },
@@ -56,8 +71,8 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
       meta: null,
       primary: keyOf(fields),
       fields: new Map(made.map((field) => [field.name, field])),
-      singleton: false,
-      sortField: null,
+      singleton: (fields.$ ?? '').includes('singleton'),
+      sortField: word(fields.$ ?? '', 'sort') ?? null,
     };
   });
   return { version: 'sketch', collections: new Map(collections.map((one) => [one.name, one])), relations };
@@ -67,12 +82,14 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
 export function createTables(tables: Sketch): string {
   return Object.entries(tables)
     .map(([name, fields]) => {
-      const columns = Object.entries(fields).flatMap(([field, words]) => {
+      const columns = columnsAndAliases(fields).flatMap(([field, words]) => {
         const [kind, related] = words.split(' ');
-        if (kind === 'many') return [];
+        if (kind === 'many' || kind === 'alias') return [];
         const type =
           kind === 'one' ? typeOf(tables, related as string) : kind === 'any' ? 'string' : (kind as FieldType);
-        return [`"${field}" ${SQL[type]?.[0]}${words.includes('key') ? ' primary key' : ''}`];
+        return [
+          `"${field.replaceAll('"', '""')}" ${word(words, 'as') ?? SQL[type]?.[0]}${words.includes('key') ? ' primary key' : ''}`,
+        ];
       });
       return `create table "${name}" (${columns.join(', ')});`;
     })
@@ -92,7 +109,10 @@ function fieldOf(
   words: string,
 ): Field {
   const [kind = 'string', related = ''] = words.split(' ');
-  const base = { collection, name, special: [], meta: null, concealed: words.includes('concealed'), sensitive: false };
+  const concealed = words.includes('concealed') || kind === 'hash';
+  const meta = words.includes('unsearchable') ? ({ searchable: false } as FieldMeta) : null;
+  const base = { collection, name, special: [], meta, concealed, sensitive: false };
+  if (kind === 'alias') return { ...base, type: 'alias', column: null, relation: null };
   if (kind === 'many') {
     const [to = '', key] = related.split('.');
     const relation = relations.find((one) => one.collection === to && one.field === key) as Relation;
@@ -105,8 +125,8 @@ function fieldOf(
     type,
     column: {
       name,
-      sqlType: SQL[type]?.[0] ?? 'text',
-      dataType: SQL[type]?.[1] ?? 'text',
+      sqlType: word(words, 'as') ?? SQL[type]?.[0] ?? 'text',
+      dataType: words.includes(' array') ? 'ARRAY' : (word(words, 'as') ?? SQL[type]?.[1] ?? 'text'),
       nullable: !words.includes('key'),
       default: null,
       generated: false,
@@ -119,7 +139,7 @@ function fieldOf(
       unique: false,
       indexed: false,
       primary: words.includes('key'),
-      array: false,
+      array: words.includes(' array'),
       enumValues: null,
       comment: null,
     },
@@ -134,11 +154,18 @@ function endOf(relation: Relation, words: string): RelationEnd {
     : { kind: 'one', relation, to: related };
 }
 
+/** A relation's own sort field stands with the alias that lists its rows. */
+function metaOf(tables: Sketch, collection: string, field: string): Relation['meta'] {
+  const aliases = Object.values(tables).flatMap((fields) => Object.values(fields));
+  const sorted = aliases.find((words) => words.startsWith(`many ${collection}.${field} sort=`));
+  return sorted ? ({ sort_field: word(sorted, 'sort') } as Relation['meta']) : null;
+}
+
 const relationOf = (tables: Sketch, schema: string, collection: string, field: string, related: string): Relation => ({
   collection,
   field,
   related,
-  meta: null,
+  meta: metaOf(tables, collection, field),
   schema: {
     constraint_name: `${collection}_${field}_foreign`,
     table: collection,

@@ -1,0 +1,33 @@
+import { fromJson, invalid, isObject, type Path } from './shape.ts';
+
+/** Levels of lists around a type's numbers. */
+const LEVELS: ReadonlyMap<unknown, number> = new Map([
+  ['Point', 1],
+  ['MultiPoint', 2],
+  ['LineString', 2],
+  ['MultiLineString', 3],
+  ['Polygon', 3],
+  ['MultiPolygon', 4],
+]);
+const MAX_COLLECTIONS = 10;
+
+/** A GeoJSON geometry, as an object or as text, made text; PostGIS itself takes some things that are none. */
+export function geoJson(raw: unknown, path: Path): string {
+  const value = fromJson(raw, path);
+  if (!isGeometry(value, 0)) throw invalid('must be a GeoJSON geometry', path);
+  return JSON.stringify(value);
+}
+
+function isGeometry(value: unknown, depth: number): boolean {
+  if (!isObject(value) || depth > MAX_COLLECTIONS) return false;
+  if (value.type === 'GeometryCollection')
+    return Array.isArray(value.geometries) && value.geometries.every((one) => isGeometry(one, depth + 1));
+  const levels = LEVELS.get(value.type);
+  return levels !== undefined && areCoordinates(value.coordinates, levels);
+}
+
+const areCoordinates = (list: unknown, levels: number): boolean =>
+  Array.isArray(list) &&
+  (levels > 1
+    ? list.every((one) => areCoordinates(one, levels - 1))
+    : list.length >= 2 && list.length <= 4 && list.every((one) => typeof one === 'number' && Number.isFinite(one)));

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2.f0 as "countAll" from (select count(*) as f0 from "public"."article" t1) t2) r
+-- []

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select (select row_to_json(x.*) from (select t2.f0 as "author") x) as "sumDistinct", (select row_to_json(x.*) from (select t2.f1 as "author") x) as "avgDistinct", (select row_to_json(x.*) from (select t2.f2 as "author") x) as "sum" from (select sum(distinct t1."author") as f0, avg(distinct t1."author") as f1, sum(t1."author") as f2 from "public"."book" t1) t2) r
+-- []

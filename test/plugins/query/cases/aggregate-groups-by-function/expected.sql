@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2.g0 as "published_year", t2.g1 as "status", (select row_to_json(x.*) from (select t2.f0 as "id") x) as "count" from (select case when isfinite(t1."published") then extract(year from t1."published" at time zone 'UTC')::int end as g0, t1."status" as g1, count(t1."id") as f0 from "public"."article" t1 group by 1, 2 order by 1, 2 limit 100) t2) r
+-- []

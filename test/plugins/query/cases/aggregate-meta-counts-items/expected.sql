@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data, json_build_object('total_count', (select count(*) from "public"."article" t3), 'filter_count', (select count(*) from "public"."article" t4 where (t4."id" < $2::int8)))::text as meta from (select t2.g0 as "topic", t2.f0 as "count" from (select t1."topic" as g0, count(*) as f0 from "public"."article" t1 where (t1."id" < $1::int8) group by 1 order by 1 limit 100) t2) r
+-- ["4","4"]

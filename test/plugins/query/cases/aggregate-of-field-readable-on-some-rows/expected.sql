@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select (select row_to_json(x.*) from (select t2.f0 as "score") x) as "count", (select row_to_json(x.*) from (select t2.f1 as "score") x) as "sum" from (select count((case when t1."status" = $1::text then t1."score" end)) as f0, sum((case when t1."status" = $2::text then t1."score" end)) as f1 from "public"."article" t1) t2) r
+-- ["live","live"]

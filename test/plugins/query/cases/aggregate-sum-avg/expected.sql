@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select (select row_to_json(x.*) from (select t2.f0 as "score", t2.f1::text as "price") x) as "sum", (select row_to_json(x.*) from (select t2.f2 as "score", t2.f3::text as "price") x) as "avg" from (select sum(t1."score") as f0, sum(t1."price") as f1, avg(t1."score") as f2, avg(t1."price") as f3 from "public"."article" t1) t2) r
+-- []

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."page_block" t1 where (exists (select 1 from "public"."quote" t2 where t2."id" = case when t1."kind" = 'quote' and t1."item"::text ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then t1."item"::text::uuid end and t2."said"::text like $1::text)) order by t1."id" limit 100) r
+-- ["Less%"]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."page_block" t1 where (exists (select 1 from "public"."hero" t2 where t2."id" = case when t1."kind" = 'hero' and t1."item"::text ~ '^-?[0-9]{1,18}$' then t1."item"::text::int8 end and exists (select 1 from "public"."asset" t3 where t3."id" = t2."image" and t3."name" = $1::text))) order by t1."id" limit 100) r
+-- ["sea.png"]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."page" t1 where (exists (select 1 from "public"."page_block" t2 where t2."page" = t1."id" and exists (select 1 from "public"."hero" t3 where t3."id" = case when t2."kind" = 'hero' and t2."item"::text ~ '^-?[0-9]{1,18}$' then t2."item"::text::int8 end and t3."title" = $1::text))) order by t1."position", t1."id" limit 100) r
+-- ["Big"]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2."id" as "id", t2."kind" as "kind", case t2."kind" when 'hero' then case when t3."id" is not null then (select row_to_json(t4.*) from (select t3."title" as "title") t4) end else to_json(t2."item") end as "item" from (select t1.*, t1."id" as "~0" from "public"."page_block" t1 order by t1."id" limit 100) t2 left join "public"."hero" t3 on t3."id" = case when t2."kind" = 'hero' and t2."item"::text ~ '^-?[0-9]{1,18}$' then t2."item"::text::int8 end order by t2."~0") r
+-- []

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."book" t1 where (t1."price" between $1::numeric and $2::numeric) order by t1."id" limit 100) r
+-- ["5","9.99"]

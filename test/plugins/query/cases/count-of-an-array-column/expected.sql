@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id", case when jsonb_typeof(to_jsonb(t1."list")) = 'array' then jsonb_array_length(to_jsonb(t1."list")) end as "list_count", case when jsonb_typeof(to_jsonb(t1."moments")) = 'array' then jsonb_array_length(to_jsonb(t1."moments")) end as "moments_count" from "public"."thing" t1 order by t1."id" limit 100) r
+-- []

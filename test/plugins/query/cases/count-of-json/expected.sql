@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id", case when jsonb_typeof(t1."doc") = 'array' then jsonb_array_length(t1."doc") end as "doc_count", case when jsonb_typeof(t1."plain"::jsonb) = 'array' then jsonb_array_length(t1."plain"::jsonb) end as "plain_count", case when jsonb_typeof(t1."cast"::jsonb) = 'array' then jsonb_array_length(t1."cast"::jsonb) end as "cast_count" from "public"."thing" t1 order by t1."id" limit 100) r
+-- []

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2."slug" as "slug", (select count(*) from "public"."page_file" t3 where t3."page" = t2."id") as "files_count", (select count(*) from "public"."page_block" t4 where t4."page" = t2."id") as "blocks_count" from (select t1.*, t1."position" as "~0", t1."id" as "~1" from "public"."page" t1 order by t1."position", t1."id" limit 100) t2 order by t2."~0", t2."~1") r
+-- []

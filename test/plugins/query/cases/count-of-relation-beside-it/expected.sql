@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select (select count(*) from "public"."book" t3 where t3."author" = t2."id") as "books_count", t4.j as "books" from (select t1.*, t1."id" as "~0" from "public"."person" t1 order by t1."id" limit 100) t2 left join lateral (select coalesce(json_agg(row_to_json(t5.*)), '[]'::json) as j from (select t6."id" as "id" from "public"."book" t6 where (t6."author" = t2."id") order by t6."id" limit 100) t5) t4 on true order by t2."~0") r
+-- []

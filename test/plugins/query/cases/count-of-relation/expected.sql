@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2."name" as "name", (select count(*) from "public"."book" t3 where t3."author" = t2."id") as "books_count", (select count(*) from "public"."person" t4 where t4."boss" = t2."id") as "reports_count" from (select t1.*, t1."id" as "~0" from "public"."person" t1 order by t1."id" limit 100) t2 order by t2."~0") r
+-- []

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2."slug" as "slug", t3.j as "texts" from (select t1.*, t1."position" as "~0", t1."id" as "~1" from "public"."page" t1 order by t1."position", t1."id" limit 100) t2 left join lateral (select coalesce(json_agg(row_to_json(t4.*)), '[]'::json) as j from (select t5."language" as "language", t5."title" as "title" from "public"."page_text" t5 where (t5."page" = t2."id") and (t5."language" = $1::text) order by t5."id" limit 100) t4) t3 on true order by t2."~0", t2."~1") r
+-- ["en"]

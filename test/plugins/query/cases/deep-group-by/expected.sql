@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2."name" as "name", t3.j as "skills" from (select t1.*, t1."id" as "~0" from "public"."platform_users" t1 order by t1."id" limit 100) t2 left join lateral (select coalesce(json_agg(row_to_json(t4.*)), '[]'::json) as j from (select t6.g0 as "level", t6.f0 as "count" from (select t5."level" as g0, count(*) as f0 from "public"."skill" t5 where (t5."person" = t2."id") group by 1 order by 1 limit 100) t6) t4) t3 on true order by t2."~0") r
+-- []

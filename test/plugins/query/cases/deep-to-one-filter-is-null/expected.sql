@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2."slug" as "slug", case when t3."id" is not null then (select row_to_json(t4.*) from (select t3."slug" as "slug") t4) end as "parent" from (select t1.*, t1."position" as "~0", t1."id" as "~1" from "public"."page" t1 order by t1."position", t1."id" limit 100) t2 left join "public"."page" t3 on t3."id" = t2."parent" and (t3."slug" = $1::text) order by t2."~0", t2."~1") r
+-- ["home"]

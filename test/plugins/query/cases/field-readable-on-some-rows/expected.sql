@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id", case when t1."ok" = $1::boolean then t1."title" end as "title" from "public"."book" t1 order by t1."id" limit 100) r
+-- [true]

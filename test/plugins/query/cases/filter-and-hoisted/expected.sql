@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."book" t1 where (exists (select 1 from "public"."person" t2 where t2."id" = t1."author" and (t2."name" = $1::text and exists (select 1 from "public"."person" t3 where t3."id" = t2."boss" and (t3."name" = $2::text or t3."id" = $3::int8))))) order by t1."id" limit 100) r
+-- ["Bob","Ann","3"]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select case when isfinite(t2."at") then extract(year from t2."at" at time zone 'UTC')::int end as "at_year", case when t3."id" is not null then (select row_to_json(t4.*) from (select (select count(*) from "public"."book" t5 where t5."author" = t3."id") as "books_count") t4) end as "author" from (select t1.*, t1."id" as "~0" from "public"."book" t1 order by t1."id" limit 1) t2 left join "public"."person" t3 on t3."id" = t2."author" order by t2."~0") r
+-- []

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id", extract(hour from t1."zoned" at time zone 'UTC')::int as "zoned_hour", extract(minute from t1."zoned" at time zone 'UTC')::int as "zoned_minute", floor(extract(second from t1."zoned" at time zone 'UTC'))::int as "zoned_second" from "public"."thing" t1 order by t1."id" limit 100) r
+-- []

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2.g0::text as "tree", t2.f0 as "count" from (select t1."tree"::text as g0, count(*) as f0 from "public"."thing" t1 group by 1 order by 1 limit 100) t2) r
+-- []

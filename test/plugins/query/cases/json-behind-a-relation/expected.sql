@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2."name" as "name", t3.j as "widgets" from (select t1.*, t1."id" as "~0" from "public"."cell" t1 order by t1."id" limit 100) t2 left join lateral (select coalesce(json_agg(row_to_json(t4.*)), '[]'::json) as j from (select (t5."doc" #> $1::text[]) as "doc_color_json" from "public"."widget" t5 where (t5."cell" = t2."id") order by t5."id" limit 100) t4) t3 on true order by t2."~0") r
+-- [["color"]]

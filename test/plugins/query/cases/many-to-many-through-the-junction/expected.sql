@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."page" t1 where (exists (select 1 from "public"."page_file" t2 where t2."page" = t1."id" and (exists (select 1 from "public"."asset" t3 where t3."id" = t2."file" and t3."name"::text like $1::text) and t2."place" = $2::int8))) order by t1."position", t1."id" limit 100) r
+-- ["%.png","1"]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data, json_build_object('total_count', (select count(*) from "public"."book" t2), 'filter_count', (select count(*) from "public"."book" t3 where (t3."title"::text ilike $2::text)))::text as meta from (select t1."id" as "id" from "public"."book" t1 where (t1."title"::text ilike $1::text) order by t1."id" limit 100) r
+-- ["%two%","%two%"]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."page" t1 where (exists (select 1 from "public"."section" t2 where t2."page" = t1."id" and exists (select 1 from "public"."line" t3 where t3."section" = t2."id" and exists (select 1 from "public"."cell" t4 where t4."line" = t3."id" and exists (select 1 from "public"."widget" t5 where t5."cell" = t4."id" and t5."name" = $1::text))))) order by t1."position", t1."id" limit 100) r
+-- ["chart"]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."person" t1 order by (select count(*) from "public"."book" t2 where t2."author" = t1."id") desc, t1."id" limit 100) r
+-- []

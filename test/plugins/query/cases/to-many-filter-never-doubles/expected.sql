@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data, json_build_object('total_count', (select count(*) from "public"."page" t3), 'filter_count', (select count(*) from "public"."page" t4 where (exists (select 1 from "public"."page_text" t5 where t5."page" = t4."id" and t5."id" > $2::int8))))::text as meta from (select t1."id" as "id" from "public"."page" t1 where (exists (select 1 from "public"."page_text" t2 where t2."page" = t1."id" and t2."id" > $1::int8)) order by t1."position", t1."id" limit 100) r
+-- ["0","0"]

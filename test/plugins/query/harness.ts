@@ -1,0 +1,123 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { Failure } from '#kernel';
+import type { Permission } from '../../../plugins/access/contract.ts';
+import { permissionSet } from '../../../plugins/access/permissions/set.ts';
+import { visibleTo } from '../../../plugins/access/readable-fields.ts';
+import { restrictRead } from '../../../plugins/access/restrict/read.ts';
+import { createRules } from '../../../plugins/access/restrict/rules.ts';
+import { readStatement } from '../../../plugins/query/compile/read.ts';
+import { isPending, Statement } from '../../../plugins/query/compile/statement.ts';
+import type { Dynamic, RawQuery, Read } from '../../../plugins/query/contract.ts';
+import { asQueryError } from '../../../plugins/query/failures.ts';
+import { momentAt } from '../../../plugins/query/moment.ts';
+import { parseRead, parseWhere } from '../../../plugins/query/parse/parse.ts';
+import type { Ceilings } from '../../../plugins/query/parse/scope.ts';
+import type { Collection, Overview } from '../../../plugins/schema/contract.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { createTables, type Sketch, sketch } from './overview.ts';
+
+/** A question to the engine, as `query.json` of a fixture folder holds it. */
+export interface Case {
+  /** Rows of the coverage list (`rows.json`) that it shows. */
+  readonly row: string | readonly string[];
+  readonly schema: string;
+  readonly collection: string;
+  readonly query: RawQuery;
+  readonly caller?: { readonly user: string | null; readonly role: string | null };
+  /** Read permissions of the caller by collection; without them everything may be read. */
+  readonly rules?: Readonly<Record<string, Rule | readonly Rule[]>>;
+  readonly ceilings?: Partial<Ceilings>;
+  readonly single?: boolean;
+  readonly keys?: readonly (string | number)[];
+  readonly unlimited?: boolean;
+}
+
+interface Rule {
+  readonly fields: readonly string[];
+  readonly filter?: Record<string, unknown>;
+}
+
+export const CEILINGS: Ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
+/** What `$NOW` is in every test. */
+export const NOW = new Date('2022-06-15T12:00:00.000Z');
+
+const folder = new URL('./schemas/', import.meta.url);
+
+export interface Ground {
+  readonly overview: Overview;
+  readonly database: FreshDatabase;
+}
+
+/** The overviews of all schemas, by name. */
+export async function overviews(): Promise<ReadonlyMap<string, Overview>> {
+  const entries = (await readdir(folder)).map(async (name) => [name, sketch(await tablesOf(name))] as const);
+  return new Map(await Promise.all(entries));
+}
+
+const tablesOf = async (name: string): Promise<Sketch> =>
+  JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
+
+/** The tables and rows of a schema in a database of their own. */
+export async function groundOf(name: string): Promise<Ground> {
+  const tables = await tablesOf(name);
+  const database = await freshDatabase(`query_${name}`);
+  await database.query(createTables(tables));
+  await database.query(await readFile(new URL(`${name}/rows.sql`, folder), 'utf8'));
+  return { overview: sketch(tables), database };
+}
+
+/** The tree under the caller's permissions, and the statement of it. */
+export function compiled(one: Omit<Case, 'row' | 'schema'>, overview: Overview): { text: string; params: unknown[] } {
+  const collection = overview.collections.get(one.collection) as Collection;
+  const ceilings = { ...CEILINGS, ...one.ceilings };
+  const set = one.rules && permissionSet('1', 'somebody', rowsOf(one.rules));
+  const { single, keys, unlimited } = one;
+  const options = { overview, single, keys, unlimited, ...(set ? { visible: visibleTo(set) } : {}) };
+  const tree = parseRead(collection, one.query, options, ceilings);
+  const rules = createRules({
+    filter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
+  });
+  const read: Read = set ? restrictRead(tree, { set, overview, rules }) : tree;
+  const statement = new Statement(overview);
+  return { text: readStatement(statement, read), params: statement.params };
+}
+
+const rowsOf = (rules: NonNullable<Case['rules']>): readonly Permission[] =>
+  Object.entries(rules).flatMap(([collection, some]) =>
+    [some].flat().map(
+      ({ fields, filter = null }): Permission => ({
+        collection,
+        action: 'read',
+        rule: filter,
+        validation: null,
+        presets: null,
+        fields,
+      }),
+    ),
+  );
+
+export interface Answer {
+  readonly data?: unknown;
+  readonly meta?: unknown;
+  readonly error?: { readonly code: string; readonly path?: unknown };
+}
+
+/** What a client would get: the answer, or the error with the place it is about. Anything else is thrown. */
+export async function answerOf(one: Omit<Case, 'row' | 'schema'>, { overview, database }: Ground): Promise<Answer> {
+  try {
+    const { text, params } = compiled(one, overview);
+    const values = params.map((param) => (isPending(param) ? standIn(param.pending, one) : param));
+    const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(asQueryError);
+    return { data: JSON.parse(row?.data ?? 'null'), ...(row?.meta ? { meta: JSON.parse(row.meta) } : {}) };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const path = (error.extensions as { path?: unknown } | undefined)?.path;
+    return { error: { code: error.code, ...(path === undefined ? {} : { path }) } };
+  }
+}
+
+function standIn(value: Dynamic, { caller }: Pick<Case, 'caller'>): string | number | null {
+  if (value.dynamic === 'now') return momentAt(value, NOW);
+  if (value.dynamic === 'key') return null;
+  return caller?.[value.dynamic] ?? null;
+}
