@@ -1,97 +1,99 @@
 /**
- * `npm run bench [-- --seconds 3 --rounds 5 --connections 16]`: the service against a hand-written server that does the
- * ideal statement, on Chinook, in alternating rounds of one run. Prints ratios; absolute numbers depend on the machine.
+ * `npm run bench [-- --seconds 2 --rounds 3 --connections 32 --scale 1 --only "read one,create one"]`: the service against a
+ * hand-written server that does the ideal statement, on generated rows, in alternating rounds of one run. Ratios tell;
+ * absolute numbers depend on the machine. `--memory false` leaves out the last part, `--scale 0.1` is for a quick look,
+ * `--profile <folder>` writes CPU profiles of both.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { freshDatabase, loadSql } from '../test/support/database.ts';
+import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
-import { spawnService } from '../test/support/service.ts';
-import { cpuOf } from './bench/cpu.ts';
-import { load } from './bench/load.ts';
-import { SHAPES } from './bench/shapes.ts';
+import { compareAnswers, type Objection } from './bench/compare-answers.ts';
+import { fillHistory, loadData, settle } from './bench/data.ts';
+import { memoryReport } from './bench/memory.ts';
+import { HEADER, line, verdict } from './bench/report.ts';
+import { type Measured, measure } from './bench/rounds.ts';
+import { SHAPES, type Shape } from './bench/shapes.ts';
+import { startSides } from './bench/sides.ts';
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '3' },
-    rounds: { type: 'string', default: '5' },
-    connections: { type: 'string', default: '16' },
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '32' },
+    scale: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    profile: { type: 'string' },
+    memory: { type: 'string', default: 'true' },
   },
 });
-const seconds = Number(values.seconds);
-const connections = Number(values.connections);
-
-interface Round {
-  readonly perSecond: number;
-  readonly cpuPerRequest: number;
-}
+const options = {
+  seconds: Number(values.seconds),
+  rounds: Number(values.rounds),
+  connections: Number(values.connections),
+  scale: Number(values.scale),
+};
 
 const server = await startServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench');
-await loadSql(database.url, new URL('../test/data/chinook.sql', import.meta.url));
-await database.query('analyze');
-// The ideal server writes no log, so neither does the service but for warnings.
-const service = await spawnService({ database, env: { LOG_LEVEL: 'warn', ACCESS_TOKEN_TTL: '1d' } });
-const ideal = fork(new URL('./bench/ideal.ts', import.meta.url), {
-  env: { PATH: process.env.PATH, IDEAL_DATABASE_URL: database.url },
-});
-
 try {
-  const [port] = (await once(ideal, 'message')) as [number];
-  const sides = {
-    tenon: { url: service.url, pid: service.pid, application: 'tenon' },
-    ideal: { url: `http://127.0.0.1:${port}`, pid: ideal.pid as number, application: 'ideal' },
-  };
-  const headers = [`Authorization: Bearer ${service.admin.token}`];
-
-  const round = async (side: (typeof sides)['tenon'], path: string, length: number): Promise<Round> => {
-    const before = await cpuOf(side.pid, side.application, database);
-    const { requests, failed, seconds: took } = await load(side.url + path, headers, connections, length);
-    const after = await cpuOf(side.pid, side.application, database);
-    if (failed > 0) throw new Error(`${failed} of ${requests} requests for ${path} failed`);
-    return { perSecond: requests / took, cpuPerRequest: (after - before) / requests };
-  };
-
-  for (const { name, path } of SHAPES) {
-    const answers = await Promise.all(
-      Object.values(sides).map(async ({ url }) => {
-        const response = await fetch(url + path, { headers: { authorization: `Bearer ${service.admin.token}` } });
-        return response.text();
-      }),
-    );
-    if (answers[0] !== answers[1])
-      throw new Error(`the two servers answer differently to ${name}:\n${answers.join('\n')}`);
-  }
-
-  console.log(`${connections} connections, ${values.rounds} rounds of ${seconds} s each, medians`);
-  console.log(`${'shape'.padEnd(28)}requests/s    ideal   ratio   CPU ms/request    ideal   ratio`);
-  for (const { name, path } of SHAPES) {
-    await round(sides.tenon, path, 1);
-    await round(sides.ideal, path, 1);
-    const tenon: Round[] = [];
-    const best: Round[] = [];
-    for (let at = 0; at < Number(values.rounds); at++) {
-      tenon.push(await round(sides.tenon, path, seconds));
-      best.push(await round(sides.ideal, path, seconds));
+  await loadData(database, options.scale);
+  // A worker's time would count for nobody.
+  await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
+  const sides = await startSides(database, values.profile);
+  try {
+    const wanted = chosen(values.only);
+    await fillHistory(database);
+    await settle(database);
+    const objections = new Map<Shape, Objection>();
+    for (const shape of wanted) {
+      const objection = await compareAnswers(sides, shape, options.scale, database);
+      if (objection !== undefined) objections.set(shape, objection);
     }
-    const speed = [median(tenon.map((one) => one.perSecond)), median(best.map((one) => one.perSecond))] as const;
-    const cpu = [median(tenon.map((one) => one.cpuPerRequest)), median(best.map((one) => one.cpuPerRequest))] as const;
+    for (const [{ name }, objection] of objections) console.log(`${name}: ${objection.text}`);
+
     console.log(
-      name.padEnd(28) +
-        `${speed[0].toFixed(0).padStart(10)}${speed[1].toFixed(0).padStart(9)}${(speed[0] / speed[1]).toFixed(2).padStart(8)}` +
-        `${cpu[0].toFixed(3).padStart(17)}${cpu[1].toFixed(3).padStart(9)}${(cpu[0] / cpu[1]).toFixed(2).padStart(8)}`,
+      `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
     );
+    console.log(HEADER);
+    const measured = new Map<Shape, Measured>();
+    for (const shapes of groups(wanted.filter((shape) => !objections.get(shape)?.refused))) {
+      for (const [shape, figures] of await measure(shapes, sides, options, database)) {
+        measured.set(shape, figures);
+        console.log(line(shape, figures) + (objections.has(shape) ? '  not the same work' : ''));
+      }
+    }
+    console.log('');
+    for (const one of verdict(measured)) console.log(one);
+    if (values.memory !== 'false') {
+      console.log('');
+      for await (const one of memoryReport(sides.service, SHAPES[0] as Shape, database)) console.log(one);
+    }
+    process.exitCode = objections.size > 0 ? 1 : 0;
+  } finally {
+    await sides.stop();
   }
 } finally {
-  ideal.kill();
-  await service.stop();
   await database.drop();
   await server.stop();
 }
 
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+function chosen(only: string | undefined): readonly Shape[] {
+  if (only === undefined) return SHAPES;
+  const names = only.split(';').flatMap((part) => {
+    const whole = SHAPES.find(({ name }) => name === part.trim());
+    return whole ? [whole.name] : part.split(',').map((name) => name.trim());
+  });
+  const unknown = names.filter((name) => !SHAPES.some((shape) => shape.name === name));
+  if (unknown.length > 0)
+    throw new Error(
+      `no shape is called ${unknown.join(', ')}; there are:\n${SHAPES.map((one) => one.name).join('\n')}`,
+    );
+  return SHAPES.filter(({ name }) => names.includes(name));
+}
+
+/** A shape and those that are compared with it, one after the other in the same rounds. */
+function groups(shapes: readonly Shape[]): readonly (readonly Shape[])[] {
+  const leaders = shapes.filter(({ like }) => !shapes.some(({ name }) => name === like));
+  return leaders.map((leader) => [leader, ...shapes.filter(({ like }) => like === leader.name)]);
 }

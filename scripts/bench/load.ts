@@ -1,4 +1,6 @@
 import { connect, type Socket } from 'node:net';
+import { AnswerEnd } from './answer-end.ts';
+import type { Ask } from './shapes.ts';
 
 export interface Load {
   readonly requests: number;
@@ -7,25 +9,22 @@ export interface Load {
   readonly failed: number;
 }
 
+/** The bytes of a request. */
+export function bytesOf(url: URL, headers: readonly string[], { method, path, body }: Ask): Buffer {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const about =
+    body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`];
+  return Buffer.from([`${method} ${path} HTTP/1.1`, `Host: ${url.host}`, ...headers, ...about, '', text].join('\r\n'));
+}
+
 /**
- * Keeps `connections` connections busy for `seconds`, one request at a time on each. Bytes over plain sockets, because a
- * full HTTP client would cost more than the servers it measures.
+ * Keeps `connections` connections busy for `seconds`, one request at a time on each, `next` making each request. Bytes over
+ * plain sockets, because a full HTTP client would cost more than the servers it measures.
  */
-export async function load(
-  url: string,
-  headers: readonly string[],
-  connections: number,
-  seconds: number,
-): Promise<Load> {
-  const { hostname, port, pathname, search } = new URL(url);
-  const request = Buffer.from(
-    [`GET ${pathname}${search} HTTP/1.1`, `Host: ${hostname}`, ...headers, '', ''].join('\r\n'),
-  );
+export async function load(url: URL, next: () => Buffer, connections: number, seconds: number): Promise<Load> {
   const started = process.hrtime.bigint();
   const until = started + BigInt(Math.round(seconds * 1e9));
-  const counts = await Promise.all(
-    Array.from({ length: connections }, () => oneConnection(hostname, Number(port), request, until)),
-  );
+  const counts = await Promise.all(Array.from({ length: connections }, () => oneConnection(url, next, until)));
   return {
     requests: counts.reduce((sum, one) => sum + one.requests, 0),
     failed: counts.reduce((sum, one) => sum + one.failed, 0),
@@ -33,31 +32,29 @@ export async function load(
   };
 }
 
-function oneConnection(host: string, port: number, request: Buffer, until: bigint) {
+function oneConnection(url: URL, next: () => Buffer, until: bigint) {
   return new Promise<{ requests: number; failed: number }>((resolve, reject) => {
     const done = { requests: 0, failed: 0 };
-    const socket: Socket = connect(port, host, () => socket.write(request));
+    const answer = new AnswerEnd();
+    let ending = false;
+    const socket: Socket = connect(Number(url.port), url.hostname, () => socket.write(next()));
     socket.setNoDelay(true);
     socket.on('error', reject);
-    let pending: Buffer = Buffer.alloc(0);
-    socket.on('data', (chunk: Buffer) => {
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-      const length = responseLength(pending);
-      if (length === undefined || pending.length < length) return;
+    socket.on('close', () => (ending ? resolve(done) : reject(new Error('the server closed the connection'))));
+    socket.on('data', (bytes: Buffer) => {
+      try {
+        if (answer.take(bytes) === 0) return;
+      } catch (error) {
+        socket.destroy(error as Error);
+        return;
+      }
       done.requests++;
-      if (pending.toString('latin1', 9, 12) !== '200') done.failed++;
-      pending = pending.subarray(length);
-      if (process.hrtime.bigint() < until) socket.write(request);
-      else socket.end(() => resolve(done));
+      if (answer.status !== 200) done.failed++;
+      if (process.hrtime.bigint() < until) socket.write(next());
+      else {
+        ending = true;
+        socket.end();
+      }
     });
   });
-}
-
-/** Head and body together, once the head is there; both servers send a Content-Length. */
-function responseLength(bytes: Buffer): number | undefined {
-  const head = bytes.indexOf('\r\n\r\n');
-  if (head < 0) return undefined;
-  const length = /content-length: (\d+)/i.exec(bytes.toString('latin1', 0, head));
-  if (!length) throw new Error(`no Content-Length in:\n${bytes.toString('latin1', 0, head)}`);
-  return head + 4 + Number(length[1]);
 }

@@ -1,39 +1,255 @@
+import { type ROWS, scaled } from './data.ts';
+import { article, createMany, createOne, list, moment, object, updateOne } from './sql.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
 export interface Shape {
   readonly name: string;
+  /** Which aim of `aims.ts` counts. */
+  readonly kind: 'one' | 'list' | 'write' | 'batch';
+  readonly method: 'GET' | 'SEARCH' | 'POST' | 'PATCH';
+  /** With `:id` in it, a key of `table` takes its place, another at every request. */
   readonly path: string;
-  /** The hand-written statement, and the parameters it runs with. */
+  readonly table?: keyof typeof ROWS;
+  /** What the `n`-th request sends. */
+  readonly body?: (n: number) => unknown;
+  /** Who asks, an admin where nothing else is said. The ideal server asks nobody's name. */
+  readonly as?: 'editor';
+  /** Measured in the same rounds as the shape of this name and compared with it. */
+  readonly like?: string;
+  /** Where a write's rows go. */
+  readonly target?: string;
+  /** The hand-written statement: columns `data` and, where asked for, `meta`. */
   readonly ideal: string;
-  readonly params: readonly unknown[];
+  /** Its parameters, out of the request. */
+  readonly params?: (id: string, body: never) => readonly unknown[];
 }
 
-const TRACK = `t.track_id, t.name, t.album_id, t.media_type_id, t.genre_id, t.composer, t.milliseconds, t.bytes,
-  t.unit_price::text as unit_price`;
+const PLAIN = 'id,title,body,status,author_id,published_at,views,price,meta';
+const EDITORS = 'id,title,status,author_id,published_at,views';
+const editors = `a.id, a.title, a.status, a.author_id, ${moment('a.published_at')} as published_at, a.views`;
+const published = `select ${editors} from article a where a.status = $1 order by a.id limit 25`;
+const get = { kind: 'list', method: 'GET' } as const;
 
-const list = (rows: string) => `select '[' || string_agg(row_to_json(r)::text, ',') || ']' as data from (${rows}) r`;
+/** What every write is recorded with: user, address, user agent. */
+const WHO = ['4a0b8a5e-8a7e-4d9b-9a53-4f6d1f9b2c11', '127.0.0.1', 'bench'] as const;
 
-/** What is measured on Chinook. The paths ask both servers for the same JSON. */
+const values = (row: Body): readonly unknown[] =>
+  ['title', 'body', 'status', 'author_id', 'published_at', 'views', 'price'].map((name) => row[name]);
+
+const payload = (n: number) => ({
+  title: `Note ${n}`,
+  body: `${'Of what was said at the harbour. '.repeat(31)}`,
+  status: 'draft',
+  author_id: 1 + (n % 50),
+  published_at: '2026-03-01T12:30:00.000Z',
+  views: n % 10_000,
+  price: '12.50',
+  meta: { words: n % 300, language: 'en', flags: [1, 2] },
+});
+
+/** What is measured. The reads ask both servers for the same bytes. */
 export const SHAPES: readonly Shape[] = [
   {
+    ...get,
     name: 'read one',
-    path: '/items/track/1001',
-    ideal: `select row_to_json(r)::text as data from (select ${TRACK} from track t where t.track_id = $1) r`,
-    params: [1001],
+    kind: 'one',
+    path: `/items/article/:id?fields=${PLAIN}`,
+    table: 'article',
+    ideal: `select row_to_json(r)::text as data from (select ${article('a')} from article a where a.id = $1::int) r`,
+    params: (id) => [id],
   },
   {
+    ...get,
     name: 'list 25',
-    path: '/items/track?limit=25',
-    ideal: list(`select ${TRACK} from track t order by t.track_id limit 25`),
-    params: [],
+    path: `/items/article?limit=25&fields=${PLAIN}`,
+    ideal: list(`select ${article('a')} from article a order by a.id limit 25`),
   },
   {
-    name: 'list 25 with many-to-one',
-    path: '/items/track?limit=25&fields=track_id,name,milliseconds,album_id.title,album_id.artist_id.name',
-    ideal: list(`select t.track_id, t.name, t.milliseconds, case when al.album_id is not null then (
-        select row_to_json(a) from (select al.title, case when ar.artist_id is not null then (
-          select row_to_json(r) from (select ar.name) r) end as artist_id) a) end as album_id
-      from (select * from track order by track_id limit 25) t
-      left join album al on al.album_id = t.album_id left join artist ar on ar.artist_id = al.artist_id
-      order by t.track_id`),
-    params: [],
+    ...get,
+    name: 'list 25, keys of to-many',
+    path: '/items/article?limit=25',
+    ideal: list(`select ${article('a')},
+        (select coalesce(json_agg(k.id), '[]') from (select c.id from comment c where c.article_id = a.id order by c.id limit 100) k) as comments,
+        (select coalesce(json_agg(k.id), '[]') from (select j.id from article_tag j where j.article_id = a.id order by j.sort, j.id limit 100) k) as tags
+      from (select * from article order by id limit 25) a order by a.id`),
+  },
+  {
+    ...get,
+    name: 'filtered and sorted',
+    path: `/items/article?limit=25&fields=${PLAIN}&filter[status][_eq]=published&filter[views][_gt]=5000&sort=-published_at`,
+    ideal: list(`select ${article('a')} from article a where a.status = $1 and a.views > $2::int
+      order by a.published_at desc, a.id limit 25`),
+    params: () => ['published', 5000],
+  },
+  {
+    ...get,
+    name: 'many-to-one',
+    path: '/items/article?limit=25&fields=id,title,views,author_id.name,author_id.country',
+    ideal:
+      list(`select a.id, a.title, a.views, case when u.id is not null then ${object('u.name, u.country')} end as author_id
+      from (select * from article order by id limit 25) a left join author u on u.id = a.author_id order by a.id`),
+  },
+  {
+    ...get,
+    name: 'three levels',
+    path: '/items/article?limit=25&fields=id,title,author_id.name,comments.id,comments.author,comments.created_at,tags.tag_id.name&deep[comments][_limit]=5',
+    ideal: list(`select a.id, a.title, case when u.id is not null then ${object('u.name')} end as author_id,
+        (select coalesce(json_agg(row_to_json(k)), '[]') from (select c.id, c.author, ${moment('c.created_at')} as created_at
+          from comment c where c.article_id = a.id order by c.id limit 5) k) as comments,
+        (select coalesce(json_agg(row_to_json(k)), '[]') from (select case when t.id is not null then ${object('t.name')} end as tag_id
+          from (select * from article_tag j where j.article_id = a.id order by j.sort, j.id limit 100) j
+          left join tag t on t.id = j.tag_id order by j.sort, j.id) k) as tags
+      from (select * from article order by id limit 25) a left join author u on u.id = a.author_id order by a.id`),
+  },
+  {
+    ...get,
+    name: 'count of comments',
+    path: '/items/article?limit=25&fields=id,title,count(comments)',
+    ideal: list(`select a.id, a.title, (select count(*) from comment c where c.article_id = a.id) as comments_count
+      from (select * from article order by id limit 25) a order by a.id`),
+  },
+  {
+    ...get,
+    name: 'total and filter count',
+    path: '/items/article?limit=25&fields=id,title&filter[status][_eq]=published&meta=*',
+    ideal: `select (${list('select a.id, a.title from article a where a.status = $1 order by a.id limit 25')}) as data,
+      json_build_object('total_count', (select count(*) from article), 'filter_count', (select count(*) from article where status = $1))::text as meta`,
+    params: () => ['published'],
+  },
+  {
+    ...get,
+    name: 'aggregate by status',
+    path: '/items/article?aggregate[count]=*&aggregate[avg]=views&groupBy=status',
+    ideal: list(`select a.status, count(*) as count, ${object('avg(a.views) as views')} as avg
+      from article a group by a.status order by a.status limit 100`),
+  },
+  {
+    ...get,
+    name: 'count by year',
+    path: '/items/article?aggregate[count]=id&groupBy=year(published_at)',
+    ideal:
+      list(`select extract(year from a.published_at at time zone 'UTC')::int as published_at_year, ${object('count(a.id) as id')} as count
+      from article a group by 1 order by 1 limit 100`),
+  },
+  {
+    ...get,
+    name: 'search',
+    path: '/items/author?limit=25&fields=id,name,email&search=author999',
+    ideal: list(`select a.id, a.name, a.email from author a
+      where a.name ilike $1 or a.email ilike $1 or a.country ilike $1 or a.biography ilike $1 order by a.id limit 25`),
+    params: () => ['%author999%'],
+  },
+  {
+    ...get,
+    name: 'some comment by',
+    path: '/items/article?limit=25&fields=id,title&filter[comments][_some][author][_eq]=reader%2042',
+    ideal: list(`select a.id, a.title from article a
+      where exists (select 1 from comment c where c.article_id = a.id and c.author = $1) order by a.id limit 25`),
+    params: () => ['reader 42'],
+  },
+  {
+    ...get,
+    name: 'sorted and filtered by m2o',
+    path: '/items/article?limit=25&fields=id,title,views&filter[author_id][country][_eq]=AT&filter[views][_lt]=200&sort=author_id.name,-views',
+    ideal: list(`select a.id, a.title, a.views from article a join author u on u.id = a.author_id
+      where u.country = $1 and a.views < $2::int order by u.name, a.views desc, a.id limit 25`),
+    params: () => ['AT', 200],
+  },
+  {
+    ...get,
+    name: 'SEARCH, second page',
+    method: 'SEARCH',
+    path: '/items/article',
+    body: () => ({
+      query: {
+        fields: ['id', 'title', 'views'],
+        filter: { author_id: { _in: [3, 5, 7, 11, 13] } },
+        sort: ['-views'],
+        limit: 10,
+        page: 2,
+      },
+    }),
+    ideal: list(`select a.id, a.title, a.views from article a where a.author_id = any($1::int[])
+      order by a.views desc, a.id limit $2::int offset $3::int`),
+    params: (_id, { query }: { query: { filter: { author_id: { _in: number[] } }; limit: number; page: number } }) => [
+      query.filter.author_id._in,
+      query.limit,
+      query.limit * (query.page - 1),
+    ],
+  },
+  {
+    ...get,
+    name: '10,000 rows',
+    path: `/items/article?limit=10000&fields=${PLAIN}`,
+    ideal: list(`select ${article('a')} from article a order by a.id limit 10000`),
+  },
+  {
+    ...get,
+    name: 'published, as admin',
+    path: `/items/article?limit=25&fields=${EDITORS}&filter[status][_eq]=published`,
+    ideal: list(published),
+    params: () => ['published'],
+  },
+  {
+    ...get,
+    name: 'published, by rule',
+    as: 'editor',
+    like: 'published, as admin',
+    path: `/items/article?limit=25&fields=${EDITORS}`,
+    ideal: list(published),
+    params: () => ['published'],
+  },
+  {
+    name: 'create one',
+    kind: 'write',
+    method: 'POST',
+    path: '/items/note',
+    target: 'note',
+    body: payload,
+    ideal: createOne('note'),
+    params: (_id, row: Body) => [...values(row), JSON.stringify(row.meta), ...WHO],
+  },
+  {
+    name: 'update one',
+    kind: 'write',
+    method: 'PATCH',
+    path: '/items/draft/:id',
+    table: 'draft',
+    target: 'draft',
+    body: (n) => ({ title: `Draft ${n}`, views: n }),
+    ideal: updateOne('draft'),
+    params: (id, { title, views }: Body) => [id, title, views, ...WHO],
+  },
+  {
+    name: 'create 1,000',
+    kind: 'batch',
+    method: 'POST',
+    path: '/items/import',
+    target: 'import',
+    body: (n) => Array.from({ length: 1000 }, (_, at) => payload(n + at)),
+    ideal: createMany('import'),
+    params(_id, rows: readonly Body[]) {
+      const columns = rows.map(values);
+      return [
+        ...[0, 1, 2, 3, 4, 5, 6].map((column) => columns.map((row) => row[column])),
+        rows.map((row) => JSON.stringify(row.meta)),
+        ...WHO,
+      ];
+    },
   },
 ];
+
+export const isWrite = ({ kind }: Shape): boolean => kind === 'write' || kind === 'batch';
+
+export interface Ask {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** The `n`-th request of a shape; keys are spread over the table, so that no row is asked for twice in a row. */
+export function askOf({ method, path, table, body }: Shape, n: number, scale: number): Ask {
+  const id = table ? 1 + ((n * 7919) % scaled(table, scale)) : 0;
+  return { method, path: path.replace(':id', String(id)), ...(body ? { body: body(n) } : {}) };
+}

@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FreshDatabase } from '../../test/support/database.ts';
+import { bytesOf, load } from './load.ts';
+import { memoryOf, processesOf } from './processes.ts';
+import type { Shape } from './shapes.ts';
+import type { Side } from './sides.ts';
+
+const SAMPLE_MS = 20;
+/** For what was allocated to be given back, where it will be. */
+const CALM_MS = 3000;
+
+/** Bytes; of a backend what is its own, without the cache that all share. */
+interface Memory {
+  readonly server: number;
+  readonly backend: number;
+}
+
+const LARGE_READS: readonly { readonly name: string; readonly path: string; readonly connections: number }[] = [
+  { name: '10,000 rows, once', path: '/items/article?limit=10000', connections: 1 },
+  { name: '10,000 rows, four at a time', path: '/items/article?limit=10000', connections: 4 },
+  { name: 'all rows, once', path: '/items/article?limit=-1', connections: 1 },
+  { name: 'all rows as CSV, once', path: '/items/article?limit=-1&export=csv', connections: 1 },
+];
+const FIELDS = '&fields=id,title,body,status,author_id,published_at,views,price,meta';
+
+/** What large reads cost in memory: before, at the peak, and some seconds after; one line a read. */
+export async function* memoryReport(side: Side, shape: Shape, database: FreshDatabase): AsyncGenerator<string> {
+  yield `${'memory, MB'.padEnd(30)}server before    peak   after   busiest backend before    peak   after`;
+  for (const { name, path, connections } of LARGE_READS) {
+    const before = await memory(side, database);
+    const request = bytesOf(side.url, side.headers(shape), { method: 'GET', path: path + FIELDS });
+    const { peak, failed } = await peakDuring(side, database, () => load(side.url, () => request, connections, 0));
+    await pause(CALM_MS);
+    const after = await memory(side, database);
+    if (failed > 0) yield `${name.padEnd(30)}was refused`;
+    else {
+      const row = [before.server, peak.server, after.server, before.backend, peak.backend, after.backend];
+      yield name.padEnd(30) +
+        row.map((bytes, at) => megabytes(bytes).padStart([13, 8, 8, 25, 8, 8][at] as number)).join('');
+    }
+  }
+}
+
+async function memory(side: Side, database: FreshDatabase): Promise<Memory> {
+  return held(await processesOf(side.pid, side.application, database));
+}
+
+const held = ({ server, backends }: { server: number; backends: readonly number[] }): Memory => ({
+  server: memoryOf(server).resident,
+  backend: Math.max(0, ...backends.map((pid) => memoryOf(pid).own)),
+});
+
+async function peakDuring(side: Side, database: FreshDatabase, work: () => Promise<{ readonly failed: number }>) {
+  const peak = { server: 0, backend: 0 };
+  // Connections are made as they are needed: which there are is asked anew now and then.
+  let processes = await processesOf(side.pid, side.application, database);
+  let samples = 0;
+  const timer = setInterval(() => {
+    const now = held(processes);
+    peak.server = Math.max(peak.server, now.server);
+    peak.backend = Math.max(peak.backend, now.backend);
+    if (samples++ % 10 === 0)
+      processesOf(side.pid, side.application, database).then(
+        (found) => {
+          processes = found;
+        },
+        () => {},
+      );
+  }, SAMPLE_MS);
+  try {
+    const { failed } = await work();
+    return { peak, failed };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const megabytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);

@@ -1,0 +1,30 @@
+import { asAdmin, personWith } from '../../test/http/people.ts';
+import type { Service } from '../../test/support/service.ts';
+
+/** To-many aliases over the tables' foreign keys: parent, alias, child, foreign key, more of the relation. */
+const ALIASES: readonly [parent: string, alias: string, child: string, key: string, more?: object][] = [
+  ['article', 'comments', 'comment', 'article_id'],
+  ['article', 'tags', 'article_tag', 'article_id', { junction_field: 'tag_id', sort_field: 'sort' }],
+  ['author', 'articles', 'article', 'author_id'],
+];
+
+/** What the editor may read of an article. */
+const EDITOR_FIELDS = ['id', 'title', 'status', 'author_id', 'published_at', 'views'];
+
+/**
+ * Gives the tables their aliases and makes the editor, who reads published articles and some of their fields: a row
+ * rule and a field list. Answers the editor's access token; it is of the kind that the admin has, since they are compared.
+ */
+export async function prepareModel(service: Service): Promise<string> {
+  for (const [parent, alias, child, key, more] of ALIASES) {
+    const special = more ? 'm2m' : 'o2m';
+    await asAdmin(service, 'POST', `/fields/${parent}`, { field: alias, type: 'alias', meta: { special: [special] } });
+    await asAdmin(service, 'PATCH', `/relations/${child}/${key}`, { meta: { one_field: alias, ...more } });
+  }
+  const { id, token } = await personWith(service, [
+    { collection: 'article', action: 'read', fields: EDITOR_FIELDS, permissions: { status: { _eq: 'published' } } },
+  ]);
+  const { email } = await asAdmin(service, 'PATCH', `/users/${id}`, { password: token });
+  const { body } = await service.request('POST', '/auth/login', { body: { email, password: token } });
+  return body.data.access_token;
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import type { FreshDatabase } from '../../test/support/database.ts';
+
+/** Linux counts processor time in ticks of 10 ms. */
+const TICK_MS = 10;
+
+/** The processes that serve requests: a server, and the database backends it uses, known by their application name. */
+export async function processesOf(
+  pid: number,
+  application: string,
+  database: FreshDatabase,
+): Promise<{ readonly server: number; readonly backends: readonly number[] }> {
+  const backends = await database.query<{ pid: number }>(
+    'select pid from pg_stat_activity where datname = current_database() and application_name = $1',
+    [application],
+  );
+  return { server: pid, backends: backends.map((one) => one.pid) };
+}
+
+/** Milliseconds of processor time a process has used so far, in user and kernel mode; 0 for one that is gone. */
+function cpuOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  } catch {
+    return 0;
+  }
+}
+
+/** Processor time so far by process, so that a connection made in between counts from its beginning. */
+export const cpuByProcess = (pids: readonly number[]): ReadonlyMap<number, number> =>
+  new Map(pids.map((pid) => [pid, cpuOf(pid)]));
+
+/**
+ * Bytes of memory a process holds. `own`: without pages of files and shared memory, which is what a database backend costs
+ * beside the cache that all share.
+ */
+export function memoryOf(pid: number): { readonly resident: number; readonly own: number } {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const bytes = (name: string) => 1024 * Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+    return { resident: bytes('VmRSS'), own: bytes('RssAnon') };
+  } catch {
+    return { resident: 0, own: 0 };
+  }
+}

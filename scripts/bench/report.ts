@@ -1,0 +1,62 @@
+import type { Measured } from './rounds.ts';
+import type { Shape } from './shapes.ts';
+
+/** Largest ratio of CPU a request to the hand-written server's. */
+const AIMS: Readonly<Record<Shape['kind'], number>> = { one: 1.6, list: 1.25, write: 2, batch: 1.5 };
+/** What a row rule and a field list may add to the admin's same list. */
+const RULE = 1.15;
+
+export const HEADER = `${'shape'.padEnd(27)}  requests/s     ideal  ratio   CPU ms/request     ideal  ratio   aim   server ms  ideal`;
+
+export function line({ name, kind }: Shape, { service, ideal }: Measured): string {
+  const ratio = service.cpu / ideal.cpu;
+  return [
+    name.padEnd(27),
+    cell(service.perSecond, 12, 1),
+    cell(ideal.perSecond, 10, 1),
+    cell(service.perSecond / ideal.perSecond, 7, 2),
+    cell(service.cpu, 17, 3),
+    cell(ideal.cpu, 10, 3),
+    cell(ratio, 7, 2),
+    cell(AIMS[kind], 6, 2),
+    cell(service.serverCpu, 12, 3),
+    cell(ideal.serverCpu, 7, 3),
+    ratio > AIMS[kind] ? '  missed' : '',
+  ].join('');
+}
+
+const cell = (number: number, width: number, digits: number): string => number.toFixed(digits).padStart(width);
+
+/** The aims, and by which shapes they are missed. */
+export function verdict(measured: ReadonlyMap<Shape, Measured>): readonly string[] {
+  const kinds: readonly [Shape['kind'], string][] = [
+    ['one', 'read one'],
+    ['list', 'lists and nested reads'],
+    ['write', 'single writes'],
+    ['batch', 'batch writes'],
+  ];
+  const lines = kinds.flatMap(([kind, what]) => {
+    const ratios = [...measured]
+      .filter(([shape]) => shape.kind === kind)
+      .map(([{ name }, { service, ideal }]) => ({ name, ratio: service.cpu / ideal.cpu }));
+    if (ratios.length === 0) return [];
+    const missing = ratios
+      .filter(({ ratio }) => ratio > AIMS[kind])
+      .map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`);
+    const worst = Math.max(...ratios.map(({ ratio }) => ratio)).toFixed(2);
+    return [judged(what, `CPU ratio at most ${AIMS[kind]}`, `worst ${worst}`, missing)];
+  });
+  const names = new Map([...measured].map(([shape, figures]) => [shape.name, figures]));
+  for (const [{ name, like }, { service }] of measured) {
+    const other = like === undefined ? undefined : names.get(like);
+    if (!other) continue;
+    const ratio = service.cpu / other.service.cpu;
+    lines.push(
+      judged(name, `CPU at most ${RULE} × "${like}"`, ratio.toFixed(2), ratio > RULE ? [ratio.toFixed(2)] : []),
+    );
+  }
+  return lines;
+}
+
+const judged = (what: string, aim: string, found: string, missing: readonly string[]): string =>
+  `${what.padEnd(27)}${aim.padEnd(42)}${found.padEnd(13)}${missing.length === 0 ? 'met' : `missed: ${missing.join(', ')}`}`;

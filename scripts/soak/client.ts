@@ -1,0 +1,75 @@
+import { Agent, request } from 'node:http';
+import type { Random } from '../../test/support/random.ts';
+import type { Action } from './actions.ts';
+
+/** How a request ended; `status` 0 where the client went away itself. */
+export interface Ending {
+  readonly status: number;
+  /** The beginning of an answer that was not expected. */
+  readonly text?: string;
+}
+
+const SHOWN = 300;
+
+/** Sends what actions ask, over connections that are kept. */
+export function createClient(url: URL, tokens: Readonly<Record<'admin' | 'editor', string>>, connections: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const authorization = {
+    admin: { authorization: `Bearer ${tokens.admin}` },
+    editor: { authorization: `Bearer ${tokens.editor}` },
+    nobody: {},
+  };
+
+  const send = (action: Action, n: number, random: Random): Promise<Ending> =>
+    new Promise((resolve, reject) => {
+      const { method, path, body } = action.ask(n, random);
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      let gone = false;
+      let timer: NodeJS.Timeout | undefined;
+      const end = (ending: Ending) => {
+        clearTimeout(timer);
+        resolve(ending);
+      };
+      const failed = (error: Error) => {
+        clearTimeout(timer);
+        if (gone) resolve({ status: 0 });
+        else reject(error);
+      };
+      const sent = request(
+        {
+          agent,
+          host: url.hostname,
+          port: url.port,
+          method,
+          path,
+          headers: {
+            ...authorization[action.as],
+            ...(text === undefined
+              ? {}
+              : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+          },
+        },
+        (answer) => {
+          const status = answer.statusCode ?? 0;
+          const expected = action.expected.includes(status);
+          let shown = '';
+          answer.on('data', (part: Buffer) => {
+            if (!expected && shown.length < SHOWN) shown += part.toString().slice(0, SHOWN);
+          });
+          answer.on('error', failed);
+          answer.on('end', () => end(expected ? { status } : { status, text: shown }));
+        },
+      );
+      sent.on('error', failed);
+      if (action.abortAfter) {
+        timer = setTimeout(() => {
+          gone = true;
+          sent.destroy();
+          resolve({ status: 0 });
+        }, action.abortAfter(random));
+      }
+      sent.end(text);
+    });
+
+  return { send, close: () => agent.destroy() };
+}
