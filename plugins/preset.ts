@@ -3,9 +3,24 @@ import type { Composition } from '#kernel';
 /** The whole product, floor by floor: a plugin uses what stands on its own floor or below. */
 export const floors = [
   { floor: 'ground', plugins: ['database', 'cluster', 'http', 'passwords'] },
-  { floor: 'model', plugins: ['schema', 'query', 'access'] },
-  { floor: 'content', plugins: ['collections', 'items', 'users', 'auth'] },
-  { floor: 'surfaces', plugins: ['server'] },
+  { floor: 'model', plugins: ['schema', 'query', 'access', 'activity'] },
+  {
+    floor: 'content',
+    plugins: [
+      'collections',
+      'items',
+      'users',
+      'auth',
+      'folders',
+      'presets',
+      'notifications',
+      'dashboards',
+      'translations',
+      'comments',
+      'history',
+    ],
+  },
+  { floor: 'surfaces', plugins: ['server', 'explain'] },
 ] as const;
 
 /** Folders of all plugins, in floor order; `local` names a folder of packages made by others. */

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { type Capability, fail, listsWiden } from '#kernel';
 import type { BuilderParts, Guard } from './builder.ts';
 import { type Db, WITHOUT_TIME_LIMIT } from './contract.ts';
+import type { StreamRows } from './cursor.ts';
 import type { Statements } from './statements.ts';
 import type { Units } from './unit-of-work.ts';
 
@@ -16,6 +17,7 @@ export interface DatabaseGrant {
 interface Parts {
   readonly units: Units;
   readonly statements: Statements;
+  readonly stream: StreamRows;
   readonly builders: (table: string, guard: Guard) => Knex.QueryBuilder;
   readonly schemas: readonly string[];
 }
@@ -24,7 +26,13 @@ const tables = { type: 'array', items: { type: 'string', minLength: 1 }, uniqueI
 const READING: readonly (string | undefined)[] = [undefined, 'select', 'first', 'pluck', 'columnInfo'];
 
 /** `host.db`: own and written tables by builder, read tables by builder for reading, statements and DDL where granted. */
-export const databaseCapability = ({ units, statements, builders, schemas }: Parts): Capability<DatabaseGrant, Db> => ({
+export const databaseCapability = ({
+  units,
+  statements,
+  stream,
+  builders,
+  schemas,
+}: Parts): Capability<DatabaseGrant, Db> => ({
   name: 'database',
   member: 'db',
   schema: {
@@ -57,6 +65,10 @@ export const databaseCapability = ({ units, statements, builders, schemas }: Par
       async query(text, params, options) {
         if (!grant.sql) throw deny('run statements of its own making');
         return statements.query(text, params, options);
+      },
+      stream(text, params, options) {
+        if (!grant.sql) throw deny('run statements of its own making');
+        return stream(text, params, options);
       },
       async ddl(text) {
         if (!grant.ddl) throw deny('change tables');

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { facet, service } from '#kernel';
+import type { Signal } from './cancel.ts';
 
 export interface Result<Row = Record<string, unknown>> {
   readonly rows: Row[];
@@ -10,6 +11,16 @@ export interface Result<Row = Record<string, unknown>> {
 export interface StatementOptions {
   /** Prepared under this name on each connection: for statements that come again and again. */
   readonly name?: string;
+  /**
+   * Nothing follows in this unit of work. Where it is also the unit's first statement, and the unit is in no other one, it
+   * commits by itself: no `begin` and no `commit` around it. A statement that comes after it all the same is refused.
+   */
+  readonly last?: boolean;
+  /**
+   * Aborting it cancels the statement, which then fails with the signal's reason. Asked for when the statement takes long,
+   * where it is a function; inside a unit of work it is not looked at: what belongs together runs to its end.
+   */
+  readonly signal?: Signal;
 }
 
 /**
@@ -25,6 +36,17 @@ export interface Db {
     params?: readonly unknown[],
     options?: StatementOptions,
   ): Promise<Result<Row>>;
+  /**
+   * The rows of a statement of one text column (`sql: true`), in batches of about a quarter of a megabyte, through a cursor: the
+   * next batch is fetched when it is asked for. Holds a connection from the first batch until the last one, or until
+   * `return`; streams share half of the pool, and one that gets no turn within ten seconds fails with
+   * SERVICE_UNAVAILABLE. Not inside a unit of work.
+   */
+  stream(
+    text: string,
+    params?: readonly unknown[],
+    options?: Pick<StatementOptions, 'signal'>,
+  ): AsyncGenerator<readonly string[], void, undefined>;
   /** Changes tables (`ddl: true`). */
   ddl(text: string): Promise<void>;
   /**

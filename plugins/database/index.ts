@@ -3,6 +3,7 @@ import { createBuilders } from './builder.ts';
 import { databaseCapability } from './capability.ts';
 import { createConnection } from './connection.ts';
 import { connections, migrations } from './contract.ts';
+import { createCursors } from './cursor.ts';
 import { dedicatedConnections } from './dedicated.ts';
 import { healthChecks } from './health-checks.ts';
 import { migrate } from './migrate.ts';
@@ -19,10 +20,11 @@ export default definePlugin<DatabaseConfig>({
     const connection = createConnection(config, schemas, log);
     const units = createUnits(connection.acquire, log);
     const statements = createStatements(units);
+    const stream = createCursors(units, config.DB_POOL_MAX);
     const builders = createBuilders(units, schemas[0] as string);
 
     host.define(migrations);
-    host.contribute(capabilities, databaseCapability({ units, statements, builders, schemas }));
+    host.contribute(capabilities, databaseCapability({ units, statements, stream, builders, schemas }));
     host.contribute(effects, units.defer);
     for (const check of healthChecks(statements, connection)) host.contribute(health, check);
     host.provide(connections, dedicatedConnections(connection.alone));

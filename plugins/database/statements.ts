@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { cancellable, type Signal } from './cancel.ts';
 import type { Result, StatementOptions } from './contract.ts';
 import type { Lease, Units } from './unit-of-work.ts';
 
@@ -24,16 +25,26 @@ export function createStatements(units: Units): Statements {
     return !inUnit && names.size > MAX_NAMES;
   };
 
-  async function run(lease: Lease, text: string, values: unknown[], name?: string): Promise<Result<never>> {
+  async function run(
+    lease: Lease,
+    text: string,
+    values: unknown[],
+    name?: string,
+    signal?: Signal,
+  ): Promise<Result<never>> {
     let full = false;
+    let failed: unknown;
+    const { client } = lease;
+    const query = () => client.query(name === undefined ? { text, values } : { text, values, name });
     try {
-      const { rows, rowCount } = await lease.client.query(
-        name === undefined ? { text, values } : { text, values, name },
-      );
+      const { rows, rowCount } = await (signal && !lease.inUnit ? cancellable(client, signal, query) : query());
       if (name !== undefined) full = isFull(lease, name);
       return { rows: rows as never[], count: rowCount ?? 0 };
+    } catch (error) {
+      failed = error;
+      throw error;
     } finally {
-      lease.release(full);
+      lease.release(full, failed);
     }
   }
 
@@ -41,21 +52,21 @@ export function createStatements(units: Units): Statements {
     async query<Row>(
       text: string,
       params: readonly unknown[] = [],
-      { name }: StatementOptions = {},
+      { name, last, signal }: StatementOptions = {},
     ): Promise<Result<Row>> {
       const values = params as unknown[];
-      const lease = await units.lease();
-      if (name === undefined) return run(lease, text, values);
+      const lease = await units.lease(last);
+      if (name === undefined) return run(lease, text, values, undefined, signal);
       const edition = editions.get(name) ?? 0;
       try {
-        return await run(lease, text, values, nameOf(name, edition));
+        return await run(lease, text, values, nameOf(name, edition), signal);
       } catch (error) {
         if (!isOutdatedPlan(error)) throw error;
         // Somebody altered a table of the statement. Inside a transaction nothing more can run; the next one will do.
         editions.set(name, edition + 1);
         if (lease.inUnit) throw error;
       }
-      return run(await units.lease(), text, values, nameOf(name, edition + 1));
+      return run(await units.lease(last), text, values, nameOf(name, edition + 1), signal);
     },
   };
 }

@@ -7,7 +7,12 @@ import { fail, type Log } from '#kernel';
  * writes there are or whose: batches, savepoints and a preview (run, answer, roll back) are other ways to end one.
  */
 interface Unit {
-  readonly client: PoolClient;
+  /** Connected and begun by its first statement: a unit that says nothing costs nothing. */
+  client?: PoolClient;
+  /** Parts at work inside it, whose statements are never the last of the whole. */
+  joined: number;
+  /** Its only statement went out as one that commits by itself, and maybe failed. */
+  alone?: { error?: unknown };
   readonly effects: (() => void)[];
   state: 'open' | 'committed' | 'rolled back';
   /** The error of a part that failed: what belongs together does not commit even where somebody swallowed it. */
@@ -19,12 +24,15 @@ interface Unit {
 /** A connection for one statement. */
 export interface Lease {
   readonly client: PoolClient;
+  /** A transaction is open on it. */
   readonly inUnit: boolean;
-  release(broken?: boolean): void;
+  /** With the error of a statement that failed. */
+  release(broken?: boolean, error?: unknown): void;
 }
 
 export interface Units {
-  lease(): Promise<Lease>;
+  /** `last`: nothing follows in the unit. One that is also the first needs no transaction around it. */
+  lease(last?: boolean): Promise<Lease>;
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Keeps an effect until the unit has committed; false where none is open. */
   defer(effect: () => void): boolean;
@@ -39,7 +47,7 @@ export function createUnits(connect: () => Promise<PoolClient>, log: Log): Units
     return unit?.state === 'committed' ? undefined : unit;
   };
 
-  async function lease(): Promise<Lease> {
+  async function lease(last = false): Promise<Lease> {
     const unit = current();
     if (!unit) {
       const client = await connect();
@@ -51,47 +59,91 @@ export function createUnits(connect: () => Promise<PoolClient>, log: Log): Units
       free = resolve;
     });
     await before;
-    if (unit.state !== 'open') {
+    try {
+      if (unit.state !== 'open')
+        throw fail('INTERNAL_SERVER_ERROR', `a statement came after its unit of work was ${unit.state}`);
+      // After a failure it may be tried again; nothing was written.
+      if (unit.alone && unit.alone.error === undefined)
+        throw fail('INTERNAL_SERVER_ERROR', 'a statement came after the last one of its unit of work');
+      if (last && !unit.client && unit.joined === 0) return await alone(unit, free);
+      const client = unit.client ?? (await start(unit));
+      return { client, inUnit: true, release: free };
+    } catch (error) {
       free();
-      throw fail('INTERNAL_SERVER_ERROR', `a statement came after its unit of work was ${unit.state}`);
+      throw error;
     }
-    return { client: unit.client, inUnit: true, release: free };
+  }
+
+  async function start(unit: Unit): Promise<PoolClient> {
+    unit.client = await connect();
+    await unit.client.query('begin');
+    return unit.client;
+  }
+
+  /** PostgreSQL takes a statement by itself as a transaction, and two round trips fewer. */
+  async function alone(unit: Unit, free: () => void): Promise<Lease> {
+    const client = await connect();
+    const ended: { error?: unknown } = {};
+    unit.alone = ended;
+    return {
+      client,
+      inUnit: false,
+      release(broken, error) {
+        if (error !== undefined) ended.error = error;
+        client.release(broken);
+        free();
+      },
+    };
   }
 
   async function join<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
+    unit.joined++;
     try {
       return await work();
     } catch (error) {
       unit.failed ??= { error };
       throw error;
+    } finally {
+      unit.joined--;
     }
   }
 
   async function begin<T>(work: () => Promise<T>): Promise<T> {
-    const unit: Unit = { client: await connect(), effects: [], state: 'open', turn: Promise.resolve() };
+    const unit: Unit = { effects: [], state: 'open', turn: Promise.resolve(), joined: 0 };
     let broken = false;
     try {
-      await unit.client.query('begin');
       const result = await storage.run(unit, work);
       if (unit.failed) throw unit.failed.error;
       await unit.turn;
-      const { command } = await unit.client.query('commit');
-      if (command !== 'COMMIT')
-        throw fail('INTERNAL_SERVER_ERROR', 'the database rolled back: a failed statement was ignored');
+      if (unit.alone?.error !== undefined) throw unit.alone.error;
+      await commit(unit);
       unit.state = 'committed';
       return result;
     } catch (error) {
       unit.state = 'rolled back';
       await unit.turn;
-      broken = await unit.client.query('rollback').then(
-        () => false,
-        () => true,
-      );
+      broken = await rollback(unit);
       throw error;
     } finally {
-      unit.client.release(broken);
+      unit.client?.release(broken);
       if (unit.state === 'committed') for (const effect of unit.effects) run(effect);
     }
+  }
+
+  async function commit({ client }: Unit): Promise<void> {
+    if (!client) return;
+    const { command } = await client.query('commit');
+    if (command !== 'COMMIT')
+      throw fail('INTERNAL_SERVER_ERROR', 'the database rolled back: a failed statement was ignored');
+  }
+
+  /** Is the connection of no use any more? */
+  async function rollback({ client }: Unit): Promise<boolean> {
+    if (!client) return false;
+    return client.query('rollback').then(
+      () => false,
+      () => true,
+    );
   }
 
   function run(effect: () => void): void {

@@ -1,6 +1,7 @@
 import type { ParameterizedContext } from 'koa';
 import { facet, type RequestState } from '#kernel';
 import type { RequestSettings } from './settings.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
 
@@ -56,4 +57,33 @@ export function sendJson(ctx: HttpContext, data: string, meta?: string): void {
   ctx.status = 200;
   ctx.type = 'application/json; charset=utf-8';
   ctx.body = meta === undefined ? `{"data":${data}}` : `{"data":${data},"meta":${meta}}`;
+}
+
+export interface StreamOptions {
+  /** With `charset` where it is text. */
+  readonly type: string;
+  /** Makes it a download under this name. */
+  readonly download?: string;
+}
+
+/**
+ * Sends what is made meanwhile, a part when the client took the one before. The first part is waited for: what fails
+ * before it is an ordinary error. Later errors break the connection. `parts` is always ended by its `return` where it
+ * does not end by itself, also for `HEAD`, which gets the headers alone.
+ */
+export async function sendStream(
+  ctx: HttpContext,
+  parts: AsyncIterable<string | Uint8Array>,
+  { type, download }: StreamOptions,
+): Promise<void> {
+  const iterator = parts[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  ctx.status = 200;
+  if (download !== undefined) ctx.attachment(download);
+  ctx.set('Content-Type', type);
+  if (ctx.method === 'HEAD') {
+    await iterator.return?.();
+    return;
+  }
+  ctx.body = new StreamedAnswer(first, iterator, ctx.state.settings as RequestSettings);
 }

@@ -4,10 +4,14 @@ import { createCors } from './cors.ts';
 import { logRequest } from './request-log.ts';
 import { answerUnchanged, standingHeaders } from './response-headers.ts';
 import { type HttpConfig, requestSettings } from './settings.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
+
+/** What the log shows where there was nobody left to answer. */
+const CLIENT_GONE = 499;
 
 /** The outermost layer: headers of every answer, CORS, unchanged answers, the line in the log. */
 export function edge(config: HttpConfig, log: Log): Middleware {
-  const settings = requestSettings(config);
+  const settings = requestSettings(config, log);
   const headers = standingHeaders(config);
   const cors = createCors(config);
   return {
@@ -25,10 +29,13 @@ export function edge(config: HttpConfig, log: Log): Middleware {
         }
         status = ctx.status;
       } catch (error) {
-        status = envelope(error, { admin: false }).status;
+        status = ctx.res.closed ? CLIENT_GONE : envelope(error, { admin: false }).status;
         throw error;
       } finally {
-        logRequest(log, ctx.method, ctx.originalUrl, status, started);
+        const write = () => logRequest(log, ctx.method, ctx.originalUrl, status, started);
+        // An answer that is still being made has its line when it is over.
+        if (ctx.body instanceof StreamedAnswer) ctx.res.once('close', write);
+        else write();
       }
     },
   };

@@ -1,3 +1,5 @@
+import type { Log } from '#kernel';
+
 /** This plugin's settings, as its manifest declares them. */
 export interface HttpConfig {
   readonly PUBLIC_URL: string;
@@ -15,6 +17,7 @@ export interface HttpConfig {
   readonly QUERYSTRING_MAX_PARSE_DEPTH: number;
   readonly QUERYSTRING_ARRAY_LIMIT: number;
   readonly QUERYSTRING_PARAMETER_LIMIT: number;
+  readonly STREAM_STALL_TIMEOUT: number;
 }
 
 export interface QueryLimits {
@@ -29,13 +32,18 @@ export interface QueryLimits {
 export interface RequestSettings {
   readonly limits: QueryLimits;
   readonly proxies: number;
+  /** Milliseconds a client may take for one part of a streamed answer; 0 is no limit. */
+  readonly stall: number;
+  readonly log: Log;
 }
 
-export const requestSettings = (config: HttpConfig): RequestSettings => ({
+export const requestSettings = (config: HttpConfig, log: Log): RequestSettings => ({
   limits: {
     depth: config.QUERYSTRING_MAX_PARSE_DEPTH,
     list: config.QUERYSTRING_ARRAY_LIMIT,
     parameters: config.QUERYSTRING_PARAMETER_LIMIT,
   },
+  stall: config.STREAM_STALL_TIMEOUT,
+  log,
   proxies: config.IP_TRUST_PROXY === 'true' ? 1 : Number(config.IP_TRUST_PROXY) || 0,
 });

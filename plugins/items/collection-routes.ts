@@ -1,11 +1,18 @@
 import type { Caller } from '#kernel';
-import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData, sendJson } from '../http/contract.ts';
-import type { RawQuery, ReadText } from '../query/contract.ts';
+import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData, sendJson, sendStream } from '../http/contract.ts';
+import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
 import { createBody, deleteBody, payloadBody, searchBody, updateBody } from './bodies.ts';
 import type { Items, Key } from './contract.ts';
+import { formatOf } from './read/export/formats.ts';
+import { envelopeOf } from './read/long-read.ts';
 
 /** The read a list route needs; the service's own has a memory for the text of a query. */
-export type ReadList = (caller: Caller, collection: string, ctx: HttpContext, key?: string) => Promise<ReadText>;
+export type ReadList = (
+  caller: Caller,
+  collection: string,
+  ctx: HttpContext,
+  key?: string,
+) => Promise<ReadText | Stream>;
 
 interface Options {
   readonly readList?: ReadList;
@@ -35,10 +42,22 @@ export function collectionRoutes(
     options.readList ??
     ((caller, name, ctx, key) =>
       key === undefined
-        ? items.readMany(caller, name, rawQueryOf(ctx))
+        ? items.stream(caller, name, rawQueryOf(ctx))
         : items.readOne(caller, name, key, rawQueryOf(ctx)));
 
-  const send = (ctx: HttpContext, { data, meta }: ReadText) => sendJson(ctx, data ?? 'null', meta ?? undefined);
+  const send = (ctx: HttpContext, answer: ReadText | Stream): void | Promise<void> =>
+    'batches' in answer
+      ? sendStream(ctx, envelopeOf(answer), { type: 'application/json; charset=utf-8' })
+      : sendJson(ctx, answer.data ?? 'null', answer.meta ?? undefined);
+
+  /** Answers true where the rows were asked for as a file. */
+  async function sendFile(ctx: HttpContext, query: RawQuery, keys?: readonly unknown[]): Promise<boolean> {
+    const format = formatOf(query.export);
+    if (!format) return false;
+    const { name, type, parts } = await items.export(ctx.state.caller, collectionOf(ctx), format, query, keys);
+    await sendStream(ctx, parts, { type, download: name });
+    return true;
+  }
 
   /** What was written, read again under the caller's permissions; 204 where the caller may not see it. */
   async function sendWritten(ctx: HttpContext, name: string, keys: readonly Key[], list: boolean): Promise<void> {
@@ -70,7 +89,11 @@ export function collectionRoutes(
     {
       method: 'GET',
       path,
-      handle: async (ctx) => send(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx)),
+      async handle(ctx) {
+        // The query string is left unparsed where its text is known already.
+        if (ctx.querystring.includes('export') && (await sendFile(ctx, rawQueryOf(ctx)))) return;
+        await send(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx));
+      },
     },
     {
       method: 'SEARCH',
@@ -79,7 +102,11 @@ export function collectionRoutes(
         const name = collectionOf(ctx);
         const { query = rawQueryOf(ctx), keys } = searchBody(bodyOf(ctx));
         const { caller } = ctx.state;
-        send(ctx, keys ? await items.readKeys(caller, name, keys, query) : await items.readMany(caller, name, query));
+        if (await sendFile(ctx, query, keys)) return;
+        await send(
+          ctx,
+          keys ? await items.readKeys(caller, name, keys, query) : await items.stream(caller, name, query),
+        );
       },
     },
     {

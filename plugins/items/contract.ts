@@ -1,6 +1,9 @@
 import { type Caller, service } from '#kernel';
 import type { Route } from '../http/contract.ts';
-import type { RawQuery, ReadText } from '../query/contract.ts';
+import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
+import type { Explained } from './read/explain.ts';
+import type { Download } from './read/export/download.ts';
+import type { FormatName } from './read/export/formats.ts';
 
 export type Key = string | number;
 export type Payload = Record<string, unknown>;
@@ -18,6 +21,18 @@ export interface Items {
   readOne(caller: Caller, collection: string, key: unknown, query?: RawQuery): Promise<ReadText>;
   /** The rows of these keys that the caller may read, in the order of the keys. */
   readKeys(caller: Caller, collection: string, keys: readonly unknown[], query?: RawQuery): Promise<ReadText>;
+  /** `readMany` for those who can take it in parts: what may be long and is comes as a stream, all else as text. */
+  stream(caller: Caller, collection: string, query: RawQuery): Promise<ReadText | Stream>;
+  /** The rows of a list read (or of `keys`) as a file, made while it is read. Limits are those of the query. */
+  export(
+    caller: Caller,
+    collection: string,
+    format: FormatName,
+    query: RawQuery,
+    keys?: readonly unknown[],
+  ): Promise<Download>;
+  /** How `readMany`, or with a key `readOne`, would be run. No value is in it, but it tells about row rules. */
+  explain(caller: Caller, collection: string, query: RawQuery, key?: unknown): Promise<Explained>;
   /** Parsed rows, for code. No default limit. */
   rows<Row = Record<string, unknown>>(caller: Caller, collection: string, query: RawQuery): Promise<Row[]>;
   /** INVALID_QUERY for a query that makes no sense, FORBIDDEN for an unknown name in it; nothing is read, nobody is told. */
@@ -43,4 +58,4 @@ export const items = service<Items>('items', { version: '1.0.0' });
  * plugin that serves it at its own path: `for (const route of collectionRoutes(items, '/roles', 'platform_roles')) …`.
  */
 export { collectionRoutes } from './collection-routes.ts';
-export type { Route };
+export type { Download, Explained, FormatName, Route };

@@ -1,14 +1,19 @@
 import type { Caller, EventsApi } from '#kernel';
 import type { Access } from '../access/contract.ts';
+import type { Activity } from '../activity/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { Query } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
+import type { Shapes } from './write/shapes.ts';
 
 export interface Deps {
   readonly query: Query;
   readonly access: Access;
   readonly schema: Schema;
+  readonly activity: Activity;
   readonly db: Db;
+  /** Statements of small writes that come again. */
+  readonly shapes: Shapes;
   readonly events: EventsApi;
   /** Sees every row: for finding rows that a write means without telling the caller about them. */
   readonly unseen: () => Caller;

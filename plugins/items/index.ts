@@ -1,5 +1,6 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
+import { activity } from '../activity/contract.ts';
 import '../database/contract.ts';
 import { routes } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
@@ -10,6 +11,7 @@ import type { Deps } from './deps.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createReads } from './read/read.ts';
 import { itemRoutes } from './routes.ts';
+import { createShapes } from './write/shapes.ts';
 import { createWrites } from './write/write.ts';
 
 interface Config {
@@ -19,10 +21,11 @@ interface Config {
 export default definePlugin<Config>({
   manifest,
   register(host) {
-    const used = host.use({ access, query, schema, passwords });
+    const used = host.use({ access, activity, query, schema, passwords });
     const deps: Deps = {
       ...used,
       db: host.db,
+      shapes: createShapes(),
       events: host.events,
       hash: (text) => used.passwords.hash(text),
       unseen: () => host.asSystem('a write names rows its caller may change but not read'),

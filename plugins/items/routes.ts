@@ -18,8 +18,9 @@ export function itemRoutes(items: Items, reads: Reads, schema: Schema): readonly
       if (await isSingleton(ctx)) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
     },
     readList: (caller, name, ctx, key) =>
-      reads.read(caller, name, {
+      reads.answer(caller, name, {
         query: () => rawQueryOf(ctx),
+        inParts: 'long',
         // A token in the query string would make every caller's text a different one, and keep it in memory.
         ...(ctx.querystring.includes('access_token') ? {} : { text: ctx.querystring }),
         ...(key === undefined ? {} : { key }),

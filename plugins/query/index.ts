@@ -5,12 +5,14 @@ import manifest from './package.json' with { type: 'json' };
 import { parseRead, parseWhere } from './parse/parse.ts';
 import type { Ceilings } from './parse/scope.ts';
 import { createRun } from './run.ts';
+import { createSlowLog } from './slow.ts';
 
 interface Config {
   QUERY_LIMIT_DEFAULT: number;
   QUERY_LIMIT_MAX: number;
   MAX_RELATIONAL_DEPTH: number;
   QUERY_MAX_NODES: number;
+  QUERY_SLOW_MS: number;
 }
 
 export default definePlugin<Config>({
@@ -30,7 +32,7 @@ export default definePlugin<Config>({
       parse: (collection, raw, options) => parseRead(collection, raw, options, ceilings),
       filter: (collection, raw, overview, options) =>
         parseWhere(collection, raw, overview, ceilings, options?.trusted ?? false),
-      ...createRun(host.db),
+      ...createRun(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
     });
     host.provide(sealing, { seal: <T extends object>(tree: T) => tree as Restricted<T> });
   },

@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
-import { fail } from '#kernel';
-import type { Db } from '../database/contract.ts';
-import { readStatement } from './compile/read.ts';
+import { fail, requestScope } from '#kernel';
+import type { Db, StatementOptions } from '../database/contract.ts';
+import { readStatement, streamStatement } from './compile/read.ts';
 import { isPending, Statement } from './compile/statement.ts';
 import { whereSql } from './compile/where.ts';
-import type { Dynamic, Prepared, Query, ReadText, Subjects } from './contract.ts';
+import type { Dynamic, Prepared, Query, Read, ReadText, Subjects } from './contract.ts';
+import { explainStatement } from './explain.ts';
+import { asQueryError } from './failures.ts';
 import { momentAt } from './moment.ts';
+import { shapeOf } from './shape-text.ts';
+import type { NoteTime } from './slow.ts';
+import { streamRows } from './stream.ts';
 
 /** Statements kept prepared in all of a process' life: each costs memory on every connection and is never dropped. */
 const MAX_NAMED = 1000;
@@ -13,32 +18,37 @@ const MAX_NAMED = 1000;
 const MAX_NAMED_TEXT = 4000;
 const MAX_PARAMS = 65_535;
 
-type Run = Pick<Query, 'prepare' | 'keep' | 'run' | 'text' | 'rows' | 'condition'>;
+type Run = Pick<Query, 'prepare' | 'keep' | 'run' | 'stream' | 'explain' | 'text' | 'rows' | 'condition'>;
 
 /** Compiles restricted trees and runs them: one statement a read, whose JSON passes through untouched. */
-export function createRun(db: Db): Run {
+export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
   let named = 0;
 
-  const prepare: Run['prepare'] = (read, overview) => {
+  const prepare: Run['prepare'] = (read, overview, form = 'text') => {
     const statement = new Statement(overview);
-    const text = readStatement(statement, read);
+    const text = (form === 'rows' ? streamStatement : readStatement)(statement, read);
     checkCount(statement.params);
-    return { text, params: statement.params, single: read.single, hasMeta: read.meta.length > 0 };
+    return new PreparedRead(read, form, text, statement.params);
   };
 
   const keep: Run['keep'] = (prepared) => {
     if (prepared.name !== undefined || named >= MAX_NAMED || prepared.text.length > MAX_NAMED_TEXT) return prepared;
     named++;
-    return { ...prepared, name: `q${createHash('sha1').update(prepared.text).digest('base64url')}` };
+    const { read, form, text, params } = prepared as PreparedRead;
+    return new PreparedRead(read, form, text, params, `q${createHash('sha1').update(text).digest('base64url')}`);
   };
 
   const run = async (prepared: Prepared, subjects: Subjects): Promise<ReadText> => {
     const params = resolve(prepared.params, subjects);
-    const options = prepared.name === undefined ? undefined : { name: prepared.name };
-    const { rows } = await db
-      .query<{ data: string | null; meta?: string }>(prepared.text, params, options)
-      .catch(asQueryError);
-    return { data: rows[0]?.data ?? null, meta: rows[0]?.meta ?? null };
+    const from = performance.now();
+    try {
+      const { rows } = await db
+        .query<{ data: string | null; meta?: string }>(prepared.text, params, optionsOf(prepared.name, subjects))
+        .catch(asQueryError);
+      return { data: rows[0]?.data ?? null, meta: rows[0]?.meta ?? null };
+    } finally {
+      noteTime(prepared, subjects, performance.now() - from);
+    }
   };
 
   const text: Run['text'] = (read, subjects, overview) => run(prepare(read, overview), subjects);
@@ -47,6 +57,12 @@ export function createRun(db: Db): Run {
     prepare,
     keep,
     run,
+    stream: (prepared, subjects, options) =>
+      streamRows(db, prepared, resolve(prepared.params, subjects), {
+        signal: options?.signal ?? (subjects.owner === undefined ? requestScope.getStore()?.signal : undefined),
+        onEnd: (ms) => noteTime(prepared, subjects, ms),
+      }),
+    explain: ({ text, params }) => explainStatement(db, text, params),
     text,
     async rows(read, subjects, overview) {
       const { data } = await text(read, subjects, overview);
@@ -60,6 +76,46 @@ export function createRun(db: Db): Run {
       return { text: condition, params: resolve(statement.params, subjects) };
     },
   };
+}
+
+class PreparedRead implements Prepared {
+  readonly read: Read;
+  readonly form: Prepared['form'];
+  readonly text: string;
+  readonly params: readonly unknown[];
+  readonly name?: string;
+
+  constructor(read: Read, form: Prepared['form'], text: string, params: readonly unknown[], name?: string) {
+    this.read = read;
+    this.form = form;
+    this.text = text;
+    this.params = params;
+    if (name !== undefined) this.name = name;
+  }
+
+  get single(): boolean {
+    return this.read.single;
+  }
+
+  get hasMeta(): boolean {
+    return this.read.meta.length > 0;
+  }
+
+  /** Made when a log line wants it. */
+  get shape(): string {
+    return shapeOf(this.read);
+  }
+}
+
+/**
+ * A client that goes away takes its statement along; not what a plugin reads for itself meanwhile, which may be for
+ * others as well.
+ */
+function optionsOf(name: string | undefined, { owner }: Subjects): StatementOptions | undefined {
+  const scope = owner === undefined ? requestScope.getStore() : undefined;
+  if (!scope) return name === undefined ? undefined : { name };
+  const signal = () => scope.signal;
+  return name === undefined ? { signal } : { name, signal };
 }
 
 function resolve(params: readonly unknown[], subjects: Subjects): readonly unknown[] {
@@ -76,18 +132,4 @@ function valueAt(value: Dynamic, subjects: Subjects): string | number | null {
   if (value.dynamic === 'key') return subjects.key ?? null;
   if (value.dynamic !== 'now') return value.dynamic === 'user' ? subjects.user : subjects.role;
   return momentAt(value);
-}
-
-/** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */
-function asQueryError(error: unknown): never {
-  const { code, message } = error as { code?: string; message?: string };
-  if (typeof code === 'string' && /^22/.test(code)) throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
-  // Class 54: more columns, deeper expressions or longer answers than PostgreSQL can handle.
-  if (typeof code === 'string' && /^54/.test(code)) throw fail('INVALID_QUERY', `the query is too large: ${message}`);
-  if (code === '40P01')
-    throw fail('SERVICE_UNAVAILABLE', 'A change was in the way; try again.', { service: 'database' });
-  if (code === 'ERR_STRING_TOO_LONG')
-    throw fail('INVALID_QUERY', 'the answer is too large: ask for fewer rows or fields');
-  if (code === '57014') throw fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
-  throw error;
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Ground, holder, startGround } from './ground.ts';
@@ -156,6 +157,97 @@ describe('units of work', () => {
       await written;
       expect([seen, await kept()]).to.deep.equal([['last'], ['from effect']]);
       expect(ground.log.some(({ msg }) => msg === 'an effect after commit failed')).to.equal(true);
+    });
+  });
+
+  describe('of one statement', () => {
+    /** What PostgreSQL was told while `work` ran. */
+    const told = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
+      const texts: string[] = [];
+      const original = pg.Client.prototype.query;
+      pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+        const [statement] = args as [string | { text: string }];
+        texts.push((typeof statement === 'string' ? statement : statement.text).slice(0, 6));
+        return Reflect.apply(original, this, args);
+      } as typeof original;
+      try {
+        await work();
+      } finally {
+        pg.Client.prototype.query = original;
+      }
+      return texts;
+    };
+    const last = (text: string, name?: string) =>
+      db.query('insert into notes (text) values ($1)', [text], { last: true, ...(name ? { name } : {}) });
+
+    it('go out without a transaction, and those of none with nothing at all', async () => {
+      expect(await told(() => db.transaction(async () => 7))).to.deep.equal([]);
+      expect(await told(() => db.transaction(() => last('a')))).to.deep.equal(['insert']);
+      expect(await kept()).to.deep.equal(['a']);
+    });
+
+    it('are in one where something came before', async () => {
+      const texts = await told(() =>
+        db.transaction(async () => {
+          await db.query('select 1');
+          await last('a');
+        }),
+      );
+      expect(texts).to.deep.equal(['begin', 'select', 'insert', 'commit']);
+    });
+
+    it('are in one where they are part of another', async () => {
+      const failed = await failureOf(
+        db.transaction(async () => {
+          await db.transaction(() => last('a'));
+          await db.transaction(() => last('b'));
+          throw new Error('on purpose');
+        }),
+      );
+      expect([failed.message, await kept()]).to.deep.equal(['on purpose', []]);
+    });
+
+    it('have their effects after the statement, and none where it failed', async () => {
+      const seen: string[] = [];
+      await db.transaction(async () => {
+        db.afterCommit(() => seen.push('effect'));
+        await last('a');
+        db.afterCommit(() => seen.push('another'));
+        seen.push('work ends');
+      });
+      expect(seen).to.deep.equal(['work ends', 'effect', 'another']);
+      await failureOf(
+        db.transaction(async () => {
+          db.afterCommit(() => seen.push('never'));
+          await last('a');
+        }),
+      );
+      expect(seen).to.have.length(3);
+    });
+
+    it('fail where the failure was swallowed, as any other does', async () => {
+      await add('a');
+      const failed = await failureOf(db.transaction(() => last('a').catch(() => {})));
+      expect(failed).to.include({ code: '23505' });
+    });
+
+    it('let nothing come after them', async () => {
+      const failed = await failureOf(
+        db.transaction(async () => {
+          await last('a');
+          await add('b');
+        }),
+      );
+      expect([failed.message.includes('after the last one'), await kept()]).to.deep.equal([true, ['a']]);
+    });
+
+    it('are tried again where a plan was out of date, and written once', async () => {
+      await ground.database.query('create table if not exists shapes (n int)');
+      const read = () => db.transaction(() => db.query('select * from shapes', [], { name: 'shapes', last: true }));
+      await Promise.all([read(), read(), read()]);
+      await ground.database.query('alter table shapes add column more int');
+      await Promise.all([read(), read(), read()]);
+      await ground.database.query('drop table shapes');
     });
   });
 

@@ -1,0 +1,44 @@
+import { fail } from '#kernel';
+import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData } from '../http/contract.ts';
+import type { Items } from '../items/contract.ts';
+import type { RawQuery } from '../query/contract.ts';
+import type { Schema } from '../schema/contract.ts';
+import { missingIndexes } from './missing-indexes.ts';
+
+interface Deps {
+  readonly items: Items;
+  readonly schema: Schema;
+}
+
+/** For admins: a plan tells of tables, of how many rows they have and of row rules. */
+export function explainRoutes({ items, schema }: Deps): readonly Route[] {
+  async function explain(ctx: HttpContext, query: RawQuery): Promise<void> {
+    const { collection = '', id } = ctx.params;
+    sendData(ctx, await items.explain(ctx.state.caller, collection, query, id));
+  }
+  const routes: readonly Route[] = [
+    {
+      method: 'GET',
+      path: '/explain',
+      handle: async (ctx) => sendData(ctx, { missing_indexes: missingIndexes(await schema.refresh()) }),
+    },
+    { method: 'GET', path: '/explain/:collection', handle: (ctx) => explain(ctx, rawQueryOf(ctx)) },
+    { method: 'GET', path: '/explain/:collection/:id', handle: (ctx) => explain(ctx, rawQueryOf(ctx)) },
+    { method: 'SEARCH', path: '/explain/:collection', handle: (ctx) => explain(ctx, queryIn(bodyOf(ctx))) },
+  ];
+  return routes.map((route) => ({
+    ...route,
+    handle(ctx) {
+      if (!ctx.state.caller.admin) throw fail('FORBIDDEN', 'only admins may look at plans');
+      return route.handle(ctx);
+    },
+  }));
+}
+
+/** `{ query }`, as `SEARCH` takes it everywhere. */
+function queryIn(body: unknown): RawQuery {
+  const { query } = (body ?? {}) as { query?: unknown };
+  if (query === undefined) return {};
+  if (typeof query === 'object' && query !== null && !Array.isArray(query)) return query as RawQuery;
+  throw fail('INVALID_PAYLOAD', '"query" must be an object', { path: ['query'] });
+}

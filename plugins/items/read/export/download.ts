@@ -1,0 +1,47 @@
+import type { Read, ReadText, Stream } from '../../../query/contract.ts';
+import { type Column, columnsIn, columnsOf } from './columns.ts';
+import { parseExact } from './exact.ts';
+import { FORMATS, type Format, type FormatName } from './formats.ts';
+
+/** A file that is made while it is sent. */
+export interface Download {
+  readonly name: string;
+  readonly type: string;
+  readonly parts: AsyncIterable<string>;
+}
+
+/** The rows of a read as a file. */
+export function downloadOf(read: Read, answer: ReadText | Stream, formatName: FormatName): Download {
+  const format: Format = FORMATS[formatName];
+  const name = `${read.collection.name} ${stamp(new Date())}.${format.extension}`;
+  if ('batches' in answer) {
+    return { name, type: format.type, parts: partsOf(format, columnsOf(read), answer.batches) };
+  }
+  // Groups, and rows that listeners saw, are all there already and tell their columns; a singleton is a list of one.
+  const parsed = parseExact(answer.data ?? '[]');
+  const rows = Array.isArray(parsed) ? parsed : [parsed];
+  const texts = rows.map((row) => JSON.stringify(row));
+  return { name, type: format.type, parts: partsOf(format, columnsIn(rows), [texts]) };
+}
+
+/** Writing a format keeps the process from everything else, so it is done in small parts. */
+const ROWS_AT_ONCE = 250;
+
+async function* partsOf(
+  format: Format,
+  columns: readonly Column[],
+  batches: AsyncIterable<readonly string[]> | readonly (readonly string[])[],
+): AsyncGenerator<string, void, undefined> {
+  const writer = await format.writer(columns);
+  let first = true;
+  for await (const batch of batches) {
+    for (let at = 0; at < batch.length; at += ROWS_AT_ONCE) {
+      yield `${first ? writer.begin : ''}${writer.rows(batch.slice(at, at + ROWS_AT_ONCE), first)}`;
+      first = false;
+    }
+  }
+  yield first ? writer.none : writer.end;
+}
+
+/** `20261121-170905`, in UTC. */
+const stamp = (at: Date): string => at.toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');

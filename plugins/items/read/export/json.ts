@@ -1,0 +1,17 @@
+import { parseExact } from './exact.ts';
+import type { Writer } from './formats.ts';
+
+/** A list, indented by tabs. */
+export const jsonWriter = (): Writer => ({
+  begin: '[',
+  rows: (batch, first) =>
+    batch
+      .map((text, at) => {
+        // Line breaks inside of texts are escaped, so all of these are between values.
+        const row = JSON.stringify(parseExact(text), null, '\t').replaceAll('\n', '\n\t');
+        return `${first && at === 0 ? '' : ','}\n\t${row}`;
+      })
+      .join(''),
+  end: '\n]',
+  none: '[]',
+});

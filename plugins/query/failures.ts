@@ -1,0 +1,18 @@
+import { fail } from '#kernel';
+
+/** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */
+export function asQueryError(error: unknown): never {
+  const { code, message } = error as { code?: string; message?: string };
+  if (typeof code === 'string' && /^22/.test(code)) throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
+  // Class 54: more columns, deeper expressions or longer answers than PostgreSQL can handle.
+  if (typeof code === 'string' && /^54/.test(code)) throw fail('INVALID_QUERY', `the query is too large: ${message}`);
+  // What PostGIS cannot compare has no class of its own.
+  if (code === 'XX000' && /SRID|GeoJSON|geometry/i.test(message ?? ''))
+    throw fail('INVALID_QUERY', `a geometry does not fit: ${message}`);
+  if (code === '40P01')
+    throw fail('SERVICE_UNAVAILABLE', 'A change was in the way; try again.', { service: 'database' });
+  if (code === 'ERR_STRING_TOO_LONG')
+    throw fail('INVALID_QUERY', 'the answer is too large: ask for fewer rows or fields');
+  if (code === '57014') throw fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
+  throw error;
+}

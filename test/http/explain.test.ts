@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+describe('/explain', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  before(async () => {
+    database = await freshDatabase('explain');
+    await database.query('create table author (id serial primary key, name text)');
+    await database.query(
+      'create table article (id serial primary key, title text, price numeric(10,2), at timestamptz, author int references author, editor int references author)',
+    );
+    await database.query('create index on article (editor)');
+    await database.query(`insert into author (name) values ('Ann')`);
+    service = await startService({ database, env: { LOG_LEVEL: 'warn' } });
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  const explain = (path: string, method = 'GET', body?: unknown) =>
+    service.request(method, path, { token: service.admin.token, body });
+
+  it('shows the statement and the plan of a list read, and no value', async () => {
+    const filter = 'filter[title][_eq]=hidden-title&filter[price][_gt]=123456.5&filter[author][name][_eq]=hidden-name';
+    const { status, body } = await explain(`/explain/article?fields=id,author.name&sort=-at&limit=5&${filter}`);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    const { data } = body;
+    expect(data.collection).to.equal('article');
+    expect(data.shape).to.equal(
+      'article[id,author[name]] where title._eq and price._gt and author.name._eq sort -at limit 5',
+    );
+    expect(data.statement).to.match(/^select /);
+    expect(data.parameters.map(({ value }: { value: string }) => value)).to.deep.equal(['?', '?', '?']);
+    expect(data.parameters.map(({ index }: { index: number }) => index)).to.deep.equal([1, 2, 3]);
+    for (const { type } of data.parameters) expect(type).to.be.a('string');
+    expect(data.plan[0].Plan['Node Type']).to.be.a('string');
+    expect(JSON.stringify(data.plan)).to.contain('$1');
+    expect(JSON.stringify(body)).not.to.match(/hidden|123456/);
+  });
+
+  it('takes a query in a body, a key in the path, and system collections by their full name', async () => {
+    const search = await explain('/explain/article', 'SEARCH', { query: { limit: -1, filter: { title: 'hidden' } } });
+    expect([search.body.data.form, JSON.stringify(search.body).includes('hidden')]).to.deep.equal(['rows', false]);
+    const one = await explain('/explain/article/4711?fields=title');
+    expect(one.body.data.shape).to.equal('article[title] where id._eq');
+    expect(JSON.stringify(one.body)).not.to.contain('4711');
+    expect((await explain('/explain/platform_users?limit=1')).body.data.collection).to.equal('platform_users');
+  });
+
+  it('can be asked again on the same connections', async () => {
+    for (let round = 0; round < 12; round++) expect((await explain('/explain/article')).status).to.equal(200);
+    const left = await database.query("select 1 from pg_prepared_statements where name like 'explained%'");
+    expect(left).to.have.length(0);
+  });
+
+  it('refuses what the read would refuse', async () => {
+    expect((await explain('/explain/nothing')).status).to.equal(403);
+    expect((await explain('/explain/article?filter[title][_nope]=1')).body.errors[0].extensions.code).to.equal(
+      'INVALID_QUERY',
+    );
+    expect((await explain('/explain/article', 'SEARCH', { query: 5 })).body.errors[0].extensions.code).to.equal(
+      'INVALID_PAYLOAD',
+    );
+  });
+
+  it('is for admins only', async () => {
+    for (const path of ['/explain', '/explain/article', '/explain/article/1'])
+      expect((await service.request('GET', path)).status).to.equal(403);
+    expect((await service.request('SEARCH', '/explain/article', { body: {} })).status).to.equal(403);
+  });
+
+  it('lists foreign keys without an index, and says each once in the log', async () => {
+    const { body } = await explain('/explain');
+    const own = (list: { collection: string }[]) =>
+      list.filter(({ collection }) => !collection.startsWith('platform_'));
+    expect(own(body.data.missing_indexes)).to.deep.equal([
+      {
+        collection: 'article',
+        field: 'author',
+        related: 'author',
+        statement: 'create index concurrently on "public"."article" ("author")',
+      },
+    ]);
+    const said = () => service.log.filter(({ msg }) => msg === 'the foreign key article.author has no index');
+    expect(said()).to.have.length(1);
+    expect(said()[0]?.remedy).to.equal(body.data.missing_indexes.at(-1).statement);
+    await database.query(
+      body.data.missing_indexes.find(({ field }: { field: string }) => field === 'author').statement,
+    );
+    expect(own((await explain('/explain')).body.data.missing_indexes)).to.deep.equal([]);
+    expect(said()).to.have.length(1);
+  });
+});

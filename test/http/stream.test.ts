@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const ROWS = 5000;
+
+describe('a long list', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  before(async () => {
+    database = await freshDatabase('stream');
+    await database.query('create table thing (id int primary key, name text, body text, parent int references thing)');
+    await database.query(
+      `insert into thing select n, 'n' || n, repeat('x', 500), nullif(n / 10, 0) from generate_series(1, ${ROWS}) n`,
+    );
+    await database.query('create table wide (id int primary key, body text)');
+    await database.query(`insert into wide select n, repeat(md5(n::text), 3000) from generate_series(1, 400) n`);
+    await database.query('create table few (id int primary key)');
+    await database.query('insert into few select generate_series(1, 3)');
+    // The division fails where the reader has long begun to get rows.
+    await database.query(`create view failing as select id, body, 1 / (id - ${ROWS - 10}) as q from thing`);
+    await database.query(
+      `create view slowing as select id, body, case when id = 3000 then pg_sleep(30)::text end as q from thing`,
+    );
+    service = await startService({
+      database,
+      env: { DB_POOL_MAX: '4', STREAM_STALL_TIMEOUT: '1s', DB_STATEMENT_TIMEOUT: '1500ms', LOG_LEVEL: 'info' },
+    });
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  const read = (path: string) => service.request('GET', path, { token: service.admin.token });
+
+  /** An answer whose body nobody has touched yet. */
+  async function opened(path: string): Promise<IncomingMessage> {
+    const request = get(service.url + path, {
+      agent: false,
+      headers: { authorization: `Bearer ${service.admin.token}` },
+    });
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    return answer;
+  }
+
+  const inUse = async () => {
+    const [row] = await database.query<{ count: string }>(
+      "select count(*) from pg_stat_activity where application_name = 'tenon' and datname = current_database() and state <> 'idle'",
+    );
+    return Number(row?.count);
+  };
+
+  async function until(done: () => Promise<boolean>, within = 5000): Promise<void> {
+    for (const end = Date.now() + within; !(await done()); await pause(20))
+      if (Date.now() > end) throw new Error('it did not come to pass in time');
+  }
+
+  it('is sent in parts, with all its rows in their order', async () => {
+    const { status, headers, body } = await read('/items/thing?limit=-1&fields=id,name,body,parent.name');
+    expect(status).to.equal(200);
+    expect([headers.get('content-length'), headers.get('etag')]).to.deep.equal([null, null]);
+    expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(body.data).to.have.length(ROWS);
+    expect(body.data[4321]).to.deep.equal({ id: 4322, name: 'n4322', body: 'x'.repeat(500), parent: { name: 'n432' } });
+    expect(body).to.have.all.keys('data');
+  });
+
+  it('has the counts behind its rows, and the same rows as an ordinary answer', async () => {
+    const { body } = await read('/items/thing?limit=3000&meta=*&filter[id][_gt]=1000&sort=-id');
+    expect(body.meta).to.deep.equal({ total_count: ROWS, filter_count: ROWS - 1000 });
+    expect(body.data).to.have.length(3000);
+    const { body: part } = await read('/items/thing?limit=1000&offset=2000&filter[id][_gt]=1000&sort=-id');
+    expect(body.data.slice(2000)).to.deep.equal(part.data);
+  });
+
+  it('is an ordinary answer after all where it turns out to be short', async () => {
+    const { headers, body } = await read('/items/few?limit=-1&meta=total_count');
+    expect(body).to.deep.equal({ data: [{ id: 1 }, { id: 2 }, { id: 3 }], meta: { total_count: 3 } });
+    expect(Number(headers.get('content-length'))).to.be.above(0);
+    expect(headers.get('etag')).to.match(/^W\//);
+    expect((await read('/items/few?limit=-1&filter[id][_gt]=3')).body).to.deep.equal({ data: [] });
+    expect((await read('/items/few?limit=-1&filter[id][_gt]=3&meta=*')).body).to.deep.equal({
+      data: [],
+      meta: { total_count: 3, filter_count: 0 },
+    });
+  });
+
+  it('answers HEAD without reading on', async () => {
+    const { status, body } = await service.request('HEAD', '/items/thing?limit=-1', { token: service.admin.token });
+    expect([status, body]).to.deep.equal([200, undefined]);
+    await until(async () => (await inUse()) === 0);
+  });
+
+  it('refuses what is wrong before it begins', async () => {
+    const { status, body } = await read('/items/failing?limit=-1&filter[id][_gte]=4990&sort=id');
+    expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_QUERY']);
+    expect((await service.request('GET', '/items/thing?limit=-1')).status).to.equal(403);
+  });
+
+  it('breaks the connection where an error comes after the first byte', async () => {
+    for (const view of ['failing', 'slowing']) {
+      const answer = await opened(`/items/${view}?limit=-1`);
+      expect(answer.statusCode).to.equal(200);
+      const error = await text(answer).then(
+        () => undefined,
+        (reason: NodeJS.ErrnoException) => reason,
+      );
+      expect(error?.code, view).to.equal('ECONNRESET');
+    }
+    expect(service.log.filter(({ msg }) => msg === 'an answer broke off')).to.have.length(2);
+    await until(async () => (await inUse()) === 0);
+    expect((await read('/items/few')).status).to.equal(200);
+  });
+
+  it('frees its connection when the client leaves in the middle', async () => {
+    const answer = await opened('/items/wide?limit=-1');
+    await until(async () => (await inUse()) === 1);
+    answer.destroy();
+    await until(async () => (await inUse()) === 0);
+    expect((await read('/items/wide?limit=-1')).body.data).to.have.length(400);
+  });
+
+  it('ends a client that takes nothing, and lets one go on that is only slow', async () => {
+    const stalled = await opened('/items/wide?limit=-1');
+    const slow = await opened('/items/wide?limit=-1');
+    const failed = once(stalled, 'error').catch((error) => [error]);
+    let size = 0;
+    // Longer than a statement may take: time in which nobody asks for rows is not the statement's.
+    for await (const part of slow) {
+      size += part.length;
+      await pause(5);
+    }
+    expect(size).to.be.above(400 * 96_000);
+    await until(async () => (await inUse()) === 0);
+    stalled.resume();
+    expect((await failed)[0].code).to.equal('ECONNRESET');
+    expect(service.log.some(({ msg }) => msg === 'a client took too long for its answer')).to.equal(true);
+  });
+
+  it('leaves connections for others, however many readers are slow', async () => {
+    const readers = await Promise.all([opened('/items/wide?limit=-1'), opened('/items/wide?limit=-1')]);
+    let answered = false;
+    const third = opened('/items/wide?limit=-1').then((answer) => {
+      answered = true;
+      return answer;
+    });
+    expect((await read('/items/few')).status).to.equal(200);
+    expect(await inUse()).to.equal(2);
+    expect(answered).to.equal(false);
+    for (const reader of readers) reader.destroy();
+    (await third).destroy();
+    await until(async () => (await inUse()) === 0);
+  });
+});
