@@ -209,13 +209,16 @@ export interface SystemField {
   readonly sensitive?: boolean;
   readonly hidden?: boolean;
   readonly searchable?: boolean;
-  /** A foreign key to another system collection. */
-  readonly references?: {
-    readonly collection: string;
-    readonly onDelete: 'CASCADE' | 'SET NULL' | 'NO ACTION';
-    readonly alias?: string;
-  };
+  /** A relation to another system collection. */
+  readonly references?: SystemReference;
 }
+
+/** A foreign key; with `constraint: false` a relation by name only, whose value may outlive the row it leads to. */
+export type SystemReference = { readonly collection: string; readonly alias?: string } & (
+  | { readonly onDelete: 'CASCADE' | 'SET NULL' | 'NO ACTION'; readonly constraint?: true }
+  /** It is left out of the API where nobody declares its collection, and has no index unless `indexes` names one. */
+  | { readonly constraint: false }
+);
 
 /**
  * A collection of the service's own, declared as data: its table is made and extended from this, and it is served by the
@@ -227,7 +230,11 @@ export interface SystemCollection {
   readonly note: string;
   readonly fields: readonly SystemField[];
   readonly unique?: readonly (readonly string[])[];
+  /** Indexes beside those of keys, unique fields and foreign keys: for what rows are looked up by. */
+  readonly indexes?: readonly (readonly string[])[];
   readonly singleton?: boolean;
+  /** What is recorded when rows are written: activity and revisions (the default), activity only, or nothing. */
+  readonly accountability?: CollectionMeta['accountability'];
   /** Not in the API at all (sessions, migrations). */
   readonly internal?: boolean;
 }

@@ -118,8 +118,9 @@ describe('writing items and what hangs on them', () => {
           { name: 'D', team: [] },
         ],
       });
+      const [c] = await ok('GET', '/items/author?fields=id&filter[name]=C');
       await ok('PATCH', '/items/author/1', {
-        team: { update: [{ id: 2, name: 'B2', team: { create: [{ name: 'E' }], delete: [3] } }] },
+        team: { update: [{ id: 2, name: 'B2', team: { create: [{ name: 'E' }], delete: [c.id] } }] },
       });
       expect(await ok('GET', `/items/author/1?${tree}`)).to.deep.equal({
         name: 'A',
@@ -128,7 +129,7 @@ describe('writing items and what hangs on them', () => {
           { name: 'D', team: [] },
         ],
       });
-      expect(await database.query('select boss from author where id = 3')).to.deep.equal([{ boss: null }]);
+      expect(await database.query(`select boss from author where name = 'C'`)).to.deep.equal([{ boss: null }]);
     });
 
     it('changes a many-to-many through rows of its junction', async () => {
@@ -624,6 +625,11 @@ describe('writing items and what hangs on them', () => {
         secret: null,
         pin: '**********',
       });
+    });
+
+    it('take the mask for no value, also in a copy of a row', async () => {
+      const made = await ok('POST', '/items/stamped', { pin: '**********', secret: '**********', word: 'copy' });
+      expect(made).to.include({ pin: null, secret: null, word: 'copy' });
     });
 
     it('csv and json in text columns', async () => {

@@ -70,8 +70,14 @@ function restrictPick(pick: Pick, collection: Collection, scope: Scope): readonl
   if (scope.set.of(pick.read.collection.name, 'read').length === 0) return [];
   if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, scope) }];
   // A list of keys shows nothing of the rows but that they are there, which their row rule decides.
-  const { pick: keys, ...rest } = pick.read;
-  return [{ ...pick, ...when, read: { ...restrictRead({ ...rest, pick: [] }, scope), pick: keys } }];
+  const read = restrictRead({ ...pick.read, pick: [] }, scope);
+  return [{ ...pick, ...when, read: { ...read, pick: keysOf(read.collection) } }];
+}
+
+/** The key, also where the caller may not read it as a field and parsing has left it out. */
+function keysOf({ primary, fields }: Collection): readonly Pick[] {
+  const field = primary ? fields.get(primary) : undefined;
+  return field ? [{ kind: 'column', key: field.name, field }] : [];
 }
 
 /** One collection of a many-to-any: rows of one that may not be read are null, like single rows that may not. */

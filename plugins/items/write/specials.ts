@@ -20,8 +20,8 @@ export async function withGenerated(
   const did = action === 'create' ? 'created' : 'updated';
   for (const field of collection.fields.values()) {
     if (!field.column || field.special.length === 0) continue;
-    // The mask sent back is what a form makes of a value it never saw, not a new one.
-    if (action === 'update' && field.concealed && written[field.name] === MASK) delete written[field.name];
+    // The mask sent back is what a form makes of a value it never saw, not a new one; neither in a copy of a row.
+    if (field.concealed && written[field.name] === MASK) delete written[field.name];
     if (field.special.includes(`date-${did}`)) written[field.name] = now;
     if (field.special.includes(`user-${did}`)) written[field.name] = caller.user;
     if (field.special.includes(`role-${did}`)) written[field.name] = caller.role;

@@ -1,4 +1,4 @@
-import { fail } from '#kernel';
+import { type Caller, fail } from '#kernel';
 import type { Items, Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { findWritable } from '../target.ts';
@@ -6,7 +6,10 @@ import { asWriteError } from './database-errors.ts';
 import { createInner, type Inner } from './inner.ts';
 import { keysByQuery } from './keys-by-query.ts';
 
-type Writes = Omit<Items, 'readMany' | 'readOne' | 'readKeys' | 'rows' | 'checkQuery'>;
+type Writes = Pick<
+  Items,
+  Extract<keyof Items, `create${string}` | `update${string}` | `upsert${string}` | `delete${string}`>
+>;
 
 /** The write verbs of the service: each one unit of work around the steps of `inner.ts`. */
 export function createWrites(deps: Deps): Writes {
@@ -24,18 +27,28 @@ export function createWrites(deps: Deps): Writes {
     }
   }
 
+  const change = async (inner: Inner, caller: Caller, name: string, keys: readonly unknown[], payload: Payload) =>
+    (await inner.update(caller, name, [{ keys, payload }])).flat();
   const first = (keys: readonly Key[]): Key => keys[0] as Key;
 
   return {
     createOne: (caller, name, payload) =>
-      unit(name, [payload], async (inner) => first(await inner.create(caller, name, [payload]))),
+      unit(name, [payload], async (inner) => first(await inner.create(caller, name, [{ payload }]))),
     async createMany(caller, name, payloads) {
-      return payloads.length === 0 ? [] : unit(name, payloads, (inner) => inner.create(caller, name, payloads));
+      return payloads.length === 0
+        ? []
+        : unit(name, payloads, (inner) =>
+            inner.create(
+              caller,
+              name,
+              payloads.map((payload) => ({ payload })),
+            ),
+          );
     },
     updateOne: (caller, name, key, payload) =>
-      unit(name, [payload], async (inner) => first(await inner.update(caller, name, [key], payload))),
+      unit(name, [payload], async (inner) => first(await change(inner, caller, name, [key], payload))),
     async updateMany(caller, name, keys, payload) {
-      return keys.length === 0 ? [] : unit(name, [payload], (inner) => inner.update(caller, name, keys, payload));
+      return keys.length === 0 ? [] : unit(name, [payload], (inner) => change(inner, caller, name, keys, payload));
     },
     async updateEach(caller, name, payloads) {
       const { key } = await findWritable(schema, name);
@@ -43,16 +56,14 @@ export function createWrites(deps: Deps): Writes {
       if (missing >= 0)
         throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
       return unit(name, payloads, async (inner) => {
-        const keys: Key[] = [];
-        for (const { [key.name]: own, ...rest } of payloads)
-          keys.push(...(await inner.update(caller, name, [own], rest)));
-        return keys;
+        const changes = payloads.map(({ [key.name]: own, ...payload }) => ({ keys: [own], payload }));
+        return (await inner.update(caller, name, changes)).flat();
       });
     },
     updateByQuery: (caller, name, raw, payload) =>
       unit(name, [payload], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
-        return keys.length === 0 ? [] : inner.update(caller, name, keys, payload);
+        return keys.length === 0 ? [] : change(inner, caller, name, keys, payload);
       }),
     upsertSingleton: (caller, name, payload) =>
       unit(name, [payload], async (inner) => {
@@ -65,8 +76,8 @@ export function createWrites(deps: Deps): Writes {
         }
         return first(
           key === undefined
-            ? await inner.create(caller, name, [payload])
-            : await inner.update(caller, name, [key], payload),
+            ? await inner.create(caller, name, [{ payload }])
+            : await change(inner, caller, name, [key], payload),
         );
       }),
     async deleteMany(caller, name, keys) {

@@ -47,8 +47,21 @@ export function relationsOf({ content, collections, nameOf, declared }: Input): 
     const relation = found.has(at) ? undefined : registered(row, collections);
     if (relation) found.set(at, relation);
   }
+  for (const relation of unconstrained(declared, collections))
+    found.set(keyOf(relation.collection, relation.field), relation);
   return [...found.values()];
 }
+
+/** Declared relations of system collections that have no foreign key. */
+const unconstrained = (declared: Declarations, collections: ReadonlyMap<string, Known>): readonly Relation[] =>
+  [...declared.values()].flatMap(({ collection, fields }) =>
+    fields.flatMap((field): readonly Relation[] => {
+      if (field.references?.constraint !== false) return [];
+      const related = field.references.collection;
+      if (!collections.get(collection)?.fields.has(field.field) || !collections.has(related)) return [];
+      return [{ collection, field: field.field, related, meta: systemRelationMeta(collection, field), schema: null }];
+    }),
+  );
 
 function registered(row: Row, collections: ReadonlyMap<string, Known>): Relation | undefined {
   const meta = relationMeta(row);

@@ -3,8 +3,13 @@ import { isNullable } from '../system/column-definition.ts';
 import { collectionMeta, fieldMeta, relationMeta } from './registry-rows.ts';
 
 /** What declarations say, in the form of registry rows. */
-export const systemCollectionMeta = ({ collection, note, singleton }: SystemCollection): CollectionMeta => ({
-  ...collectionMeta({ collection, note, singleton: singleton === true, accountability: 'all' }),
+export const systemCollectionMeta = ({
+  collection,
+  note,
+  singleton,
+  accountability = 'all',
+}: SystemCollection): CollectionMeta => ({
+  ...collectionMeta({ collection, note, singleton: singleton === true, accountability }),
   system: true,
 });
 

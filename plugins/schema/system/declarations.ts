@@ -15,7 +15,7 @@ export function declarations(all: readonly SystemCollection[]): Declarations {
   for (const one of all) {
     for (const { field, references } of one.fields) {
       const target = references && known.get(references.collection);
-      if (references && !target) {
+      if (references && !target && references.constraint !== false) {
         throw new Error(`${one.collection}.${field} leads to ${references.collection}, which nobody declares`);
       }
       if (target && !primaryField(target))

@@ -71,11 +71,13 @@ async function prepareTable(db: Runner, one: SystemCollection, columns: readonly
   }
   for (const { field } of definitions) {
     if (field.unique) await addUnique(db, one.collection, [field.field], field.caseInsensitive === true);
-    if (field.references) {
-      await addIndex(db, one.collection, [field.field, primaryField(one)?.field]);
+    if (field.references && field.references.constraint !== false) {
+      const key = primaryField(one)?.field;
+      await addIndex(db, one.collection, [field.field], key === undefined ? [field.field] : [field.field, key]);
     }
   }
   for (const fields of one.unique ?? []) await addUnique(db, one.collection, fields, false);
+  for (const fields of one.indexes ?? []) await addIndex(db, one.collection, fields, fields);
 }
 
 async function addUnique(db: Runner, collection: string, fields: readonly string[], anyCase: boolean): Promise<void> {
@@ -84,15 +86,20 @@ async function addUnique(db: Runner, collection: string, fields: readonly string
   await db.query(`create unique index if not exists ${name} on ${tableOf(db, collection)} (${columns.join(', ')})`);
 }
 
-async function addIndex(db: Runner, collection: string, fields: readonly (string | undefined)[]): Promise<void> {
-  const columns = fields.flatMap((field) => (field ? [identifier(field)] : []));
-  const name = identifier(objectName(collection, String(fields[0]), 'index'));
-  await db.query(`create index if not exists ${name} on ${tableOf(db, collection)} (${columns.join(', ')})`);
+async function addIndex(
+  db: Runner,
+  collection: string,
+  called: readonly string[],
+  fields: readonly string[],
+): Promise<void> {
+  const name = identifier(objectName(collection, ...called, 'index'));
+  const columns = fields.map(identifier).join(', ');
+  await db.query(`create index if not exists ${name} on ${tableOf(db, collection)} (${columns})`);
 }
 
 async function addReferences(db: Runner, one: SystemCollection, all: Declarations): Promise<void> {
   for (const { field, references } of one.fields) {
-    if (!references) continue;
+    if (!references || references.constraint === false) continue;
     const name = objectName(one.collection, field, 'foreign');
     const key = primaryField(all.get(references.collection) as SystemCollection)?.field as string;
     const { rows } = await db.query(

@@ -107,6 +107,52 @@ describe('schema: system collections', () => {
       declaring(owners, things, inner),
     ));
 
+  it('may have relations without a constraint, indexes of their own, and say what is recorded of them', async () => {
+    const log: SystemCollection = {
+      collection: 'platform_log',
+      note: 'What happened to things',
+      accountability: null,
+      fields: [
+        { field: 'id', type: 'integer', primary: true, autoIncrement: true },
+        {
+          field: 'thing',
+          type: 'integer',
+          references: { collection: 'platform_things', constraint: false, alias: 'log' },
+        },
+        {
+          field: 'gone',
+          type: 'integer',
+          nullable: true,
+          references: { collection: 'platform_nobody', constraint: false },
+        },
+        { field: 'text', type: 'string', default: "''" },
+      ],
+      indexes: [['thing', 'text'], ['text']],
+    };
+    await withProbe(
+      '',
+      async (probe, database) => {
+        await database.query('insert into platform_log (thing) values (77)');
+        const indexes = await database.query<{ indexdef: string }>(
+          `select indexdef from pg_indexes where tablename = 'platform_log' order by indexname`,
+        );
+        expect(indexes.map(({ indexdef }) => indexdef.replace(/.*using btree /i, ''))).to.deep.equal([
+          '(id)',
+          '(text)',
+          '(thing, text)',
+        ]);
+        const { relation } = await probe.field('platform_log', 'thing');
+        expect(relation).to.include({ kind: 'one', to: 'platform_things' });
+        expect(relation?.relation).to.deep.include({ schema: null, related: 'platform_things' });
+        expect((await probe.field('platform_things', 'log')).relation).to.include({ kind: 'many', to: 'platform_log' });
+        expect((await probe.field('platform_log', 'gone')).relation).to.equal(null);
+        expect((await probe.collection('platform_log')).meta?.accountability).to.equal(null);
+        expect((await probe.collection('platform_things')).meta?.accountability).to.equal('all');
+      },
+      declaring(owners, things, log),
+    );
+  });
+
   it('are extended when their declarations change, and left alone when not', async () => {
     const database = await freshDatabase('extended');
     try {

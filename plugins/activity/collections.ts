@@ -1,0 +1,62 @@
+import type { SystemCollection } from '../schema/contract.ts';
+
+/** Longest texts that are kept; what is longer is cut. */
+export const LENGTHS = { ip: 50, user_agent: 255, origin: 255, owner: 255, invocation: 255, item: 255 } as const;
+
+const text = (field: keyof typeof LENGTHS) =>
+  ({ field, type: 'string', maxLength: LENGTHS[field], nullable: true }) as const;
+const json = (field: string) => ({ field, type: 'json', special: ['cast-json'], nullable: true }) as const;
+const id = { field: 'id', type: 'integer', primary: true, autoIncrement: true } as const;
+// Tables of the same name in two schemas are called by both names, each of which may have 63 characters.
+const collection = { field: 'collection', type: 'string', maxLength: 255 } as const;
+const item = { ...text('item'), nullable: false } as const;
+
+/** Roles and permissions, 2.8, with who acted where it was not a user, and in which request. */
+export const activity: SystemCollection = {
+  collection: 'platform_activity',
+  note: 'Who did what, when',
+  accountability: null,
+  fields: [
+    id,
+    { field: 'action', type: 'string', maxLength: 45 },
+    // Kept when the user goes.
+    { field: 'user', type: 'uuid', nullable: true, references: { collection: 'platform_users', constraint: false } },
+    { field: 'timestamp', type: 'timestamp', default: 'now()', special: ['date-created', 'cast-timestamp'] },
+    text('ip'),
+    text('user_agent'),
+    text('origin'),
+    collection,
+    item,
+    { field: 'comment', type: 'text', nullable: true },
+    text('owner'),
+    text('invocation'),
+  ],
+  indexes: [['collection', 'item'], ['timestamp']],
+};
+
+/** Roles and permissions, 2.9. */
+export const revisions: SystemCollection = {
+  collection: 'platform_revisions',
+  note: 'What items were after each change',
+  accountability: null,
+  fields: [
+    id,
+    {
+      field: 'activity',
+      type: 'integer',
+      references: { collection: 'platform_activity', onDelete: 'CASCADE', alias: 'revisions' },
+    },
+    collection,
+    item,
+    json('data'),
+    json('delta'),
+    // The row it leads to may be written later in the same transaction.
+    {
+      field: 'parent',
+      type: 'integer',
+      nullable: true,
+      references: { collection: 'platform_revisions', constraint: false },
+    },
+  ],
+  indexes: [['collection', 'item']],
+};

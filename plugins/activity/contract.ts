@@ -1,0 +1,85 @@
+import { type Caller, service } from '#kernel';
+import type { Collection, Field } from '../schema/contract.ts';
+
+/**
+ * A revision of which others are part: rows written inside of it name it as their parent. Its id is taken from the
+ * database's sequence by the first statement that needs it, which may run before the revision is written.
+ */
+export interface RevisionSlot {
+  id: number | null;
+}
+
+/** A row that a step writes, where it is part of a nested write. */
+export interface Place {
+  /** This row's own revision. */
+  readonly own: RevisionSlot;
+  /** The revision of the row around it. */
+  readonly above: RevisionSlot | null;
+}
+
+/** The rows of one step, in their order; `keys` where the statement finds its rows by more than one key. */
+export interface Places {
+  readonly rows: readonly Place[];
+  readonly keys?: readonly (string | number)[];
+}
+
+/**
+ * One statement that writes rows, as those who record it see it: it has a CTE `changed` with the column `key` and those of
+ * `Recorded.returning`.
+ */
+export interface Step {
+  readonly action: 'create' | 'update' | 'delete';
+  readonly collection: Collection;
+  /** How a column of the row under an alias reads in answers, secrets masked. */
+  readonly expression: (alias: string, field: Field) => string;
+  /** The number of the first parameter of `bind`. */
+  readonly first: number;
+  /** The rows are part of a nested write: their places are bound as well, in order or by key. */
+  readonly nested?: 'in order' | 'by key';
+  /** Rows written later are part of these, so their revisions are written even where nothing changed. */
+  readonly isAround?: boolean;
+}
+
+/** What a statement takes in to record itself. It depends on the step alone, so it may be remembered. */
+export interface Recorded {
+  /** More columns of `changed`, a comma before each: over `t`, the row as written, and `b`, the row before an update. */
+  readonly returning: string;
+  /** CTEs to follow `changed`, a comma before each. */
+  readonly ctes: string;
+  /** To be read in place of `changed`: a row with a `key` for each row written. */
+  readonly from: string;
+  /** ` order by …` for aggregates over `from`. */
+  readonly order: string;
+  /** More columns of the final select over `n`, a comma before each. */
+  readonly columns: string;
+}
+
+export interface Bound {
+  readonly values: readonly unknown[];
+  /** Takes the ids out of the row that the final select answered, for rows that are written later. */
+  settle(row: Readonly<Record<string, unknown>>): void;
+}
+
+export interface Entry {
+  /** `login`, `comment`, `run`, … */
+  readonly action: string;
+  readonly collection: string;
+  readonly item: string | number;
+  readonly comment?: string | null;
+}
+
+export interface Activity {
+  /** What is recorded of this collection: activity and revisions, activity only, or nothing. */
+  kept(collection: Collection): 'all' | 'activity' | null;
+  /**
+   * The SQL by which a statement records what it does, in the statement itself: activity and revisions cost no round trip and
+   * are there if and only if the change is. For collections of which anything is kept.
+   */
+  recorded(step: Step): Recorded;
+  /** The parameters of `recorded`: who asks, and the places where the step is nested. */
+  bind(caller: Caller, places?: Places): Bound;
+  /** Writes one row of activity in the current unit of work; answers its id. */
+  record(caller: Caller, entry: Entry): Promise<number>;
+}
+
+export const activity = service<Activity>('activity', { version: '1.0.0' });

@@ -1,0 +1,34 @@
+import { identifier } from '../database/contract.ts';
+import type { Collection, Field } from '../schema/contract.ts';
+import { literal } from './literal.ts';
+
+type Expression = (alias: string, field: Field) => string;
+
+const columnsOf = (collection: Collection): readonly Field[] =>
+  [...collection.fields.values()].filter(({ column }) => column !== null);
+
+/** The row `t` as the API reads it, without aliases: foreign keys as keys, secrets as the mask. */
+export function snapshotSql(collection: Collection, expression: Expression): string {
+  const shown = columnsOf(collection).map((field) => `${expression('t', field)} as ${identifier(field.name)}`);
+  return `(select to_jsonb(x.*) from (select ${shown.join(', ')}) x)`;
+}
+
+/** JSON text of the fields in which the row `t` differs from the row `b` before the change, as they read now. */
+export function differenceSql(collection: Collection, expression: Expression): string {
+  const parts = columnsOf(collection).map((field) => {
+    const name = literal(`${JSON.stringify(field.name)}:`);
+    return `case when ${differs(field)} then ${name} || coalesce(to_json(${expression('t', field)})::text, 'null') end`;
+  });
+  // Not concat_ws: functions take at most a hundred arguments.
+  return `'{' || array_to_string(array[${parts.join(', ')}], ',') || '}'`;
+}
+
+/** Types whose equal values look the same; those of others are compared as texts, and some have no equality at all. */
+const COMPARABLE =
+  /^(smallint|integer|bigint|real|double precision|boolean|uuid|text|character varying|date|jsonb|time.*)$/;
+
+function differs({ column }: Field): string {
+  const { name, dataType, array } = column as NonNullable<Field['column']>;
+  const cast = !array && COMPARABLE.test(dataType) ? '' : '::text';
+  return `t.${identifier(name)}${cast} is distinct from b.${identifier(name)}${cast}`;
+}

@@ -1,0 +1,184 @@
+import type { Caller } from '#kernel';
+import type { RevisionSlot } from '../../activity/contract.ts';
+import type { Restricted, Where } from '../../query/contract.ts';
+import type { Field } from '../../schema/contract.ts';
+import type { Key, Payload } from '../contract.ts';
+import { eventNames } from '../names.ts';
+import { castKey, findWritable, type Target } from '../target.ts';
+import { withoutFields, withoutGrant, withoutSameKey } from './given.ts';
+import type { Change, Work } from './inner.ts';
+import { writeManys } from './many.ts';
+import { writeOnes } from './one.ts';
+import { withGenerated } from './specials.ts';
+import { type Parts, split } from './split.ts';
+import { updateEachRow, updateRows } from './update.ts';
+
+interface Prepared {
+  readonly keys: readonly Key[];
+  readonly parts: Parts;
+  /** What is written in the end, for those who listen. */
+  readonly payload: Payload;
+  readonly where: Restricted<Where>;
+  /** What the row rule depends on: the fields asked for. */
+  readonly asked: string;
+  readonly above: RevisionSlot | null;
+  /** One for each key. */
+  readonly slots: readonly RevisionSlot[];
+}
+
+type WritableTarget = Target & { readonly key: Field };
+
+/** Changes rows of one collection; answers the keys they are known by afterwards, for each change. */
+export async function changeRows(
+  work: Work,
+  caller: Caller,
+  name: string,
+  changes: readonly Change[],
+  last: boolean,
+): Promise<Key[][]> {
+  const { deps } = work;
+  const target = await findWritable(deps.schema, name);
+  // A listener may look at the rows, so it finds the changes before its own already made.
+  const isHeard = eventNames(target.collection, 'update').some((event) => deps.events.has('filter', event));
+  const parts = isHeard ? changes.map((one) => [one]) : distinct(changes, target.key);
+  const done: Key[][] = [];
+  for (const [at, part] of parts.entries())
+    done.push(...(await changeAll(work, caller, target, part, last && at === parts.length - 1)));
+  return done;
+}
+
+/** Cut where a row is named again: its second change finds the first one made. */
+function distinct(changes: readonly Change[], key: Field): readonly (readonly Change[])[] {
+  const parts: Change[][] = [];
+  let named = new Set<Key>();
+  for (const change of changes) {
+    const keys = change.keys.map((raw) => castKey(key, raw));
+    if (parts.length === 0 || keys.some((one) => named.has(one))) {
+      parts.push([]);
+      named = new Set();
+    }
+    parts.at(-1)?.push(change);
+    for (const one of keys) named.add(one);
+  }
+  return parts;
+}
+
+async function changeAll(
+  work: Work,
+  caller: Caller,
+  target: WritableTarget,
+  changes: readonly Change[],
+  last: boolean,
+): Promise<Key[][]> {
+  const { deps } = work;
+  const { collection, key } = target;
+  const prepare = preparer(work, caller, target);
+  const rows: Prepared[] = [];
+  for (const change of changes) rows.push(await prepare(change));
+
+  const hasRevisions = deps.activity.kept(collection) === 'all';
+  const written = await writeOnes(
+    work,
+    caller,
+    rows.map(({ parts, slots }) => ({ parts, above: hasRevisions ? (slots[0] ?? null) : null })),
+  );
+  const owns = written.map((own, at) => withoutSameKey(key.name, (rows[at] as Prepared).keys, own));
+  const hasManys = rows.some(({ parts }) => parts.manys.length > 0);
+  const groups = grouped(rows, owns, key);
+  const done: Key[][] = [];
+  for (const [at, group] of groups.entries()) {
+    const isLast = last && !hasManys && at === groups.length - 1;
+    done.push(...(await writeGroup(work, caller, target, group, { hasRevisions, last: isLast })));
+  }
+  await writeManys(
+    work,
+    caller,
+    rows.flatMap(({ parts, slots }, at) =>
+      (done[at] as Key[]).map((one, index) => ({
+        manys: parts.manys,
+        key: one,
+        above: hasRevisions ? (slots[index] as RevisionSlot) : null,
+        isNew: false,
+      })),
+    ),
+  );
+  for (const { keys, payload } of rows)
+    deps.events.action(eventNames(collection, 'update'), { caller, collection: collection.name, keys, payload });
+  return done;
+}
+
+/** Everything that comes before the statement. Changes of the same fields share their row rule. */
+function preparer({ deps, spend }: Work, caller: Caller, { collection, overview, key }: WritableTarget) {
+  const rules = new Map<string, Restricted<Where>>();
+  const ruleFor = async (fields: readonly string[], asked: string): Promise<Restricted<Where>> => {
+    const rule = rules.get(asked) ?? (await deps.access.restrictWrite(collection, 'update', fields, caller, overview));
+    rules.set(asked, rule);
+    return rule;
+  };
+
+  return async ({ keys: raw, payload, given = {}, above = null }: Change): Promise<Prepared> => {
+    const keys = [...new Set(raw.map((one) => castKey(key, one)))];
+    spend(keys.length);
+    const meta = { caller, collection: collection.name, keys };
+    const filtered = await deps.events.filter(eventNames(collection, 'update'), { ...payload, ...given }, meta);
+    const granted = withoutGrant(collection, given);
+    const submitted = withoutFields(filtered, granted);
+    const fields = Object.keys(submitted);
+    const asked = fields.join('\0');
+    const where = await ruleFor(fields, asked);
+    const admitted = await deps.access.admit(collection, 'update', submitted, caller, overview, granted);
+    const final = await withGenerated(collection, 'update', { ...admitted, ...given }, caller, deps.hash);
+    const parts = split(collection, final, overview);
+    return { keys, parts, payload: final, where, asked, above, slots: keys.map(() => ({ id: null })) };
+  };
+}
+
+interface Group {
+  readonly rows: readonly Prepared[];
+  readonly owns: readonly Payload[];
+}
+
+/** Neighbours that set the same fields under the same rule: one statement does for them. */
+function grouped(rows: readonly Prepared[], owns: readonly Payload[], key: Field): readonly Group[] {
+  const groups: { rows: Prepared[]; owns: Payload[]; kind: string }[] = [];
+  for (const [at, row] of rows.entries()) {
+    const own = owns[at] as Payload;
+    const kind = Object.hasOwn(own, key.name) ? '' : `${row.asked}\n${Object.keys(own).sort().join('\0')}`;
+    const group = groups.at(-1);
+    if (group && kind !== '' && group.kind === kind) {
+      group.rows.push(row);
+      group.owns.push(own);
+    } else groups.push({ rows: [row], owns: [own], kind });
+  }
+  return groups;
+}
+
+async function writeGroup(
+  { deps }: Work,
+  caller: Caller,
+  { collection, overview, key }: WritableTarget,
+  { rows, owns }: Group,
+  { hasRevisions, last }: { readonly hasRevisions: boolean; readonly last: boolean },
+): Promise<Key[][]> {
+  const [first] = rows as readonly [Prepared];
+  const conditionAt = (at: number) => deps.query.condition(first.where, caller, overview, at);
+  const places = rows.flatMap(({ slots, above }) => slots.map((own) => ({ own, above })));
+  const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
+  const isPlaced = isAround || (hasRevisions && places.some(({ own, above }) => above !== null || own.id !== null));
+  const writing = { caller, collection, isAround, last, ...(isPlaced ? { places } : {}) };
+  const [own] = owns as readonly [Payload];
+  if (rows.length === 1 || Object.keys(own).length === 0) {
+    const done = await updateRows(
+      deps,
+      writing,
+      rows.flatMap(({ keys }) => keys),
+      own,
+      conditionAt,
+    );
+    // Where the key itself is among the changes there is but one row, now known by its new key.
+    return Object.hasOwn(own, key.name) ? [done] : rows.map(({ keys }) => [...keys]);
+  }
+  const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, own: owns[at] as Payload })));
+  await updateEachRow(deps, writing, each, conditionAt);
+  return rows.map(({ keys }) => [...keys]);
+}

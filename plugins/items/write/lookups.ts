@@ -1,0 +1,59 @@
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { Key } from '../contract.ts';
+import type { Deps } from '../deps.ts';
+import { keyField, keyType } from '../target.ts';
+import { asWriteError } from './database-errors.ts';
+import { columnOf, keySql, tableOf } from './sql.ts';
+
+type Db = Deps['db'];
+
+async function rowsOf<Row>(db: Db, collection: Collection, text: string, params: readonly unknown[]): Promise<Row[]> {
+  try {
+    return (await db.query<Row>(text, params)).rows;
+  } catch (error) {
+    throw asWriteError(error, collection, params);
+  }
+}
+
+/** Which of these keys exist, as texts. */
+export async function existingKeys(db: Db, collection: Collection, keys: readonly Key[]): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set();
+  const key = keyField(collection);
+  const text = `select ${keySql(key, 't')} as key from ${tableOf(collection)} t where t.${columnOf(key)} = any($1::${keyType(key)}[])`;
+  const rows = await rowsOf<{ key: Key }>(db, collection, text, [keys]);
+  return new Set(rows.map((row) => String(row.key)));
+}
+
+/**
+ * What a to-many alias shows at the moment: for each of these parents the keys of the rows whose `link` holds its key.
+ * Answers go by the place of the parent, since equal keys need not be written alike (`1.50`).
+ */
+export async function childrenOf(
+  db: Db,
+  collection: Collection,
+  link: Field,
+  parents: readonly Key[],
+): Promise<ReadonlyMap<Key, readonly Key[]>> {
+  const children = new Map<Key, Key[]>(parents.map((parent) => [parent, []]));
+  if (parents.length === 0) return children;
+  const text = `select ${keySql(keyField(collection), 't')} as key, p.at::int
+    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableOf(collection)} t on t.${columnOf(link)} = p.key`;
+  for (const { key, at } of await rowsOf<{ key: Key; at: number }>(db, collection, text, [parents]))
+    children.get(parents[at - 1] as Key)?.push(key);
+  return children;
+}
+
+/** The greatest value of `order` among the rows of each parent; 0 without any. */
+export async function lastPlaces(
+  db: Db,
+  collection: Collection,
+  order: Field,
+  link: Field,
+  parents: readonly Key[],
+): Promise<ReadonlyMap<Key, number>> {
+  if (parents.length === 0) return new Map();
+  const text = `select p.at::int, coalesce(max(t.${columnOf(order)}), 0) as last
+    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableOf(collection)} t on t.${columnOf(link)} = p.key group by 1`;
+  const rows = await rowsOf<{ at: number; last: number }>(db, collection, text, [parents]);
+  return new Map(rows.map(({ at, last }) => [parents[at - 1] as Key, last]));
+}

@@ -1,0 +1,92 @@
+import { fail } from '#kernel';
+import type { RevisionSlot } from '../../activity/contract.ts';
+import type { Field } from '../../schema/contract.ts';
+import type { Key, Payload } from '../contract.ts';
+import { castKey } from '../target.ts';
+import { hasKey, isPayload, type ManyValue } from './many-value.ts';
+import type { Upsert } from './one.ts';
+
+/** A parent and its value for the alias at hand. */
+export interface Holder {
+  readonly value: ManyValue;
+  readonly key: Key;
+  readonly above: RevisionSlot | null;
+  /** Just created: nothing can lead to it yet. */
+  readonly isNew: boolean;
+}
+
+/** The alias, the key of the rows behind it, and which of them led to each parent before. */
+export interface Many {
+  readonly field: Field;
+  readonly key: Field;
+  readonly link: Field;
+  readonly before: (holder: Holder) => readonly Key[];
+}
+
+/** What one parent's value asks for. `stays` are keys of rows that lead to it afterwards, as texts. */
+export interface ManyPlan {
+  readonly holder: Holder;
+  readonly given: Payload;
+  readonly create: readonly Payload[];
+  readonly upsert: readonly Upsert[];
+  /** Rows to be taken over by their key alone. */
+  readonly take: readonly Key[];
+  readonly remove: readonly Key[];
+  readonly stays: Set<string>;
+}
+
+export function planMany(many: Many, holder: Holder): ManyPlan {
+  const given = { [many.link.name]: holder.key };
+  const row = (value: Payload): Upsert => ({ value, given, above: holder.above });
+  const { value } = holder;
+  if (value.kind === 'list') return { holder, given, ...planList(many, holder, value.entries, row) };
+  const { create, update } = value;
+  const remove = removed(many, holder, value.remove);
+  return { holder, given, create, upsert: update.map(row), take: [], remove, stays: new Set() };
+}
+
+function planList(
+  { key, before }: Many,
+  holder: Holder,
+  entries: readonly (Payload | string | number)[],
+  row: (value: Payload) => Upsert,
+): Pick<ManyPlan, 'create' | 'upsert' | 'take' | 'remove' | 'stays'> {
+  const linked = new Set(before(holder).map(String));
+  const stays = new Set<string>();
+  const upsert: Upsert[] = [];
+  const take = new Set<Key>();
+  for (const entry of entries) {
+    const isAlone = isPayload(entry) && hasKey(key.name, entry) && Object.keys(entry).length === 1;
+    if (isPayload(entry) && !isAlone) {
+      upsert.push(row(entry));
+      continue;
+    }
+    const own = castKey(key, isPayload(entry) ? entry[key.name] : entry);
+    stays.add(String(own));
+    if (linked.has(String(own))) continue;
+    // As an object it may be a row yet to be created under this key.
+    if (isPayload(entry)) upsert.push(row(entry));
+    else take.add(own);
+  }
+  return { create: [], upsert, take: [...take], remove: before(holder), stays };
+}
+
+function removed({ field, key, before }: Many, holder: Holder, raw: readonly unknown[]): readonly Key[] {
+  const mine = new Set(before(holder).map(String));
+  const keys = raw.map((one) => castKey(key, one));
+  if (keys.some((one) => !mine.has(String(one))))
+    throw fail('FORBIDDEN', `a row to remove from ${field.name} is not among its rows`);
+  return keys;
+}
+
+/** The rows each parent lets go: those left out, but for the ones another parent took over in the same request. */
+export function released(
+  plans: readonly ManyPlan[],
+): readonly { readonly holder: Holder; readonly keys: readonly Key[] }[] {
+  const owners = new Map<string, ManyPlan>();
+  for (const plan of plans) for (const key of plan.stays) owners.set(key, plan);
+  return plans.flatMap((plan) => {
+    const keys = plan.remove.filter((key) => !owners.has(String(key)));
+    return keys.length > 0 ? [{ holder: plan.holder, keys }] : [];
+  });
+}

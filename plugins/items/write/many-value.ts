@@ -1,0 +1,47 @@
+import { fail } from '#kernel';
+import type { Field } from '../../schema/contract.ts';
+import type { Payload } from '../contract.ts';
+
+/** What a payload says about a to-many alias (specification, "Relational write shapes"). */
+export type ManyValue =
+  /** Replaces what was there: rows as objects or by their keys. */
+  | { readonly kind: 'list'; readonly entries: readonly (Payload | string | number)[] }
+  /** Leaves what it does not name. */
+  | {
+      readonly kind: 'changes';
+      readonly create: readonly Payload[];
+      readonly update: readonly Payload[];
+      readonly remove: readonly unknown[];
+    };
+
+export const isPayload = (value: unknown): value is Payload =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const hasKey = (key: string, value: Payload): boolean => value[key] !== undefined && value[key] !== null;
+
+/** `key` is the name of the key of the rows behind the alias. */
+export function manyValue(field: Field, key: string, value: unknown): ManyValue {
+  if (isPayload(value)) return changes(field, key, value);
+  if (value !== null && value !== undefined && !Array.isArray(value))
+    throw shape(field, 'a list or { create, update, delete }');
+  const entries: readonly unknown[] = value ?? [];
+  const isEntry = (one: unknown): one is Payload | string | number =>
+    isPayload(one) || typeof one === 'string' || typeof one === 'number';
+  if (!entries.every(isEntry)) throw shape(field, 'a list of keys and objects');
+  return { kind: 'list', entries };
+}
+
+function changes(field: Field, key: string, value: Payload): ManyValue {
+  const { create = [], update = [], delete: remove = [], ...rest } = value;
+  const other = Object.keys(rest)[0];
+  if (other !== undefined) throw shape(field, `{ create, update, delete }, without "${other.slice(0, 40)}"`);
+  for (const list of [create, update, remove])
+    if (!Array.isArray(list)) throw shape(field, 'lists under create, update and delete');
+  const objects = [...(create as unknown[]), ...(update as unknown[])];
+  if (!objects.every(isPayload)) throw shape(field, 'objects under create and update');
+  if (!(update as Payload[]).every((one) => hasKey(key, one))) throw shape(field, `objects with ${key} under update`);
+  return { kind: 'changes', create: create as Payload[], update: update as Payload[], remove: remove as unknown[] };
+}
+
+const shape = (field: Field, expected: string) =>
+  fail('INVALID_PAYLOAD', `${field.name} takes ${expected}`, { field: field.name, path: [field.name] });

@@ -1,0 +1,92 @@
+import { type Caller, type Failure, fail } from '#kernel';
+import type { Place, Recorded, Step } from '../../activity/contract.ts';
+import { readExpression } from '../../query/contract.ts';
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { Key } from '../contract.ts';
+import type { Deps } from '../deps.ts';
+import { asWriteError } from './database-errors.ts';
+
+export type StepDeps = Pick<Deps, 'db' | 'activity' | 'shapes'>;
+
+/** Whose rows a statement writes, and how it stands to the rest of the unit of work. */
+export interface Writing {
+  readonly caller: Caller;
+  readonly collection: Collection;
+  /** One for each row, in a nested write of rows that have revisions. */
+  readonly places?: readonly Place[];
+  /** Rows written later are part of these. */
+  readonly isAround: boolean;
+  /** Nothing follows in the unit of work. */
+  readonly last: boolean;
+}
+
+/** One statement being made. */
+export interface Open {
+  /** Who asks and where the rows stand; the statement's own parameters come after them. */
+  readonly values: readonly unknown[];
+  /** What the text depends on beside the columns. */
+  readonly variant: string;
+  recorded(): Recorded;
+  /** Runs it and answers the keys of the rows. `ownerOf` tells which field a parameter, counted from 1, is a value of. */
+  run(
+    shape: { readonly text: string; readonly name?: string },
+    values: readonly unknown[],
+    refusal: () => Failure,
+    ownerOf?: (param: number) => Field | undefined,
+  ): Promise<Key[]>;
+}
+
+const UNRECORDED: Recorded = { returning: '', ctes: '', from: 'changed', order: '', columns: '' };
+
+/** `keys` where the statement finds several rows by their keys. */
+export function openStep(
+  { db, activity }: StepDeps,
+  action: Step['action'],
+  { caller, collection, places, isAround, last }: Writing,
+  keys?: readonly Key[],
+): Open {
+  const kept = activity.kept(collection);
+  const placed =
+    places && kept === 'all' && action !== 'delete' ? { rows: places, ...(keys ? { keys } : {}) } : undefined;
+  const bound = kept ? activity.bind(caller, placed) : undefined;
+  const nested = placed && (keys ? 'by key' : 'in order');
+  return {
+    values: bound?.values ?? [],
+    variant: `${action} ${nested} ${isAround}`,
+    recorded: () =>
+      kept
+        ? activity.recorded({ action, collection, expression: readExpression, first: 1, nested, isAround })
+        : UNRECORDED,
+    async run({ text, name }, values, refusal, ownerOf) {
+      try {
+        const { rows } = await db.query<{ keys: Key[] }>(text, values, { name, last });
+        const row = rows[0] as { keys: Key[] };
+        bound?.settle(row as never);
+        return row.keys;
+      } catch (error) {
+        throw isIncomplete(error) ? refusal() : asWriteError(error, collection, values, ownerOf);
+      }
+    },
+  };
+}
+
+const MARK = 'rows written: ';
+
+/**
+ * The end of a statement that writes: the keys of its rows, in order. Unless they are as many as expected, the statement
+ * fails, and all it did with it: a cast that cannot be made is the one way to say so in plain SQL.
+ */
+export const finalSql = ({ from, order, columns }: Recorded, expected?: string): string => {
+  const complete = expected
+    ? `, case when count(*) = ${expected} then 0 else ('${MARK}' || count(*))::int end as complete`
+    : '';
+  return ` select coalesce(json_agg(n.key${order}), '[]') as keys${complete}${columns} from ${from} n`;
+};
+
+const isIncomplete = (error: unknown): boolean => {
+  const { code, message } = error as { code?: string; message?: string };
+  return code === '22P02' && message?.includes(`"${MARK}`) === true;
+};
+
+export const mayNot = (verb: string, { name }: Collection) =>
+  fail('FORBIDDEN', `some of the rows of ${name} may not be ${verb}`);

@@ -1,0 +1,148 @@
+import type { Condition } from '../../query/contract.ts';
+import type { Field } from '../../schema/contract.ts';
+import type { Key, Payload } from '../contract.ts';
+import { keyField, keyType } from '../target.ts';
+import { columnOf, keySql, rowsAtOnce, type Selection, selected, slices, tableOf } from './sql.ts';
+import { finalSql, mayNot, type Open, openStep, type StepDeps, type Writing } from './step.ts';
+import { castSql, paramOf } from './values.ts';
+
+/** The condition on the rows `t` that may be changed, with its parameters from `first`. */
+export type ConditionAt = (first: number) => Condition;
+
+interface Assignment {
+  /** `"title" = $9::text, …`; empty where nothing changes. */
+  readonly sets: string;
+  /** Where the values of each row stand, if not the same for all: a table `v` with the column `key`. */
+  readonly values: string;
+}
+
+/** Changes all rows of these keys that the condition admits, or none where it does not admit them all. */
+export async function updateRows(
+  deps: StepDeps,
+  writing: Writing,
+  keys: readonly Key[],
+  payload: Payload,
+  conditionAt: ConditionAt,
+): Promise<Key[]> {
+  const { collection } = writing;
+  const step = openStep(deps, 'update', writing, keys.length > 1 ? keys : undefined);
+  const condition = conditionAt(step.values.length + 2);
+  const fields = Object.keys(payload).map((name) => collection.fields.get(name) as Field);
+  const rows = selected(keyField(collection), keys, step.values.length + 1);
+  const before = step.values.length + 1 + condition.params.length;
+  const values = [
+    ...step.values,
+    rows.value,
+    ...condition.params,
+    ...fields.map((field) => paramOf(field, payload[field.name]).value),
+  ];
+  const write = () => {
+    const sets = fields.map((field, at) => `${columnOf(field)} = ${castSql(field, `$${before + at + 1}`)}`);
+    return updateSql(step, writing, rows, condition, { sets: sets.join(', '), values: '' });
+  };
+  const shape = deps.shapes(
+    collection,
+    `${step.variant} ${rows.count} ${Object.keys(payload).join('\0')} ${condition.text}`,
+    write,
+  );
+  return step.run(
+    shape,
+    values,
+    () => mayNot('updated', collection),
+    (param) => fields[param - before - 1],
+  );
+}
+
+/** The same with values of each row's own, for the same fields of each. Answers the keys in the order given. */
+export async function updateEachRow(
+  deps: StepDeps,
+  writing: Writing,
+  rows: readonly { readonly key: Key; readonly own: Payload }[],
+  conditionAt: ConditionAt,
+): Promise<void> {
+  const fields = Object.keys(rows[0]?.own ?? {}).map((name) => writing.collection.fields.get(name) as Field);
+  let done = 0;
+  for (const { part, isLast } of slices(rows, rowsAtOnce(fields.length + 2))) {
+    const places = writing.places?.slice(done, done + part.length);
+    await updateSome(deps, { ...writing, places, last: writing.last && isLast }, fields, part, conditionAt);
+    done += part.length;
+  }
+}
+
+async function updateSome(
+  deps: StepDeps,
+  writing: Writing,
+  fields: readonly Field[],
+  rows: readonly { readonly key: Key; readonly own: Payload }[],
+  conditionAt: ConditionAt,
+) {
+  const { collection } = writing;
+  const key = keyField(collection);
+  const keys = rows.map((row) => row.key);
+  const step = openStep(deps, 'update', writing, keys);
+  const condition = conditionAt(step.values.length + 2);
+  const found = selected(key, keys, step.values.length + 1);
+  const values: unknown[] = [...step.values, found.value, ...condition.params];
+  const owners: (Field | undefined)[] = Array(values.length).fill(undefined);
+  const param = (value: unknown, owner?: Field) => {
+    values.push(value);
+    owners.push(owner);
+    return `$${values.length}`;
+  };
+  const tuples = rows.map((row) => {
+    const own = fields.map((field) => castSql(field, param(paramOf(field, row.own[field.name]).value, field)));
+    return `(${[`${param(row.key)}::${keyType(key)}`, ...own].join(', ')})`;
+  });
+  const sets = fields.map((field, at) => `${columnOf(field)} = v.c${at}`).join(', ');
+  const names = ['key', ...fields.map((_field, at) => `c${at}`)].join(', ');
+  const text = updateSql(step, writing, found, condition, {
+    sets,
+    values: `(values ${tuples.join(', ')}) v(${names})`,
+  });
+  await step.run(
+    { text },
+    values,
+    () => mayNot('updated', collection),
+    (at) => owners[at - 1],
+  );
+}
+
+/**
+ * Where revisions are kept, the rows are read and locked before they are changed, so that what differs can be told. What
+ * PostgreSQL locks for an update that changes no key is enough.
+ */
+function updateSql(
+  step: Open,
+  { collection }: Writing,
+  rows: Selection,
+  condition: Condition,
+  { sets, values }: Assignment,
+): string {
+  const key = keyField(collection);
+  const table = tableOf(collection);
+  const recorded = step.recorded();
+  const column = columnOf(key);
+  const where = `${rows.sql} and (${condition.text})`;
+  const returning = `${keySql(key, 't')} as key${recorded.returning}`;
+  const end = `${recorded.ctes}${finalSql(recorded, rows.count)}`;
+  // In the order of their keys: of two who change the same rows one waits for the other, and not each for each.
+  const order = rows.count === '1' ? '' : ` order by t.${column}`;
+  const locked = `from ${table} t where ${where}${order} for no key update`;
+  const given = values === '' ? [] : [`v.key = t.${column}`];
+  if (recorded.returning === '') {
+    const from = values === '' ? '' : ` from ${values}`;
+    const changed =
+      sets === ''
+        ? `select ${returning} ${locked}`
+        : `update ${table} t set ${sets}${from} where ${[...given, where].join(' and ')} returning ${returning}`;
+    return `with changed as (${changed})${end}`;
+  }
+  const from = ['before b', ...(values === '' ? [] : [values])].join(', ');
+  // One key is said once more, so that its row is found without a look at what else the planner might try.
+  const joined = [`b.${column} = t.${column}`, ...given, ...(rows.count === '1' ? [rows.sql] : [])].join(' and ');
+  const changed =
+    sets === ''
+      ? `select ${returning} from before t join before b on b.${column} = t.${column}`
+      : `update ${table} t set ${sets} from ${from} where ${joined} returning ${returning}`;
+  return `with before as (select t.* ${locked}), changed as (${changed})${end}`;
+}

@@ -1,0 +1,257 @@
+import { isDeepStrictEqual } from 'node:util';
+import { seeded } from '../../support/random.ts';
+import type { Reply } from '../../support/send.ts';
+import { changedIn, rounded, signed } from './compare.ts';
+import { createDraw, pathsOf, queryOf, wireDeep } from './draw.ts';
+import { createWriteDraw } from './draw-writes.ts';
+import { MODEL, NAMES, pathOf, WRITTEN } from './model.ts';
+import { Reference } from './reading.ts';
+import { type Asked, type Nested, Refused, type Row } from './shapes.ts';
+import type { Someone, World } from './world.ts';
+import { type Write, Writes } from './writing.ts';
+
+/** One question of one person. */
+export type Case =
+  | { readonly kind: 'list'; readonly collection: string; readonly asked: Asked }
+  | {
+      readonly kind: 'one';
+      readonly collection: string;
+      readonly asked: Pick<Asked, 'fields' | 'deep'>;
+      readonly key: unknown;
+    }
+  | { readonly kind: 'write'; readonly collection: string; readonly write: Write; readonly fields: Nested };
+
+/** What was answered and what should have been; `differs` where they are not the same. */
+export interface Outcome {
+  readonly differs: boolean;
+  readonly refused: boolean;
+  /** What the case is about: its verb, and what stands in it. */
+  readonly about: readonly string[];
+  readonly answer: unknown;
+  readonly expected: unknown;
+}
+
+/** Each case has a seed of its own, so that one can be drawn again without those before it. */
+export function drawCase(seed: number, at: number, { rows }: World, someone: Someone): Case {
+  const random = seeded(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
+  const { one, chance } = random;
+  const draw = createDraw(random);
+  if (isWrite(at)) {
+    const collection = chance(0.06) ? 'users' : one([...WRITTEN, 'task', 'task']);
+    const may = (name: string, action: 'create' | 'update') => {
+      const { eyes } = someone;
+      const fields = eyes.permissions.get(`${name} ${action}`)?.flatMap((grant) => grant.fields) ?? [];
+      return (field: string) => eyes.admin || fields.includes('*') || fields.includes(field);
+    };
+    const write = createWriteDraw(random, draw).writeOf(collection, rows, may);
+    return { kind: 'write', collection, write, fields: draw.nestedOf(collection, 1) };
+  }
+  const collection = one([...NAMES, ...WRITTEN]);
+  if (chance(0.12)) {
+    const fields = draw.nestedOf(collection, 2);
+    const deep = chance(0.4) ? draw.deepOf(collection, fields) : undefined;
+    return {
+      kind: 'one',
+      collection,
+      asked: { fields, ...(deep ? { deep } : {}) },
+      key: one(rows[collection] as Row[]).id,
+    };
+  }
+  const asked = draw.askedOf(collection);
+  if (asked.aggregate || asked.groupBy || chance(0.9)) return { kind: 'list', collection, asked };
+  const keys = [...new Set(Array.from({ length: 4 }, () => one(rows[collection] as Row[]).id))];
+  const { sort: _, limit: __, offset: ___, ...rest } = asked;
+  return { kind: 'list', collection, asked: { ...rest, keys } };
+}
+
+/** Two of five cases write. */
+export const isWrite = (at: number): boolean => at % 5 > 2;
+
+/** Smaller questions have to be questions still. */
+export function isSound(asked: Case): boolean {
+  const areFields = (fields: Nested | undefined): boolean =>
+    fields !== undefined &&
+    Object.keys(fields).length > 0 &&
+    Object.values(fields).every((more) => more === true || areFields(more));
+  const { kind, collection } = asked;
+  if (!kind || !collection || !areFull(asked)) return false;
+  if (kind !== 'write') return areFields(asked.asked?.fields) && (kind !== 'one' || asked.key !== undefined);
+  const { write } = asked;
+  if (!write?.verb || !areFields(asked.fields)) return false;
+  switch (write.verb) {
+    case 'create':
+      return (write.rows ?? []).length > 0;
+    case 'update each':
+      return (write.rows ?? []).length > 0 && write.rows.every((row) => row.id !== undefined);
+    case 'update':
+      return (write.keys ?? []).length > 0 && write.data !== undefined;
+    case 'update found':
+      return write.query !== undefined && write.data !== undefined;
+    case 'delete':
+      return (write.keys ?? []).length > 0;
+    case 'delete found':
+      return write.query !== undefined;
+  }
+}
+
+/** No list in a question is empty: neither what is compared with nor what is grouped by. */
+function areFull(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, one]) => {
+    if (name === 'aggregate' && Object.keys(one).length === 0) return false;
+    if (Array.isArray(one) && one.length === 0 && /^_n?in$|between$|^groupBy$/.test(name)) return false;
+    if (name === 'aggregate' && Object.values(one).some((fields) => (fields as string[]).length === 0)) return false;
+    return areFull(one);
+  });
+}
+
+type Result = Omit<Outcome, 'about'> & { readonly steps?: Iterable<string> };
+
+export async function runCase(world: World, someone: Someone, asked: Case): Promise<Outcome> {
+  const result = await (asked.kind === 'write' ? runWrite(world, someone, asked) : runRead(world, someone, asked));
+  const verb = asked.kind === 'write' ? asked.write.verb : asked.kind;
+  const text = JSON.stringify(asked);
+  const parts = asked.kind === 'write' ? [] : PARTS.filter((part) => text.includes(part));
+  return { ...result, about: [verb, ...parts, ...(result.steps ?? [])] };
+}
+
+/** What a question is made of, as its text shows it. */
+export const PARTS = [
+  'filter',
+  'search',
+  'sort',
+  'deep',
+  'aggregate',
+  'groupBy',
+  '"keys"',
+  'count(',
+  'year(',
+  'item:',
+  '$FOLLOW',
+  '$CURRENT_USER.',
+  '_some',
+  '_none',
+] as const;
+
+const REFUSED = { status: 403, code: 'FORBIDDEN' };
+const refusal = ({ status, body }: Reply) => ({ status, code: body?.errors?.[0]?.extensions?.code });
+
+async function runRead(world: World, someone: Someone, asked: Exclude<Case, { kind: 'write' }>): Promise<Result> {
+  const { collection } = asked;
+  const { token, eyes } = someone;
+  const reference = new Reference(MODEL, world.rows, eyes);
+  const expected = answer(() => {
+    if (asked.kind === 'list') {
+      const { data, total, filtered } = reference.list(collection, asked.asked);
+      return { data, meta: { total_count: total, filter_count: filtered } };
+    }
+    const row = world.rows[collection]?.find(({ id }) => id === asked.key);
+    const data = row && reference.single(collection, asked.asked, row);
+    if (!data) throw new Refused();
+    return { data };
+  });
+  const reply =
+    asked.kind === 'list'
+      ? await world.service.request('SEARCH', pathOf(collection), {
+          token,
+          body: { query: queryOf(asked.asked), ...(asked.asked.keys ? { keys: asked.asked.keys } : {}) },
+        })
+      : await world.service.request('GET', `${pathOf(collection)}/${asked.key}?${oneText(asked.asked)}`, { token });
+  if (!expected) return outcome(true, refusal(reply), REFUSED);
+  return outcome(false, reply.status === 200 ? rounded(reply.body) : refusal(reply), rounded(expected));
+}
+
+const oneText = ({ fields, deep }: Pick<Asked, 'fields' | 'deep'>): string =>
+  new URLSearchParams({
+    fields: pathsOf(fields).join(','),
+    ...(deep ? { deep: JSON.stringify(wireDeep(deep)) } : {}),
+  }).toString();
+
+async function runWrite(world: World, someone: Someone, asked: Extract<Case, { kind: 'write' }>): Promise<Result> {
+  const { collection, write, fields } = asked;
+  const writes = new Writes(MODEL, world.rows, someone.eyes);
+  const keys = answer(() => writes.run(collection, write));
+  const reply = await send(world, someone, asked);
+  const after = await world.load();
+  const changed = changedIn(world.rows, after);
+  if (changed.length > 0) await world.restore(changed);
+  if (!keys) {
+    const isRefused = reply.status === 403 || reply.status === 400;
+    return outcome(true, { ...(isRefused ? {} : refusal(reply)), changed }, { changed: [] });
+  }
+  if (reply.status >= 300) return outcome(false, refusal(reply), { status: 200 });
+  const [made, wanted] = [signed(after, world.rows), signed(writes.rows, world.rows)];
+  if (!isDeepStrictEqual(made.all, wanted.all))
+    return outcome(false, less(made.all, wanted.all), less(wanted.all, made.all));
+  if (write.verb.startsWith('delete')) return outcome(false, refusal(reply), { status: 204, code: undefined });
+
+  // What of the written rows is shown: any row that says the same will do, since keys are the database's own.
+  const now = new Reference(MODEL, after, someone.eyes);
+  const options = keys.map((key) => {
+    const mark = wanted.of(collection, key);
+    const alike = (after[collection] ?? []).filter((row) => made.of(collection, row.id) === mark);
+    return alike.flatMap((row) => answer(() => now.single(collection, { fields }, row)) ?? []);
+  });
+  const { steps } = writes;
+  const isSingle = isOne(write);
+  const expected = isSingle ? options[0]?.slice(0, 1) : options.flatMap((alike) => alike.slice(0, 1));
+  const isClosed = now.of(collection, 'read').length === 0 || (isSingle && expected?.length === 0);
+  if (isClosed)
+    return { ...outcome(false, { status: reply.status, body: reply.body }, { status: 204, body: undefined }), steps };
+  const got: unknown[] = isSingle ? [reply.body?.data] : (reply.body?.data ?? []);
+  const shown = options.filter((alike) => alike.length > 0);
+  const fits =
+    got.length === shown.length &&
+    got.every((one, at) => shown[at]?.some((alike) => isDeepStrictEqual(rounded(alike), one)));
+  return fits ? { ...outcome(false, {}, {}), steps } : outcome(false, { data: got }, { data: expected });
+}
+
+const isOne = (write: Write): boolean =>
+  (write.verb === 'create' && write.rows.length === 1) || (write.verb === 'update' && write.keys.length === 1);
+
+function send({ service }: World, { token }: Someone, { collection, write, fields }: Extract<Case, { kind: 'write' }>) {
+  const path = pathOf(collection);
+  const shape = `?${new URLSearchParams({ fields: pathsOf(fields).join(',') })}`;
+  switch (write.verb) {
+    case 'create':
+      return service.request('POST', path + shape, {
+        token,
+        body: write.rows.length === 1 ? write.rows[0] : write.rows,
+      });
+    case 'update':
+      return write.keys.length === 1
+        ? service.request('PATCH', `${path}/${write.keys[0]}${shape}`, { token, body: write.data })
+        : service.request('PATCH', path + shape, { token, body: { keys: write.keys, data: write.data } });
+    case 'update each':
+      return service.request('PATCH', path + shape, { token, body: write.rows });
+    case 'update found':
+      return service.request('PATCH', path + shape, { token, body: { query: write.query, data: write.data } });
+    case 'delete':
+      return write.keys.length === 1
+        ? service.request('DELETE', `${path}/${write.keys[0]}`, { token })
+        : service.request('DELETE', path, { token, body: write.keys });
+    case 'delete found':
+      return service.request('DELETE', path, { token, body: { query: write.query } });
+  }
+}
+
+const outcome = (refused: boolean, answered: unknown, expected: unknown): Result => ({
+  refused,
+  answer: answered,
+  expected,
+  differs: !isDeepStrictEqual(answered, expected),
+});
+
+const less = (all: readonly string[], others: readonly string[]) => ({
+  rows: all.filter((one) => !others.includes(one)),
+});
+
+/** Undefined where it has to be refused. */
+function answer<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refused) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { MODEL } from './model.ts';
+import type { Model, Row, Rows } from './shapes.ts';
+
+/**
+ * What each row says, for comparing two outcomes of a write: rows that were not there before have keys that the database
+ * and the reference number differently, so they are known by what they hold and by what they are tied to.
+ */
+export interface Signed {
+  /** Sorted, one text a row. */
+  readonly all: readonly string[];
+  of(collection: string, key: unknown): string;
+}
+
+export function signed(rows: Rows, before: Rows): Signed {
+  const known = new Map(Object.entries(before).map(([name, all]) => [name, new Set(all.map((row) => row.id))]));
+  const isNew = (collection: string, key: unknown) => key !== null && !known.get(collection)?.has(key as never);
+  let marks = new Map<Row, string>();
+  const at = new Map<string, Row>();
+  for (const [name, all] of Object.entries(rows)) for (const row of all) at.set(`${name} ${row.id}`, row);
+  const markOf = (collection: string, key: unknown): unknown => {
+    const row = isNew(collection, key) ? at.get(`${collection} ${key}`) : undefined;
+    return row ? `new ${marks.get(row) ?? ''}` : key;
+  };
+  const text = (name: string, row: Row): string => {
+    const { ones } = MODEL[name] as Model[string];
+    const columns = Object.entries(row).map(([field, value]) => [
+      field,
+      ones[field]
+        ? markOf(ones[field], value)
+        : field === 'id' && isNew(name, value) && Number(value) > 999
+          ? 'new'
+          : value,
+    ]);
+    return JSON.stringify([name, ...columns.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))]);
+  };
+  // Each round knows the rows one step further away.
+  for (let round = 0; round < 4; round++) {
+    const incoming = new Map<string, string[]>();
+    for (const [name, all] of Object.entries(rows)) {
+      for (const row of all) {
+        for (const [field, to] of Object.entries((MODEL[name] as Model[string]).ones)) {
+          if (!isNew(to, row[field] ?? null)) continue;
+          const key = `${to} ${row[field]}`;
+          incoming.set(key, [
+            ...(incoming.get(key) ?? []),
+            `${name} ${field} ${isNew(name, row.id) ? marks.get(row) : row.id}`,
+          ]);
+        }
+      }
+    }
+    const next = new Map<Row, string>();
+    for (const [name, all] of Object.entries(rows)) {
+      for (const row of all) {
+        if (!isNew(name, row.id)) continue;
+        const ties = (incoming.get(`${name} ${row.id}`) ?? []).sort();
+        next.set(
+          row,
+          createHash('sha1')
+            .update(JSON.stringify([text(name, row), ties]))
+            .digest('hex')
+            .slice(0, 12),
+        );
+      }
+    }
+    marks = next;
+  }
+  const all = Object.entries(rows).flatMap(([name, list]) => list.map((row) => text(name, row)));
+  return {
+    all: all.sort(),
+    of: (collection, key) => {
+      const row = at.get(`${collection} ${key}`);
+      return row ? (marks.get(row) ?? String(key)) : 'none';
+    },
+  };
+}
+
+/** Names of the collections in which something is otherwise. */
+export const changedIn = (before: Rows, after: Rows): readonly string[] =>
+  Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+
+/** Numbers that are no whole ones lose what lies beyond nine digits: averages are exact in PostgreSQL alone. */
+export const rounded = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_, one) =>
+    typeof one === 'number' && !Number.isInteger(one) ? Number(one.toPrecision(9)) : one,
+  );

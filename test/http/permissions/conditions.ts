@@ -1,0 +1,298 @@
+import type { Allowed, Eyes, Filter, Many, Model, Row, Rows } from './shapes.ts';
+
+const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
+
+/**
+ * What a role may touch, worked out over rows in memory: plain loops, nothing shared with the engine. A comparison in
+ * which a dynamic value is nobody's is neither true nor false; `undefined` stands for that. `asCaller`: through the eyes
+ * of the one who asks, where rows and fields that may not be read are not there; rules see everything.
+ */
+export class Conditions {
+  readonly model: Model;
+  rows: Rows;
+  readonly eyes: Eyes;
+  readonly now = Date.now();
+
+  constructor(model: Model, rows: Rows, eyes: Eyes) {
+    this.model = model;
+    this.rows = rows;
+    this.eyes = eyes;
+  }
+
+  of(collection: string, action: string): readonly Allowed[] {
+    if (this.eyes.admin) return [{ rule: null, fields: this.all(collection) }];
+    return this.eyes.permissions.get(`${collection} ${action}`) ?? [];
+  }
+
+  /** Names of all fields. */
+  all(collection: string): readonly string[] {
+    const { key, plain, ones, manys, anys } = this.model[collection] as Model[string];
+    return [key, ...Object.keys({ ...plain, ...ones, ...manys, ...anys })];
+  }
+
+  alias(collection: string, field: string): Many {
+    return (this.model[collection] as Model[string]).manys[field] as Many;
+  }
+
+  anyOf(collection: string, field: string): { readonly by: string } {
+    return (this.model[collection] as Model[string]).anys?.[field] as { readonly by: string };
+  }
+
+  lists(one: Allowed, collection: string, field: string): boolean {
+    if (one.fields.includes(field)) return true;
+    return one.fields.includes('*') && !this.model[collection]?.sensitive?.includes(field);
+  }
+
+  /** Is the row among those an action may touch? */
+  touches(collection: string, action: string, row: Row): boolean {
+    return this.of(collection, action).some((one) => this.admits(collection, one, row));
+  }
+
+  admits(collection: string, one: Allowed, row: Row): boolean {
+    return !one.rule || this.holds(collection, one.rule, row, false) === true;
+  }
+
+  readable(collection: string, field: string): boolean {
+    return this.of(collection, 'read').some((one) => this.lists(one, collection, field));
+  }
+
+  shows(collection: string, field: string, row: Row): boolean {
+    return this.of(collection, 'read').some(
+      (one) => this.lists(one, collection, field) && this.admits(collection, one, row),
+    );
+  }
+
+  /** A field, or a function of one, as it may be compared. */
+  value(collection: string, name: string, row: Row, asCaller: boolean): unknown {
+    const { fn, field } = called(name);
+    const { key, manys } = this.model[collection] as Model[string];
+    if (asCaller && !this.shows(collection, field, row)) return null;
+    if (!fn) return row[field] ?? null;
+    if (fn === 'count') {
+      const isMissing = row[key] === undefined || !manys[field];
+      return isMissing ? null : this.children(collection, field, row, asCaller).length;
+    }
+    return part(fn, row[field]);
+  }
+
+  target(collection: string, field: string, row: Row, asCaller: boolean): Row | undefined {
+    const to = this.model[collection]?.ones[field] as string;
+    return this.found(to, this.value(collection, field, row, asCaller), asCaller);
+  }
+
+  /** The row a many-to-any leads to, where that is one of `to`. */
+  anyTarget(collection: string, field: string, to: string, row: Row, asCaller: boolean): Row | undefined {
+    const { by } = this.anyOf(collection, field);
+    if (row[by] !== to) return undefined;
+    return this.found(to, this.value(collection, field, row, asCaller), asCaller);
+  }
+
+  private found(to: string, id: unknown, asCaller: boolean): Row | undefined {
+    const { key } = this.model[to] as Model[string];
+    const found = this.rows[to]?.find((one) => id !== null && String(one[key]) === String(id));
+    return found && (!asCaller || this.touches(to, 'read', found)) ? found : undefined;
+  }
+
+  /** The rows behind an alias or a `$FOLLOW`. */
+  children(collection: string, name: string, row: Row, asCaller: boolean): readonly Row[] {
+    const { key, manys } = this.model[collection] as Model[string];
+    const back = followed(name);
+    const { to, by } = back ?? (manys[name] as { to: string; by: string });
+    if (asCaller && !back && !this.shows(collection, name, row)) return [];
+    const mine = (this.rows[to] ?? []).filter(
+      (one) =>
+        row[key] !== undefined &&
+        one[by] !== null &&
+        String(one[by]) === String(row[key]) &&
+        (!back?.kind || one[back.kind] === collection),
+    );
+    return asCaller ? mine.filter((one) => this.touches(to, 'read', one)) : mine;
+  }
+
+  /** Three-valued: undefined where nothing can be said because there is no "me". */
+  holds(collection: string, filter: Filter, row: Row, asCaller: boolean): boolean | undefined {
+    return every(
+      this.conjunction(collection, filter).map(([name, rule]) =>
+        name === '_or'
+          ? some((rule as Filter[]).map((one) => this.holds(collection, one, row, asCaller)))
+          : this.ruled(collection, name, rule as Filter, row, asCaller),
+      ),
+    );
+  }
+
+  /**
+   * The conditions that all have to hold. Those that stand bare on one to-many alias speak of the same related row, so
+   * they become one; `_some` and `_none` speak of rows of their own.
+   */
+  private conjunction(collection: string, filter: Filter): readonly (readonly [string, unknown])[] {
+    const parts: [string, unknown][] = [];
+    const bare = new Map<string, Filter[]>();
+    const add = (one: Filter): void => {
+      for (const [name, rule] of Object.entries(one)) {
+        if (name === '_and') for (const part of rule as Filter[]) add(part);
+        else if (name === '_or' || !this.isMany(collection, name)) parts.push([name, rule]);
+        else {
+          for (const [word, operand] of Object.entries(rule as Filter)) {
+            if (word === '_some' || word === '_none' || word === '_null') parts.push([name, { [word]: operand }]);
+            else bare.set(name, [...(bare.get(name) ?? []), { [word]: operand }]);
+          }
+        }
+      }
+    };
+    add(filter);
+    return [...parts, ...[...bare].map(([name, all]) => [name, { _same: all }] as const)];
+  }
+
+  isMany = (collection: string, name: string): boolean =>
+    followed(name) !== undefined || this.model[collection]?.manys[name] !== undefined;
+
+  private ruled(collection: string, name: string, rule: Filter, row: Row, asCaller: boolean): boolean | undefined {
+    const { ones, manys } = this.model[collection] as Model[string];
+    const [operator = ''] = Object.keys(rule);
+    if (this.isMany(collection, name)) {
+      const to = followed(name)?.to ?? (manys[name]?.to as string);
+      const kids = this.children(collection, name, row, asCaller);
+      if (operator === '_null') return (kids.length === 0) === rule._null;
+      const inner = (operator === '_same' ? { _and: rule._same } : rule[operator]) as Filter;
+      const found = kids.some((one) => this.holds(to, inner, one, asCaller) === true);
+      if (operator !== '_none') return found;
+      return this.speaksOfNobody(inner, asCaller) ? undefined : !found;
+    }
+    const any = scoped(name);
+    if (any) {
+      const found = this.anyTarget(collection, any.field, any.to, row, asCaller);
+      return found !== undefined && this.holds(any.to, rule, found, asCaller) === true;
+    }
+    if (ones[name] && leads(operator)) {
+      // A row that is not there, or not for these eyes, is a row of nulls.
+      const found = this.target(collection, name, row, asCaller);
+      return this.holds(ones[name], rule, found ?? {}, asCaller);
+    }
+    const value = this.value(collection, name, row, asCaller);
+    return every(Object.entries(rule).map(([word, operand]) => this.compared(word, value, operand, asCaller)));
+  }
+
+  private compared(operator: string, value: unknown, operand: unknown, asCaller: boolean): boolean | undefined {
+    if (operator === '_null') return (value === null) === operand;
+    if (operator === '_empty') return (value === null || value === '') === operand;
+    const given = Array.isArray(operand) ? operand : [operand];
+    if (given.some((one) => this.isNobody(one, asCaller)) && NEGATED.has(operator)) return undefined;
+    const list = given.flatMap((one) => this.dynamic(one, asCaller));
+    if (NEGATED.has(operator) ? list.includes(null) : list.every((one) => one === null)) return undefined;
+    if (value === null) return false;
+    const [first, second] = list;
+    switch (operator) {
+      case '_eq':
+        return same(value, first);
+      case '_neq':
+        return !same(value, first);
+      case '_in':
+        return list.some((one) => same(value, one));
+      case '_nin':
+        return !list.some((one) => same(value, one));
+      case '_gt':
+        return order(value, first) > 0;
+      case '_lt':
+        return order(value, first) < 0;
+      case '_between':
+        return second !== null && order(value, first) >= 0 && order(value, second) <= 0;
+      case '_nbetween':
+        return order(value, first) < 0 || order(value, second) > 0;
+      case '_contains':
+        return String(value).includes(String(first));
+      case '_ncontains':
+        return !String(value).includes(String(first));
+      case '_starts_with':
+        return String(value).startsWith(String(first));
+    }
+    throw new Error(`the reference knows no ${operator}`);
+  }
+
+  /** One value, or where a path leads through an alias all the values at its end. */
+  dynamic(value: unknown, asCaller: boolean): unknown {
+    if (typeof value !== 'string' || !value.startsWith('$')) return value;
+    if (value === '$NOW') return new Date(this.now);
+    const [who, ...path] = value.split('.');
+    const id = who === '$CURRENT_USER' ? this.eyes.user : this.eyes.role;
+    if (path.length === 0) return id;
+    let at = who === '$CURRENT_USER' ? 'users' : 'roles';
+    let rows: readonly Row[] = [this.found(at, id, asCaller)].filter((one) => one !== undefined);
+    let isSeveral = false;
+    for (const [depth, name] of path.entries()) {
+      const { ones, manys }: Model[string] = this.model[at] as Model[string];
+      if (depth === path.length - 1 && !manys[name]) {
+        const values = rows.map((row) => this.value(at, name, row, asCaller));
+        return isSeveral ? values : (values[0] ?? null);
+      }
+      const from = at;
+      rows = rows.flatMap((row): readonly Row[] => {
+        if (manys[name]) return this.children(from, name, row, asCaller);
+        const target = this.target(from, name, row, asCaller);
+        return target ? [target] : [];
+      });
+      isSeveral ||= manys[name] !== undefined;
+      at = manys[name]?.to ?? (ones[name] as string);
+    }
+    // An alias at the end stands for the keys of its rows.
+    const { key } = this.model[at] as Model[string];
+    return rows.map((row) => this.value(at, key, row, asCaller));
+  }
+
+  private isNobody(value: unknown, asCaller: boolean): boolean {
+    if (typeof value !== 'string' || !value.startsWith('$CURRENT_')) return false;
+    if ((value.startsWith('$CURRENT_USER') ? this.eyes.user : this.eyes.role) === null) return true;
+    return this.dynamic(value, asCaller) === null;
+  }
+
+  private speaksOfNobody(filter: unknown, asCaller: boolean): boolean {
+    if (typeof filter === 'string') return this.isNobody(filter, asCaller);
+    if (typeof filter !== 'object' || filter === null) return false;
+    return Object.values(filter).some((one) => this.speaksOfNobody(one, asCaller));
+  }
+}
+
+/** `count(tasks)` → function and field. */
+export function called(name: string): { readonly fn?: string; readonly field: string } {
+  const [, fn, field] = /^(\w+)\((\w+)\)$/.exec(name) ?? [];
+  return fn && field ? { fn, field } : { field: name };
+}
+
+/** `item:tag` → the field and the collection. */
+export function scoped(name: string): { readonly field: string; readonly to: string } | undefined {
+  const [field, to] = name.split(':');
+  return field && to ? { field, to } : undefined;
+}
+
+/** `$FOLLOW(task, person)` → the rows there, and the field that leads here. */
+export function followed(name: string): { to: string; by: string; kind?: string } | undefined {
+  const [, to, by, kind] = /^\$FOLLOW\((\w+), ?(\w+)(?:, ?(\w+))?\)$/.exec(name) ?? [];
+  return to && by ? { to, by, ...(kind ? { kind } : {}) } : undefined;
+}
+
+/** Does what stands behind a relation speak of the rows there? */
+export const leads = (operator: string): boolean =>
+  !operator.startsWith('_') || operator === '_and' || operator === '_or';
+
+function part(fn: string, value: unknown): number | null {
+  if (!(value instanceof Date)) return null;
+  const parts: Record<string, number> = {
+    year: value.getUTCFullYear(),
+    month: value.getUTCMonth() + 1,
+    day: value.getUTCDate(),
+    weekday: value.getUTCDay(),
+    hour: value.getUTCHours(),
+  };
+  return parts[fn] as number;
+}
+
+const same = (a: unknown, b: unknown): boolean => b !== null && order(a, b) === 0;
+
+export const order = (a: unknown, b: unknown): number => {
+  const [left, right] = [a, b].map((one) => (one instanceof Date ? one.getTime() : one)) as [never, never];
+  return left < right ? -1 : left > right ? 1 : 0;
+};
+
+const every = (parts: readonly (boolean | undefined)[]) =>
+  parts.includes(false) ? false : parts.includes(undefined) ? undefined : true;
+const some = (parts: readonly (boolean | undefined)[]) =>
+  parts.length === 0 || parts.includes(true) ? true : parts.includes(undefined) ? undefined : false;

@@ -1,0 +1,168 @@
+import type { Random } from '../../support/random.ts';
+import type { Draw } from './draw.ts';
+import { isSystem, MODEL, WRITTEN } from './model.ts';
+import type { Allowed, Filter, Many, Model, Payload, Row, Rows } from './shapes.ts';
+import type { Write } from './writing.ts';
+
+const of = (name: string) => MODEL[name] as Model[string];
+const numbersOf = (name: string) => Object.keys(of(name).plain).filter((field) => of(name).plain[field] === 'number');
+const textsOf = (name: string) =>
+  Object.keys(of(name).plain).filter(
+    (field) => of(name).plain[field] === 'text' && field !== 'kind' && field !== 'status',
+  );
+
+/** Payloads, presets and validations, drawn at random over the schema. */
+export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
+  /** What a permission to write adds and demands. */
+  function termsOf(name: string): Pick<Allowed, 'presets' | 'validation'> {
+    const number = numbersOf(name)[0];
+    const text = textsOf(name)[0];
+    const presets: Row = {
+      ...(number && chance(0.3) ? { [number]: 5 } : {}),
+      ...(of(name).plain.keeper && chance(0.4) ? { keeper: '$CURRENT_USER' } : {}),
+      ...(text && chance(0.15) ? { [text]: 'preset' } : {}),
+    };
+    const rules: Filter[] = [
+      ...(number ? [{ [number]: { _lt: 9 } }, { [number]: { _null: false } }, { [number]: { _submitted: true } }] : []),
+      ...(text ? [{ [text]: { _neq: 'bad' } }, { [text]: { _in: ['new', 'preset', 'changed'] } }] : []),
+      ...(of(name).plain.keeper ? [{ keeper: { _eq: '$CURRENT_USER' } }] : []),
+    ];
+    if (rules.length === 0 || chance(0.6)) return { presets, validation: null };
+    const validation = chance(0.3) ? { [one(['_or', '_and'])]: [one(rules), one(rules)] } : one(rules);
+    return { presets, validation };
+  }
+
+  /** What may be sent, mostly: a payload of which every second field is refused says little. */
+  type May = (collection: string, action: 'create' | 'update') => (field: string) => boolean;
+
+  function payloadOf(name: string, action: 'create' | 'update', rows: Rows, may: May, depth: number): Payload {
+    const { plain, ones, manys, anys = {} } = of(name);
+    const isBold = chance(0.12);
+    const allowed = may(name, action);
+    const out: Record<string, unknown> = {};
+    const wants = (field: string, share: number) => chance(share) && (isBold || allowed(field));
+    for (const field of textsOf(name)) if (wants(field, 0.45)) out[field] = one(['new', 'new', 'changed', 'bad', null]);
+    for (const field of numbersOf(name)) if (wants(field, 0.4)) out[field] = one([3, 3, 20, null]);
+    if (plain.keeper && wants('keeper', 0.2)) out.keeper = one(rows.users as Row[]).id;
+    for (const [field, { by, to }] of Object.entries(anys)) {
+      if (wants(field, 0.4)) out[field] = String(1 + upTo(6));
+      if (wants(by, 0.4)) out[by] = one(to);
+    }
+    for (const [field, to] of Object.entries(ones)) {
+      if (!wants(field, 0.4) || to === 'roles') continue;
+      out[field] = depth > 0 && chance(0.65) ? objectOf(to, rows, may, depth) : keyOf(to, rows);
+    }
+    for (const [field, { to, by }] of Object.entries(manys)) {
+      if (depth > 0 && !isSystem(to) && !isSystem(name) && wants(field, 0.35))
+        out[field] = listOf(to, by, rows, may, depth);
+    }
+    return out;
+  }
+
+  const keyOf = (name: string, rows: Rows): unknown =>
+    chance(0.04) && !isSystem(name) ? 900 : chance(0.08) ? null : one(rows[name] as Row[]).id;
+
+  const without = (payload: Payload, field: string): Payload =>
+    Object.fromEntries(Object.entries(payload).filter(([name]) => name !== field));
+
+  /** The row of a many-to-one: made, changed, or by its key alone linked. `current` is where it leads now. */
+  function objectOf(to: string, rows: Rows, may: May, depth: number, current?: unknown): Payload {
+    if (current && !isSystem(to) && chance(0.5)) {
+      const number = numbersOf(to)[0];
+      const text = textsOf(to)[0] as string;
+      return { id: current, ...(number && chance(0.5) ? { [number]: one([3, 20]) } : { [text]: 'new' }) };
+    }
+    const id = current && chance(0.5) ? current : one(rows[to] as Row[]).id;
+    if (chance(0.15)) return { id };
+    if (isSystem(to) || chance(0.5)) return { id, ...payloadOf(to, 'update', rows, may, depth - 1) };
+    return payloadOf(to, 'create', rows, may, depth - 1);
+  }
+
+  /** What an alias takes: a list that replaces what is there, or what to add, change and take out. */
+  function listOf(to: string, by: string, rows: Rows, may: May, depth: number, parent?: unknown): unknown {
+    const all = (rows[to] as Row[]).map((row) => row.id);
+    const mine = (rows[to] as Row[]).filter((row) => parent !== undefined && row[by] === parent).map((row) => row.id);
+    const made = () => without(payloadOf(to, 'create', rows, may, depth - 1), by);
+    const changed = () => {
+      const payload = without(payloadOf(to, 'update', rows, may, depth - 1), by);
+      const id = mine.length > 0 && chance(0.5) ? one(mine) : one(all);
+      return { id, ...(Object.keys(payload).length > 0 ? payload : fallback(to)) };
+    };
+    const other = () => (chance(0.3) ? [one(all)] : []);
+    if (chance(0.1)) return null;
+    if (chance(0.4)) {
+      const update = chance(0.4) ? [changed()] : [];
+      const taken = mine.length > 0 && chance(0.8) ? [one(mine)] : other();
+      // Whether a row that is taken over and taken out at once belongs here is anybody's guess.
+      const isClear = update.every(({ id }) => !taken.includes(id));
+      return {
+        ...(chance(0.4) ? { create: [made()] } : {}),
+        ...(update.length > 0 ? { update } : {}),
+        ...(chance(0.5) && isClear ? { delete: taken } : {}),
+      };
+    }
+    const objects: Payload[] = [...(chance(0.3) ? [made()] : []), ...(chance(0.3) ? [changed()] : [])];
+    const keys = [...mine.filter(() => chance(0.7)), ...other()];
+    return [...objects, ...new Set(keys.filter((key) => !objects.some(({ id }) => id === key)))];
+  }
+
+  /** One relation of one row, and nothing beside: most of what is refused elsewhere is so for other reasons. */
+  function relating(name: string, key: unknown, rows: Rows, may: May): Payload {
+    const allowed = may(name, 'update');
+    const { ones, manys } = of(name);
+    const aliases = Object.keys(manys).filter((field) => allowed(field) && !isSystem(manys[field]?.to as string));
+    const objects = Object.keys(ones).filter((field) => allowed(field) && ones[field] !== 'roles');
+    if (aliases.length > 0 && chance(objects.length > 0 ? 0.65 : 1)) {
+      const field = one(aliases);
+      const { to, by } = manys[field] as Many;
+      return { [field]: listOf(to, by, rows, may, 1, key) };
+    }
+    if (objects.length === 0) return fallback(name);
+    const field = one(objects);
+    const current = rows[name]?.find(({ id }) => id === key)?.[field];
+    return { [field]: objectOf(ones[field] as string, rows, may, 1, current) };
+  }
+
+  const fallback = (name: string): Payload => ({ [textsOf(name)[0] ?? (numbersOf(name)[0] as string)]: null });
+
+  function writeOf(name: string, rows: Rows, may: May): Write {
+    const keys = () => [...new Set(Array.from({ length: 1 + upTo(3) }, () => one(rows[name] as Row[]).id as number))];
+    const query = () => ({
+      ...(chance(0.85) ? { filter: draw.filterOf(name, upTo(2), false) } : {}),
+      ...(chance(0.3) ? { limit: 1 + upTo(3), sort: ['id'] } : {}),
+    });
+    const change = (depth: number) => {
+      const payload = payloadOf(name, 'update', rows, may, depth);
+      return Object.keys(payload).length > 0 ? payload : fallback(name);
+    };
+    const updates: (() => Write)[] = [
+      () => ({ verb: 'update', keys: [keys()[0] as number], data: change(2) }),
+      () => ({ verb: 'update', keys: [keys()[0] as number], data: change(2) }),
+      () => ({ verb: 'update', keys: keys(), data: change(0) }),
+      () => ({ verb: 'update each', rows: keys().map((id) => ({ id, ...change(0) })) }),
+    ];
+    const relate = (): Write => {
+      const key = keys()[0] as number;
+      return { verb: 'update', keys: [key], data: relating(name, key, rows, may) };
+    };
+    if (!WRITTEN.includes(name)) return one(updates)();
+    return one<() => Write>([
+      ...updates,
+      relate,
+      relate,
+      relate,
+      () => ({ verb: 'update found', query: query(), data: change(0) }),
+      () => ({ verb: 'create', rows: [payloadOf(name, 'create', rows, may, 2)] }),
+      () => ({ verb: 'create', rows: [payloadOf(name, 'create', rows, may, 2)] }),
+      () => ({
+        verb: 'create',
+        rows: [payloadOf(name, 'create', rows, may, 1), payloadOf(name, 'create', rows, may, 0)],
+      }),
+      () => ({ verb: 'delete', keys: [keys()[0] as number] }),
+      () => ({ verb: 'delete', keys: keys() }),
+      () => ({ verb: 'delete found', query: query() }),
+    ])();
+  }
+
+  return { termsOf, writeOf };
+}

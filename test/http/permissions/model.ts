@@ -1,0 +1,111 @@
+import type { Allowed, Model } from './shapes.ts';
+
+/** Every kind of relation: many-to-one, one-to-many, itself, a junction, many-to-any, and system collections. */
+export const MODEL: Model = {
+  team: {
+    key: 'id',
+    plain: { name: 'text', level: 'number' },
+    ones: {},
+    manys: { members: { to: 'person', by: 'team' } },
+  },
+  person: {
+    key: 'id',
+    plain: { name: 'text', secret: 'text', level: 'number', born: 'moment', group: 'uuid' },
+    ones: { team: 'team', boss: 'person', owner: 'users' },
+    manys: { staff: { to: 'person', by: 'boss' }, tasks: { to: 'task', by: 'person' } },
+  },
+  task: {
+    key: 'id',
+    plain: { title: 'text', points: 'number', keeper: 'uuid' },
+    ones: { person: 'person' },
+    manys: {
+      tags: { to: 'task_tag', by: 'task', letGo: 'delete' },
+      blocks: { to: 'block', by: 'task', letGo: 'delete' },
+    },
+  },
+  tag: { key: 'id', plain: { label: 'text' }, ones: {}, manys: { tasks: { to: 'task_tag', by: 'tag' } } },
+  task_tag: {
+    key: 'id',
+    plain: { weight: 'number' },
+    ones: { task: 'task', tag: 'tag' },
+    manys: {},
+    cascades: ['task', 'tag'],
+  },
+  block: {
+    key: 'id',
+    plain: { note: 'text', kind: 'text' },
+    ones: { task: 'task' },
+    manys: {},
+    anys: { item: { by: 'kind', to: ['team', 'tag'] } },
+    cascades: ['task'],
+  },
+  presets: {
+    key: 'id',
+    plain: { bookmark: 'text', search: 'text', refresh_interval: 'number' },
+    ones: { user: 'users', role: 'roles' },
+    manys: {},
+  },
+  users: {
+    key: 'id',
+    keyType: 'uuid',
+    plain: { first_name: 'text', title: 'text', location: 'text', status: 'text', token: 'masked' },
+    ones: { team: 'team', role: 'roles' },
+    manys: { people: { to: 'person', by: 'owner' } },
+    sensitive: ['role', 'status', 'token'],
+  },
+  roles: {
+    key: 'id',
+    keyType: 'uuid',
+    plain: { name: 'text', description: 'text' },
+    ones: {},
+    manys: { users: { to: 'users', by: 'role' } },
+  },
+};
+
+export const TABLES = `
+  create table team (id serial primary key, name text, level int);
+  create table person (id serial primary key, name text, secret text, level int, born timestamptz, "group" uuid,
+    team int references team on delete set null, boss int references person on delete set null,
+    owner uuid references platform_users on delete set null);
+  create table task (id serial primary key, title text, points int, keeper uuid,
+    person int references person on delete set null);
+  create table tag (id serial primary key, label text);
+  create table task_tag (id serial primary key, weight int, task int references task on delete cascade,
+    tag int references tag on delete cascade);
+  create table block (id serial primary key, note text, kind text, item text, task int references task on delete cascade);
+  alter table platform_users add column team int references team on delete set null;
+`;
+
+export const NAMES = Object.keys(MODEL);
+const SYSTEM = ['presets', 'users', 'roles'];
+/** Collections of the service itself have fields that are not in the model. */
+export const isSystem = (name: string): boolean => SYSTEM.includes(name);
+/** Those of which rows are made and deleted as well. */
+export const WRITTEN = NAMES.filter((name) => name !== 'users' && name !== 'roles');
+export const tableOf = (name: string): string => (isSystem(name) ? `platform_${name}` : name);
+export const pathOf = (name: string): string => (isSystem(name) ? `/${name}` : `/items/${name}`);
+
+const own = { user: { _eq: '$CURRENT_USER' } };
+const nobodys = { user: { _null: true } };
+
+/** What roles with app access have of system collections beside what is stored for them. */
+export const APP_MINIMUM: Readonly<Record<string, Allowed>> = {
+  'users read': {
+    rule: { id: { _eq: '$CURRENT_USER' } },
+    fields: ['id', 'first_name', 'title', 'location', 'status', 'role'],
+  },
+  'roles read': { rule: { id: { _eq: '$CURRENT_ROLE' } }, fields: ['*'] },
+  'presets read': {
+    rule: {
+      _or: [
+        own,
+        { _and: [nobodys, { role: { _eq: '$CURRENT_ROLE' } }] },
+        { _and: [nobodys, { role: { _null: true } }] },
+      ],
+    },
+    fields: ['*'],
+  },
+  'presets create': { rule: null, fields: ['*'], presets: { user: '$CURRENT_USER' }, validation: own },
+  'presets update': { rule: own, fields: ['*'], validation: own },
+  'presets delete': { rule: own, fields: ['*'] },
+};

@@ -1,0 +1,73 @@
+/** What the reference evaluator and the cases speak of: a small schema, rows, permissions, questions. */
+
+export type Row = Readonly<Record<string, unknown>>;
+export type Rows = Readonly<Record<string, readonly Row[]>>;
+export type Filter = Readonly<Record<string, unknown>>;
+export type Payload = Readonly<Record<string, unknown>>;
+
+export interface Many {
+  readonly to: string;
+  readonly by: string;
+  /** What becomes of rows that are left out of a list; absent: their key is set to null. */
+  readonly letGo?: 'delete';
+}
+
+export interface Model {
+  /** Of each collection its key, plain fields by type, many-to-one fields and to-many aliases. */
+  readonly [collection: string]: {
+    readonly key: string;
+    readonly keyType?: 'number' | 'uuid';
+    readonly plain: Readonly<Record<string, 'text' | 'number' | 'uuid' | 'moment' | 'masked'>>;
+    readonly ones: Readonly<Record<string, string>>;
+    readonly manys: Readonly<Record<string, Many>>;
+    /** Many-to-any fields: `by` names the collection of each row's target. */
+    readonly anys?: Readonly<Record<string, { readonly by: string; readonly to: readonly string[] }>>;
+    /** Many-to-one fields whose rows go with the row they lead to; the others become null. */
+    readonly cascades?: readonly string[];
+    /** Never part of `*` in a permission's list. */
+    readonly sensitive?: readonly string[];
+  };
+}
+
+export interface Allowed {
+  readonly rule: Filter | null;
+  readonly fields: readonly string[];
+  readonly presets?: Row | null;
+  readonly validation?: Filter | null;
+}
+
+export interface Eyes {
+  readonly admin: boolean;
+  readonly user: string | null;
+  readonly role: string | null;
+  /** By `collection action`. */
+  readonly permissions: ReadonlyMap<string, readonly Allowed[]>;
+}
+
+/** Asked fields: names, `count(alias)`, `year(moment)`, `item:collection`, and what lies behind relations. */
+export interface Nested {
+  readonly [field: string]: true | Nested;
+}
+
+/** What a list may be asked, at the root or behind a relation. */
+export interface Terms {
+  readonly filter?: Filter;
+  readonly sort?: readonly string[];
+  readonly search?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly aggregate?: Readonly<Record<string, readonly string[]>>;
+  readonly groupBy?: readonly string[];
+  /** Terms of the relations below, by field. */
+  readonly deep?: Readonly<Record<string, Terms>>;
+}
+
+export interface Asked extends Omit<Terms, 'sort'> {
+  readonly fields: Nested;
+  readonly sort?: string | readonly string[];
+  /** Exactly these rows, in this order. */
+  readonly keys?: readonly unknown[];
+}
+
+/** Has to be answered with FORBIDDEN, or where a validation is broken with FAILED_VALIDATION. */
+export class Refused extends Error {}

@@ -1,0 +1,34 @@
+/**
+ * The smallest question that still shows a difference: parts are taken out one by one, largest first, for as long as
+ * `differs` says so. A question that has lost its meaning throws there, which counts as no.
+ */
+export async function shrink<T>(value: T, differs: (smaller: T) => Promise<boolean>, tries = 150): Promise<T> {
+  let current = value;
+  let left = tries;
+  for (let found = true; found; ) {
+    found = false;
+    for (const smaller of smallerOf(current)) {
+      if (left-- <= 0) return current;
+      if (await differs(smaller as T).catch(() => false)) {
+        current = smaller as T;
+        found = true;
+        break;
+      }
+    }
+  }
+  return current;
+}
+
+/** The value without one of its parts, or with a smaller one: breadth first. */
+function* smallerOf(value: unknown): Generator<unknown> {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const at of value.keys()) yield value.filter((_, other) => other !== at);
+    for (const [at, one] of value.entries())
+      for (const smaller of smallerOf(one)) yield value.map((old, other) => (other === at ? smaller : old));
+    return;
+  }
+  const entries = Object.entries(value);
+  for (const [name] of entries) yield Object.fromEntries(entries.filter(([other]) => other !== name));
+  for (const [name, one] of entries) for (const smaller of smallerOf(one)) yield { ...value, [name]: smaller };
+}

@@ -1,0 +1,281 @@
+import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { type Random, seeded } from '../../support/random.ts';
+import { type InProcess, startService } from '../../support/service.ts';
+import { asAdmin } from '../people.ts';
+import { createDraw, WORDS } from './draw.ts';
+import { createWriteDraw } from './draw-writes.ts';
+import { APP_MINIMUM, isSystem, MODEL, NAMES, TABLES, tableOf, WRITTEN } from './model.ts';
+import type { Allowed, Eyes, Model, Row, Rows } from './shapes.ts';
+
+export interface Someone {
+  readonly token: string | undefined;
+  readonly eyes: Eyes;
+  readonly about: string;
+  /** Stored permissions, for the story of a failure. */
+  readonly stored: readonly { readonly action: string }[];
+  /** Several sets of public permissions follow one another. */
+  enter?(): Promise<void>;
+}
+
+/** A service with data, and people of many roles. */
+export interface World {
+  readonly service: InProcess;
+  readonly rows: Rows;
+  readonly people: readonly Someone[];
+  load(): Promise<Rows>;
+  restore(changed: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const ROLES = 30;
+const PUBLIC = 8;
+
+export async function createWorld(seed: number): Promise<World> {
+  const random = seeded(seed);
+  const database = await freshDatabase('matrix');
+  const service = await startService({ database }).catch(async (error) => {
+    await database.drop();
+    throw error;
+  });
+  const stop = async () => {
+    await service.stop();
+    await database.drop();
+  };
+  try {
+    await prepare(service, database);
+    const people = await createPeople(service, random);
+    await fill(database, random, people);
+    for (const name of NAMES) await database.query(`create table kept_${name} as table ${tableOf(name)}`);
+    const load = () => loadAll(database);
+    return { service, people, rows: await load(), load, restore: (changed) => restore(database, changed), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Aliases of the relations, beside those that the service has itself. */
+async function prepare(service: InProcess, database: FreshDatabase): Promise<void> {
+  await database.query(TABLES);
+  const meta = { one_collection_field: 'kind', one_allowed_collections: ['team', 'tag'] };
+  await asAdmin(service, 'POST', '/relations', { collection: 'block', field: 'item', meta });
+  for (const [name, { manys }] of Object.entries(MODEL)) {
+    for (const [field, { to, by, letGo }] of Object.entries(manys)) {
+      if (isSystem(to)) continue;
+      await asAdmin(service, 'POST', `/fields/${tableOf(name)}`, { field, type: 'alias', meta: { special: ['o2m'] } });
+      await asAdmin(service, 'PATCH', `/relations/${to}/${by}`, {
+        meta: { one_field: field, ...(letGo ? { one_deselect_action: letGo } : {}) },
+      });
+    }
+  }
+}
+
+interface Granted {
+  readonly stored: { collection: string; action: string; fields: readonly string[] }[];
+  readonly permissions: Map<string, readonly Allowed[]>;
+}
+
+/**
+ * `open` may do everything, and `listed` everything on the rows of its rules, so that much is done and not all refused;
+ * `drawn` has holes of every kind.
+ */
+type Width = 'open' | 'listed' | 'drawn';
+
+function grantsOf(random: Random, width: Width, app: boolean): Granted {
+  const { chance } = random;
+  const draw = createDraw(random);
+  const writes = createWriteDraw(random, draw);
+  const stored: Granted['stored'] = [];
+  const permissions = new Map<string, readonly Allowed[]>();
+  for (const collection of NAMES) {
+    for (const action of ['read', 'create', 'update', 'delete'] as const) {
+      if (!WRITTEN.includes(collection) && !(action === 'read' || (collection === 'users' && action === 'update')))
+        continue;
+      if (width === 'drawn' && chance(action === 'read' ? (isSystem(collection) ? 0.35 : 0.12) : 0.25)) continue;
+      const isFree = width === 'open' || (width === 'listed' && action !== 'read' && chance(0.45));
+      const near = action === 'update' && chance(0.5) ? draw.nearRuleOf(collection) : undefined;
+      const rule = isFree ? null : (near ?? draw.ruleOf(collection));
+      const fields = width === 'drawn' ? draw.fieldListOf(collection) : ['*'];
+      const isWrite = action === 'create' || action === 'update';
+      const terms = isWrite && width !== 'open' && collection !== 'users' ? writes.termsOf(collection) : {};
+      // A create has no row yet that a rule could be about.
+      permissions.set(`${collection} ${action}`, [{ rule: action === 'create' ? null : rule, fields, ...terms }]);
+      stored.push({ collection: tableOf(collection), action, fields, ...{ permissions: rule, ...terms } });
+    }
+  }
+  if (app) {
+    for (const [key, minimum] of Object.entries(APP_MINIMUM))
+      permissions.set(key, [...(permissions.get(key) ?? []), minimum]);
+  }
+  return { stored, permissions };
+}
+
+async function createPeople(service: InProcess, random: Random): Promise<Someone[]> {
+  const { one, chance, upTo } = random;
+  const uuid = () => {
+    const hex = Array.from({ length: 32 }, () => upTo(16).toString(16)).join('');
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+  };
+  const admin = await asAdmin(service, 'GET', '/users/me?fields=id,role');
+  const people: Someone[] = [
+    {
+      token: service.admin.token,
+      about: 'admin',
+      stored: [],
+      eyes: { admin: true, user: admin.id, role: admin.role, permissions: new Map() },
+    },
+  ];
+  const roles = Array.from({ length: ROLES }, (_, at) => {
+    const app = at % 3 === 1;
+    return {
+      id: uuid(),
+      user: uuid(),
+      token: `token-of-${at}-${uuid()}`,
+      app,
+      ...grantsOf(random, at === 0 ? 'open' : at % 5 === 2 ? 'listed' : 'drawn', app),
+    };
+  });
+  await asAdmin(
+    service,
+    'POST',
+    '/roles',
+    roles.map(({ id, app }, at) => ({ id, name: `role ${at}`, app_access: app, description: one([...WORDS, null]) })),
+  );
+  const loner = { id: uuid(), token: `token-of-a-loner-${uuid()}` };
+  await asAdmin(service, 'POST', '/users', [
+    ...roles.map(({ id, user, token }, at) => ({ id: user, role: id, token, email: `${at}@example.com` })),
+    { ...loner, email: 'loner@example.com' },
+  ]);
+  await asAdmin(
+    service,
+    'POST',
+    '/permissions',
+    roles.flatMap(({ id, stored }) => stored.map((grant) => ({ ...grant, role: id }))),
+  );
+  people.push(
+    ...roles.map(({ id, user, token, app, stored, permissions }, at) => ({
+      token,
+      about: `role ${at}${app ? ' with app access' : ''}`,
+      stored,
+      eyes: { admin: false, user, role: id, permissions },
+    })),
+  );
+  // Public: several sets of permissions one after the other; and somebody signed in who has no role.
+  for (let at = 0; at < PUBLIC; at++) {
+    const { stored, permissions } = grantsOf(random, 'drawn', false);
+    const isLoner = at % 4 === 3;
+    people.push({
+      token: isLoner ? loner.token : undefined,
+      about: isLoner ? 'a user without a role' : 'public',
+      stored,
+      eyes: { admin: false, user: isLoner ? loner.id : null, role: null, permissions },
+      async enter() {
+        await asAdmin(service, 'DELETE', '/permissions', { query: { filter: { role: { _eq: PUBLIC_ROLE } } } });
+        if (stored.length > 0)
+          await asAdmin(
+            service,
+            'POST',
+            '/permissions',
+            stored.map((grant) => ({ ...grant, role: null })),
+          );
+      },
+    });
+  }
+  chance(0);
+  return people;
+}
+
+async function fill(database: FreshDatabase, { one, chance, upTo }: Random, people: readonly Someone[]): Promise<void> {
+  const users = people.flatMap(({ eyes }) => eyes.user ?? []);
+  const roles = people.flatMap(({ eyes }) => eyes.role ?? []);
+  const maybe = <T>(value: T) => (chance(0.2) ? null : value);
+  const day = 86_400_000;
+  const middle = Date.UTC(2026, 5, 15);
+  const insert = async (name: string, count: number, row: () => Row) => {
+    const rows = Array.from({ length: count }, row);
+    const names = Object.keys(rows[0] as Row).map((field) => `"${field}"`);
+    await database.query(
+      `insert into ${name} (${names}) select ${names} from json_populate_recordset(null::${name}, $1)`,
+      [JSON.stringify(rows)],
+    );
+  };
+  await insert('team', 6, () => ({ name: maybe(one(WORDS)), level: maybe(1 + upTo(12)) }));
+  await insert('person', 16, () => ({
+    name: maybe(`${one(WORDS)}${one(['', ' a', ' b'])}`),
+    secret: maybe(chance(0.2) ? '' : one(WORDS)),
+    level: maybe(1 + upTo(12)),
+    born: maybe(new Date(middle + (upTo(4000) - 2000) * day + upTo(24) * 3_600_000 + 600_000)),
+    owner: maybe(one(users)),
+    group: maybe(one(roles)),
+    team: maybe(1 + upTo(6)),
+  }));
+  for (let id = 2; id <= 16; id++)
+    if (chance(0.8)) await database.query('update person set boss = $2 where id = $1', [id, 1 + upTo(16)]);
+  await insert('task', 24, () => ({
+    title: maybe(one(WORDS)),
+    points: maybe(1 + upTo(12)),
+    keeper: maybe(one(users)),
+    person: maybe(1 + upTo(16)),
+  }));
+  await insert('tag', 5, () => ({ label: maybe(one(WORDS)) }));
+  await insert('task_tag', 30, () => ({
+    weight: maybe(1 + upTo(12)),
+    task: maybe(1 + upTo(24)),
+    tag: maybe(1 + upTo(5)),
+  }));
+  await insert('block', 20, () => ({
+    note: maybe(one(WORDS)),
+    kind: maybe(one(['team', 'tag'])),
+    // Some lead to rows that are not there.
+    item: maybe(String(1 + upTo(7))),
+    task: maybe(1 + upTo(24)),
+  }));
+  await insert('platform_presets', 14, () => ({
+    bookmark: maybe(one(WORDS)),
+    search: maybe(one(WORDS)),
+    refresh_interval: maybe(1 + upTo(12)),
+    user: chance(0.5) ? one(users) : null,
+    role: chance(0.5) ? one(roles) : null,
+  }));
+  for (const name of WRITTEN) await database.query(`select setval('${tableOf(name)}_id_seq', 1000)`);
+  for (const id of users)
+    await database.query(
+      'update platform_users set first_name = $2, title = $3, location = $4, team = $5 where id = $1',
+      [id, maybe(one(WORDS)), maybe(one(WORDS)), maybe(one(WORDS)), maybe(1 + upTo(6))],
+    );
+}
+
+const columnsOf = (name: string): string => {
+  const { key, plain, ones, anys } = MODEL[name] as Model[string];
+  return [key, ...Object.keys({ ...plain, ...ones, ...anys })].map((field) => `"${field}"`).join(', ');
+};
+
+/** Everything there is, in one statement. */
+async function loadAll(database: FreshDatabase): Promise<Rows> {
+  const parts = NAMES.map(
+    (name) =>
+      `'${name}', (select coalesce(json_agg(t order by t.id), '[]') from (select ${columnsOf(name)} from ${tableOf(name)}) t)`,
+  );
+  const [found] = await database.query<{ rows: Record<string, Row[]> }>(
+    `select json_build_object(${parts.join(', ')}) as rows`,
+  );
+  const rows = found?.rows as Record<string, Row[]>;
+  const person = (rows.person ?? []).map((row) => ({
+    ...row,
+    born: row.born === null ? null : new Date(row.born as string),
+  }));
+  return { ...rows, person };
+}
+
+/** Puts back what was written; new keys then count on from 1000 again. */
+async function restore(database: FreshDatabase, changed: readonly string[]): Promise<void> {
+  const parts = changed.map((name) =>
+    WRITTEN.includes(name)
+      ? `delete from ${tableOf(name)}; insert into ${tableOf(name)} select * from kept_${name}; select setval('${tableOf(name)}_id_seq', 1000)`
+      : `update ${tableOf(name)} t set (${columnsOf(name)}) = (select ${columnsOf(name)} from kept_${name} k where k.id = t.id)`,
+  );
+  await database.query(
+    `set session_replication_role = replica; ${parts.join('; ')}; set session_replication_role = origin`,
+  );
+}

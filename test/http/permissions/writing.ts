@@ -1,0 +1,301 @@
+import { Reference } from './reading.ts';
+import { type Allowed, type Asked, type Filter, type Model, type Payload, Refused, type Row } from './shapes.ts';
+
+type Key = string | number;
+type List = readonly (Key | Payload)[];
+type Detailed = {
+  readonly create?: readonly Payload[];
+  readonly update?: readonly Payload[];
+  readonly delete?: readonly Key[];
+};
+
+/** A write as a request asks for it. */
+export type Write =
+  | { readonly verb: 'create'; readonly rows: readonly Payload[] }
+  | { readonly verb: 'update'; readonly keys: readonly Key[]; readonly data: Payload }
+  | { readonly verb: 'update each'; readonly rows: readonly Payload[] }
+  | { readonly verb: 'update found'; readonly query: Omit<Asked, 'fields'>; readonly data: Payload }
+  | { readonly verb: 'delete'; readonly keys: readonly Key[] }
+  | { readonly verb: 'delete found'; readonly query: Omit<Asked, 'fields'> };
+
+const isObject = (value: unknown): value is Payload =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Keys of rows made here, which the database will number its own way. */
+const FIRST_NEW = 1_000_000;
+export const isNew = (key: unknown): boolean => typeof key === 'number' && key >= FIRST_NEW;
+
+/**
+ * What a write makes of the rows, step by step as the conventions have it (roles and permissions, 5): the row rule on the
+ * rows as they are before, the field list, presets under the payload, validation, many-to-one rows, the row, to-many
+ * rows. `rows` holds the outcome afterwards; `Refused` means that nothing at all may have changed.
+ */
+export class Writes extends Reference {
+  /** What was done to related rows on the way, by kind. */
+  readonly steps = new Set<string>();
+  private next = FIRST_NEW;
+
+  /** Answers the keys of the rows it was about, in order. */
+  run(collection: string, write: Write): readonly Key[] {
+    switch (write.verb) {
+      case 'create':
+        return this.create(collection, write.rows);
+      case 'update':
+        return write.keys.length === 0 ? [] : this.update(collection, write.keys, write.data);
+      case 'update each':
+        return write.rows.flatMap((row) => {
+          const { [this.keyOf(collection)]: key, ...rest } = row;
+          return this.update(collection, [key as Key], rest);
+        });
+      case 'update found': {
+        const keys = this.meant(collection, write.query);
+        return keys.length === 0 ? [] : this.update(collection, keys, write.data);
+      }
+      case 'delete':
+        return this.remove(collection, write.keys);
+      case 'delete found': {
+        const keys = this.meant(collection, write.query);
+        return keys.length === 0 ? [] : this.remove(collection, keys);
+      }
+    }
+  }
+
+  keyOf(collection: string): string {
+    return (this.model[collection] as Model[string]).key;
+  }
+
+  row(collection: string, key: unknown): Row | undefined {
+    return this.rows[collection]?.find((row) => String(row[this.keyOf(collection)]) === String(key));
+  }
+
+  /**
+   * The rows a by-query write means: those the query finds among the rows the caller can read. Without any condition
+   * there is nothing to find out, and a caller who reads nothing means all rows.
+   */
+  private meant(collection: string, query: Omit<Asked, 'fields'>): readonly Key[] {
+    const key = this.keyOf(collection);
+    const isPlain = !query.search && !query.sort && Object.keys(query.filter ?? {}).length === 0;
+    if (isPlain && this.of(collection, 'read').length === 0) {
+      const keys = (this.rows[collection] ?? []).map((row) => row[key] as Key).sort((a, b) => (a < b ? -1 : 1));
+      return keys.slice(query.offset ?? 0, query.limit === undefined ? undefined : (query.offset ?? 0) + query.limit);
+    }
+    return this.rowsFound(collection, query).map((row) => row[key] as Key);
+  }
+
+  private create(collection: string, payloads: readonly Payload[], given: Payload = {}): readonly Key[] {
+    const made = payloads.map((payload) =>
+      this.withOnes(collection, this.admitted(collection, 'create', payload, given)),
+    );
+    const { key, plain, ones, anys } = this.model[collection] as Model[string];
+    const keys = made.map((row) => {
+      const own = (row[key] ?? this.next++) as Key;
+      const columns = Object.keys({ ...plain, ...ones, ...anys });
+      const stored = Object.fromEntries(columns.map((name) => [name, row[name] ?? null]));
+      this.store(collection, [...(this.rows[collection] ?? []), { ...stored, [key]: own }]);
+      return own;
+    });
+    for (const [at, row] of made.entries()) this.writeManys(collection, keys[at] as Key, row);
+    this.checkLinks(collection, keys);
+    return keys;
+  }
+
+  private update(collection: string, keys: readonly Key[], payload: Payload, given: Payload = {}): readonly Key[] {
+    if (this.of(collection, 'update').length === 0) throw new Refused('update');
+    for (const key of keys) {
+      const row = this.row(collection, key);
+      if (!row || !this.touches(collection, 'update', row)) throw new Refused('row');
+      for (const field of Object.keys(payload)) {
+        const isAllowed = this.of(collection, 'update').some(
+          (one) => this.lists(one, collection, field) && this.admits(collection, one, row),
+        );
+        if (!isAllowed) throw new Refused('field');
+      }
+    }
+    const written = this.withOnes(collection, this.admitted(collection, 'update', payload, given));
+    const { manys } = this.model[collection] as Model[string];
+    const own = Object.fromEntries(Object.entries(written).filter(([name]) => !manys[name]));
+    const all = (this.rows[collection] ?? []).map((row) =>
+      keys.some((key) => String(key) === String(row[this.keyOf(collection)])) ? { ...row, ...own } : row,
+    );
+    this.store(collection, all);
+    for (const key of keys) this.writeManys(collection, key, written);
+    this.checkLinks(collection, keys);
+    return keys;
+  }
+
+  private remove(collection: string, keys: readonly Key[]): readonly Key[] {
+    const name = this.keyOf(collection);
+    if (this.of(collection, 'delete').length === 0) throw new Refused('delete');
+    for (const key of keys) {
+      const row = this.row(collection, key);
+      // Nothing hides from an admin, so a row that is not there is simply gone already.
+      if (!row && this.eyes.admin) continue;
+      if (!row || !this.touches(collection, 'delete', row)) throw new Refused('row');
+    }
+    const isGone = (key: unknown) => keys.some((one) => String(one) === String(key));
+    this.store(
+      collection,
+      (this.rows[collection] ?? []).filter((row) => !isGone(row[name])),
+    );
+    this.followKeys(collection, isGone);
+    return keys;
+  }
+
+  /** What foreign keys do when the row they lead to goes. */
+  private followKeys(collection: string, isGone: (key: unknown) => boolean): void {
+    for (const [other, { ones, cascades = [], key }] of Object.entries(this.model)) {
+      for (const [field, to] of Object.entries(ones)) {
+        if (to !== collection) continue;
+        const rows = this.rows[other] ?? [];
+        const hit = rows.filter((row) => row[field] !== null && isGone(row[field]));
+        if (hit.length === 0) continue;
+        if (!cascades.includes(field)) {
+          this.store(
+            other,
+            rows.map((row) => (hit.includes(row) ? { ...row, [field]: null } : row)),
+          );
+          continue;
+        }
+        this.store(
+          other,
+          rows.filter((row) => !hit.includes(row)),
+        );
+        this.followKeys(other, (one) => hit.some((row) => String(row[key]) === String(one)));
+      }
+    }
+  }
+
+  /** Permission, field list, presets and validation; `given` are keys the platform sets, which need no grant. */
+  private admitted(collection: string, action: 'create' | 'update', payload: Payload, given: Payload): Payload {
+    const granted = this.of(collection, action);
+    if (granted.length === 0) throw new Refused(action);
+    const names = Object.keys(payload);
+    if (!names.every((field) => granted.some((one) => this.lists(one, collection, field)))) throw new Refused('field');
+    const submitted = { ...payload, ...given };
+    const presetsOf = (one: Allowed) =>
+      Object.fromEntries(Object.entries(one.presets ?? {}).map(([name, value]) => [name, this.dynamic(value, false)]));
+    const kept = granted.filter(
+      (one) => !one.validation || this.keeps(one.validation, { ...presetsOf(one), ...submitted }, action),
+    );
+    // Each field counts under the permissions that list it, so one of those has to be satisfied.
+    if (kept.length === 0 || !names.every((name) => kept.some((one) => this.lists(one, collection, name))))
+      throw new Refused('validation');
+    return Object.assign({}, ...[...kept].reverse().map(presetsOf), submitted);
+  }
+
+  /** Measures what is about to be written, alone: what is absent passes, unless it is asked for. */
+  private keeps(rule: Filter, payload: Payload, action: 'create' | 'update'): boolean {
+    return Object.entries(rule).every(([name, tests]) => {
+      if (name === '_and') return (tests as Filter[]).every((one) => this.keeps(one, payload, action));
+      if (name === '_or') return (tests as Filter[]).some((one) => this.keeps(one, payload, action));
+      const isAbsent = payload[name] === undefined;
+      return Object.entries(tests as Filter).every(([operator, operand]) => {
+        if (operator === '_submitted') return !isAbsent;
+        // On a create nothing submitted is null.
+        if (operator === '_null' && operand === false) return isAbsent ? action === 'update' : payload[name] !== null;
+        if (isAbsent) return true;
+        const value = payload[name];
+        const other = this.dynamic(operand, false);
+        switch (operator) {
+          case '_lt':
+            return value !== null && (value as number) < (other as number);
+          case '_eq':
+            return other !== null && value === other;
+          case '_neq':
+            return other !== null && value !== other;
+          case '_in':
+            return (operand as unknown[]).includes(value);
+        }
+        throw new Error(`the reference knows no ${operator} in a validation`);
+      });
+    });
+  }
+
+  /** Many-to-one objects are written first: without a key created, with a key alone linked, with more updated. */
+  private withOnes(collection: string, payload: Payload): Payload {
+    const { ones } = this.model[collection] as Model[string];
+    const entries = Object.entries(payload).map(([name, value]) =>
+      ones[name] && isObject(value) ? [name, this.writeRow(ones[name], value)] : [name, value],
+    );
+    return Object.fromEntries(entries);
+  }
+
+  private writeRow(collection: string, value: Payload, given?: Payload): Key {
+    const { [this.keyOf(collection)]: key, ...rest } = value;
+    const way = given ? 'to-many' : 'to-one';
+    if (key === undefined || !this.row(collection, key)) {
+      this.steps.add(`${way} create`);
+      return this.create(collection, [value], given)[0] as Key;
+    }
+    const isLink = Object.keys(rest).length === 0 && !given;
+    this.steps.add(`${way} ${isLink ? 'link' : 'update'}`);
+    if (isLink) return key as Key;
+    return this.update(collection, [key as Key], rest, given)[0] as Key;
+  }
+
+  private writeManys(collection: string, parent: Key, payload: Payload): void {
+    const { manys } = this.model[collection] as Model[string];
+    for (const [name, value] of Object.entries(payload)) {
+      if (!manys[name]) continue;
+      if (isObject(value)) this.writeDetailed(collection, name, parent, value as Detailed);
+      else this.writeList(collection, name, parent, (value ?? []) as List);
+    }
+  }
+
+  private linked(collection: string, field: string, parent: Key): readonly Key[] {
+    const { to, by } = this.alias(collection, field);
+    return (this.rows[to] ?? []).filter((row) => row[by] === parent).map((row) => row[this.keyOf(to)] as Key);
+  }
+
+  /** The list replaces what was there. */
+  private writeList(collection: string, field: string, parent: Key, list: List): void {
+    const { to, by } = this.alias(collection, field);
+    const given = { [by]: parent };
+    const before = this.linked(collection, field, parent);
+    const objects = list.filter(isObject).map((one) => this.writeRow(to, one, given));
+    const bare = list.filter((one): one is Key => !isObject(one));
+    const taken = bare.filter((key) => !before.includes(key));
+    if (taken.length > 0) {
+      this.steps.add('to-many link');
+      this.update(to, taken, {}, given);
+    }
+    this.letGo(
+      collection,
+      field,
+      before.filter((key) => !objects.includes(key) && !bare.includes(key)),
+    );
+  }
+
+  private writeDetailed(collection: string, field: string, parent: Key, value: Detailed): void {
+    const { to, by } = this.alias(collection, field);
+    const given = { [by]: parent };
+    for (const one of value.create ?? []) this.create(to, [one], given);
+    for (const one of value.update ?? []) this.writeRow(to, one, given);
+    const mine = this.linked(collection, field, parent);
+    if ((value.delete ?? []).some((key) => !mine.includes(key))) throw new Refused('not its own');
+    this.letGo(collection, field, value.delete ?? []);
+  }
+
+  private letGo(collection: string, field: string, keys: readonly Key[]): void {
+    const { to, by, letGo } = this.alias(collection, field);
+    if (keys.length === 0) return;
+    this.steps.add(`deselect by ${letGo ?? 'nullify'}`);
+    if (letGo === 'delete') this.remove(to, keys);
+    else this.update(to, keys, {}, { [by]: null });
+  }
+
+  /** Foreign keys lead to rows that are there. */
+  private checkLinks(collection: string, keys: readonly Key[]): void {
+    const { ones } = this.model[collection] as Model[string];
+    for (const key of keys) {
+      const row = this.row(collection, key);
+      for (const [field, to] of Object.entries(ones)) {
+        if (row && (row[field] ?? null) !== null && !this.row(to, row[field])) throw new Refused('link');
+      }
+    }
+  }
+
+  private store(collection: string, rows: readonly Row[]): void {
+    this.rows = { ...this.rows, [collection]: rows };
+  }
+}
