@@ -1,5 +1,6 @@
 import { definePlugin, middleware } from '#kernel';
 import { access } from '../access/contract.ts';
+import { activity } from '../activity/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
@@ -28,7 +29,7 @@ export default definePlugin<Config>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
-    const used = host.use({ access, bus, passwords });
+    const used = host.use({ access, activity, bus, passwords });
     host.contribute(systemCollections, collections.sessions);
     host.contribute(migrations, announceStanding);
 
@@ -44,7 +45,7 @@ export default definePlugin<Config>({
     const standing = createStanding(db, used.bus);
     host.contribute(middleware, identify({ db, access: used.access, tokens, standing }));
     for (const route of authRoutes({
-      signIn: createSignIn({ db, access: used.access, passwords: used.passwords, events, sessions, tokens }),
+      signIn: createSignIn({ ...used, db, events, sessions, tokens }),
       sessions,
       cookie: refreshCookie(config),
       accessLifetime: config.ACCESS_TOKEN_TTL,

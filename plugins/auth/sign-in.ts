@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Caller, type EventsApi, fail } from '#kernel';
 import type { Access } from '../access/contract.ts';
+import type { Activity } from '../activity/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { clientOf } from '../http/contract.ts';
 import type { Passwords } from '../passwords/contract.ts';
@@ -12,6 +13,7 @@ import { table } from './tables.ts';
 export interface SignInDeps {
   readonly db: Db;
   readonly access: Pick<Access, 'role'>;
+  readonly activity: Pick<Activity, 'record'>;
   readonly events: EventsApi;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
@@ -41,7 +43,7 @@ export interface SignIn {
 }
 
 export function createSignIn(deps: SignInDeps): SignIn {
-  const { db, access, events, passwords, sessions, tokens } = deps;
+  const { db, access, activity, events, passwords, sessions, tokens } = deps;
   let decoy: Promise<string> | undefined;
 
   /** An unknown address takes as long as a wrong password. */
@@ -78,6 +80,8 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const token = await accessToken(found, 'login', caller);
       const refresh = await sessions.open(found, client);
       if (refresh === undefined) throw wrong('the account changed while signing in');
+      const who = { ...caller, ...client, user: found.id };
+      await activity.record(who, { action: 'login', collection: 'platform_users', item: found.id });
       events.action(['auth.login'], { ...about, status: 'success', payload: { email: given.email } });
       return { access: token, refresh };
     },

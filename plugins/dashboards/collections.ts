@@ -42,7 +42,7 @@ export const panels: SystemCollection = {
     {
       field: 'dashboard',
       type: 'uuid',
-      references: { collection: 'platform_dashboards', onDelete: 'CASCADE', alias: 'panels' },
+      references: { collection: 'platform_dashboards', onDelete: 'CASCADE', alias: 'panels', deselect: 'delete' },
     },
     string('name', 255),
     string('icon', 64),

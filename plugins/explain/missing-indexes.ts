@@ -18,7 +18,7 @@ export function missingIndexes({ relations, collections }: Overview): readonly M
   return relations.flatMap(({ collection, field, related, schema }) => {
     const { table, fields } = collections.get(collection) ?? {};
     const column = fields?.get(field)?.column;
-    if (!schema || !table || !column || column.indexed || column.unique || column.primary) return [];
+    if (!schema || !table || !column || column.leadsIndex) return [];
     const place = `${identifier(table.schema)}.${identifier(table.name)}`;
     // `concurrently`: writes go on meanwhile.
     const statement = `create index concurrently on ${place} (${identifier(column.name)})`;

@@ -48,6 +48,8 @@ export interface Column {
   readonly scale: number | null;
   readonly unique: boolean;
   readonly indexed: boolean;
+  /** Some index, unique or not, begins with it: rows are found by it without reading the table. */
+  readonly leadsIndex: boolean;
   readonly primary: boolean;
   /** A PostgreSQL array; read and written as a JSON array. */
   readonly array: boolean;
@@ -214,7 +216,12 @@ export interface SystemField {
 }
 
 /** A foreign key; with `constraint: false` a relation by name only, whose value may outlive the row it leads to. */
-export type SystemReference = { readonly collection: string; readonly alias?: string } & (
+export type SystemReference = {
+  readonly collection: string;
+  readonly alias?: string;
+  /** What becomes of a row left out of the alias' list: its key is set to null, unless this says otherwise. */
+  readonly deselect?: 'delete';
+} & (
   | { readonly onDelete: 'CASCADE' | 'SET NULL' | 'NO ACTION'; readonly constraint?: true }
   /** It is left out of the API where nobody declares its collection, and has no index unless `indexes` names one. */
   | { readonly constraint: false }

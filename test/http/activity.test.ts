@@ -341,6 +341,15 @@ describe('what is recorded of writes', () => {
     expect(new Set(parents)).to.deep.equal(new Set(outer.map((row) => row.id)));
   });
 
+  it('tells of who signed in', async () => {
+    const { email, password } = service.admin;
+    expect((await service.request('POST', '/auth/login', { body: { email, password: 'wrong' } })).status).to.equal(401);
+    expect((await service.request('POST', '/auth/login', { body: { email, password } })).status).to.equal(200);
+    const rows = await activity();
+    expect(rows).to.have.length(1);
+    expect(rows[0]).to.include({ action: 'login', collection: 'platform_users', item: me, user: me, ip: '127.0.0.1' });
+  });
+
   it('goes when its collection goes', async () => {
     await ok('POST', '/collections', { collection: 'brief', schema: {}, fields: [] });
     await ok('POST', '/items/brief', {});

@@ -46,6 +46,14 @@ describe('/dashboards and /panels', () => {
     expect((await admin('GET', '/panels')).body.data).to.deep.equal([]);
   });
 
+  it('lose the panels that are left out of their list', async () => {
+    const made = await admin('POST', '/dashboards?fields=id,panels.id', { name: 'Sales', panels: [panel, panel] });
+    const { id, panels } = made.body.data;
+    expect((await admin('PATCH', `/dashboards/${id}`, { panels: [panels[1].id] })).status).to.equal(200);
+    const left = (await admin('GET', '/panels?fields=id')).body.data;
+    expect(left).to.deep.equal([{ id: panels[1].id }]);
+  });
+
   it('panels are made, changed and deleted by themselves', async () => {
     const { id: dashboard } = (await admin('POST', '/dashboards', { name: 'One' })).body.data;
     const { id } = (await admin('POST', '/panels', { ...panel, dashboard })).body.data;

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { isUuid } from '../../query/contract.ts';
+import { geoJson, isUuid } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 
 /** A value ready to be a parameter, and the type it is cast to. */
@@ -65,7 +65,15 @@ function columnValue(field: Field, value: unknown): unknown {
       if (!TIME.test(textOf(field, value))) throw wrong(field, 'a time such as 13:30:00');
       return value;
     default:
-      return field.type.startsWith('geometry') ? JSON.stringify(value) : shortEnough(field, textOf(field, value));
+      return field.type.startsWith('geometry') ? geometryOf(field, value) : shortEnough(field, textOf(field, value));
+  }
+}
+
+function geometryOf(field: Field, value: unknown): unknown {
+  try {
+    return geoJson(value, [field.name]);
+  } catch {
+    throw wrong(field, 'a GeoJSON geometry');
   }
 }
 

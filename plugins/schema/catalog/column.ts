@@ -30,6 +30,7 @@ export function columnOf(column: CatalogColumn, table: CatalogTable): Column {
         : null,
     unique: alone.some(({ unique }) => unique),
     indexed: table.indexes.some(({ columns, unique }) => !unique && columns[0] === name),
+    leadsIndex: table.indexes.some(({ columns }) => columns[0] === name),
     primary: table.indexes.some(({ columns, primary }) => primary && columns.includes(name)),
     array,
     enumValues: column.enum,

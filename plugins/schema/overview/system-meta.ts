@@ -33,6 +33,7 @@ export const systemRelationMeta = (collection: string, { field, references }: Sy
     many_field: field,
     one_collection: references?.collection,
     one_field: references?.alias,
+    one_deselect_action: references?.deselect,
   }),
   system: true,
 });

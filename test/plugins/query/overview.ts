@@ -138,6 +138,7 @@ function fieldOf(
       scale: null,
       unique: false,
       indexed: false,
+      leadsIndex: false,
       primary: words.includes('key'),
       array: words.includes(' array'),
       enumValues: null,
