@@ -67,7 +67,7 @@ export const SHAPES: readonly Shape[] = [
   },
   {
     ...get,
-    name: 'list 25, keys of to-many',
+    name: 'list 25 with keys of to-many',
     path: '/items/article?limit=25',
     ideal: list(`select ${article('a')},
         (select coalesce(json_agg(k.id), '[]') from (select c.id from comment c where c.article_id = a.id order by c.id limit 100) k) as comments,
@@ -158,7 +158,7 @@ export const SHAPES: readonly Shape[] = [
   },
   {
     ...get,
-    name: 'SEARCH, second page',
+    name: 'SEARCH second page',
     method: 'SEARCH',
     path: '/items/article',
     body: () => ({
@@ -180,22 +180,22 @@ export const SHAPES: readonly Shape[] = [
   },
   {
     ...get,
-    name: '10,000 rows',
+    name: '10000 rows',
     path: `/items/article?limit=10000&fields=${PLAIN}`,
     ideal: list(`select ${article('a')} from article a order by a.id limit 10000`),
   },
   {
     ...get,
-    name: 'published, as admin',
+    name: 'published as admin',
     path: `/items/article?limit=25&fields=${EDITORS}&filter[status][_eq]=published`,
     ideal: list(published),
     params: () => ['published'],
   },
   {
     ...get,
-    name: 'published, by rule',
+    name: 'published by rule',
     as: 'editor',
-    like: 'published, as admin',
+    like: 'published as admin',
     path: `/items/article?limit=25&fields=${EDITORS}`,
     ideal: list(published),
     params: () => ['published'],
@@ -222,7 +222,7 @@ export const SHAPES: readonly Shape[] = [
     params: (id, { title, views }: Body) => [id, title, views, ...WHO],
   },
   {
-    name: 'create 1,000',
+    name: 'create 1000',
     kind: 'batch',
     method: 'POST',
     path: '/items/import',

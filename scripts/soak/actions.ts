@@ -15,10 +15,10 @@ export interface Action {
 const WEIGHTS: Readonly<Record<string, number>> = {
   'read one': 30,
   'list 25': 10,
-  '10,000 rows': 0.2,
+  '10000 rows': 0.2,
   'create one': 20,
   'update one': 20,
-  'create 1,000': 0.3,
+  'create 1000': 0.3,
 };
 
 /** Every shape of the bench, most of them as often as each other. */

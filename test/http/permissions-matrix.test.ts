@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type Case, drawCase, isSound, isWrite, type Outcome, PARTS, runCase } from './permissions/cases.ts';
+import { mentioned } from './permissions/model.ts';
 import { shrink } from './permissions/shrink.ts';
 import { createWorld, type Someone, type World } from './permissions/world.ts';
 
@@ -92,11 +93,12 @@ async function told(
 ): Promise<string> {
   const small = await shrink(asked, async (one) => isSound(one) && (await runCase(world, someone, one)).differs);
   const again = await runCase(world, someone, small);
+  const names = mentioned(small);
   const { answer, expected } = again.differs ? again : first;
   return [
     `PERMISSION_SEED=${seed} PERMISSION_CASE=${at}: ${someone.about}`,
     ...someone.stored
-      .filter(({ action }) => action === 'read' || asked.kind === 'write')
+      .filter(({ action, collection }) => (action === 'read' || asked.kind === 'write') && names.has(collection))
       .map((grant) => `  ${JSON.stringify(grant)}`),
     `${again.differs ? '' : '(but not a second time) '}asked    ${JSON.stringify(small)}`,
     `answered ${JSON.stringify(answer)}`,

@@ -4,7 +4,7 @@ import type { Reply } from '../../support/send.ts';
 import { changedIn, rounded, signed } from './compare.ts';
 import { createDraw, pathsOf, queryOf, wireDeep } from './draw.ts';
 import { createWriteDraw } from './draw-writes.ts';
-import { MODEL, NAMES, pathOf, WRITTEN } from './model.ts';
+import { MODEL, NAMES, pathOf, SYSTEM, WRITTEN } from './model.ts';
 import { Reference } from './reading.ts';
 import { type Asked, type Nested, Refused, type Row } from './shapes.ts';
 import type { Someone, World } from './world.ts';
@@ -36,8 +36,13 @@ export function drawCase(seed: number, at: number, { rows }: World, someone: Som
   const random = seeded(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
   const { one, chance } = random;
   const draw = createDraw(random);
+  // Where several permissions come together, each with fields and rows of its own.
+  const mixed = SYSTEM.filter(
+    (name) => (someone.eyes.permissions.get(`${name} ${isWrite(at) ? 'update' : 'read'}`)?.length ?? 0) > 1,
+  );
+  const isMixed = mixed.length > 0 && chance(0.35);
   if (isWrite(at)) {
-    const collection = chance(0.06) ? 'users' : one([...WRITTEN, 'task', 'task']);
+    const collection = isMixed ? one(mixed) : chance(0.06) ? 'users' : one([...WRITTEN, 'task', 'task']);
     const may = (name: string, action: 'create' | 'update') => {
       const { eyes } = someone;
       const fields = eyes.permissions.get(`${name} ${action}`)?.flatMap((grant) => grant.fields) ?? [];
@@ -46,7 +51,7 @@ export function drawCase(seed: number, at: number, { rows }: World, someone: Som
     const write = createWriteDraw(random, draw).writeOf(collection, rows, may);
     return { kind: 'write', collection, write, fields: draw.nestedOf(collection, 1) };
   }
-  const collection = one([...NAMES, ...WRITTEN]);
+  const collection = isMixed ? one(mixed) : one([...NAMES, ...WRITTEN]);
   if (chance(0.12)) {
     const fields = draw.nestedOf(collection, 2);
     const deep = chance(0.4) ? draw.deepOf(collection, fields) : undefined;

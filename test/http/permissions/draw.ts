@@ -119,6 +119,8 @@ export function createDraw({ upTo, one, chance }: Random) {
       // Two conditions on one alias: about the same row where they stand bare.
       () => ({ _and: [{ [key]: inner(to) }, { [key]: twice ? inner(to) : { _none: inner(to) } }] }),
       () => ({ [key]: { _some: inner(to), ...leafOf(to, isRule) } }),
+      () => ({ _and: [{ [key]: leafOf(to, isRule) }, { [key]: { _some: leafOf(to, isRule) } }] }),
+      () => ({ _and: [{ [key]: leafOf(to, isRule) }, { [key]: leafOf(to, isRule) }] }),
     ])();
   }
 
@@ -188,8 +190,8 @@ export function createDraw({ upTo, one, chance }: Random) {
     return {
       ...(chance(0.5) ? { filter: filterOf(name, upTo(depth), false) } : {}),
       ...(chance(0.4) ? { sort: Array.from({ length: chance(0.3) ? 2 : 1 }, () => sortOf(name)) } : {}),
-      // System collections have texts that are not in the model.
-      ...(chance(0.15) && !isSystem(name) ? { search: one([...WORDS, 'a', '3', '7']) } : {}),
+      // System collections have texts and numbers that are not in the model; none of them has one of the words.
+      ...(chance(0.15) ? { search: one(isSystem(name) ? WORDS : [...WORDS, 'a', '3', '7']) } : {}),
       ...cutOf(),
     };
   }

@@ -77,7 +77,7 @@ export const TABLES = `
 `;
 
 export const NAMES = Object.keys(MODEL);
-const SYSTEM = ['presets', 'users', 'roles'];
+export const SYSTEM = ['presets', 'users', 'roles'];
 /** Collections of the service itself have fields that are not in the model. */
 export const isSystem = (name: string): boolean => SYSTEM.includes(name);
 /** Those of which rows are made and deleted as well. */
@@ -109,3 +109,21 @@ export const APP_MINIMUM: Readonly<Record<string, Allowed>> = {
   'presets update': { rule: own, fields: ['*'], validation: own },
   'presets delete': { rule: own, fields: ['*'] },
 };
+
+/** The collections a question speaks of: its own, and what lies behind the relations named in it. */
+export function mentioned(question: unknown): ReadonlySet<string> {
+  const words = new Set(JSON.stringify(question).match(/\w+|\*/g));
+  const found = new Set(NAMES.filter((name) => words.has(name)));
+  const isNamed = (field: string) => words.has(field) || words.has('*');
+  for (const name of [...found]) {
+    const { ones, manys } = MODEL[name] as Model[string];
+    for (const [field, to] of Object.entries(ones)) if (isNamed(field)) found.add(to);
+    for (const [field, { to }] of Object.entries(manys)) if (isNamed(field)) found.add(to);
+  }
+  for (const { ones, manys } of Object.values(MODEL)) {
+    for (const [field, to] of Object.entries(ones)) if (words.has(field)) found.add(to);
+    for (const [field, { to }] of Object.entries(manys)) if (words.has(field)) found.add(to);
+  }
+  if (words.has('CURRENT_USER') || words.has('CURRENT_ROLE')) for (const name of ['users', 'roles']) found.add(name);
+  return new Set([...found].map(tableOf));
+}

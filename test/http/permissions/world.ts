@@ -13,7 +13,7 @@ export interface Someone {
   readonly eyes: Eyes;
   readonly about: string;
   /** Stored permissions, for the story of a failure. */
-  readonly stored: readonly { readonly action: string }[];
+  readonly stored: readonly { readonly action: string; readonly collection: string }[];
   /** Several sets of public permissions follow one another. */
   enter?(): Promise<void>;
 }
