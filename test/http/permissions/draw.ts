@@ -140,6 +140,12 @@ export function createDraw({ upTo, one, chance }: Random) {
     ])();
   }
 
+  /** Half of the fields. */
+  const someOf = (name: string): string[] => {
+    const { key, plain, ones, manys, anys } = of(name);
+    return some([key, ...Object.keys({ ...plain, ...ones, ...manys, ...anys })], 0.5);
+  };
+
   function nestedOf(name: string, depth: number): Nested {
     const { key, plain, ones, manys, anys = {} } = of(name);
     if (chance(0.25) && !isSystem(name)) return { '*': true };
@@ -191,7 +197,9 @@ export function createDraw({ upTo, one, chance }: Random) {
       ...(chance(0.5) ? { filter: filterOf(name, upTo(depth), false) } : {}),
       ...(chance(0.4) ? { sort: Array.from({ length: chance(0.3) ? 2 : 1 }, () => sortOf(name)) } : {}),
       // System collections have texts and numbers that are not in the model; none of them has one of the words.
-      ...(chance(0.15) ? { search: one(isSystem(name) ? WORDS : [...WORDS, 'a', '3', '7']) } : {}),
+      ...(chance(isSystem(name) ? 0.35 : 0.15)
+        ? { search: one(isSystem(name) ? WORDS : [...WORDS, 'a', '3', '7']) }
+        : {}),
       ...cutOf(),
     };
   }
@@ -270,7 +278,7 @@ export function createDraw({ upTo, one, chance }: Random) {
     };
   }
 
-  return { nearRuleOf, filterOf, fieldListOf, nestedOf, deepOf, askedOf, ruleOf, some, termsOf };
+  return { nearRuleOf, someOf, filterOf, fieldListOf, nestedOf, deepOf, askedOf, ruleOf };
 }
 
 /** A question as it is sent. */

@@ -96,7 +96,9 @@ function grantsOf(random: Random, width: Width, app: boolean): Granted {
       const isFree = width === 'open' || (width === 'listed' && action !== 'read' && chance(0.45));
       const near = action === 'update' && chance(0.5) ? draw.nearRuleOf(collection) : undefined;
       const rule = isFree ? null : (near ?? draw.ruleOf(collection));
-      const fields = width === 'drawn' ? draw.fieldListOf(collection) : ['*'];
+      // Beside the minimum of app access a list of its own tells on which rows each field counts.
+      const isBeside = app && isSystem(collection) && chance(0.7);
+      const fields = isBeside ? draw.someOf(collection) : width === 'drawn' ? draw.fieldListOf(collection) : ['*'];
       const isWrite = action === 'create' || action === 'update';
       const terms = isWrite && width !== 'open' && collection !== 'users' ? writes.termsOf(collection) : {};
       // A create has no row yet that a rule could be about.
