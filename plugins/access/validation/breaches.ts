@@ -1,4 +1,4 @@
-import { CHECKS, type Complaint } from './operators.ts';
+import { CHECKS, type Complaint, isOn } from './operators.ts';
 
 /** One broken rule; `path` leads from the row to the value. */
 export interface Breach extends Complaint {
@@ -79,10 +79,14 @@ function tested(operator: string, operand: unknown, found: Found, path: readonly
   const check = CHECKS.get(operator);
   if (!check) return [{ path, type: operator.slice(1) }];
   if (found === undefined) return [];
-  if (found.value === ABSENT_NULL && operator !== '_nnull' && operator !== '_nempty') return [];
+  if (found.value === ABSENT_NULL && !forbidsNull(operator, operand)) return [];
   const complaint = check(found.value === ABSENT_NULL ? null : found.value, operand);
   return complaint ? [{ path, ...complaint }] : [];
 }
+
+/** `_null: false` is `_nnull: true`. */
+const forbidsNull = (operator: string, operand: unknown): boolean =>
+  ['_nnull', '_nempty'].includes(operator) || (['_null', '_empty'].includes(operator) && !isOn(operand));
 
 /** A rule about the row behind a relation, or about members of a JSON value. A bare key says nothing of its row. */
 function within(rule: Record<string, unknown>, found: Found, path: readonly string[]): readonly Breach[] {

@@ -22,7 +22,7 @@ const listOf = (operand: unknown): readonly unknown[] =>
 const isNull = (value: unknown) => value === null || value === undefined;
 const isEmpty = (value: unknown) => isNull(value) || value === '' || (Array.isArray(value) && value.length === 0);
 /** `true`, or text that says so: rules stored by others hold both. */
-const isOn = (operand: unknown) => operand !== false && operand !== 'false' && operand !== 0 && operand !== '0';
+export const isOn = (operand: unknown) => operand !== false && operand !== 'false' && operand !== 0 && operand !== '0';
 const shown = (operand: unknown) => (operand === NOBODY ? null : operand);
 
 /** A number in a rule stands for the number and for its text. */

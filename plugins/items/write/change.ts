@@ -7,10 +7,12 @@ import { eventNames } from '../names.ts';
 import { castKey, findWritable, type Target } from '../target.ts';
 import { withoutFields, withoutGrant, withoutSameKey } from './given.ts';
 import type { Change, Work } from './inner.ts';
+import { lockedRows } from './lookups.ts';
 import { writeManys } from './many.ts';
 import { writeOnes } from './one.ts';
 import { withGenerated } from './specials.ts';
 import { type Parts, split } from './split.ts';
+import { mayNot } from './step.ts';
 import { updateEachRow, updateRows } from './update.ts';
 
 interface Prepared {
@@ -18,7 +20,8 @@ interface Prepared {
   readonly parts: Parts;
   /** What is written in the end, for those who listen. */
   readonly payload: Payload;
-  readonly where: Restricted<Where>;
+  /** The row rule; null where the rows were measured by it already. */
+  readonly where: Restricted<Where> | null;
   /** What the row rule depends on: the fields asked for. */
   readonly asked: string;
   readonly above: RevisionSlot | null;
@@ -74,7 +77,7 @@ async function changeAll(
   const { collection, key } = target;
   const prepare = preparer(work, caller, target);
   const rows: Prepared[] = [];
-  for (const change of changes) rows.push(await prepare(change));
+  for (const change of changes) rows.push(await admitFirst(work, caller, target, await prepare(change)));
 
   const hasRevisions = deps.activity.kept(collection) === 'all';
   const written = await writeOnes(
@@ -105,6 +108,23 @@ async function changeAll(
   for (const { keys, payload } of rows)
     deps.events.action(eventNames(collection, 'update'), { caller, collection: collection.name, keys, payload });
   return done;
+}
+
+/**
+ * The row rule is about the rows as they are before anything of the request (conventions, 5). Where a nested row is
+ * changed first, which the rule may speak of, it cannot wait for the statement.
+ */
+async function admitFirst(
+  { deps }: Work,
+  caller: Caller,
+  { collection, overview }: WritableTarget,
+  row: Prepared,
+): Promise<Prepared> {
+  if (row.parts.ones.length === 0 || row.where === null) return row;
+  const condition = deps.query.condition(row.where, caller, overview, 2);
+  if ((await lockedRows(deps.db, collection, row.keys, condition)) < row.keys.length)
+    throw mayNot('updated', collection);
+  return { ...row, where: null, asked: `${row.asked}\nadmitted` };
 }
 
 /** Everything that comes before the statement. Changes of the same fields share their row rule. */
@@ -161,7 +181,8 @@ async function writeGroup(
   { hasRevisions, last }: { readonly hasRevisions: boolean; readonly last: boolean },
 ): Promise<Key[][]> {
   const [first] = rows as readonly [Prepared];
-  const conditionAt = (at: number) => deps.query.condition(first.where, caller, overview, at);
+  const conditionAt = (at: number) =>
+    first.where ? deps.query.condition(first.where, caller, overview, at) : { text: 'true', params: [] };
   const places = rows.flatMap(({ slots, above }) => slots.map((own) => ({ own, above })));
   const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
   const isPlaced = isAround || (hasRevisions && places.some(({ own, above }) => above !== null || own.id !== null));

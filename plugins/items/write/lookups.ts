@@ -1,3 +1,4 @@
+import type { Condition } from '../../query/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -56,4 +57,16 @@ export async function lastPlaces(
     from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableOf(collection)} t on t.${columnOf(link)} = p.key group by 1`;
   const rows = await rowsOf<{ at: number; last: number }>(db, collection, text, [parents]);
   return new Map(rows.map(({ at, last }) => [parents[at - 1] as Key, last]));
+}
+
+/** Locks the rows of these keys that the condition (parameters from `$2`) admits; answers how many they are. */
+export async function lockedRows(
+  db: Db,
+  collection: Collection,
+  keys: readonly Key[],
+  condition: Condition,
+): Promise<number> {
+  const key = keyField(collection);
+  const text = `select t.${columnOf(key)} from ${tableOf(collection)} t where t.${columnOf(key)} = any($1::${keyType(key)}[]) and (${condition.text}) order by 1 for no key update`;
+  return (await rowsOf(db, collection, text, [keys, ...condition.params])).length;
 }

@@ -3,7 +3,7 @@ import type { Operator, Value, Where } from '../contract.ts';
 import { jsonbOf } from './function.ts';
 import { operandSql } from './operand.ts';
 import type { Statement } from './statement.ts';
-import { dynamicSql, geoSql, known, listSql, valueSql } from './values.ts';
+import { dynamicSql, geoSql, isSeveral, known, listSql, valueSql } from './values.ts';
 
 const COMPARISONS: Partial<Readonly<Record<Operator, string>>> = {
   _eq: '=',
@@ -64,7 +64,7 @@ export function testSql(statement: Statement, left: string, test: Test): string 
     case '_in':
       return `${comparable(left, field)} = any(${listSql(statement, field, values)})`;
     case '_nin':
-      return `${comparable(left, field)} <> all(${listSql(statement, field, values)})`;
+      return notAmong(statement, comparable(left, field), field, values);
     case '_between':
     case '_nbetween': {
       const range = `between ${valueSql(statement, field, first ?? null)} and ${valueSql(statement, field, values[1] ?? null)}`;
@@ -87,6 +87,13 @@ export function testSql(statement: Statement, left: string, test: Test): string 
   }
   const [, negated, insensitive, form] = PATTERN.exec(operator) ?? [];
   return patternSql(statement, left, first ?? null, form ?? 'contains', Boolean(negated), Boolean(insensitive));
+}
+
+/** A list that is empty, as a path may lead to no value, is nothing to be outside of for null, nor where there is no "me". */
+function notAmong(statement: Statement, left: string, field: Field, values: readonly Value[]): string {
+  const outside = `${left} <> all(${listSql(statement, field, values)})`;
+  if (!values.some(isSeveral)) return outside;
+  return [`${left} is not null`, outside, ...values.flatMap((value) => known(statement, field, value))].join(' and ');
 }
 
 /** Wildcards in the operand are plain characters: what was typed is what is looked for. */

@@ -36,7 +36,7 @@ export function listSql(statement: Statement, field: Field, values: readonly Val
   return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
 
-const isSeveral = (value: Value): value is Along => isSubject(value) && value.via?.several === true;
+export const isSeveral = (value: Value): value is Along => isSubject(value) && value.via?.several === true;
 
 const widest = (values: readonly Value[]): Value => values.find((value) => !isInt8(value)) ?? values[0] ?? null;
 

@@ -12,9 +12,10 @@ export function all(conditions: readonly Where[]): Where {
   const flat: Where[] = [];
   const places = new Map<unknown, number>();
   for (const one of conditions.flatMap((each) => (each.kind === 'all' ? each.of : [each]))) {
-    const place = isBare(one) ? places.get(one.use.field) : undefined;
+    const side = isBare(one) ? (one.use.follow ?? one.use.field) : undefined;
+    const place = side && places.get(side);
     if (place === undefined) {
-      if (isBare(one)) places.set(one.use.field, flat.length);
+      if (side) places.set(side, flat.length);
       flat.push(one);
     } else {
       const before = flat[place] as Many;
