@@ -66,6 +66,10 @@ export const databaseCapability = ({
         if (!grant.sql) throw deny('run statements of its own making');
         return statements.query(text, params, options);
       },
+      async first(text, params, options) {
+        if (!grant.sql) throw deny('run statements of its own making');
+        return statements.first(text, params, options);
+      },
       stream(text, params, options) {
         if (!grant.sql) throw deny('run statements of its own making');
         return stream(text, params, options);

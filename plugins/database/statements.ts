@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { cancellable, type Signal } from './cancel.ts';
 import type { Result, StatementOptions } from './contract.ts';
+import { firstRow, type Texts } from './first-row.ts';
 import type { Lease, Units } from './unit-of-work.ts';
 
 export interface Statements {
@@ -9,7 +10,11 @@ export interface Statements {
     params?: readonly unknown[],
     options?: StatementOptions,
   ): Promise<Result<Row>>;
+  first(text: string, params?: readonly unknown[], options?: StatementOptions): Promise<Texts | undefined>;
 }
+
+/** Sends a statement, prepared under `name` where there is one. */
+type Send<T> = (client: PoolClient, text: string, values: unknown[], name: string | undefined) => Promise<T>;
 
 /** The server keeps a prepared statement as long as its connection: callers who vary names must not fill its memory. */
 const MAX_NAMES = 500;
@@ -20,26 +25,32 @@ export function createStatements(units: Units): Statements {
   const editions = new Map<string, number>();
 
   const isFull = ({ client, inUnit }: Lease, name: string): boolean => {
-    const names = prepared.get(client) ?? new Set();
-    prepared.set(client, names.add(name));
+    let names = prepared.get(client);
+    if (!names) {
+      names = new Set();
+      prepared.set(client, names);
+    }
+    names.add(name);
     return !inUnit && names.size > MAX_NAMES;
   };
 
-  async function run(
+  async function run<T>(
+    send: Send<T>,
     lease: Lease,
     text: string,
     values: unknown[],
     name?: string,
     signal?: Signal,
-  ): Promise<Result<never>> {
+  ): Promise<T> {
     let full = false;
     let failed: unknown;
     const { client } = lease;
-    const query = () => client.query(name === undefined ? { text, values } : { text, values, name });
     try {
-      const { rows, rowCount } = await (signal && !lease.inUnit ? cancellable(client, signal, query) : query());
+      const result = await (signal && !lease.inUnit
+        ? cancellable(client, signal, () => send(client, text, values, name))
+        : send(client, text, values, name));
       if (name !== undefined) full = isFull(lease, name);
-      return { rows: rows as never[], count: rowCount ?? 0 };
+      return result;
     } catch (error) {
       failed = error;
       throw error;
@@ -48,28 +59,40 @@ export function createStatements(units: Units): Statements {
     }
   }
 
+  /** `send` on a connection of its own, or on the one of the unit of work; again where the plan was out of date. */
+  async function perform<T>(
+    send: Send<T>,
+    text: string,
+    params: readonly unknown[],
+    { name, last, signal }: StatementOptions,
+  ): Promise<T> {
+    const values = params as unknown[];
+    const lease = await units.lease(last);
+    if (name === undefined) return run(send, lease, text, values, undefined, signal);
+    const edition = editions.get(name) ?? 0;
+    try {
+      return await run(send, lease, text, values, nameOf(name, edition), signal);
+    } catch (error) {
+      if (!isOutdatedPlan(error)) throw error;
+      // Somebody altered a table of the statement. Inside a transaction nothing more can run; the next one will do.
+      editions.set(name, edition + 1);
+      if (lease.inUnit) throw error;
+    }
+    return run(send, await units.lease(last), text, values, nameOf(name, edition + 1), signal);
+  }
+
   return {
-    async query<Row>(
-      text: string,
-      params: readonly unknown[] = [],
-      { name, last, signal }: StatementOptions = {},
-    ): Promise<Result<Row>> {
-      const values = params as unknown[];
-      const lease = await units.lease(last);
-      if (name === undefined) return run(lease, text, values, undefined, signal);
-      const edition = editions.get(name) ?? 0;
-      try {
-        return await run(lease, text, values, nameOf(name, edition), signal);
-      } catch (error) {
-        if (!isOutdatedPlan(error)) throw error;
-        // Somebody altered a table of the statement. Inside a transaction nothing more can run; the next one will do.
-        editions.set(name, edition + 1);
-        if (lease.inUnit) throw error;
-      }
-      return run(await units.lease(last), text, values, nameOf(name, edition + 1), signal);
-    },
+    query: (text, params = [], options = NO_OPTIONS) => perform<Result<never>>(rows, text, params, options),
+    first: (text, params = [], options = NO_OPTIONS) => perform(firstRow, text, params, options),
   };
 }
+
+const NO_OPTIONS: StatementOptions = {};
+
+const rows: Send<Result<never>> = async (client, text, values, name) => {
+  const { rows, rowCount } = await client.query(name === undefined ? { text, values } : { text, values, name });
+  return { rows: rows as never[], count: rowCount ?? 0 };
+};
 
 const nameOf = (name: string, edition: number) => (edition === 0 ? name : `${name}_${edition}`);
 

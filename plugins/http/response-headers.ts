@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { Context } from 'koa';
 import type { HttpConfig } from './settings.ts';
 
@@ -20,6 +20,7 @@ export const standingHeaders = (config: HttpConfig): ReadonlyMap<string, string>
 export function answerUnchanged(ctx: Context): void {
   const { body } = ctx;
   if (typeof body !== 'string' || ctx.status !== 200 || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return;
-  if (!ctx.res.hasHeader('ETag')) ctx.res.setHeader('ETag', `W/"${hash('sha1', body, 'base64')}"`);
+  if (!ctx.res.hasHeader('ETag'))
+    ctx.res.setHeader('ETag', `W/"${body.length.toString(36)}-${crc32(body).toString(36)}"`);
   if (ctx.req.headers['if-none-match'] !== undefined && ctx.fresh) ctx.status = 304;
 }

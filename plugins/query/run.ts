@@ -42,10 +42,8 @@ export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
     const params = resolve(prepared.params, subjects);
     const from = performance.now();
     try {
-      const { rows } = await db
-        .query<{ data: string | null; meta?: string }>(prepared.text, params, optionsOf(prepared.name, subjects))
-        .catch(asQueryError);
-      return { data: rows[0]?.data ?? null, meta: rows[0]?.meta ?? null };
+      const row = await db.first(prepared.text, params, optionsOf(prepared.name, subjects)).catch(asQueryError);
+      return { data: row?.[0] ?? null, meta: row?.[1] ?? null };
     } finally {
       noteTime(prepared, subjects, performance.now() - from);
     }
