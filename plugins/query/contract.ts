@@ -303,8 +303,11 @@ export interface Sealing {
 }
 export const sealing = service<Sealing>('sealing', { version: '1.0.0' });
 
-/** How a field of the row under a table alias reads in answers, as SQL; and what a concealed value reads as. */
-export { MASK, readExpression } from './compile/expression.ts';
+/**
+ * How a field of the row under a table alias reads in answers, as SQL, and as a part of `jsonb`; and what a concealed
+ * value reads as.
+ */
+export { keptExpression, MASK, readExpression } from './compile/expression.ts';
 /** A GeoJSON geometry as text; INVALID_QUERY with the path for what is none. */
 export { geoJson } from './parse/geojson.ts';
 

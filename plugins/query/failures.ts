@@ -2,12 +2,14 @@ import { fail } from '#kernel';
 
 /** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */
 export function asQueryError(error: unknown): never {
-  const { code, message } = error as { code?: string; message?: string };
+  const { code, message: text = '', where } = error as { code?: string; message?: string; where?: string };
+  // What is quoted and is no parameter may be out of a row that the caller may not read.
+  const message = /portal parameter/.test(where ?? '') ? text : text.replace(/:? ".*/s, '');
   if (typeof code === 'string' && /^22/.test(code)) throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
   // Class 54: more columns, deeper expressions or longer answers than PostgreSQL can handle.
   if (typeof code === 'string' && /^54/.test(code)) throw fail('INVALID_QUERY', `the query is too large: ${message}`);
   // What PostGIS cannot compare has no class of its own.
-  if (code === 'XX000' && /SRID|GeoJSON|geometry/i.test(message ?? ''))
+  if (code === 'XX000' && /SRID|GeoJSON|geometry/i.test(message))
     throw fail('INVALID_QUERY', `a geometry does not fit: ${message}`);
   if (code === '40P01')
     throw fail('SERVICE_UNAVAILABLE', 'A change was in the way; try again.', { service: 'database' });

@@ -248,6 +248,14 @@ describe('events of items', () => {
       },
     ));
 
+  it('say nothing was deleted where nothing was', () =>
+    listening(everything, async (send, heard) => {
+      expect((await send('DELETE', '/items/up/99')).status).to.equal(204);
+      expect((await send('DELETE', '/items/up', [1, 99])).status).to.equal(204);
+      const actions = heard.filter(({ kind, event }) => kind === 'action' && event === 'items.delete');
+      expect(actions.map(({ meta }) => meta.keys)).to.deep.equal([[1]]);
+    }));
+
   it('survives an action that fails', () =>
     listening(
       (host) => {

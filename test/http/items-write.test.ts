@@ -250,6 +250,29 @@ describe('writing items and what hangs on them', () => {
       });
     }
 
+    it('takes null for no key where the database makes keys, at every level', async () => {
+      expect(await ok('POST', '/items/author?fields=id,name', { id: null, name: 'A' })).to.deep.equal({
+        id: 1,
+        name: 'A',
+      });
+      const nested = await ok('POST', '/items/article?fields=title,author.name,notes.text,tags.tag', {
+        id: null,
+        title: 'a',
+        author: { id: null, name: 'B' },
+        notes: [{ id: null, text: 'n' }],
+        tags: [{ id: null, tag: { name: 't' } }],
+      });
+      expect(nested).to.deep.equal({
+        title: 'a',
+        author: { name: 'B' },
+        notes: [{ text: 'n' }],
+        tags: [{ tag: 't' }],
+      });
+      // Nobody makes this one.
+      await refused('POST', '/items/tag', { name: null }, 400, 'FAILED_VALIDATION');
+      await refused('PATCH', '/items/author/1', { id: null }, 400, 'NOT_NULL_VIOLATION');
+    });
+
     it('says where in a nested payload something is wrong', async () => {
       const create = (body: object) =>
         send('POST', '/items/article', body).then(({ body: { errors } }) => errors[0].extensions);
@@ -630,6 +653,18 @@ describe('writing items and what hangs on them', () => {
     it('take the mask for no value, also in a copy of a row', async () => {
       const made = await ok('POST', '/items/stamped', { pin: '**********', secret: '**********', word: 'copy' });
       expect(made).to.include({ pin: null, secret: null, word: 'copy' });
+    });
+
+    it('an empty text does not take a hash away', async () => {
+      const made = await ok('POST', '/items/stamped', { pin: '', word: 'a' });
+      expect(made.pin).to.equal(null);
+      await ok('PATCH', `/items/stamped/${made.id}`, { pin: '1234' });
+      const stored = await database.query('select pin from stamped');
+      expect(await ok('PATCH', `/items/stamped/${made.id}`, { pin: '', word: 'b' })).to.include({
+        pin: '**********',
+        word: 'b',
+      });
+      expect(await database.query('select pin from stamped')).to.deep.equal(stored);
     });
 
     it('csv and json in text columns', async () => {

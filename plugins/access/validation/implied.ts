@@ -11,6 +11,8 @@ const isFilled = ({ column, special }: Field): boolean =>
   column.identityAlways ||
   special.some((flag) => FILLED.includes(flag));
 
+const isMadeKey = ({ column }: Field): boolean => column?.primary === true && column.default !== null;
+
 /** Columns that cannot be null: never null, and given on create where there is no default. */
 export function impliedBreaches(
   collection: Collection,
@@ -19,7 +21,9 @@ export function impliedBreaches(
 ): readonly Breach[] {
   return [...collection.fields.values()].flatMap((field): readonly Breach[] => {
     if (isFilled(field) || field.column?.nullable !== false) return [];
-    const value = Object.hasOwn(row, field.name) ? row[field.name] : undefined;
+    const given = Object.hasOwn(row, field.name) ? row[field.name] : undefined;
+    // A key of null is none: where the database makes keys, it makes this one.
+    const value = given === null && action === 'create' && isMadeKey(field) ? undefined : given;
     if (value === null) return [{ path: [field.name], type: 'nnull' }];
     const missing = value === undefined && action === 'create' && field.column.default === null;
     return missing ? [{ path: [field.name], type: 'required' }] : [];

@@ -175,10 +175,10 @@ export function createReads(deps: Deps): Reads {
 
   return {
     answer,
-    readMany: (caller, collection, raw) => read(caller, collection, { query: () => raw }),
-    readOne: (caller, collection, key, raw = {}) => read(caller, collection, { query: () => raw, key }),
+    readMany: (caller, collection, raw) => read(caller, collection, asObject(raw)),
+    readOne: (caller, collection, key, raw = {}) => read(caller, collection, { ...asObject(raw), key }),
     readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { query: () => raw, keys }),
-    stream: (caller, collection, raw) => answer(caller, collection, { query: () => raw, inParts: 'long' }),
+    stream: (caller, collection, raw) => answer(caller, collection, { ...asObject(raw), inParts: 'long' }),
     export(caller, collection, format, raw, keys) {
       const asked: Asked = { query: () => raw, inParts: 'always', ...(keys ? { keys } : {}) };
       return use<Download>(caller, collection, asked, async (who, target, what, made) =>
@@ -202,6 +202,9 @@ export function createReads(deps: Deps): Reads {
     },
   };
 }
+
+/** A query that came as an object has a text as well. No query string has a line break, so none is taken for it. */
+const asObject = (raw: RawQuery): Asked => ({ query: () => raw, text: `\n${JSON.stringify(raw)}` });
 
 /** The row whose key is filled in when the statement runs, beside whatever filter the query has. */
 function onlyKey(read: Read): Read {

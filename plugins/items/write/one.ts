@@ -24,7 +24,9 @@ export async function writeOnes(work: Work, caller: Caller, holders: readonly Ho
   for (const [at, { parts }] of holders.entries()) {
     for (const part of parts.ones) {
       const name = `${part.field.name}\0${part.to}`;
-      groups.set(name, [...(groups.get(name) ?? []), { part, at }]);
+      const group = groups.get(name);
+      if (group) group.push({ part, at });
+      else groups.set(name, [{ part, at }]);
     }
   }
   for (const group of groups.values()) {

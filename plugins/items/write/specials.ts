@@ -18,10 +18,13 @@ export async function withGenerated(
   const written: Payload = { ...payload };
   const now = new Date().toISOString();
   const did = action === 'create' ? 'created' : 'updated';
+  if (action === 'create') dropEmptyKey(collection, written);
   for (const field of collection.fields.values()) {
     if (!field.column || field.special.length === 0) continue;
-    // The mask sent back is what a form makes of a value it never saw, not a new one; neither in a copy of a row.
+    // The mask sent back is what a form makes of a value it never saw, not a new one; neither in a copy of a row. An empty
+    // text has no hash: it would take the one that is there away.
     if (field.concealed && written[field.name] === MASK) delete written[field.name];
+    if (field.special.includes('hash') && written[field.name] === '') delete written[field.name];
     if (field.special.includes(`date-${did}`)) written[field.name] = now;
     if (field.special.includes(`user-${did}`)) written[field.name] = caller.user;
     if (field.special.includes(`role-${did}`)) written[field.name] = caller.role;
@@ -33,8 +36,14 @@ export async function withGenerated(
     ) {
       written[field.name] = randomUUID();
     }
-    if (field.special.includes('hash') && typeof value === 'string' && value !== '')
-      written[field.name] = await hash(value);
+    if (field.special.includes('hash') && typeof value === 'string') written[field.name] = await hash(value);
   }
   return written;
+}
+
+/** An object without its key is one to be created (specification, "Relational write shapes"), and null is no key. */
+function dropEmptyKey({ primary, fields }: Collection, written: Payload): void {
+  if (primary === null || written[primary] !== null) return;
+  const column = fields.get(primary)?.column;
+  if (column?.default || column?.identityAlways || column?.autoIncrement) delete written[primary];
 }

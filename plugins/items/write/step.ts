@@ -1,6 +1,6 @@
 import { type Caller, type Failure, fail } from '#kernel';
 import type { Place, Recorded, Step } from '../../activity/contract.ts';
-import { readExpression } from '../../query/contract.ts';
+import { keptExpression } from '../../query/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -55,13 +55,13 @@ export function openStep(
     variant: `${action} ${nested} ${isAround}`,
     recorded: () =>
       kept
-        ? activity.recorded({ action, collection, expression: readExpression, first: 1, nested, isAround })
+        ? activity.recorded({ action, collection, expression: keptExpression, first: 1, nested, isAround })
         : UNRECORDED,
     async run({ text, name }, values, refusal, ownerOf) {
       try {
-        const { rows } = await db.query<{ keys: Key[] }>(text, values, { name, last });
-        const row = rows[0] as { keys: Key[] };
-        bound?.settle(row as never);
+        const [made] = (await db.first(text, values, { name, last })) as [string];
+        const row: { readonly keys: Key[]; readonly [other: string]: unknown } = JSON.parse(made);
+        bound?.settle(row);
         return row.keys;
       } catch (error) {
         throw isIncomplete(error) ? refusal() : asWriteError(error, collection, values, ownerOf);
@@ -80,7 +80,8 @@ export const finalSql = ({ from, order, columns }: Recorded, expected?: string):
   const complete = expected
     ? `, case when count(*) = ${expected} then 0 else ('${MARK}' || count(*))::int end as complete`
     : '';
-  return ` select coalesce(json_agg(n.key${order}), '[]') as keys${complete}${columns} from ${from} n`;
+  const row = `select coalesce(json_agg(n.key${order}), '[]') as keys${complete}${columns} from ${from} n`;
+  return ` select row_to_json(x.*) from (${row}) x`;
 };
 
 const isIncomplete = (error: unknown): boolean => {

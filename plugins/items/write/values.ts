@@ -9,6 +9,7 @@ export interface Param {
 }
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
+const NOT_FINITE = /^(-?Infinity|NaN)$/;
 const WHOLE = /^[+-]?\d+(\.0*)?$/;
 const TIME = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 
@@ -52,6 +53,8 @@ function columnValue(field: Field, value: unknown): unknown {
       return textOf(field, value).trim().replace(/\..*$/, '');
     case 'decimal':
     case 'float':
+      // As they read, so that a row can be sent back whole.
+      if (field.type === 'float' && typeof value === 'string' && NOT_FINITE.test(value)) return value;
       if (!NUMBER.test(textOf(field, value).trim())) throw wrong(field, 'a number');
       return withinRange(field, textOf(field, value).trim());
     case 'uuid':

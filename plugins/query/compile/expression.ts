@@ -8,6 +8,25 @@ export const MASK = '**********';
 export const readExpression = (alias: string, field: Field): string => shownSql(columnOf(alias, field), field);
 
 /**
+ * The same as a part of `jsonb`, which cannot hold all that `json` does: such a value is kept as its own text there, so
+ * that whatever a row has, the row can be written.
+ */
+export function keptExpression(alias: string, field: Field): string {
+  const shown = readExpression(alias, field);
+  if (field.type !== 'json' || field.concealed || field.column?.array || field.column?.dataType === 'jsonb')
+    return shown;
+  const text = `${columnOf(alias, field)}::text`;
+  return `case when ${isUnfit(text)} then to_json(${text}) else to_json(${shown}) end`;
+}
+
+/** Is this JSON text one that `jsonb` refuses? It knows neither NUL nor half of a surrogate pair. */
+export const isUnfit = (text: string): string =>
+  `strpos(${text}, e'\\\\u') > 0 and regexp_replace(${text}, ${WHOLE}, '', 'gi') ~* e'\\\\\\\\u(0000|d[89a-f])'`;
+
+/** Escaped backslashes, and pairs of surrogates. */
+const WHOLE = `e'\\\\\\\\\\\\\\\\|\\\\\\\\ud[89ab][0-9a-f]{2}\\\\\\\\ud[c-f][0-9a-f]{2}'`;
+
+/**
  * How a field's value reads (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
  * secrets as the mask. PostgreSQL formats, so the JSON it makes needs no second pass. Only infinity has no format: it
  * is its own text.

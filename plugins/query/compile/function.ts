@@ -1,5 +1,6 @@
 import type { Field } from '../../schema/contract.ts';
 import type { DatePart, FieldUse } from '../contract.ts';
+import { isUnfit } from './expression.ts';
 import { childLink } from './links.ts';
 import { columnOf, type Statement, tableOf } from './statement.ts';
 import { whereClause, whereSql } from './where.ts';
@@ -25,9 +26,12 @@ export function functionSql(
   return `(select count(*) from ${tableOf(fn.to.table)} ${child}${where})`;
 }
 
-/** Arrays of PostgreSQL read as JSON, but no cast makes them JSON. */
-export const jsonbOf = ({ column }: Field, value: string): string =>
-  column?.array ? `to_jsonb(${value})` : column?.dataType === 'jsonb' ? value : `${value}::jsonb`;
+/** Arrays of PostgreSQL read as JSON, but no cast makes them JSON. What `jsonb` cannot hold counts as no value. */
+export function jsonbOf({ column }: Field, value: string): string {
+  if (column?.array) return `to_jsonb(${value})`;
+  if (column?.dataType === 'jsonb') return value;
+  return `(case when ${isUnfit(`${value}::text`)} then null else ${value}::jsonb end)`;
+}
 
 /** Moments with a zone are taken apart in UTC; infinity has no parts. */
 function partSql(field: Field, part: DatePart, value: string): string {

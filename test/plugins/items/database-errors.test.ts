@@ -12,8 +12,8 @@ const collection = { name: 'thing', fields } as unknown as Collection;
 const complaint = (code: string, parts: Record<string, string> = {}) =>
   Object.assign(new Error(parts.message ?? 'no'), { code, severity: 'ERROR', ...parts });
 const translated = (code: string, parts?: Record<string, string>) =>
-  asWriteError(complaint(code, parts), collection, ['a', '70000'], (param) =>
-    param === 2 ? fields.get('n') : undefined,
+  asWriteError(complaint(code, parts), collection, ['a', '70000', 'x'], (param) =>
+    fields.get(['mail', 'n', 'up'][param - 1] ?? ''),
   ) as Failure;
 
 describe('complaints of the database in the terms of the API', () => {
@@ -47,6 +47,28 @@ describe('complaints of the database in the terms of the API', () => {
     ['22003', {}, { code: 'VALUE_OUT_OF_RANGE', field: null }],
     ['22P02', { where: 'unnamed portal parameter $2' }, { code: 'INVALID_PAYLOAD', field: 'n' }],
     ['22P02', { where: 'PL/pgSQL function f() line 1' }, { code: 'INVALID_PAYLOAD', field: undefined }],
+    [
+      '23505',
+      { detail: 'Key (mail_column, hidden)=(a@b.c, s3cret) already exists.' },
+      { code: 'RECORD_NOT_UNIQUE', field: 'mail' },
+    ],
+    ['23505', { detail: 'Key (hidden)=(s3cret) already exists.' }, { code: 'RECORD_NOT_UNIQUE', field: 'hidden' }],
+    [
+      '23505',
+      { detail: 'Key (mail_column)=(s3cret) already exists.', where: 'SQL statement "insert into other …"' },
+      { code: 'RECORD_NOT_UNIQUE', field: null },
+    ],
+    [
+      '23502',
+      { column: 'hidden', where: 'SQL statement "insert into other …"\nPL/pgSQL function f() line 1' },
+      { code: 'NOT_NULL_VIOLATION', field: null },
+    ],
+    [
+      '22P02',
+      { message: 'invalid input syntax for type integer: "s3cret"' },
+      { code: 'INVALID_PAYLOAD', field: undefined },
+    ],
+    ['0A000', { message: 'DO ALSO rules are not supported for …' }, { code: 'UNPROCESSABLE_ENTITY', field: undefined }],
     ['23514', { constraint: 'positive' }, { code: 'INVALID_PAYLOAD', field: undefined }],
     [
       '428C9',
@@ -60,6 +82,7 @@ describe('complaints of the database in the terms of the API', () => {
     it(`${code} ${JSON.stringify(parts)} is ${expected}`, () => {
       const failure = translated(code, parts);
       expect([failure.code, failure.extensions.field]).to.deep.equal([expected, field]);
+      expect(JSON.stringify([failure.message, failure.extensions])).to.not.include('s3cret');
       if (value !== undefined) expect(failure.extensions).to.include({ value, collection: 'thing' });
     });
   }

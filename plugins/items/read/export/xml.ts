@@ -34,8 +34,14 @@ const escaped = (text: string): string =>
     .replace(FORBIDDEN, '\ufffd')
     .replace(/[&<>\r]/g, (one) => SPECIAL[one] as string);
 
+/** What a name may begin with and what may follow, without the colon, which names a namespace (XML 1.0, 2.3). */
+const FIRST =
+  'A-Z_a-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}';
+const BEGINS = new RegExp(`^[${FIRST}]`, 'u');
+const OTHERS = new RegExp(`[^${FIRST}0-9.\\u00b7\\u0300-\\u036f\\u203f\\u2040-]`, 'gu');
+
 /** A name that is one in XML too: what may not stand in it becomes `_`. */
 function nameOf(key: string): string {
-  const name = key.replace(/[^\p{L}\p{N}_.-]/gu, '_');
-  return /^[\p{L}_]/u.test(name) ? name : `_${name}`;
+  const name = key.replace(OTHERS, '_');
+  return BEGINS.test(name) ? name : `_${name}`;
 }
