@@ -30,6 +30,8 @@ export interface Places {
 export interface Step {
   readonly action: 'create' | 'update' | 'delete';
   readonly collection: Collection;
+  /** Of an update: the fields it sets. */
+  readonly sets?: readonly Field[];
   /** How a column of the row under an alias reads in answers, secrets masked. */
   readonly expression: (alias: string, field: Field) => string;
   /** The number of the first parameter of `bind`. */

@@ -14,13 +14,20 @@ export function snapshotSql(collection: Collection, expression: Expression): str
 }
 
 /** JSON text of the fields in which the row `t` differs from the row `b` before the change, as they read now. */
-export function differenceSql(collection: Collection, expression: Expression): string {
-  const parts = columnsOf(collection).map((field) => {
+export function differenceSql(collection: Collection, sets: readonly Field[], expression: Expression): string {
+  const parts = touched(collection, sets).map((field) => {
     const name = literal(`${JSON.stringify(field.name)}:`);
     return `case when ${differs(field)} then ${name} || coalesce(to_json(${expression('t', field)})::text, 'null') end`;
   });
+  if (parts.length === 0) return `'{}'::text`;
   // Not concat_ws: functions take at most a hundred arguments.
   return `'{' || array_to_string(array[${parts.join(', ')}], ',') || '}'`;
+}
+
+/** The columns an update may have changed: those it sets, what is computed of them, and all where the table reacts. */
+function touched(collection: Collection, sets: readonly Field[]): readonly Field[] {
+  const all = columnsOf(collection);
+  return collection.reacts ? all : all.filter((field) => sets.includes(field) || field.column?.generated);
 }
 
 /** Types whose equal values look the same; those of others are compared as texts, and some have no equality at all. */

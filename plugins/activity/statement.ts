@@ -66,7 +66,8 @@ export function createRecorded(schema: string): Pick<Activity, 'recorded' | 'kep
       const { action, collection, expression, nested } = step;
       const hasRevision = kept(collection) === 'all' && action !== 'delete';
       const data = hasRevision ? `, ${snapshotSql(collection, expression)} as data` : '';
-      const delta = hasRevision && action === 'update' ? `, ${differenceSql(collection, expression)} as delta` : '';
+      const changes = hasRevision && action === 'update';
+      const delta = changes ? `, ${differenceSql(collection, step.sets ?? [], expression)} as delta` : '';
       const placed = nested !== undefined && hasRevision;
       return {
         returning: `${data}${delta}`,

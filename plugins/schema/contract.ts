@@ -166,6 +166,8 @@ export interface Collection {
   /** Null for folders (collections without a table). */
   readonly table: { readonly schema: string; readonly name: string; readonly comment: string | null } | null;
   readonly kind: 'table' | 'view' | 'folder';
+  /** Triggers, rules or partitions: an update may change more columns than it names. */
+  readonly reacts: boolean;
   readonly system: boolean;
   readonly meta: CollectionMeta | null;
   /** The one-column primary key; null for composite keys, views without a key and folders: listed but not served. */

@@ -341,6 +341,22 @@ describe('what is recorded of writes', () => {
     expect(new Set(parents)).to.deep.equal(new Set(outer.map((row) => row.id)));
   });
 
+  it('names what a trigger changed, also one that was made a moment ago', async () => {
+    await database.query('create table watched (id serial primary key, name text, shout text)');
+    const changes = async (name: string) => {
+      await ok('PATCH', '/items/watched/1', { name });
+      return (await revisionOf('watched', '1')).delta;
+    };
+    await ok('POST', '/items/watched', { name: 'a' });
+    expect(await changes('b')).to.deep.equal({ name: 'b' });
+    await database.query(`create function shout() returns trigger language plpgsql as $$
+      begin new.shout := upper(new.name); return new; end $$;
+      create trigger shout before update on watched for each row execute function shout()`);
+    // The news of it may take a moment.
+    await until(async () => JSON.stringify(await changes(`c${Math.random()}`)).includes('shout'));
+    await database.query('drop table watched; drop function shout');
+  });
+
   it('tells of who signed in', async () => {
     const { email, password } = service.admin;
     expect((await service.request('POST', '/auth/login', { body: { email, password: 'wrong' } })).status).to.equal(401);
@@ -379,4 +395,9 @@ async function waiting(database: FreshDatabase): Promise<void> {
     if (Date.now() > deadline) throw new Error('nothing waits');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 5000;
+  while (!(await holds())) if (Date.now() > deadline) throw new Error('it never came to hold');
 }

@@ -26,7 +26,8 @@ export interface Open {
   readonly values: readonly unknown[];
   /** What the text depends on beside the columns. */
   readonly variant: string;
-  recorded(): Recorded;
+  /** `sets`: the fields an update sets. */
+  recorded(sets?: readonly Field[]): Recorded;
   /** Runs it and answers the keys of the rows. `ownerOf` tells which field a parameter, counted from 1, is a value of. */
   run(
     shape: { readonly text: string; readonly name?: string },
@@ -53,9 +54,9 @@ export function openStep(
   return {
     values: bound?.values ?? [],
     variant: `${action} ${nested} ${isAround}`,
-    recorded: () =>
+    recorded: (sets) =>
       kept
-        ? activity.recorded({ action, collection, expression: keptExpression, first: 1, nested, isAround })
+        ? activity.recorded({ action, collection, sets, expression: keptExpression, first: 1, nested, isAround })
         : UNRECORDED,
     async run({ text, name }, values, refusal, ownerOf) {
       try {

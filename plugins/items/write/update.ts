@@ -10,6 +10,7 @@ import { castSql, paramOf } from './values.ts';
 export type ConditionAt = (first: number) => Condition;
 
 interface Assignment {
+  readonly fields: readonly Field[];
   /** `"title" = $9::text, …`; empty where nothing changes. */
   readonly sets: string;
   /** Where the values of each row stand, if not the same for all: a table `v` with the column `key`. */
@@ -38,7 +39,7 @@ export async function updateRows(
   ];
   const write = () => {
     const sets = fields.map((field, at) => `${columnOf(field)} = ${castSql(field, `$${before + at + 1}`)}`);
-    return updateSql(step, writing, rows, condition, { sets: sets.join(', '), values: '' });
+    return updateSql(step, writing, rows, condition, { fields, sets: sets.join(', '), values: '' });
   };
   const shape = deps.shapes(
     collection,
@@ -96,6 +97,7 @@ async function updateSome(
   const sets = fields.map((field, at) => `${columnOf(field)} = v.c${at}`).join(', ');
   const names = ['key', ...fields.map((_field, at) => `c${at}`)].join(', ');
   const text = updateSql(step, writing, found, condition, {
+    fields,
     sets,
     values: `(values ${tuples.join(', ')}) v(${names})`,
   });
@@ -116,11 +118,11 @@ function updateSql(
   { collection }: Writing,
   rows: Selection,
   condition: Condition,
-  { sets, values }: Assignment,
+  { fields, sets, values }: Assignment,
 ): string {
   const key = keyField(collection);
   const table = tableOf(collection);
-  const recorded = step.recorded();
+  const recorded = step.recorded(fields);
   const column = columnOf(key);
   const where = `${rows.sql} and (${condition.text})`;
   const returning = `${keySql(key, 't')} as key${recorded.returning}`;

@@ -1,4 +1,5 @@
-import { type Caller, fail } from '#kernel';
+import { type Caller, fail, isSystem } from '#kernel';
+import type { Action } from '../../access/contract.ts';
 import type { Items, Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { findWritable } from '../target.ts';
@@ -13,7 +14,15 @@ type Writes = Pick<
 
 /** The write verbs of the service: each one unit of work around the steps of `inner.ts`. */
 export function createWrites(deps: Deps): Writes {
-  const { db, schema } = deps;
+  const { access, db, schema } = deps;
+
+  /** Before anything else is said: whoever may do nothing here is not told whether there is such a collection. */
+  async function check(caller: Caller, name: string, ...actions: readonly Action[]): Promise<void> {
+    if (isSystem(caller)) return;
+    const { admin, of } = await access.permissions(caller);
+    if (!admin && actions.every((action) => of(name, action).length === 0))
+      throw fail('FORBIDDEN', `no ${actions.join(' or ')} permission on ${name}`);
+  }
 
   /** One unit of work a verb; complaints that PostgreSQL keeps for the commit are translated as well. */
   async function unit<T>(name: string, payloads: readonly Payload[], work: (inner: Inner) => Promise<T>): Promise<T> {
@@ -32,25 +41,27 @@ export function createWrites(deps: Deps): Writes {
   const first = (keys: readonly Key[]): Key => keys[0] as Key;
 
   return {
-    createOne: (caller, name, payload) =>
-      unit(name, [payload], async (inner) => first(await inner.create(caller, name, [{ payload }]))),
-    async createMany(caller, name, payloads) {
-      return payloads.length === 0
-        ? []
-        : unit(name, payloads, (inner) =>
-            inner.create(
-              caller,
-              name,
-              payloads.map((payload) => ({ payload })),
-            ),
-          );
+    async createOne(caller, name, payload) {
+      await check(caller, name, 'create');
+      return unit(name, [payload], async (inner) => first(await inner.create(caller, name, [{ payload }])));
     },
-    updateOne: (caller, name, key, payload) =>
-      unit(name, [payload], async (inner) => first(await change(inner, caller, name, [key], payload))),
+    async createMany(caller, name, payloads) {
+      if (payloads.length === 0) return [];
+      await check(caller, name, 'create');
+      const entries = payloads.map((payload) => ({ payload }));
+      return unit(name, payloads, (inner) => inner.create(caller, name, entries));
+    },
+    async updateOne(caller, name, key, payload) {
+      await check(caller, name, 'update');
+      return unit(name, [payload], async (inner) => first(await change(inner, caller, name, [key], payload)));
+    },
     async updateMany(caller, name, keys, payload) {
-      return keys.length === 0 ? [] : unit(name, [payload], (inner) => change(inner, caller, name, keys, payload));
+      if (keys.length === 0) return [];
+      await check(caller, name, 'update');
+      return unit(name, [payload], (inner) => change(inner, caller, name, keys, payload));
     },
     async updateEach(caller, name, payloads) {
+      await check(caller, name, 'update');
       const { key } = await findWritable(schema, name);
       const missing = payloads.findIndex((payload) => payload[key.name] === undefined || payload[key.name] === null);
       if (missing >= 0)
@@ -60,13 +71,16 @@ export function createWrites(deps: Deps): Writes {
         return (await inner.update(caller, name, changes)).flat();
       });
     },
-    updateByQuery: (caller, name, raw, payload) =>
-      unit(name, [payload], async (inner) => {
+    async updateByQuery(caller, name, raw, payload) {
+      await check(caller, name, 'update');
+      return unit(name, [payload], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : change(inner, caller, name, keys, payload);
-      }),
-    upsertSingleton: (caller, name, payload) =>
-      unit(name, [payload], async (inner) => {
+      });
+    },
+    async upsertSingleton(caller, name, payload) {
+      await check(caller, name, 'create', 'update');
+      return unit(name, [payload], async (inner) => {
         const find = () => keysByQuery(deps, caller, name, { limit: 1 }, 'any');
         let [key] = await find();
         if (key === undefined) {
@@ -79,14 +93,19 @@ export function createWrites(deps: Deps): Writes {
             ? await inner.create(caller, name, [{ payload }])
             : await change(inner, caller, name, [key], payload),
         );
-      }),
-    async deleteMany(caller, name, keys) {
-      return keys.length === 0 ? [] : unit(name, [], (inner) => inner.remove(caller, name, keys));
+      });
     },
-    deleteByQuery: (caller, name, raw) =>
-      unit(name, [], async (inner) => {
+    async deleteMany(caller, name, keys) {
+      if (keys.length === 0) return [];
+      await check(caller, name, 'delete');
+      return unit(name, [], (inner) => inner.remove(caller, name, keys));
+    },
+    async deleteByQuery(caller, name, raw) {
+      await check(caller, name, 'delete');
+      return unit(name, [], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : inner.remove(caller, name, keys);
-      }),
+      });
+    },
   };
 }

@@ -18,6 +18,8 @@ export interface CatalogTable {
   /** `pg_class.relkind`: r, p, v, m or f. */
   readonly kind: string;
   readonly comment: string | null;
+  /** Triggers, rules, partitions or heirs: more may change than a statement says. */
+  readonly reacts: boolean;
   readonly columns: CatalogColumn[];
   readonly indexes: CatalogIndex[];
 }
@@ -65,7 +67,7 @@ export interface ForeignKey {
 }
 
 type TypeRow = [string, boolean, string, boolean, string, string, string, number, string[] | null];
-type TableRow = [string, string, string, string | null];
+type TableRow = [string, string, string, string | null, boolean];
 type ColumnRow = [number, string, number, boolean, string | null, string | null, string, string | null];
 type IndexRow = [number, boolean, boolean, (string | null)[]];
 type KeyRow = [string, number, string, number, string, string, string];
@@ -95,7 +97,15 @@ export function parseContent(text: string): Content {
     }),
   );
   const tables = (raw.tables ?? []).map(
-    ([schema, name, kind, comment]): CatalogTable => ({ schema, name, kind, comment, columns: [], indexes: [] }),
+    ([schema, name, kind, comment, reacts]): CatalogTable => ({
+      schema,
+      name,
+      kind,
+      comment,
+      reacts,
+      columns: [],
+      indexes: [],
+    }),
   );
   const table = (at: number) => tables[at] as CatalogTable;
   for (const [at, name, type, nullable, fallback, generation, identity, comment] of raw.columns ?? []) {

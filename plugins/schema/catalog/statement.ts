@@ -9,7 +9,8 @@ import { identifier } from '../../database/contract.ts';
 export const catalogStatement = (registrySchema: string): string => `
 with recursive tables as materialized (
   select c.oid, row_number() over (order by array_position($1::text[], n.nspname::text), c.relname) - 1 as at,
-    n.nspname, c.relname, c.relkind
+    n.nspname, c.relname, c.relkind, c.relhassubclass or c.relhasrules or exists (
+      select from pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal and g.tgenabled <> 'D') as reacts
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
     and c.relpersistence <> 't' and not exists (
@@ -48,7 +49,7 @@ with recursive tables as materialized (
 )
 select (${fingerprintStatement(registrySchema)}) as fingerprint, json_build_object(
   'types', (select json_agg(row order by at) from types),
-  'tables', (select json_agg(json_build_array(t.nspname, t.relname, t.relkind, d.description) order by t.at)
+  'tables', (select json_agg(json_build_array(t.nspname, t.relname, t.relkind, d.description, t.reacts) order by t.at)
     from tables t left join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = t.oid and d.objsubid = 0),
   'columns', (select json_agg(json_build_array(
       c.at, c.attname, t.at, not c.filled,
@@ -94,6 +95,7 @@ export const fingerprintStatement = (registrySchema: string): string => {
     ${versions('pg_attribute x', `x.attnum > 0 and ${ofTables('x.attrelid')}`)},
     ${versions('pg_attrdef x', ofTables('x.adrelid'))},
     ${versions('pg_index x', ofTables('x.indrelid'))},
+    ${versions('pg_trigger x', `not x.tgisinternal and ${ofTables('x.tgrelid')}`)},
     ${versions('pg_constraint x', `x.contype = 'f' and ${ofTables('x.conrelid')}`)},
     ${versions('pg_type x', `x.typtype in ('d', 'e')`)},
     ${versions('pg_enum x')},

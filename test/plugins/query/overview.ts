@@ -67,6 +67,7 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
       name,
       table: { schema, name, comment: null },
       kind: 'table',
+      reacts: false,
       system: false,
       meta: null,
       primary: keyOf(fields),
