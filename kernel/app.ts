@@ -36,13 +36,14 @@ export function compose({ middleware, health, log, state }: ComposeOptions): Koa
 
   app.use(async (ctx, next) => {
     const asked = ctx.get('x-request-id');
-    const id = ID.test(asked) ? asked : `${prefix}${(counter++).toString(36)}`;
+    const own = `${prefix}${(counter++).toString(36)}`;
+    const id = ID.test(asked) ? asked : own;
     const request = ctx.state as RequestState;
     request.requestId = id;
     request.caller = publicCaller();
     request.health = checks;
     ctx.set('X-Request-Id', id);
-    await requestScope.run(new Scope(id, ctx), () => boundary(ctx, next, log));
+    await requestScope.run(new Scope(id, own, ctx), () => boundary(ctx, next, log));
   });
   for (const one of middleware) {
     // Koa reports a middleware by its function name: `plugin:layer` tells whose it is.
@@ -65,14 +66,21 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'SEARCH']);
 /** A signal costs more than the rest of the scope, and most requests are answered without one. */
 class Scope implements RequestScope {
   readonly id: string;
+  readonly #own: string;
   readonly #method: string;
   readonly #res: ServerResponse;
   #signal: AbortSignal | undefined;
 
-  constructor(id: string, { method, res }: Koa.Context) {
+  constructor(id: string, own: string, { method, res }: Koa.Context) {
     this.id = id;
+    this.#own = own;
     this.#method = method;
     this.#res = res;
+  }
+
+  /** With the client's id behind it, by which the log knows the request. */
+  get invocation(): string {
+    return this.id === this.#own ? this.id : `${this.#own} ${this.id}`;
   }
 
   get signal(): AbortSignal | undefined {

@@ -21,7 +21,10 @@ export interface Caller {
 
 /** What one request carries through asynchronous calls: its id for the log, and a signal that its client is gone. */
 export interface RequestScope {
+  /** The client may choose it. */
   readonly id: string;
+  /** Of this one request whatever the client says: what is kept of who did what cannot be made to look like another's. */
+  readonly invocation?: string;
   /**
    * Aborts with a `ClientGone` when the client leaves before it has its answer. Only reads (GET, HEAD, SEARCH) have one:
    * a write runs to its end, and so does what it sets off. Made when first asked for.

@@ -87,5 +87,6 @@ export interface Access {
 export { MASK } from '../query/contract.ts';
 /** The rows every caller with app access has without their being stored. */
 export { APP_MINIMUM } from './permissions/app-minimum.ts';
+export { keeps } from './validation/breaches.ts';
 
 export const access = service<Access>('access', { version: '1.0.0' });

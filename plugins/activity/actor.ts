@@ -11,7 +11,7 @@ export const actorOf = (caller: Caller): readonly (string | null)[] => [
   cut(caller.userAgent, LENGTHS.user_agent),
   cut(caller.origin, LENGTHS.origin),
   cut(caller.owner, LENGTHS.owner),
-  cut(requestScope.getStore()?.id, LENGTHS.invocation),
+  cut(requestScope.getStore()?.invocation, LENGTHS.invocation),
 ];
 
 export const bind: Activity['bind'] = (caller, places) =>

@@ -105,3 +105,6 @@ export const WITHOUT_TIME_LIMIT = 'set local statement_timeout to 0';
 
 /** Double-quoted, with quotes doubled: for names that come from the schema overview, never from input. */
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** A lost connection as SERVICE_UNAVAILABLE; any other error as it is. */
+export { asUnavailable } from './lost.ts';

@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { cancellable, type Signal } from './cancel.ts';
 import type { Result, StatementOptions } from './contract.ts';
 import { firstRow, type Texts } from './first-row.ts';
+import { asUnavailable } from './lost.ts';
 import type { Lease, Units } from './unit-of-work.ts';
 
 export interface Statements {
@@ -53,7 +54,7 @@ export function createStatements(units: Units): Statements {
       return result;
     } catch (error) {
       failed = error;
-      throw error;
+      throw asUnavailable(error);
     } finally {
       lease.release(full, failed);
     }

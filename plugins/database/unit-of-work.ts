@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { PoolClient } from 'pg';
 import { fail, type Log } from '#kernel';
+import { asUnavailable, isLost } from './lost.ts';
 
 /**
  * One transaction on one connection, found by every statement made while it is open. It says nothing about how many
@@ -51,7 +52,7 @@ export function createUnits(connect: () => Promise<PoolClient>, log: Log): Units
     const unit = current();
     if (!unit) {
       const client = await connect();
-      return { client, inUnit: false, release: (broken) => client.release(broken) };
+      return { client, inUnit: false, release: (broken, error) => client.release(broken || isLost(error)) };
     }
     const before = unit.turn;
     let free = () => {};
@@ -90,7 +91,7 @@ export function createUnits(connect: () => Promise<PoolClient>, log: Log): Units
       inUnit: false,
       release(broken, error) {
         if (error !== undefined) ended.error = error;
-        client.release(broken);
+        client.release(broken || isLost(error));
         free();
       },
     };
@@ -123,7 +124,7 @@ export function createUnits(connect: () => Promise<PoolClient>, log: Log): Units
       unit.state = 'rolled back';
       await unit.turn;
       broken = await rollback(unit);
-      throw error;
+      throw asUnavailable(error);
     } finally {
       unit.client?.release(broken);
       if (unit.state === 'committed') for (const effect of unit.effects) run(effect);

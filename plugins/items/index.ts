@@ -34,6 +34,6 @@ export default definePlugin<Config>({
     const reads = createReads(deps);
     const service: Items = { ...reads, ...createWrites(deps) };
     host.provide(items, service);
-    for (const route of itemRoutes(service, reads, used.schema)) host.contribute(routes, route);
+    for (const route of itemRoutes(service, reads, used)) host.contribute(routes, route);
   },
 });

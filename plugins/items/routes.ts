@@ -1,15 +1,25 @@
 import { fail } from '#kernel';
+import { ACTIONS, type Access } from '../access/contract.ts';
 import { type HttpContext, type Route, rawQueryOf } from '../http/contract.ts';
 import { type Schema, SYSTEM_PREFIX } from '../schema/contract.ts';
 import { collectionRoutes } from './collection-routes.ts';
 import type { Items } from './contract.ts';
 import type { Reads } from './read/read.ts';
 
+interface Used {
+  readonly schema: Schema;
+  readonly access: Pick<Access, 'permissions'>;
+}
+
 /** `/items/<collection>` (specification, "Items endpoints"). */
-export function itemRoutes(items: Items, reads: Reads, schema: Schema): readonly Route[] {
+export function itemRoutes(items: Items, reads: Reads, { schema, access }: Used): readonly Route[] {
+  /** To callers who may do nothing with it, it is like any other collection that may not be there. */
   const isSingleton = async (ctx: HttpContext) => {
+    const name = nameOf(ctx);
     const { collections } = await schema.overview();
-    return collections.get(nameOf(ctx))?.singleton ?? false;
+    if (!collections.get(name)?.singleton) return false;
+    const { admin, of } = await access.permissions(ctx.state.caller);
+    return admin || ACTIONS.some((action) => of(name, action).length > 0);
   };
   return collectionRoutes(items, '/items/:collection', '', {
     collectionOf: nameOf,

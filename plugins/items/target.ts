@@ -51,6 +51,8 @@ export function castKey(field: Field, raw: unknown): Key {
       ? /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), field.type === 'integer' ? INT4 : INT8)
       : (SHAPES[field.type]?.(text) ?? (text !== '' && !text.includes('\0')));
   if (!fits) throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
+  // Blanks at the end of a `char(n)` are no part of the value.
+  if (field.column?.dataType === 'character') return text.trimEnd();
   return field.type === 'integer' ? Number(text) : field.type === 'uuid' ? text.toLowerCase() : text;
 }
 

@@ -3,6 +3,7 @@ import type { Collection, Field, Overview } from '../schema/contract.ts';
 import type { Moment } from './moment.ts';
 
 export { type Moment, momentAt, parseMoment } from './moment.ts';
+export { spelledOut } from './spelled-out.ts';
 export { isUuid } from './uuid.ts';
 
 /** A query as it arrives: from a query string, a `SEARCH` body, a GraphQL selection or a service call. */

@@ -1,4 +1,5 @@
 import { fail } from '#kernel';
+import { asUnavailable } from '../database/contract.ts';
 
 /** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */
 export function asQueryError(error: unknown): never {
@@ -16,5 +17,5 @@ export function asQueryError(error: unknown): never {
   if (code === 'ERR_STRING_TOO_LONG')
     throw fail('INVALID_QUERY', 'the answer is too large: ask for fewer rows or fields');
   if (code === '57014') throw fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
-  throw error;
+  throw asUnavailable(error);
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import pg from 'pg';
 import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
 import { type InProcess, startService } from '../support/service.ts';
+import { statementsDuring } from '../support/statements.ts';
 import { type Person, personWith } from './people.ts';
 
 const BACH =
@@ -118,7 +118,7 @@ describe('an existing database becomes an API', () => {
       '/items/track/63?fields=*.*',
       '/items/track?fields=*.*.*&meta=*&search=a&sort=album_id.title',
     ]) {
-      const runs: string[][] = [];
+      const runs: (readonly string[])[] = [];
       for (let run = 0; run < 3; run++) {
         runs.push(await statementsDuring(() => service.request('GET', path, { token: service.admin.token })));
       }
@@ -189,20 +189,3 @@ describe('an existing database becomes an API', () => {
     expect((await service.request('GET', '/items/brand_new', { token })).status).to.equal(403);
   });
 });
-
-/** What this process sends to the database meanwhile. */
-async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
-  const sent: string[] = [];
-  const original = pg.Client.prototype.query;
-  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const [statement] = args as [string | { text: string }];
-    sent.push(typeof statement === 'string' ? statement : statement.text);
-    return Reflect.apply(original, this, args);
-  } as typeof original;
-  try {
-    await work();
-  } finally {
-    pg.Client.prototype.query = original;
-  }
-  return sent;
-}

@@ -198,6 +198,46 @@ describe('a published client', () => {
         });
       }
 
+      it('with deep, alias and functions', async () => {
+        const query = {
+          fields: ['name', 'count(articles)', { articles: ['title'], best: ['title', 'views'] }],
+          alias: { best: 'articles' },
+          deep: {
+            articles: { _filter: { views: { _gt: 4 } }, _sort: ['title'], _limit: 1, _page: 2 },
+            best: { _sort: ['-views'], _limit: 1 },
+          },
+          filter: { 'count(articles)': { _gt: 1 } },
+        };
+        const expected = [
+          { name: 'Ann', articles_count: 2, articles: [{ title: 'two' }], best: [{ title: 'two', views: 7 }] },
+        ];
+        expect(await request(sdk.readItems('author', query))).to.deep.equal(expected);
+        expect(await request(sdk.withSearch(sdk.readItems('author', query)))).to.deep.equal(expected);
+      });
+
+      it('aggregates, alone and in groups', async () => {
+        const aggregate = (options: object) => request(sdk.aggregate('article', options));
+        expect(await aggregate({ aggregate: { count: '*' } })).to.deep.equal([{ count: 4 }]);
+        expect(
+          await aggregate({ aggregate: { count: ['author'], countDistinct: 'author', sum: ['views'], max: 'title' } }),
+        ).to.deep.equal([
+          { count: { author: 3 }, countDistinct: { author: 2 }, sum: { views: 22 }, max: { title: 'two' } },
+        ]);
+        expect(
+          await aggregate({
+            aggregate: { count: '*', avg: ['views'] },
+            groupBy: ['status'],
+            query: { filter: { author: { _nnull: true } }, sort: ['-status'], limit: -1 },
+          }),
+        ).to.deep.equal([
+          { status: 'live', count: 2, avg: { views: 7 } },
+          { status: 'draft', count: 1, avg: { views: 7 } },
+        ]);
+        expect(
+          await aggregate({ aggregate: { sum: ['views'] }, query: { filter: { id: { _eq: 99 } } } }),
+        ).to.deep.equal([{ sum: { views: null } }]);
+      });
+
       it('one', async () => {
         expect(await request(sdk.readItem('article', 2, { fields: ['title', { author: ['name'] }] }))).to.deep.equal({
           title: 'two',

@@ -145,7 +145,7 @@ describe('events of items', () => {
         'action items.read',
         'action up.items.read',
       ]);
-      expect(heard[0]?.payload).to.deep.equal({ fields: 'name', limit: '1' });
+      expect(heard[0]?.payload).to.deep.equal({ fields: ['name'], limit: 1 });
       expect(heard[2]?.payload).to.deep.equal([{ name: 'b' }]);
     }));
 
@@ -245,6 +245,33 @@ describe('events of items', () => {
           seen: true,
         });
         expect((await send('GET', '/items/down')).body).to.deep.equal({ data: [] });
+      },
+    ));
+
+  it('have the query as an object, however the client wrote it', () =>
+    listening(
+      (host, heard) => {
+        host.events.onFilter('up.items.query', (payload) => {
+          const query = payload as Row;
+          heard.push({ kind: 'filter', event: 'query', payload: structuredClone(query), meta: {} });
+          return query.filter ? { ...query, filter: { _and: [query.filter, { id: { _lt: 3 } }] } } : query;
+        });
+        host.events.onAction('up.items.read', ({ query }) => {
+          heard.push({ kind: 'action', event: 'read', payload: query, meta: {} });
+        });
+      },
+      async (send, heard) => {
+        await send('POST', '/items/up', [{ name: 'b' }, { name: 'c' }]);
+        heard.length = 0;
+        const filter = { id: { _gt: 1 } };
+        const text = encodeURIComponent(JSON.stringify(filter));
+        const reply = await send('GET', `/items/up?fields=id,name&sort=-id&limit=5&meta=filter_count&filter=${text}`);
+        expect(reply.body).to.deep.equal({ data: [{ id: 2, name: 'b' }], meta: { filter_count: 1 } });
+        const query = { fields: ['id', 'name'], sort: ['-id'], limit: 5, meta: ['filter_count'], filter };
+        expect(heard.map(({ payload }) => payload)).to.deep.equal([query, query]);
+        expect((await send('GET', '/items/up?filter=nonsense')).body.errors[0].extensions.code).to.equal(
+          'INVALID_QUERY',
+        );
       },
     ));
 

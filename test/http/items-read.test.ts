@@ -543,6 +543,12 @@ describe('reading items', () => {
     });
   });
 
+  it('does not group what is one row', async () => {
+    const { body } = await send('GET', '/items/post/1?fields=id&aggregate[count]=*&groupBy=status&meta=*');
+    expect(body).to.deep.equal({ data: { id: 1 } });
+    await refused('/items/post/999?aggregate[count]=*', 403, 'FORBIDDEN');
+  });
+
   it('follows a many-to-any to the collection that each row names', async () => {
     await database.query(
       `create table block (id serial primary key, item text, kind text);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcess, startService } from '../support/service.ts';
-import { statementsDuring } from './counted-statements.ts';
+import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const BOTH = ['heading', 'picture'];

@@ -358,6 +358,16 @@ describe('writing items and what hangs on them', () => {
       expect(await count('big')).to.equal(0);
     });
 
+    it('refuses a condition that a read would drop, instead of writing every row', async () => {
+      await ok('POST', '/items/big', [{ n: 1 }, { n: 2 }]);
+      for (const operator of ['_between', '_nbetween']) {
+        const query = { filter: { n: { [operator]: [5] } } };
+        await refused('DELETE', '/items/big', { query }, 400, 'INVALID_QUERY');
+        await refused('PATCH', '/items/big', { query, data: { n: 9 } }, 400, 'INVALID_QUERY');
+      }
+      expect(await ok('GET', '/items/big?fields=n&sort=n&filter[n][_between]=5')).to.deep.equal([{ n: 1 }, { n: 2 }]);
+    });
+
     it('refuses what is no shape at all', async () => {
       for (const body of [
         undefined,

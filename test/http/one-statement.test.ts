@@ -4,7 +4,7 @@ import { prepareModel } from '../../scripts/bench/model.ts';
 import { askOf, isWrite, SHAPES, type Shape } from '../../scripts/bench/shapes.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcess, startService } from '../support/service.ts';
-import { statementsDuring } from './counted-statements.ts';
+import { statementsDuring } from '../support/statements.ts';
 
 const SCALE = 0.01;
 

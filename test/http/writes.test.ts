@@ -86,6 +86,20 @@ describe('writing items', () => {
     expect((await send('GET', '/items/article?fields=id')).body.data).to.deep.equal([{ id: 6 }]);
   });
 
+  it('refuses a query that chooses rows by a word nobody knows: it would mean them all', async () => {
+    const before = (await send('GET', '/items/author')).body.data;
+    for (const query of [{ filters: { id: 1 } }, { aggregate: { count: '*' } }, { where: {} }]) {
+      for (const [method, body] of [
+        ['DELETE', { query }],
+        ['PATCH', { query, data: { name: 'x' } }],
+      ] as const) {
+        const { status, body: reply } = await send(method, '/items/author', body);
+        expect([status, reply.errors[0].extensions.code], JSON.stringify(query)).to.deep.equal([400, 'INVALID_QUERY']);
+      }
+    }
+    expect((await send('GET', '/items/author')).body.data).to.deep.equal(before);
+  });
+
   it('takes a many-to-one as key, new object, existing object and null', async () => {
     await send('POST', '/items/author', { name: 'Ann' });
     const article = async (author: unknown) =>

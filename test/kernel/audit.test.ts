@@ -31,6 +31,8 @@ describe('audit', () => {
           '                      opens shelf',
           '                      reads the settings A_KEY, B_KEY',
           '                      may change or refuse items.* before they are stored',
+          '                      may change or refuse queries before they run: items.*',
+          '                      may change rows as they are read, which slows these reads: items.*',
           '                      is told after auth.login',
           '                      emits shelf.full',
           '                      writes to the log',

@@ -35,6 +35,10 @@ export function breaches(rule: unknown, row: Record<string, unknown>, options: O
   return group(rule, (field) => look(field) ?? (absent(field) ? { value: ABSENT_NULL } : undefined), []);
 }
 
+/** Does a whole record keep a filter, as far as that can be told without the rows it leads to? */
+export const keeps = (filter: unknown, record: Record<string, unknown>): boolean =>
+  breaches(filter, record).length === 0;
+
 const ABSENT_NULL = Symbol('null because nothing was submitted');
 
 function group(rule: unknown, look: Look, at: readonly string[]): readonly Breach[] {

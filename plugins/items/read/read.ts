@@ -10,6 +10,7 @@ import {
   type Restricted,
   type Stream,
   type Subjects,
+  spelledOut,
   unknownField,
 } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
@@ -83,13 +84,16 @@ export function createReads(deps: Deps): Reads {
       if (known.prepared.form === 'text') known.prepared = query.keep(known.prepared);
       return known;
     }
-    const asks = await events.filter(eventNames(collection, 'query'), asked.query(), {
-      caller,
-      collection: collection.name,
-    });
+    const asks = listened
+      ? await events.filter(eventNames(collection, 'query'), spelledOut(asked.query()), {
+          caller,
+          collection: collection.name,
+        })
+      : asked.query();
     let unknown = false;
-    // Counts belong to lists.
-    const parsed = query.parse(collection, asked.key === undefined ? asks : { ...asks, meta: undefined }, {
+    // Counts and groups belong to lists.
+    const ofOne = { ...asks, meta: undefined, aggregate: undefined, groupBy: undefined };
+    const parsed = query.parse(collection, asked.key === undefined ? asks : ofOne, {
       overview,
       visible: access.visible(set),
       onUnknown: () => {
@@ -192,8 +196,10 @@ export function createReads(deps: Deps): Reads {
       );
     },
     async checkQuery(caller, name, raw) {
+      const set = await access.permissions(caller);
+      if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
       const { overview, collection } = await findCollection(schema, name);
-      query.parse(collection, raw, { overview, visible: access.visible(await access.permissions(caller)) });
+      query.parse(collection, raw, { overview, visible: access.visible(set) });
     },
     async rows<Row>(caller: Caller, collection: string, raw: RawQuery) {
       const { data } = await read(caller, collection, { query: () => raw, unlimited: true });
@@ -229,7 +235,7 @@ async function throughHooks(
   const filtered = names.some((name) => deps.events.has('filter', name));
   const parsed = JSON.parse(text.data as string);
   const list = Array.isArray(parsed);
-  const meta = { caller, collection: collection.name, query: asked.query() };
+  const meta = { caller, collection: collection.name, query: spelledOut(asked.query()) };
   const rows = await deps.events.filter(names, list ? parsed : [parsed], meta);
   deps.events.action(names, { ...meta, payload: rows });
   return filtered ? { ...text, data: JSON.stringify(list ? rows : rows[0]) } : text;

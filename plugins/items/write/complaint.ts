@@ -62,13 +62,13 @@ export function keyOf(
     // A delete or a commit, of which nothing is known here: what others refer to by it may be any column of the row.
     return columns.length === 1 && (code === '23505' || one.relation?.kind === 'one');
   };
-  const own = columns.filter((column) => {
+  const own = columns.flatMap((column) => {
     const one = fieldWith(collection, column);
-    return one !== undefined && isTold(one);
+    return one && isTold(one) ? [one] : [];
   });
   return {
-    field: own.length > 0 ? own.map((column) => fieldOf(collection, column)).join(', ') : null,
-    ...(own.length === columns.length ? { value } : {}),
+    field: own.length > 0 ? own.map(({ name }) => name).join(', ') : null,
+    ...(own.length === columns.length && own.every(({ concealed }) => !concealed) ? { value } : {}),
   };
 }
 

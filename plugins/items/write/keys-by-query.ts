@@ -4,6 +4,12 @@ import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { findWritable } from '../target.ts';
 
+/** What chooses rows, and what only shapes an answer and is no reason to refuse. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['filter', 'search', 'sort', 'limit', 'offset', 'page'],
+  ...['fields', 'deep', 'alias', 'meta', 'backlink'],
+]);
+
 /**
  * The rows a by-query write means: those the query's filter, search and limit match at this moment. The query is checked
  * like a read's. `any` asks for the row of a singleton, which the caller need not be able to read.
@@ -16,6 +22,10 @@ export async function keysByQuery(
   visibility: 'readable' | 'any' = 'readable',
 ): Promise<Key[]> {
   const { collection, overview, key } = await findWritable(deps.schema, name);
+  // A misspelt filter would be none, and every row would be meant.
+  const unknown = Object.keys(raw).find((member) => !KNOWN.has(member));
+  if (unknown !== undefined)
+    throw fail('INVALID_QUERY', `"${unknown.slice(0, 40)}" does not choose rows`, { path: ['query', unknown] });
   const asked = { ...raw, fields: [key.name], meta: undefined, deep: undefined, alias: undefined };
   const set = await deps.access.permissions(caller);
   const visible = deps.access.visible(set);

@@ -72,7 +72,8 @@ export function createWrites(deps: Deps): Writes {
       });
     },
     async updateByQuery(caller, name, raw, payload) {
-      await check(caller, name, 'update');
+      // Who may read finds out by it that there is nothing to change.
+      await check(caller, name, 'update', 'read');
       return unit(name, [payload], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : change(inner, caller, name, keys, payload);
@@ -101,7 +102,7 @@ export function createWrites(deps: Deps): Writes {
       return unit(name, [], (inner) => inner.remove(caller, name, keys));
     },
     async deleteByQuery(caller, name, raw) {
-      await check(caller, name, 'delete');
+      await check(caller, name, 'delete', 'read');
       return unit(name, [], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : inner.remove(caller, name, keys);

@@ -25,7 +25,10 @@ export function operands(
   if (FLAGS.includes(operator)) return [flag(raw, path)];
   if (LISTS.includes(operator)) {
     const list = listOf(raw, path);
-    if (operator.endsWith('between') && list.length !== 2) return null;
+    if (operator.endsWith('between') && list.length !== 2) {
+      if (scope.strict) throw invalid('must be two values', path);
+      return null;
+    }
     return list.map((entry, at) => operand(scope, use, entry, operator, [...path, at]));
   }
   if (raw === '') throw invalid('an empty text compares with nothing; use _empty', path);

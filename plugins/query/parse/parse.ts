@@ -13,6 +13,7 @@ export function parseRead(collection: Collection, raw: RawQuery, options: Parse,
     overview: options.overview,
     ceilings,
     trusted: false,
+    strict: options.unlimited ?? false,
     backlink: raw.backlink !== false && raw.backlink !== 'false',
     visible: options.visible ?? (() => true),
     onUnknown: options.onUnknown ?? (() => {}),
@@ -46,5 +47,6 @@ export function parseWhere(
   trusted: boolean,
 ): Where {
   const anything = { visible: () => true, onUnknown: () => {}, backlink: true };
-  return parseFilter({ overview, ceilings, trusted, ...anything, spent: { nodes: 0 } }, collection, raw, ['filter']);
+  const scope: Scope = { overview, ceilings, trusted, strict: trusted, ...anything, spent: { nodes: 0 } };
+  return parseFilter(scope, collection, raw, ['filter']);
 }

@@ -17,6 +17,8 @@ export interface Scope {
   readonly ceilings: Ceilings;
   /** Permission rules: follow `$CURRENT_USER.a.b` with the system's rights. */
   readonly trusted: boolean;
+  /** Conditions decide what may be seen or is about to be written, so none of them drops out. */
+  readonly strict: boolean;
   /** May wildcards lead back along the relation they came by? */
   readonly backlink: boolean;
   readonly visible: Visible;

@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { APP_MINIMUM, PUBLIC_ROLE } from '../../access/contract.ts';
+import { APP_MINIMUM, keeps, PUBLIC_ROLE } from '../../access/contract.ts';
 import { bodyOf, type HttpContext, type Route, rawQueryOf, sendJson } from '../../http/contract.ts';
 import { collectionRoutes, type Items } from '../../items/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
@@ -23,7 +23,7 @@ export function permissionRoutes(items: Items): readonly Route[] {
       : null;
     const rows: unknown[] = await items.rows(caller, PERMISSIONS, whole);
     const plain = asked.aggregate === undefined && asked.groupBy === undefined;
-    sendJson(ctx, JSON.stringify(plain ? [...rows, ...minimum(caller)] : rows), counts ?? undefined);
+    sendJson(ctx, JSON.stringify(plain ? [...rows, ...minimum(caller, query.filter)] : rows), counts ?? undefined);
   }
 
   return [
@@ -48,20 +48,21 @@ export function permissionRoutes(items: Items): readonly Route[] {
   }
 }
 
-/** The rows of app access as records: without `id`, marked as built in. */
-const minimum = (caller: Caller): readonly unknown[] =>
-  caller.app
-    ? APP_MINIMUM.map(({ collection, action, rule, validation, presets, fields }) => ({
-        role: caller.role,
-        collection,
-        action,
-        permissions: rule ?? {},
-        validation,
-        presets,
-        fields,
-        system: true,
-      }))
-    : [];
+/** The rows of app access that a filter means, as records: without `id`, marked as built in. */
+function minimum({ app, role }: Caller, filter: unknown): readonly unknown[] {
+  if (!app) return [];
+  const meant = JSON.parse(JSON.stringify(filter ?? {}), (_, value) => (value === '$CURRENT_ROLE' ? role : value));
+  return APP_MINIMUM.map(({ collection, action, rule, validation, presets, fields }) => ({
+    role,
+    collection,
+    action,
+    permissions: rule ?? {},
+    validation,
+    presets,
+    fields,
+    system: true,
+  })).filter((record) => keeps(meant, { id: null, ...record }));
+}
 
 function parsed(filter: unknown): unknown {
   if (typeof filter !== 'string') return filter;

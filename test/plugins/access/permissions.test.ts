@@ -54,6 +54,16 @@ describe('permissions', () => {
       expect((await ask('GET', '/items/place')).status).to.equal(403);
     });
 
+    it('let nobody in by a condition that says nothing', async () => {
+      const role = await makeRole(service, {}, [
+        { collection: 'place', action: 'read', permissions: { id: { _between: [1] } } },
+        { collection: 'place', action: 'update', permissions: { id: { _nbetween: [1, 2, 3] } } },
+      ]);
+      const { ask } = await makePerson(service, role);
+      expect(outcome(await ask('GET', '/items/place'))).to.deep.equal([403, 'FORBIDDEN']);
+      expect(outcome(await ask('PATCH', '/items/place/1', { name: 'x' }))).to.deep.equal([403, 'FORBIDDEN']);
+    });
+
     it('are seen when somebody writes them into the database by hand', async () => {
       const role = await makeRole(service);
       const { ask } = await makePerson(service, role);
@@ -216,6 +226,27 @@ describe('permissions', () => {
       expect(data.filter((row: { system?: true }) => !row.system)).to.have.length(1);
       const own = data.find((row: { collection: string }) => row.collection === 'platform_users');
       expect(own).to.include({ role, action: 'read', system: true }).and.not.have.property('id');
+    });
+
+    it('are filtered like the stored ones', async () => {
+      const role = await makeRole(service, { app_access: true }, [{ collection: 'place', action: 'read' }]);
+      const { ask } = await makePerson(service, role);
+      const found = async (filter: object) => {
+        const text = encodeURIComponent(JSON.stringify(filter));
+        const { data } = (await ask('GET', `/permissions?filter=${text}`)).body;
+        return data.map(({ collection, action }: { collection: string; action: string }) => `${action} ${collection}`);
+      };
+      expect(await found({ collection: { _eq: 'place' } })).to.deep.equal(['read place']);
+      expect(await found({ collection: { _in: ['platform_users', 'place'] } })).to.deep.equal([
+        'read place',
+        'read platform_users',
+      ]);
+      expect(await found({ _and: [{ role: { _eq: '$CURRENT_ROLE' } }, { action: { _eq: 'delete' } }] })).to.deep.equal([
+        'delete platform_comments',
+        'delete platform_presets',
+      ]);
+      expect(await found({ id: { _gt: 0 } })).to.deep.equal(['read place']);
+      expect(await found({ role: { _neq: role } })).to.deep.equal([]);
     });
 
     it('are not there without it', async () => {

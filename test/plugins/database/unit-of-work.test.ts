@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import pg from 'pg';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { failureOf } from '../../support/plugin.ts';
+import { statementsDuring } from '../../support/statements.ts';
 import { type Ground, holder, startGround } from './ground.ts';
 
 describe('units of work', () => {
@@ -162,21 +162,8 @@ describe('units of work', () => {
 
   describe('of one statement', () => {
     /** What PostgreSQL was told while `work` ran. */
-    const told = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
-      const texts: string[] = [];
-      const original = pg.Client.prototype.query;
-      pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-        const [statement] = args as [string | { text: string }];
-        texts.push((typeof statement === 'string' ? statement : statement.text).slice(0, 6));
-        return Reflect.apply(original, this, args);
-      } as typeof original;
-      try {
-        await work();
-      } finally {
-        pg.Client.prototype.query = original;
-      }
-      return texts;
-    };
+    const told = async (work: () => Promise<unknown>): Promise<readonly string[]> =>
+      (await statementsDuring(work)).map((text) => text.slice(0, 6));
     const last = (text: string, name?: string) =>
       db.query('insert into notes (text) values ($1)', [text], { last: true, ...(name ? { name } : {}) });
 

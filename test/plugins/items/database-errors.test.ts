@@ -52,7 +52,7 @@ describe('complaints of the database in the terms of the API', () => {
       { detail: 'Key (mail_column, hidden)=(a@b.c, s3cret) already exists.' },
       { code: 'RECORD_NOT_UNIQUE', field: 'mail' },
     ],
-    ['23505', { detail: 'Key (hidden)=(s3cret) already exists.' }, { code: 'RECORD_NOT_UNIQUE', field: 'hidden' }],
+    ['23505', { detail: 'Key (hidden)=(s3cret) already exists.' }, { code: 'RECORD_NOT_UNIQUE', field: null }],
     [
       '23505',
       { detail: 'Key (mail_column)=(s3cret) already exists.', where: 'SQL statement "insert into other …"' },
