@@ -1,17 +1,16 @@
 import type pg from 'pg';
 import utils from 'pg/lib/utils.js';
+import { serialize } from 'pg-protocol';
 
 /** The driver's connection, as a query of one's own sees it. */
 interface Wire {
-  readonly stream: { cork(): void; uncork(): void };
+  readonly stream: { readonly writable: boolean; write(bytes: Uint8Array): void };
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
-  parse(message: { text: string; name: string }): void;
-  bind(message: { portal: string; statement: string; values: unknown[]; valueMapper: unknown }): void;
-  execute(message: { portal: string; rows: number }): void;
-  close(message: { type: 'S'; name: string }): void;
-  sync(): void;
 }
+
+/** What follows every bound statement: run it, and say when it is over. */
+const END = Buffer.concat([serialize.execute(), serialize.sync()]);
 
 export type Texts = readonly (string | null)[];
 
@@ -35,23 +34,24 @@ class FirstRow implements pg.Submittable {
 
   submit(connection: pg.Connection): void {
     const wire = connection as unknown as Wire;
+    const bytes = this.#messages(wire);
+    if (wire.stream.writable) wire.stream.write(bytes);
+  }
+
+  /** All messages as one piece: a small statement costs this process little more than the call that sends it. */
+  #messages(wire: Wire): Uint8Array {
     const { name, text } = this;
-    wire.stream.cork();
     try {
-      if (name === '' || !(wire.parsedStatements[name] ?? wire.submittedNamedStatements[name])) {
-        wire.parse({ text, name });
-        if (name !== '') wire.submittedNamedStatements[name] = text;
-      }
-      wire.bind({ portal: '', statement: name, values: this.#values, valueMapper: utils.prepareValue });
-      wire.execute({ portal: '', rows: 0 });
+      const bind = serialize.bind({ statement: name, values: this.#values, valueMapper: utils.prepareValue });
+      if (name !== '' && (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) !== undefined)
+        return Buffer.concat([bind, END]);
+      const parse = serialize.parse({ text, name });
+      if (name !== '') wire.submittedNamedStatements[name] = text;
+      return Buffer.concat([parse, bind, END]);
     } catch (error) {
-      // A value that cannot be sent: what was sent of the statement is closed, and the connection stays of use.
-      delete wire.submittedNamedStatements[name];
-      wire.close({ type: 'S', name });
+      // A value that cannot be sent. Nothing was, so the connection only has to say that it is ready for the next.
       this.#done(error as Error);
-    } finally {
-      wire.sync();
-      wire.stream.uncork();
+      return serialize.sync();
     }
   }
 
