@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -90,10 +91,12 @@ describe('a database that ends connections or takes too long', () => {
       socket.write(
         `GET /items/long?limit=-1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.admin.token}\r\n\r\n`,
       );
-      socket.pause();
-      await end("state = 'idle in transaction'");
       let text = '';
       socket.setEncoding('latin1').on('data', (part) => (text += part));
+      // Its answer has begun, and goes on only when more of it is taken.
+      await once(socket, 'data');
+      socket.pause();
+      await end("state = 'idle in transaction'");
       const closed = new Promise((resolve) => socket.once('close', resolve));
       socket.resume();
       await closed;

@@ -34,6 +34,8 @@ describe('schema writes: tables in use', () => {
         const other = new pg.Client({ connectionString: database.url });
         await other.connect();
         try {
+          // Of two that wait for each other PostgreSQL ends the one that looks first: not this one.
+          await other.query(`set deadlock_timeout to '30s'`);
           await other.query('begin');
           await other.query('insert into one default values');
           const change = writes.createRelation(admin, { collection: 'many', field: 'one', related_collection: 'one' });

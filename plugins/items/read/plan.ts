@@ -1,0 +1,106 @@
+import { LRUCache } from 'lru-cache';
+import type { Caller } from '#kernel';
+import type { PermissionSet } from '../../access/contract.ts';
+import {
+  type Prepared,
+  type RawQuery,
+  type Read,
+  type Restricted,
+  spelledOut,
+  unknownField,
+} from '../../query/contract.ts';
+import type { Deps } from '../deps.ts';
+import { eventNames } from '../names.ts';
+import { castKey, keyField, type Target } from '../target.ts';
+import { isHeard } from './hooks.ts';
+import { isLong } from './long-read.ts';
+
+/** A read as a route asks for it: the query is only parsed when no compiled statement is remembered for its text. */
+export interface Asked {
+  readonly query: () => RawQuery;
+  /** The query as text, where the same text always means the same query. */
+  readonly text?: string;
+  readonly key?: unknown;
+  readonly keys?: readonly unknown[];
+  readonly unlimited?: boolean;
+  /** Row by row where it may be long, or always: what one reads who can take it in parts. */
+  readonly inParts?: 'long' | 'always';
+}
+
+export interface Plan {
+  prepared: Prepared;
+  readonly read: Restricted<Read>;
+  /**
+   * For a read that may be long and was not: the same as one text, which costs half. Null once it was long after all, or
+   * failed: from then on it goes through a cursor.
+   */
+  short?: Prepared | null;
+}
+
+const MAX_REMEMBERED_TEXT = 2000;
+/** Characters of all statements kept; the trees they came from weigh several times as much. */
+const MAX_REMEMBERED_STATEMENTS = 8_000_000;
+
+export type MakePlan = (caller: Caller, set: PermissionSet, target: Target, asked: Asked) => Promise<Plan>;
+
+/** From what was asked to a statement with the caller's permissions in it, or from memory. */
+export function createPlans({ schema, access, query, events }: Deps): MakePlan {
+  /** Compiled statements by everything they depend on: text, schema version, permission set. Never by user or key. */
+  const plans = new LRUCache<string, Plan>({
+    max: 2000,
+    // Short queries can make long statements (`*.*.*`), so what is kept is bounded by its size as well.
+    maxSize: MAX_REMEMBERED_STATEMENTS,
+    sizeCalculation: ({ prepared }, key) => key.length + 2 * prepared.text.length,
+  });
+
+  return async (caller, set, target, asked) => {
+    const { overview, collection } = target;
+    // Listeners want the rows, all of them.
+    const inParts = asked.inParts !== undefined && !isHeard(events, collection) ? asked.inParts : '';
+    const remembered =
+      asked.text !== undefined && asked.text.length <= MAX_REMEMBERED_TEXT && !asked.keys
+        ? `${overview.version}\n${set.version}\n${set.key}\n${collection.name}\n${asked.key === undefined ? inParts : 'key'}\n${asked.text}`
+        : undefined;
+    const listened = eventNames(collection, 'query').some((name) => events.has('filter', name));
+    const known = remembered !== undefined && !listened ? plans.get(remembered) : undefined;
+    if (known) {
+      // It came a second time, so it will come again. Cursors are made anew each time.
+      if (known.prepared.form === 'text') known.prepared = query.keep(known.prepared);
+      return known;
+    }
+    const asks = listened
+      ? await events.filter(eventNames(collection, 'query'), spelledOut(asked.query()), {
+          caller,
+          collection: collection.name,
+        })
+      : asked.query();
+    let unknown = false;
+    // Counts and groups belong to lists.
+    const ofOne = { ...asks, meta: undefined, aggregate: undefined, groupBy: undefined };
+    const parsed = query.parse(collection, asked.key === undefined ? asks : ofOne, {
+      overview,
+      visible: access.visible(set),
+      onUnknown: () => {
+        unknown = true;
+      },
+      unlimited: asked.unlimited ?? false,
+      single: asked.key !== undefined || collection.singleton,
+      ...(asked.keys ? { keys: asked.keys.map((key) => castKey(keyField(collection), key)) } : {}),
+    });
+    // A name that is left out may be that of a column made a moment ago.
+    if (unknown && (await schema.refresh()).version !== overview.version)
+      throw unknownField('in fields', collection.name);
+    const read = await access.restrict(asked.key === undefined ? parsed : onlyKey(parsed), caller, overview);
+    const inRows = inParts === 'always' ? !read.single && !read.aggregate : inParts === 'long' && isLong(read);
+    const made: Plan = { prepared: query.prepare(read, overview, inRows ? 'rows' : 'text'), read };
+    if (remembered !== undefined && !listened) plans.set(remembered, made);
+    return made;
+  };
+}
+
+/** The row whose key is filled in when the statement runs, beside whatever filter the query has. */
+function onlyKey(read: Read): Read {
+  const key = keyField(read.collection);
+  const test = { kind: 'test', use: { field: key }, operator: '_eq', values: [{ dynamic: 'key' }] } as const;
+  return { ...read, where: { kind: 'all', of: [test, read.where] }, order: [] };
+}

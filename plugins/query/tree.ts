@@ -1,0 +1,185 @@
+import type { Collection, Field } from '../schema/contract.ts';
+import type { Moment } from './moment.ts';
+
+// What a query is once it is parsed: nodes of rows, what they show, and the conditions on them.
+
+// biome-ignore format: a table by kind
+export const OPERATORS = [
+  '_eq', '_neq', '_ieq', '_nieq', '_lt', '_lte', '_gt', '_gte', '_in', '_nin', '_between', '_nbetween', '_null', '_nnull',
+  '_empty', '_nempty', '_contains', '_ncontains', '_icontains', '_nicontains', '_starts_with', '_nstarts_with',
+  '_istarts_with', '_nistarts_with', '_ends_with', '_nends_with', '_iends_with', '_niends_with', '_intersects',
+  '_nintersects', '_intersects_bbox', '_nintersects_bbox',
+] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** A value known only when the statement runs, so that a compiled statement serves many callers and moments. */
+export type Dynamic =
+  /** `via`: the way from the user's or role's row to the value. */
+  | { readonly dynamic: 'user' | 'role'; readonly via?: Via }
+  | ({ readonly dynamic: 'now' } & Moment)
+  /** The key of the one row asked for: lets one compiled statement read any of a collection's rows. */
+  | { readonly dynamic: 'key' };
+
+/** `$CURRENT_USER.company.name`: the fields from the row of the one who asks to the value. */
+export interface Via {
+  readonly start: Collection;
+  /** The row rule of `start`, where the caller's own query goes this way. */
+  readonly rule?: Where;
+  readonly path: readonly ViaStep[];
+  /** A to-many is on the way, so that there may be several values. */
+  readonly several: boolean;
+}
+
+export interface ViaStep {
+  readonly use: FieldUse;
+  /** What the field leads to, with the row rule that counts there. */
+  readonly to?: Collection;
+  readonly rule?: Where;
+}
+
+export type Value = string | number | boolean | null | Dynamic;
+
+export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second'] as const;
+export type DatePart = (typeof DATE_PARTS)[number];
+
+/** A function of a field (conventions, "Functions"): whole numbers, but for what lies inside a JSON value. */
+export type Fn =
+  | { readonly name: DatePart }
+  /** Elements of a JSON array; with `to` the rows behind a to-many alias, those under `rule` once restricted. */
+  | { readonly name: 'count'; readonly to?: Collection; readonly rule?: Where }
+  | { readonly name: 'json'; readonly path: readonly string[] };
+
+/** A field in a condition or an order. `when`: readable on some rows only, and null to the caller on the others. */
+export interface FieldUse {
+  readonly field: Field;
+  readonly fn?: Fn;
+  readonly when?: Where;
+  /** The field on the far side of a `$FOLLOW`, which is what has to be readable: there is no alias on this one. */
+  readonly follow?: Field;
+}
+
+export type Where =
+  | { readonly kind: 'all'; readonly of: readonly Where[] }
+  | { readonly kind: 'either'; readonly of: readonly Where[] }
+  | { readonly kind: 'test'; readonly use: FieldUse; readonly operator: Operator; readonly values: readonly Value[] }
+  /** Through a many-to-one: the one row it leads to; a missing row counts as a row of nulls. */
+  | {
+      readonly kind: 'one';
+      readonly use: FieldUse;
+      readonly to: Collection;
+      readonly where: Where;
+      /** The target's row rule, once restricted. */
+      readonly rule?: Where;
+    }
+  /** Through a to-many alias: some (or none) of the rows. */
+  | {
+      readonly kind: 'many';
+      readonly use: FieldUse;
+      readonly to: Collection;
+      readonly quantifier: 'some' | 'none';
+      /** Speaks of rows of its own; others on the same alias are about the same row. */
+      readonly own?: true;
+      readonly where: Where;
+      readonly rule?: Where;
+    }
+  /** Through a many-to-any: the row it leads to, where that is one of `to`. */
+  | {
+      readonly kind: 'any';
+      readonly use: FieldUse;
+      /** Names the collection of each row's target. */
+      readonly by: Field;
+      readonly to: Collection;
+      readonly where: Where;
+      readonly rule?: Where;
+    }
+  /** Inside a JSON value: `path` leads to what is compared. */
+  | {
+      readonly kind: 'inside';
+      readonly use: FieldUse;
+      readonly path: readonly string[];
+      readonly as: 'text' | 'number' | 'boolean';
+      readonly operator: Operator;
+      readonly values: readonly Value[];
+    }
+  | { readonly kind: 'fixed'; readonly value: boolean };
+
+export interface OrderStep {
+  readonly use: FieldUse;
+  /** Of a many-to-any: the field that names the collection. */
+  readonly by?: Field;
+  readonly to: Collection;
+  readonly rule?: Where;
+}
+
+export interface Order {
+  /** Relations on the way to the sorted column, each with its target's row rule once restricted. */
+  readonly path: readonly OrderStep[];
+  readonly use: FieldUse;
+  readonly descending: boolean;
+  /** Not asked for: default order and tie breaker, which need no permission. */
+  readonly implied?: true;
+}
+
+export type Pick =
+  | { readonly kind: 'column'; readonly key: string; readonly field: Field; readonly fn?: Fn; readonly when?: Where }
+  | { readonly kind: 'one'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
+  | { readonly kind: 'many'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
+  /** A to-many alias asked for by itself: the list of related keys. */
+  | { readonly kind: 'keys'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
+  /** A many-to-any: one read a collection; rows of others show the bare key. */
+  | {
+      readonly kind: 'any';
+      readonly key: string;
+      readonly field: Field;
+      readonly by: Field;
+      readonly reads: readonly Read[];
+      readonly when?: Where;
+    };
+
+export const AGGREGATES = [
+  'count',
+  'countAll',
+  'countDistinct',
+  'sum',
+  'sumDistinct',
+  'avg',
+  'avgDistinct',
+  'min',
+  'max',
+] as const;
+export type AggregateName = (typeof AGGREGATES)[number];
+
+/** Groups in place of rows (conventions, "Aggregation"). */
+export interface Aggregation {
+  readonly groups: readonly { readonly key: string; readonly use: FieldUse }[];
+  /** `use: null` counts rows. */
+  readonly functions: readonly { readonly name: AggregateName; readonly key: string; readonly use: FieldUse | null }[];
+  /** Places in `groups` or `functions`. */
+  readonly order: readonly {
+    readonly of: 'groups' | 'functions';
+    readonly at: number;
+    readonly descending: boolean;
+  }[];
+}
+
+/** One node of a query tree. `limit: null` means all rows. */
+export interface Read {
+  readonly collection: Collection;
+  readonly where: Where;
+  readonly search: string | null;
+  /** Fields the search term is compared with; filled by `parse`, narrowed by `restrict`. */
+  readonly searched: readonly FieldUse[];
+  /** Exactly these rows, in this order. */
+  readonly keys?: readonly (string | number)[];
+  readonly order: readonly Order[];
+  readonly limit: number | null;
+  readonly offset: number;
+  readonly pick: readonly Pick[];
+  /** Answers groups instead of rows; `pick` and `order` are empty then. */
+  readonly aggregate?: Aggregation;
+  readonly meta: readonly ('total_count' | 'filter_count')[];
+  /** A single object instead of a list: singletons and reads by key. */
+  readonly single: boolean;
+  /** The row rule alone, for `total_count`. Set by `restrict`. */
+  readonly rule?: Where;
+}
