@@ -77,6 +77,8 @@ export interface Access {
   ): Promise<Record<string, unknown>>;
   /** May the caller do this to some row at all? */
   may(caller: Caller, action: Action, collection: string): Promise<boolean>;
+  /** FORBIDDEN where not. For rules about payloads: what is wrong with a write is no business of those who may not write. */
+  demand(caller: Caller, action: Action, collection: string): Promise<void>;
   /** What a query of a caller with these permissions may speak of. */
   visible(permissions: PermissionSet): Visible;
   /** The fields the caller may read of a collection: for schema routes. */

@@ -1,4 +1,4 @@
-import { definePlugin } from '#kernel';
+import { definePlugin, fail } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { query, sealing } from '../query/contract.ts';
@@ -29,6 +29,10 @@ export default definePlugin({
       ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),
       admit: createAdmit({ permissions, substitute: createSubstitute(db) }),
       may: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
+      async demand(caller, action, collection) {
+        if ((await permissions(caller)).of(collection, action).length === 0)
+          throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
+      },
       visible: visibleTo,
       readableFields: createReadableFields(permissions),
     });

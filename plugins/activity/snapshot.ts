@@ -1,6 +1,5 @@
-import { identifier } from '../database/contract.ts';
+import { identifier, literal } from '../database/contract.ts';
 import type { Collection, Field } from '../schema/contract.ts';
-import { literal } from './literal.ts';
 
 type Expression = (alias: string, field: Field) => string;
 

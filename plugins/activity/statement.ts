@@ -1,7 +1,6 @@
-import { identifier } from '../database/contract.ts';
+import { identifier, literal } from '../database/contract.ts';
 import type { Collection } from '../schema/contract.ts';
 import type { Activity, Step } from './contract.ts';
-import { literal } from './literal.ts';
 import { differenceSql, snapshotSql } from './snapshot.ts';
 
 /** Parameters that say who acts: see `actor.ts`, which binds them in this order. */

@@ -1,4 +1,4 @@
-import { type Caller, type EventMeta, type EventsApi, Failures, fail, isSystem } from '#kernel';
+import { type EventMeta, type EventsApi, Failures, fail, isSystem } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { Activity } from '../activity/contract.ts';
 import type { Notifications } from '../notifications/contract.ts';
@@ -9,7 +9,7 @@ import type { FindSubject } from './subject.ts';
 type Payload = Readonly<Record<string, unknown>>;
 
 export interface RuleDeps {
-  readonly access: Pick<Access, 'may'>;
+  readonly access: Pick<Access, 'demand'>;
   readonly activity: Pick<Activity, 'record'>;
   readonly notifications: Notifications;
   readonly findSubject: FindSubject;
@@ -24,7 +24,7 @@ export function commentRules(deps: RuleDeps, events: EventsApi): void {
 
 /** Only who is signed in and may read an item comments on it. Mentions are stored with the comment or not at all. */
 async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
-  await allowed(deps, caller, 'create');
+  await deps.access.demand(caller, 'create', COMMENTS);
   if (caller.user === null && !isSystem(caller)) throw fail('FORBIDDEN', 'a comment needs a user');
   // Here and not by a permission's presets, which come too late to be checked.
   refuseMissing(payload);
@@ -41,15 +41,10 @@ async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta):
 
 /** What a comment is about stays, so that nobody's words end up under something else. */
 async function updated(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<undefined> {
-  await allowed(deps, caller, 'update');
+  await deps.access.demand(caller, 'update', COMMENTS);
   if (isSystem(caller)) return;
   const field = ['collection', 'item'].find((name) => payload[name] !== undefined);
   if (field !== undefined) throw refused(field, 'cannot be changed');
-}
-
-/** What is wrong with a write is no business of those who may not write. */
-async function allowed({ access }: RuleDeps, caller: Caller, action: 'create' | 'update'): Promise<void> {
-  if (!(await access.may(caller, action, COMMENTS))) throw fail('FORBIDDEN', `no ${action} permission on ${COMMENTS}`);
 }
 
 const refused = (field: string, what: string) => fail('INVALID_PAYLOAD', `${field} ${what}.`, { field, path: [field] });

@@ -16,7 +16,7 @@ export type Texts = readonly (string | null)[];
 
 /**
  * A statement of which the first row is wanted, as texts: what JSON that PostgreSQL made needs. It does not ask how the
- * columns are called and makes no row object, which is a tenth of what a small read costs this process.
+ * columns are called and makes no row object, which small reads feel (ADR 12).
  */
 class FirstRow implements pg.Submittable {
   readonly text: string;

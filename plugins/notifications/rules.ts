@@ -5,17 +5,14 @@ import { NOTIFICATIONS, STATUSES } from './collections.ts';
 type Payload = Readonly<Record<string, unknown>>;
 
 interface Deps {
-  readonly access: Pick<Access, 'may'>;
+  readonly access: Pick<Access, 'demand'>;
 }
 
 /** What holds for notifications whoever writes them. */
 export function notificationRules({ access }: Deps, events: EventsApi): void {
   const checked = (action: 'create' | 'update') =>
     events.onFilter(`notifications.${action}`, async (payload, { caller }) => {
-      // What is wrong with a write is no business of those who may not write.
-      if (!(await access.may(caller, action, NOTIFICATIONS))) {
-        throw fail('FORBIDDEN', `no ${action} permission on ${NOTIFICATIONS}`);
-      }
+      await access.demand(caller, action, NOTIFICATIONS);
       checkStatus(payload as Payload);
       return isSystem(caller) || action === 'create' ? undefined : withoutOrigin(payload as Payload);
     });

@@ -149,6 +149,7 @@ export const sealing = service<Sealing>('sealing', { version: '1.0.0' });
  * value reads as.
  */
 export { keptExpression, MASK, readExpression } from './compile/expression.ts';
+export { withoutValue } from './failures.ts';
 /** A GeoJSON geometry as text; INVALID_QUERY with the path for what is none. */
 export { geoJson } from './parse/geojson.ts';
 

@@ -1,11 +1,13 @@
 import { fail } from '#kernel';
 import { asUnavailable } from '../database/contract.ts';
 
+/** Without what a message quotes: unless it is a parameter, it may be out of a row that the caller may not read. */
+export const withoutValue = (message: string): string => message.replace(/:? ".*/s, '');
+
 /** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */
 export function asQueryError(error: unknown): never {
   const { code, message: text = '', where } = error as { code?: string; message?: string; where?: string };
-  // What is quoted and is no parameter may be out of a row that the caller may not read.
-  const message = /portal parameter/.test(where ?? '') ? text : text.replace(/:? ".*/s, '');
+  const message = /portal parameter/.test(where ?? '') ? text : withoutValue(text);
   if (typeof code === 'string' && /^22/.test(code)) throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
   // Class 54: more columns, deeper expressions or longer answers than PostgreSQL can handle.
   if (typeof code === 'string' && /^54/.test(code)) throw fail('INVALID_QUERY', `the query is too large: ${message}`);

@@ -12,10 +12,3 @@ export function objectName(...parts: readonly string[]): string {
   while (Buffer.byteLength(start) > MAX_NAME_BYTES - 11) start = start.slice(0, -1);
   return `${start}_${digest}`;
 }
-
-/** Text as an SQL literal, for DDL, which takes no parameters. */
-export function literal(text: string): string {
-  const quoted = `'${text.replaceAll("'", "''")}'`;
-  // Backslashes mean the same under every setting of standard_conforming_strings only in this form.
-  return text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted;
-}

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
+import { Reference } from './permissions/reading.ts';
 import {
   type Allowed,
   type Asked,
@@ -9,10 +10,9 @@ import {
   type Filter,
   type Model,
   type Nested,
-  Reference,
   Refused,
   type Row,
-} from './permissions-reference.ts';
+} from './permissions/shapes.ts';
 
 const SENSITIVE = ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data'];
 const MODEL: Model = {

@@ -71,6 +71,3 @@ export function keyOf(
     ...(own.length === columns.length && own.every(({ concealed }) => !concealed) ? { value } : {}),
   };
 }
-
-/** Without what a message quotes: unless it is a parameter, it may be out of any row. */
-export const withoutValue = (message: string): string => message.replace(/:? ".*/s, '');

@@ -1,6 +1,7 @@
 import { Failure, Failures, fail } from '#kernel';
+import { withoutValue } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
-import { type FieldOfParam, fieldOf, isComplaint, isFromInside, keyOf, paramOf, withoutValue } from './complaint.ts';
+import { type FieldOfParam, fieldOf, isComplaint, isFromInside, keyOf, paramOf } from './complaint.ts';
 
 /** PostgreSQL's complaint in the terms of the API (conventions, errors 2 and 4), naming collection, field and value. */
 export function asWriteError(

@@ -1,4 +1,3 @@
-import type { Field } from '../../schema/contract.ts';
 import type { Aggregation, FieldUse, Read } from '../contract.ts';
 import { shownSql } from './expression.ts';
 import { operandSql } from './operand.ts';
@@ -60,7 +59,7 @@ function computed(statement: Statement, alias: string, read: Read, { name, use }
   }
   const distinct = name.endsWith('Distinct') ? 'distinct ' : '';
   const value = operandSql(statement, alias, use);
-  return `${name.replace('Distinct', '')}(${distinct}${distinct ? comparable(value, use) : least(value, use, name)})`;
+  return `${name.replace('Distinct', '')}(${distinct}${distinct ? comparable(value, use) : ordered(value, use, name)})`;
 }
 
 /** Types without an order or equality of their own are compared as they read. */
@@ -69,13 +68,13 @@ const comparable = (value: string, { field, fn }: FieldUse): string =>
     ? `${value}::text`
     : value;
 
-const least = (value: string, { field }: FieldUse, name: string): string =>
+const ordered = (value: string, { field }: FieldUse, name: string): string =>
   field.type === 'uuid' && (name === 'min' || name === 'max') ? `${value}::text` : value;
 
 /** Exact types stay texts, as they are in rows. */
 function shownResult({ name, use }: AggregateFn, value: string): string {
   if (!use || name.startsWith('count')) return value;
   const { field } = use;
-  if (name === 'min' || name === 'max') return field.type === 'uuid' ? value : shownSql(value, field as Field);
+  if (name === 'min' || name === 'max') return field.type === 'uuid' ? value : shownSql(value, field);
   return field.type === 'bigInteger' || field.type === 'decimal' ? `${value}::text` : value;
 }

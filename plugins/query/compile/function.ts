@@ -7,13 +7,13 @@ import { whereClause, whereSql } from './where.ts';
 
 const PARTS: Partial<Readonly<Record<DatePart, string>>> = { weekday: 'dow' };
 
-/** A function of a field of the row `alias`, or of a value made from it; whole numbers but for `json`. */
+/** A function of a field of the row `alias`; whole numbers but for `json`. */
 export function functionSql(
   statement: Statement,
   alias: string,
   { field, fn }: FieldUse & { readonly fn: NonNullable<FieldUse['fn']> },
-  value = field.column ? columnOf(alias, field) : '',
 ): string {
+  const value = field.column ? columnOf(alias, field) : '';
   if (fn.name === 'json') return `(${jsonbOf(field, value)} #> ${statement.param(fn.path, 'text[]')})`;
   if (fn.name !== 'count') return partSql(field, fn.name, value);
   if (!fn.to)

@@ -1,7 +1,8 @@
+import { literal } from '../../database/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
-import { columnOf, literal, quote, type Statement } from './statement.ts';
+import { columnOf, quote, type Statement } from './statement.ts';
 
 /** The condition that ties a row behind a to-many alias to its parent; undefined where nothing does. */
 export function childLink(

@@ -2,7 +2,7 @@ import type { Order, OrderStep } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
 import { anyLink, childLink } from './links.ts';
 import { operandSql } from './operand.ts';
-import { type Statement, tableOf } from './statement.ts';
+import { columnOf, type Statement, tableOf } from './statement.ts';
 import { conjunction, whereClause, whereSql, wrapped } from './where.ts';
 
 export interface Term {
@@ -37,16 +37,13 @@ function orderValue(statement: Statement, alias: string, order: Order, joins: st
 function joinStep(statement: Statement, at: string, step: OrderStep, joins: string[]): string {
   const joined = statement.alias();
   const from = operandSql(statement, at, step.use);
-  const link = step.by ? anyLink(joined, step.to, at, from, step.by) : `${joined}.${targetColumn(step)} = ${from}`;
+  const link = step.by
+    ? anyLink(joined, step.to, at, from, step.by)
+    : `${columnOf(joined, targetField(step.use.field, step.to))} = ${from}`;
   const rule = wrapped(step.rule && whereSql(statement, joined, step.rule));
   joins.push(` left join ${tableOf(step.to.table)} ${joined} on ${conjunction([link, rule])}`);
   return joined;
 }
-
-const targetColumn = ({ use, to }: OrderStep): string => {
-  const { column } = targetField(use.field, to);
-  return `"${(column as { name: string }).name.replaceAll('"', '""')}"`;
-};
 
 function firstBehind(statement: Statement, at: string, step: OrderStep, rest: Order): string {
   const child = statement.alias();

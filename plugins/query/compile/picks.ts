@@ -1,10 +1,11 @@
+import { literal } from '../../database/contract.ts';
 import type { Pick, Read } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
 import { shownSql } from './expression.ts';
 import { functionSql } from './function.ts';
 import { anyLink, childLink } from './links.ts';
 import { conditionsOf, rowJson, rowsSql } from './rows.ts';
-import { columnOf, literal, quote, type Statement, tableOf } from './statement.ts';
+import { columnOf, quote, type Statement, tableOf } from './statement.ts';
 import { conjunction, whereSql, wrapped } from './where.ts';
 
 type Of<K extends Pick['kind']> = Extract<Pick, { kind: K }>;

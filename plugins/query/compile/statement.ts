@@ -47,12 +47,6 @@ export function quote(name: string): string {
   return quoted;
 }
 
-/** A name from the overview as a text in the statement. */
-export const literal = (text: string): string => {
-  const escaped = text.replaceAll("'", "''");
-  return escaped.includes('\\') ? `E'${escaped.replaceAll('\\', '\\\\')}'` : `'${escaped}'`;
-};
-
 /** Collections without a table are never read: whoever asks for one has made a mistake. */
 export function tableOf(table: Collection['table']): string {
   if (!table) throw new Error('a collection without a table cannot be read');

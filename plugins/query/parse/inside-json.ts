@@ -59,7 +59,7 @@ function kindOf(operator: Operator, raw: unknown): 'text' | 'number' | 'boolean'
 const TYPES = { text: 'unknown', number: 'decimal', boolean: 'boolean' } as const satisfies Record<string, FieldType>;
 
 /** What operators and operands are checked against: the value inside has no field of its own. */
-export const standIn = (field: Field, as: keyof typeof TYPES): Field => ({
+const standIn = (field: Field, as: keyof typeof TYPES): Field => ({
   ...field,
   type: TYPES[as],
   column: null,

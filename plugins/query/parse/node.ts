@@ -1,5 +1,5 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { Read } from '../contract.ts';
+import type { RawQuery, Read } from '../contract.ts';
 import { parseAggregate } from './aggregate.ts';
 import { parseFilter } from './filter.ts';
 import { parsePaging } from './paging.ts';
@@ -9,19 +9,13 @@ import { type Scope, spend } from './scope.ts';
 import { invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
 import { parseSort, withDefaults } from './sort.ts';
 
+type Parameters = Pick<
+  RawQuery,
+  'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search' | 'alias' | 'aggregate' | 'groupBy'
+>;
+
 /** One node's parameters without their underscores; `below` holds the nodes of its relations. */
-export interface Node {
-  readonly filter?: unknown;
-  readonly sort?: unknown;
-  readonly limit?: unknown;
-  readonly offset?: unknown;
-  readonly page?: unknown;
-  readonly search?: unknown;
-  readonly alias?: unknown;
-  readonly aggregate?: unknown;
-  readonly groupBy?: unknown;
-  readonly below?: Readonly<Record<string, unknown>>;
-}
+export type Node = Parameters & { readonly below?: Readonly<Record<string, unknown>> };
 
 const NOTHING: Node = {};
 // biome-ignore format: a list of names

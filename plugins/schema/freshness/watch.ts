@@ -1,7 +1,6 @@
 import type { Log } from '#kernel';
 import { notifySql } from '../../cluster/contract.ts';
-import { type Db, identifier } from '../../database/contract.ts';
-import { literal } from '../names.ts';
+import { type Db, identifier, literal } from '../../database/contract.ts';
 
 /** The bus channel on which changes of the schema are announced. */
 export const CHANNEL = 'schema';

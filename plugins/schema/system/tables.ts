@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Db, identifier, type Migration } from '../../database/contract.ts';
+import { type Db, identifier, literal, type Migration } from '../../database/contract.ts';
 import type { SystemCollection } from '../contract.ts';
-import { literal, objectName } from '../names.ts';
+import { objectName } from '../names.ts';
 import { columnDefinition } from './column-definition.ts';
 import { type Declarations, primaryField } from './declarations.ts';
 

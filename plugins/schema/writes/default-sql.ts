@@ -1,5 +1,5 @@
+import { literal } from '../../database/contract.ts';
 import type { FieldType } from '../contract.ts';
-import { literal } from '../names.ts';
 import { invalid } from './payload.ts';
 
 const NUMBERS: readonly FieldType[] = ['integer', 'bigInteger', 'float', 'decimal'];

@@ -1,4 +1,4 @@
-import { type Caller, type EventMeta, fail } from '#kernel';
+import { type EventMeta, fail } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 
@@ -6,22 +6,11 @@ export type Payload = Readonly<Record<string, unknown>>;
 
 export interface RuleDeps {
   readonly db: Db;
-  readonly access: Pick<Access, 'may'>;
+  readonly access: Pick<Access, 'demand'>;
 }
 
 /** The rows an update is about; none where a row is created. */
 export const keysOf = ({ keys }: EventMeta): readonly string[] => (Array.isArray(keys) ? keys.map(String) : []);
-
-/** Rules say what is wrong with a write, so they come after the question whether the caller may write at all. */
-export async function allowed(
-  { access }: RuleDeps,
-  caller: Caller,
-  action: 'create' | 'update' | 'delete',
-  collection: string,
-): Promise<void> {
-  if (!(await access.may(caller, action, collection)))
-    throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
-}
 
 /** Rules, owners and sessions go by the id: a row that took another one would take over what belongs to that. */
 export function checkSameId(payload: Payload, keys: readonly string[]): void {

@@ -1,6 +1,6 @@
 import { type EventsApi, fail } from '#kernel';
 import { ACTIONS, PUBLIC_ROLE } from '../../access/contract.ts';
-import { allowed, has, type Payload, type RuleDeps } from './change.ts';
+import { has, type Payload, type RuleDeps } from './change.ts';
 
 const PERMISSIONS = 'platform_permissions';
 const OBJECTS = ['permissions', 'validation', 'presets'];
@@ -9,7 +9,7 @@ const OBJECTS = ['permissions', 'validation', 'presets'];
 export function permissionRules(deps: RuleDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const) {
     events.onFilter(`permissions.${verb}`, async (payload, { caller }) => {
-      await allowed(deps, caller, verb, PERMISSIONS);
+      await deps.access.demand(caller, verb, PERMISSIONS);
       return checked(payload as Payload);
     });
   }

@@ -3,7 +3,7 @@ import { PUBLIC_ROLE } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { table } from '../tables.ts';
 import { makesNoAdmins } from './admins.ts';
-import { allowed, checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
+import { checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
 const ROLES = 'platform_roles';
@@ -21,7 +21,7 @@ const refused = (reason: string, field?: string) =>
   fail('INVALID_PAYLOAD', reason, field === undefined ? {} : { field, path: [field] });
 
 async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
-  await allowed(deps, caller, 'create', ROLES);
+  await deps.access.demand(caller, 'create', ROLES);
   makesNoAdmins(caller, payload);
   const { key } = payload;
   if (key === undefined || key === null) return without(payload, ['key']);
@@ -34,7 +34,7 @@ async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta):
 
 async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
   const keys = keysOf(meta);
-  await allowed(deps, meta.caller, 'update', ROLES);
+  await deps.access.demand(meta.caller, 'update', ROLES);
   makesNoAdmins(meta.caller, payload);
   checkSameId(payload, keys);
   if (keys.includes(PUBLIC_ROLE)) {
@@ -58,7 +58,7 @@ async function isKeyOf(db: Db, key: unknown, ids: readonly string[]): Promise<bo
 
 /** Permissions and presets go with the role; its users lose it and are suspended, all or nothing. */
 async function deleted({ db, access }: RuleDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
-  await allowed({ db, access }, caller, 'delete', ROLES);
+  await access.demand(caller, 'delete', ROLES);
   if (ids.includes(PUBLIC_ROLE)) throw refused('The Public role cannot be deleted.');
   await keepAnAdmin(db, { roles: ids });
   await db.query(`delete from ${table(db, 'permissions')} where role = any($1::uuid[])`, [ids]);

@@ -4,7 +4,7 @@ import type { Db } from '../../database/contract.ts';
 import { STATUSES } from '../collections.ts';
 import { table } from '../tables.ts';
 import { sparesAdmins } from './admins.ts';
-import { allowed, checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
+import { checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
 import { checkEmail } from './email.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
@@ -20,7 +20,7 @@ export function userRules(deps: RuleDeps, events: EventsApi): void {
 }
 
 async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, meta: EventMeta): Promise<Payload> {
-  await allowed(deps, meta.caller, verb, USERS);
+  await deps.access.demand(meta.caller, verb, USERS);
   // A client that sends back what it read sends masks; they say nothing.
   const payload = without(
     raw,
@@ -48,7 +48,7 @@ async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, 
 }
 
 async function deleted(deps: RuleDeps, payload: unknown, meta: EventMeta): Promise<undefined> {
-  await allowed(deps, meta.caller, 'delete', USERS);
+  await deps.access.demand(meta.caller, 'delete', USERS);
   await keepAnAdmin(deps.db, { users: payload as string[] });
 }
 
