@@ -5,6 +5,15 @@ export { type Capability, capabilities, listsWiden, type Subject } from './capab
 export type { Host, HostMembers } from './capabilities/host.ts';
 export type { LedgerEntry } from './capabilities/ledger.ts';
 export type { AsSystem, EventsApi } from './capabilities/own.ts';
+export {
+  type Invocation,
+  Refusal,
+  type RefusalCode,
+  type RemoteMethod,
+  type SecretReference,
+  Secrets,
+} from './capabilities/remote.ts';
+export type { Admitted, SubjectSketch, Subjects } from './capabilities/subjects.ts';
 export type { Environment } from './config/read.ts';
 export { type Caller, isSystem, publicCaller, requestScope } from './context.ts';
 export { ERRORS, type ErrorCode, envelope, Failure, Failures, fail } from './errors.ts';

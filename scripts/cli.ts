@@ -4,9 +4,12 @@ import { composition } from '../plugins/preset.ts';
 
 /**
  * The command line: `bootstrap` prepares the database and ends, `start` serves, `up` is both in one process. Commands of
- * plugins stand beside them.
+ * plugins stand beside them. `--safe` leaves out every package made by others.
  */
-const program = new Command('tenon').description('A content service for PostgreSQL').showHelpAfterError();
+const program = new Command('tenon')
+  .description('A content service for PostgreSQL')
+  .showHelpAfterError()
+  .option('--safe', 'loads no package made by others');
 
 let kernel: Kernel | undefined;
 let stopping: Promise<never> | undefined;
@@ -64,6 +67,7 @@ for (const [name, about] of [
   program
     .command(name)
     .description(about)
+    .option('--safe', 'loads no package made by others')
     .action(async () => serve(kernel as Kernel));
 }
 
@@ -78,7 +82,8 @@ program
   });
 
 try {
-  kernel = await boot(composition());
+  const isSafe = process.argv.includes('--safe');
+  kernel = await boot(composition(), isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {});
   for (const { name, about, run } of kernel.commands.values()) {
     program
       .command(name)

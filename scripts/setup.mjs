@@ -1,6 +1,9 @@
 /**
  * Installs the dependencies where they are missing or not those of package-lock.json, and says nothing otherwise. Plain
  * JavaScript for any Node from 18 on: the Node that runs the service is one of the dependencies.
+ *
+ * Packages may run scripts of theirs only where package.json allows it (`allowScripts`): the others bring what they need,
+ * and one of them would try to compile for whatever Node installs it.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,6 +13,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const BUILT = 'node_modules/.tenon-built';
+const allowed = () =>
+  Object.entries(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).allowScripts)
+    .filter(([name, isAllowed]) => isAllowed && existsSync(join(root, 'node_modules', name)))
+    .map(([name]) => name);
 const packagesIn = (path) => JSON.parse(readFileSync(join(root, path), 'utf8')).packages;
 
 function isInstalled() {
@@ -21,6 +29,13 @@ function isInstalled() {
     return found !== undefined && found.version === wanted.version && found.integrity === wanted.integrity;
   });
 }
+
+/** Have the allowed scripts run for this installation? */
+const isBuilt = () => existsSync(join(root, BUILT)) && readFileSync(join(root, BUILT), 'utf8') === lockHash();
+const lockHash = () =>
+  createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
 
 /** Packages for other machines, and in production those that only tests and checks need. */
 const isOptional = ({ optional, devOptional, peer, dev }) =>
@@ -56,13 +71,21 @@ function isAlive(lock) {
 }
 
 function install() {
-  if (isInstalled()) return;
-  console.error('Installing dependencies …');
-  const npm = process.env.npm_execpath;
-  const [command, ...before] = npm?.endsWith('js') ? [process.execPath, npm] : ['npm'];
-  // Not `npm ci`: it gives up where the lock file lacks optional packages of other machines that a registry did not have.
-  const options = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status, error } = spawnSync(command, [...before, ...options], {
+  if (!isInstalled()) {
+    console.error('Installing dependencies …');
+    // Not `npm ci`: it gives up where the lock file lacks optional packages of other machines that a registry did not have.
+    npm('install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts');
+  }
+  if (!process.exitCode && !isBuilt()) {
+    npm('rebuild', ...allowed(), '--ignore-scripts=false');
+    if (!process.exitCode) writeFileSync(join(root, BUILT), lockHash());
+  }
+}
+
+function npm(...args) {
+  const path = process.env.npm_execpath;
+  const [command, ...before] = path?.endsWith('js') ? [process.execPath, path] : ['npm'];
+  const { status, error } = spawnSync(command, [...before, ...args, '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -79,5 +102,5 @@ function warm() {
   spawnSync(join(root, 'scripts/node'), [join(root, 'scripts/cli.ts'), 'audit'], { cwd: root, stdio: 'ignore' });
 }
 
-if (!isInstalled()) withLock(install);
+if (!isInstalled() || !isBuilt()) withLock(install);
 if (!process.exitCode) warm();

@@ -1,12 +1,16 @@
 import type { SchemaObject } from 'ajv';
+import type { Caller } from '../context.ts';
 import type { Facet } from '../facets.ts';
 import { facet } from '../facets.ts';
+import type { RemoteMethod } from './remote.ts';
 
 /** Who holds a grant. */
 export interface Subject {
   readonly name: string;
   readonly version: string;
   readonly runtime: 'internal' | 'confined' | 'full';
+  /** For grants that let their holder act without a user's permissions. The ledger counts each time. */
+  asSystem(reason: string): Caller;
 }
 
 /**
@@ -20,6 +24,8 @@ export interface Capability<Grant = unknown, Api = unknown> {
   /** JSON schema of a grant in a manifest. */
   readonly schema: SchemaObject;
   bind(grant: Grant, subject: Subject): Api;
+  /** What of the bound object confined code may call, from another process. */
+  readonly remote?: Readonly<Record<string, RemoteMethod<Api>>>;
   /** Sentences for consent and audit. */
   describe(grant: Grant): readonly string[];
   /** Does `after` allow anything that `before` did not? */

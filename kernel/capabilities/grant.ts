@@ -8,9 +8,13 @@ export function grantsOf({ manifest }: PluginPackage): ReadonlyMap<string, unkno
   return new Map<string, unknown>([
     ['services', { provides: manifest.provides ?? {}, uses: manifest.uses ?? {} }],
     ...(manifest.config ? [['config', manifest.config] as const] : []),
-    ...Object.entries(manifest.capabilities ?? {}),
+    ...held(manifest.capabilities ?? {}),
   ]);
 }
+
+/** `false` asks for nothing. */
+export const held = (grants: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] =>
+  Object.entries(grants).filter(([, grant]) => grant !== false);
 
 /**
  * Checks a package's grants and contribution sections against the schemas their owners brought, just before its

@@ -6,6 +6,7 @@ import type { AnyCapability, Subject } from './capability.ts';
 import { grantsOf } from './grant.ts';
 import type { Ledger } from './ledger.ts';
 import type { AsSystem, EventsApi, ServicesApi } from './own.ts';
+import type { Subjects } from './subjects.ts';
 
 type Hook = () => Promise<void> | void;
 
@@ -17,6 +18,7 @@ export interface HostMembers {
   readonly log: Log;
   readonly events: EventsApi;
   readonly asSystem: AsSystem;
+  readonly subjects: Subjects;
 }
 
 /** What a plugin is given: exactly what its manifest declares, and nothing else to hold on to. */

@@ -11,18 +11,24 @@ export interface LedgerEntry {
   readonly lastAt: string;
 }
 
-const MAX_ENTRIES = 1000;
+/** For each plugin or package: one that makes many different entries pushes out its own. */
+const MAX_ENTRIES = 500;
 
 /** Who acted without a user, and who was refused what, since start: bounded counters, not a history. */
 export class Ledger {
-  readonly #entries = new Map<string, LedgerEntry>();
+  readonly #entries = new Map<string, Map<string, LedgerEntry>>();
 
   record(kind: LedgerKind, plugin: string, what: string): void {
-    const key = `${kind}\0${plugin}\0${what}`;
-    const before = this.#entries.get(key);
-    this.#entries.delete(key);
-    if (this.#entries.size >= MAX_ENTRIES) this.#entries.delete(this.#entries.keys().next().value as string);
-    this.#entries.set(key, {
+    let own = this.#entries.get(plugin);
+    if (!own) {
+      own = new Map();
+      this.#entries.set(plugin, own);
+    }
+    const key = `${kind}\0${what}`;
+    const before = own.get(key);
+    own.delete(key);
+    if (own.size >= MAX_ENTRIES) own.delete(own.keys().next().value as string);
+    own.set(key, {
       kind,
       plugin,
       what,
@@ -33,6 +39,6 @@ export class Ledger {
   }
 
   entries(): readonly LedgerEntry[] {
-    return [...this.#entries.values()];
+    return [...this.#entries.values()].flatMap((own) => [...own.values()]);
   }
 }

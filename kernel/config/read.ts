@@ -8,7 +8,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Declarations = ReadonlyMap<string, { readonly owner: string; readonly key: ConfigKey }>;
 
 export interface Config {
+  /** By declared name; under a pattern such as `SERVICE_EXT_*` everything that fits it, by its own name. */
   readonly values: ReadonlyMap<string, unknown>;
+  /** What the file named by CONFIG_PATH says. */
+  readonly file: Environment;
   /** Names set in the environment that look like declared ones, each with what was probably meant. */
   readonly suspects: readonly { name: string; meant: string }[];
 }
@@ -21,13 +24,13 @@ export const processEnvironment = (): Environment => process.env;
  * holds the value. All wrong values are reported together.
  */
 export function readConfig(environment: Environment, declared: Declarations): Config {
-  const source = { ...environment, ...fileOf(environment) };
+  const file = fileOf(environment);
+  const source = { ...environment, ...file };
   const values = new Map<string, unknown>();
   const wrong: string[] = [];
   for (const [name, { key }] of declared) {
     try {
-      const raw = rawValue(source, name);
-      values.set(name, raw === undefined ? key.default : cast(raw, key));
+      values.set(name, name.endsWith('*') ? fitting(source, name, key) : settingOf(source, name, key));
     } catch (error) {
       if (!(error instanceof CastError)) throw error;
       wrong.push(`${name} ${error.message}`);
@@ -36,7 +39,20 @@ export function readConfig(environment: Environment, declared: Declarations): Co
   if (wrong.length > 0) {
     throw new BootFailure('kernel', 'config', wrong.join('\n'), { remedy: 'correct the named settings' });
   }
-  return { values, suspects: resembling(Object.keys(source), [...declared.keys()]) };
+  return { values, file, suspects: resembling(Object.keys(source), [...declared.keys()]) };
+}
+
+function settingOf(source: Environment, name: string, key: ConfigKey): unknown {
+  const raw = rawValue(source, name);
+  return raw === undefined ? key.default : cast(raw, key);
+}
+
+function fitting(source: Environment, pattern: string, key: ConfigKey): Readonly<Record<string, unknown>> {
+  const prefix = pattern.slice(0, -1);
+  const names = Object.keys(source)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.replace(/_FILE$/, ''));
+  return Object.freeze(Object.fromEntries([...new Set(names)].map((name) => [name, settingOf(source, name, key)])));
 }
 
 function rawValue(source: Environment, name: string): string | undefined {

@@ -6,8 +6,12 @@ import { checkGrants } from '../capabilities/grant.ts';
 import { createHost, type HookStore } from '../capabilities/host.ts';
 import { Ledger } from '../capabilities/ledger.ts';
 import { ownCapabilities } from '../capabilities/own.ts';
+import { SubjectStore } from '../capabilities/subjects.ts';
 import type { ConfigKey } from '../config/cast.ts';
 import { type Environment, processEnvironment, readConfig } from '../config/read.ts';
+import { redactor } from '../config/redact.ts';
+import { makeSystemCaller } from '../context.ts';
+import { fail } from '../errors.ts';
 import { type Deferral, Events } from '../events.ts';
 import { FacetStore } from '../facets.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
@@ -28,8 +32,14 @@ export const KERNEL_CONFIG = {
   LOG_STYLE: { type: 'string', default: 'pretty', enum: ['pretty', 'raw'], about: 'raw writes JSON lines' },
   SHUTDOWN_TIMEOUT: { type: 'duration', default: 10_000, about: 'how long running requests may take when stopping' },
   EXTENSIONS_PATH: { type: 'string', default: './extensions/local', about: 'folder of packages made by others' },
+  SAFE_MODE: { type: 'boolean', default: false, about: 'loads no package made by others' },
   CONFIG_PATH: { type: 'string', default: '.env', about: 'file whose settings win over the environment' },
 } as const satisfies Record<string, ConfigKey>;
+
+/** Our own plugins say under `system` why they act without a user. */
+const notHere = (): never => {
+  throw fail('CAPABILITY_DENIED', 'a plugin acts without a user by host.asSystem');
+};
 
 interface Loaded {
   readonly plugin: Discovered;
@@ -64,7 +74,8 @@ export interface BootOptions {
 export async function boot(composition: Composition, options: BootOptions = {}): Promise<Kernel> {
   const environment = options.environment ?? processEnvironment();
   const extensions = environment.EXTENSIONS_PATH ?? composition.local ?? KERNEL_CONFIG.EXTENSIONS_PATH.default;
-  const { found, refused } = await discover({ ...composition, local: extensions });
+  const isSafe = /^(true|1)$/i.test(environment.SAFE_MODE ?? '');
+  const { found, refused } = await discover({ ...composition, local: isSafe ? undefined : extensions });
 
   const declared = new Map<string, { owner: string; key: ConfigKey }>();
   for (const [name, key] of Object.entries(KERNEL_CONFIG)) declared.set(name, { owner: 'kernel', key });
@@ -95,7 +106,21 @@ export async function boot(composition: Composition, options: BootOptions = {}):
         ]),
       ),
     );
-  for (const one of ownCapabilities({ log, events, services, ledger, config: configOf })) {
+  const removeOwner = (owner: string): void => {
+    for (const store of [facets, events, services]) store.removeOwner(owner);
+  };
+  const subjects = new SubjectStore({
+    capabilities: () => known(),
+    ledger,
+    asSystem: (who, reason) => {
+      ledger.record('system', who, reason);
+      return makeSystemCaller(who, reason);
+    },
+    removeOwner,
+    account: () => ({ may: audit(), did: ledger.entries() }),
+    redact: redactor({ ...environment, ...config.file }),
+  });
+  for (const one of [...ownCapabilities({ log, events, services, ledger, config: configOf }), subjects.capability()]) {
     facets.contribute('kernel', capabilities, one, { names: [one.name] });
   }
   const known = (): ReadonlyMap<string, AnyCapability> => facets.read('kernel', capabilities as never);
@@ -113,7 +138,7 @@ export async function boot(composition: Composition, options: BootOptions = {}):
   /** Packages of others are left out of what runs; one of our own stops the boot. */
   function leaveOut(plugin: Discovered, failure: BootFailure): void {
     if (plugin.core) throw failure;
-    for (const store of [facets, events, services]) store.removeOwner(plugin.name);
+    removeOwner(plugin.name);
     log.error({ owner: plugin.name, phase: failure.phase }, failure.message);
   }
 
@@ -129,12 +154,22 @@ export async function boot(composition: Composition, options: BootOptions = {}):
       );
     }
     const hooks: HookStore = { migrate: [], start: [], stop: [] };
-    const subject: Subject = { name: plugin.name, version: plugin.version, runtime: 'internal' };
+    const subject: Subject = { name: plugin.name, version: plugin.version, runtime: 'internal', asSystem: notHere };
     const host = createHost(plugin, subject, { facets, ledger, capabilities: known }, hooks);
     const result: unknown = module.default.register(host);
     if (result instanceof Promise) throw new BootFailure(plugin.name, 'register', 'register must be synchronous');
     return { plugin, hooks };
   }
+
+  const audit = (): readonly AuditLine[] =>
+    [
+      ...auditReport(
+        loaded.map(({ plugin }) => ({ plugin, runtime: 'internal' as const })),
+        known(),
+        (id) => facets.definition(id),
+      ),
+      ...subjects.lines(),
+    ].sort((a, b) => (a.name < b.name ? -1 : 1));
 
   const limits = { ...TIMEOUTS, ...options.timeouts };
   const stopping: (() => Promise<void>)[] = [];
@@ -168,12 +203,7 @@ export async function boot(composition: Composition, options: BootOptions = {}):
       return loaded.map(({ plugin }) => plugin);
     },
     commands: facets.read('kernel', commands as never),
-    audit: () =>
-      auditReport(
-        loaded.map(({ plugin }) => ({ plugin, runtime: 'internal' as const })),
-        known(),
-        (id) => facets.definition(id),
-      ),
+    audit,
     migrate: () => run('migrate'),
     start: () => run('start'),
     async listen() {

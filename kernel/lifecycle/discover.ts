@@ -29,17 +29,23 @@ export async function discover({ plugins, local }: Composition): Promise<Discove
   const found: Discovered[] = core;
   const refused: BootFailure[] = [];
   for (const folder of local ? await subfolders(local) : []) {
+    if (!(await isPlugin(folder))) continue;
     try {
-      const one = await readPackage(folder, false);
-      if (one.manifest.type !== 'plugin') {
-        throw new BootFailure(one.name, 'validate', `packages of type "${one.manifest.type}" are not loaded yet`);
-      }
-      found.push(one);
+      found.push(await readPackage(folder, false));
     } catch (error) {
       refused.push(BootFailure.from(folder, 'discover', error));
     }
   }
   return { found: withoutDoubles(found, refused), refused };
+}
+
+/** Packages of other types, and broken ones, are for a plugin that knows what to make of them. */
+async function isPlugin(folder: string): Promise<boolean> {
+  try {
+    return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))['service:extension'].type === 'plugin';
+  } catch {
+    return false;
+  }
 }
 
 async function readPackage(folder: string, core: boolean): Promise<Discovered> {

@@ -5,7 +5,8 @@ const ranges = { type: 'object', additionalProperties: { type: 'string', minLeng
 
 export const configSchema: SchemaObject = {
   type: 'object',
-  propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' },
+  // A name that ends in `*` stands for all that begin so.
+  propertyNames: { pattern: '^[A-Z][A-Z0-9_]*\\*?$' },
   additionalProperties: {
     type: 'object',
     additionalProperties: false,
@@ -23,8 +24,9 @@ export const configSchema: SchemaObject = {
 };
 
 /**
- * The manifest: the `service:extension` key of a package.json, one shape for core and strangers. Unknown or misplaced
- * members are refused, never stripped, so that an intent to be confined cannot vanish. Sections under `contributes`
+ * The manifest of a plugin: the `service:extension` key of a package.json, one shape for core and strangers. Unknown or
+ * misplaced members are refused, never stripped. The other types of packages have a shape of their own, which the plugin
+ * knows that runs them. Sections under `contributes`
  * and grants under `capabilities` are checked against the schemas their owners bring (see `validate.ts`).
  */
 export const manifestSchema: SchemaObject = {
@@ -32,20 +34,15 @@ export const manifestSchema: SchemaObject = {
   additionalProperties: false,
   required: ['type', 'path', 'host'],
   properties: {
-    type: {
-      enum: ['plugin', 'endpoint', 'hook', 'operation', 'bundle', 'interface', 'display', 'layout', 'module', 'panel'],
-    },
+    type: { const: 'plugin' },
     path: { type: 'string', minLength: 1, pattern: '^(?!/)(?!.*\\.\\.)' },
-    source: { type: 'string' },
     host: { type: 'string', minLength: 1 },
-    runtime: { enum: ['confined-server'] },
     provides: ranges,
     uses: ranges,
     facets: names,
     contributes: { type: 'object', additionalProperties: { type: 'object' } },
     config: configSchema,
     capabilities: { type: 'object' },
-    settings: { type: 'object' },
   },
 };
 

@@ -11,15 +11,12 @@ export interface Manifest {
   readonly type: string;
   readonly path: string;
   readonly host: string;
-  readonly source?: string;
-  readonly runtime?: 'confined-server';
   readonly provides?: Readonly<Record<string, string>>;
   readonly uses?: Readonly<Record<string, string>>;
   readonly facets?: readonly string[];
   readonly contributes?: Readonly<Record<string, object>>;
   readonly config?: Readonly<Record<string, ConfigKey>>;
   readonly capabilities?: Readonly<Record<string, unknown>>;
-  readonly settings?: object;
 }
 
 /** A package.json with a manifest in it. */

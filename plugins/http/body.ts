@@ -3,7 +3,7 @@ import { fail } from '#kernel';
 
 /** Containers inside each other. What the service accepts needs a dozen; deeper ones only cost. */
 const MAX_DEPTH = 100;
-const METHODS: readonly string[] = ['POST', 'PATCH', 'DELETE', 'SEARCH'];
+const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
 export type ReadBody = (ctx: Context) => Promise<unknown>;
 type Parser = (ctx: Context, next: Next) => Promise<void>;

@@ -1,5 +1,5 @@
-import type { ParameterizedContext } from 'koa';
-import { facet, type RequestState } from '#kernel';
+import type { Context, ParameterizedContext } from 'koa';
+import { facet, type RequestState, service } from '#kernel';
 import type { RequestSettings } from './settings.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 
@@ -34,6 +34,16 @@ export const routes = facet<Route, readonly { owner: string; value: Route }[]>('
     `${route.path} is under no declared prefix`,
   describe: (declared) => [`serves ${[...declared.prefixes].sort().join(', ')}`],
 });
+
+/** For routes that come and go while the service runs, and stand behind all others. */
+export interface Routing {
+  /** First segments of the paths of the product's own routes, in lower case: nobody else can be reached under them. */
+  segments(): ReadonlySet<string>;
+  /** The JSON body of a request, read within the same limits as for routes; undefined when it has none. */
+  readBody(ctx: Context): Promise<unknown>;
+}
+
+export const routing = service<Routing>('routing', { version: '1.0.0' });
 
 /** Parsed JSON body, or undefined when the request had none. */
 export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;

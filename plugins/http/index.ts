@@ -1,6 +1,6 @@
 import { definePlugin, middleware } from '#kernel';
 import { createBodyReader } from './body.ts';
-import { type HttpContext, routes } from './contract.ts';
+import { type HttpContext, routes, routing } from './contract.ts';
 import { edge } from './edge.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createRouter, type FindRoute } from './router.ts';
@@ -12,8 +12,10 @@ export default definePlugin<HttpConfig>({
     const { config, log } = host;
     const readBody = createBodyReader(config.MAX_PAYLOAD_SIZE);
     let findRoute: FindRoute = () => undefined;
+    let segments: ReadonlySet<string> = new Set();
 
     host.define(routes);
+    host.provide(routing, { segments: () => segments, readBody });
     host.contribute(middleware, edge(config, log));
     host.contribute(middleware, {
       name: 'router',
@@ -28,7 +30,9 @@ export default definePlugin<HttpConfig>({
       },
     });
     host.onStart(() => {
-      findRoute = createRouter(host.read(routes).map(({ value }) => value));
+      const all = host.read(routes).map(({ value }) => value);
+      findRoute = createRouter(all);
+      segments = new Set(all.map(({ path }) => (path.split('/')[1] as string).toLowerCase()));
     });
   },
 });

@@ -95,6 +95,17 @@ describe('config', () => {
     expect({ ...(await configOf(keys, { P_ONE: '' })) }).to.deep.equal({ P_ONE: 3, P_TWO: undefined });
   });
 
+  it('collects under a pattern what fits it, also from files', async () => {
+    const path = await file('part', 'from a file\n');
+    const seen = await configOf(
+      { 'P_PART_*': { type: 'string' } },
+      { P_PART_A: '1', P_PART_B_FILE: path, P_OTHER: 'x' },
+    );
+    expect(seen['P_PART_*']).to.deep.equal({ P_PART_A: '1', P_PART_B: 'from a file' });
+    expect(Object.isFrozen(seen['P_PART_*'])).to.equal(true);
+    expect((await configOf({ 'P_PART_*': { type: 'string' } }, {}))['P_PART_*']).to.deep.equal({});
+  });
+
   it('reads a value from the file that <KEY>_FILE names, without the last line end', async () => {
     const path = await file('secret', 'two\nlines\n');
     expect((await configOf({ P_KEY: { type: 'string' } }, { P_KEY_FILE: path, P_KEY: 'not this' })).P_KEY).to.equal(

@@ -80,7 +80,7 @@ describe('manifest', () => {
   it('refuses an unknown capability and lists the known ones', async () => {
     const failure = await refusal({ name: 'p', manifest: { capabilities: { teleport: true } } });
     expect(failure.message).to.contain(
-      '/capabilities/teleport is not a known capability (known: config, events, log, native, services, system)',
+      '/capabilities/teleport is not a known capability (known: config, events, log, native, services, subjects, system)',
     );
   });
 

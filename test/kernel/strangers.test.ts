@@ -56,10 +56,8 @@ describe('packages of others', () => {
   });
 
   const broken: readonly [what: string, plugin: Omit<PluginSketch, 'name'>, complaint: RegExp][] = [
-    ['no JSON', { packageText: '{' }, /discover: its package.json is not JSON/],
     ['a manifest with an unknown member', { manifest: { surprise: 1 } }, /validate: .*surprise/s],
     ['another host in mind', { manifest: { host: '^9.0.0' } }, /validate: it was written for host \^9.0.0/],
-    ['a type that is not loaded yet', { manifest: { type: 'hook' } }, /validate: packages of type "hook"/],
     ['an unknown capability', { manifest: { capabilities: { flight: true } } }, /validate: .*flight is not a known/s],
     ['a use of what nobody provides', { manifest: { uses: { moon: '^1.0.0' } } }, /order: nobody provides moon/],
     ['a syntax error', { code: 'export default {' }, /register: /],
@@ -89,6 +87,28 @@ describe('packages of others', () => {
       expect(complaints[0]).to.match(complaint);
     });
   }
+
+  for (const [what, plugin] of [
+    ['of another type', { manifest: { type: 'hook' } }],
+    ['without JSON', { packageText: '{' }],
+  ] as const) {
+    it(`${what} are no matter of the kernel`, async () => {
+      const { names, complaints } = await loadedOf({ ...plugin, name: 'other', stranger: true }, greeter);
+      expect(names).to.deep.equal(['greeter']);
+      expect(complaints).to.deep.equal([]);
+    });
+  }
+
+  it('are not even looked at in safe mode', async () => {
+    const { folder, remove } = await sketch([greeter]);
+    try {
+      await withPlugins([], ({ kernel }) => expect(kernel.plugins).to.deep.equal([]), {
+        environment: { EXTENSIONS_PATH: `${folder}/local`, SAFE_MODE: 'true' },
+      });
+    } finally {
+      await remove();
+    }
+  });
 
   it('are left out together with those who need them', async () => {
     const moon = service('moon', { version: '1.0.0' });

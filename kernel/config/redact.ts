@@ -1,0 +1,12 @@
+import type { Environment } from './read.ts';
+
+/** Below this a value says nothing, and is a part of many words. */
+const SHORTEST = 8;
+
+/** Replaces values of the environment in texts that others read (conventions, "Reason detail redaction"). */
+export function redactor(environment: Environment): (text: string) => string {
+  const values = [...new Set(Object.values(environment))]
+    .filter((value): value is string => value !== undefined && value.length >= SHORTEST)
+    .sort((a, b) => b.length - a.length);
+  return (text) => values.reduce((clean, value) => clean.replaceAll(value, '<redacted>'), text);
+}
