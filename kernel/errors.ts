@@ -56,6 +56,34 @@ export class Failure extends Error {
   get status(): number {
     return ERRORS[this.code].status;
   }
+
+  /** What a client is shown; without the message where that is for admins only. */
+  shown(reader: { admin: boolean }): { message: string; code: string } {
+    const exposed = ERRORS[this.code].expose || reader.admin;
+    return { message: exposed ? this.message : 'An unexpected error occurred.', code: this.code };
+  }
+}
+
+/** Said in a package's own words: any status of a failed request, any code, and a text it wants to be shown. */
+export class StatedFailure extends Failure {
+  readonly #status: number;
+  readonly #stated: string;
+
+  /** `code` is the nearest one of the table, for those who ask what kind of failure it is. */
+  constructor(code: ErrorCode, said: { status: number; code: string; message: string; extensions?: Extensions }) {
+    super(code, said.message, said.extensions);
+    this.message = said.message;
+    this.#status = said.status;
+    this.#stated = said.code;
+  }
+
+  override get status(): number {
+    return this.#status;
+  }
+
+  override shown(): { message: string; code: string } {
+    return { message: this.message, code: this.#stated };
+  }
 }
 
 /** Several failures of one request, for example one per broken validation rule. The first one's status is sent. */
@@ -84,10 +112,10 @@ export function envelope(error: unknown, reader: { admin: boolean }): Envelope {
   return {
     status: list[0]?.status ?? 500,
     body: {
-      errors: list.map((failure) => ({
-        message: ERRORS[failure.code].expose || reader.admin ? failure.message : 'An unexpected error occurred.',
-        extensions: { ...reasonOf(failure), ...failure.extensions, code: failure.code },
-      })),
+      errors: list.map((failure) => {
+        const { message, code } = failure.shown(reader);
+        return { message, extensions: { ...reasonOf(failure), ...failure.extensions, code } };
+      }),
     },
   };
 }

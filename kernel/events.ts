@@ -18,10 +18,18 @@ type Meta = { readonly caller: Caller; readonly [key: string]: unknown };
 export type Deferral = (effect: () => void) => boolean;
 
 const MAX_DEPTH = 8;
-const chain = new AsyncLocalStorage<readonly string[]>();
+
+/** The events inside each other that led here, and whether packages of others are told of what happens. */
+interface Course {
+  readonly path: readonly string[];
+  readonly quiet: boolean;
+}
+const course = new AsyncLocalStorage<Course>();
 
 interface Listener {
   readonly owner: string;
+  /** A rule of the product's own: it holds whoever is told. */
+  readonly core: boolean;
   readonly pattern: string;
   readonly matches: (name: string) => boolean;
   readonly handle: FilterHandler | ActionHandler;
@@ -45,8 +53,9 @@ export function patternMatcher(pattern: string): (name: string) => boolean {
  * after commit, beside each other; a failure is logged with its owner and reaches nobody.
  */
 export class Events {
-  readonly #filters: Listener[] = [];
-  readonly #actions: Listener[] = [];
+  // Replaced and never changed, so that a listener which leaves takes none of the others with it.
+  #filters: readonly Listener[] = [];
+  #actions: readonly Listener[] = [];
   #known = nothingKnown();
   readonly #log: Log;
   deferrals: () => readonly Deferral[] = () => [];
@@ -55,21 +64,30 @@ export class Events {
     this.#log = log;
   }
 
-  onFilter(owner: string, pattern: string, handle: FilterHandler): void {
-    this.#filters.push({ owner, pattern, matches: patternMatcher(pattern), handle });
-    this.#known = nothingKnown();
+  /** Answers how to stop listening. */
+  onFilter(owner: string, pattern: string, handle: FilterHandler, core = true): () => void {
+    const one: Listener = { owner, core, pattern, matches: patternMatcher(pattern), handle };
+    this.#set([...this.#filters, one], this.#actions);
+    return () => this.#without((other) => other === one);
   }
 
-  onAction(owner: string, pattern: string, handle: ActionHandler): void {
-    this.#actions.push({ owner, pattern, matches: patternMatcher(pattern), handle });
-    this.#known = nothingKnown();
+  onAction(owner: string, pattern: string, handle: ActionHandler, core = true): () => void {
+    const one: Listener = { owner, core, pattern, matches: patternMatcher(pattern), handle };
+    this.#set(this.#filters, [...this.#actions, one]);
+    return () => this.#without((other) => other === one);
+  }
+
+  /** Runs `work`, of which only the product's own listeners are told. */
+  quietly<T>(work: () => T): T {
+    return course.run({ path: course.getStore()?.path ?? [], quiet: true }, work);
   }
 
   /** Does anybody listen to this name? Remembered, so that asking on a hot path costs one lookup. */
   has(kind: 'filter' | 'action', name: string): boolean {
+    if (course.getStore()?.quiet) return this.#hearing(kind, name).length > 0;
     let known = this.#known[kind].get(name);
     if (known === undefined) {
-      known = (kind === 'filter' ? this.#filters : this.#actions).some((one) => one.matches(name));
+      known = this.#hearing(kind, name).length > 0;
       this.#known[kind].set(name, known);
     }
     return known;
@@ -77,9 +95,13 @@ export class Events {
 
   /** Whose listeners answer to this name, for the audit and for "why is this collection slow". */
   listeners(kind: 'filter' | 'action', name: string): readonly string[] {
-    return (kind === 'filter' ? this.#filters : this.#actions)
-      .filter((one) => one.matches(name))
-      .map((one) => one.owner);
+    return this.#hearing(kind, name).map((one) => one.owner);
+  }
+
+  #hearing(kind: 'filter' | 'action', name: string): readonly Listener[] {
+    const quiet = course.getStore()?.quiet ?? false;
+    const all = kind === 'filter' ? this.#filters : this.#actions;
+    return all.filter((one) => (one.core || !quiet) && one.matches(name));
   }
 
   /** Emits each name in turn (the generic one first); `undefined` from a handler keeps the payload. */
@@ -88,8 +110,7 @@ export class Events {
     for (const name of names) {
       if (!this.has('filter', name)) continue;
       await this.#deeper(name, async () => {
-        for (const one of this.#filters) {
-          if (!one.matches(name)) continue;
+        for (const one of this.#hearing('filter', name)) {
           const answer = await (one.handle as FilterHandler)(current, { ...meta, event: name });
           if (answer !== undefined) current = answer;
         }
@@ -99,11 +120,13 @@ export class Events {
   }
 
   action(names: readonly string[], meta: Meta): void {
-    const wanted = names.filter((name) => this.has('action', name));
-    if (wanted.length === 0) return;
+    // Who is told is settled now; by the time it is certain, what led here is over.
+    const told = names.flatMap((name) =>
+      this.has('action', name) ? this.#hearing('action', name).map((one) => ({ one, name })) : [],
+    );
+    if (told.length === 0) return;
     const emit = () => {
-      for (const name of wanted)
-        for (const one of this.#actions) if (one.matches(name)) void this.#act(one, name, meta);
+      for (const { one, name } of told) void this.#act(one, name, meta);
     };
     for (const defer of this.deferrals()) if (defer(emit)) return;
     emit();
@@ -118,15 +141,24 @@ export class Events {
   }
 
   async #deeper(name: string, run: () => Promise<unknown>): Promise<void> {
-    const path = [...(chain.getStore() ?? []), name];
+    const { path: before = [], quiet = false } = course.getStore() ?? {};
+    const path = [...before, name];
     if (path.length > MAX_DEPTH) throw fail('EVENT_LOOP_DETECTED', `events go round: ${path.join(' → ')}`);
-    await chain.run(path, run);
+    await course.run({ path, quiet }, run);
   }
 
   removeOwner(owner: string): void {
-    for (const list of [this.#filters, this.#actions]) {
-      for (let at = list.length - 1; at >= 0; at--) if (list[at]?.owner === owner) list.splice(at, 1);
-    }
+    this.#without((one) => one.owner === owner);
+  }
+
+  #without(gone: (one: Listener) => boolean): void {
+    const stays = (one: Listener) => !gone(one);
+    this.#set(this.#filters.filter(stays), this.#actions.filter(stays));
+  }
+
+  #set(filters: readonly Listener[], actions: readonly Listener[]): void {
+    this.#filters = filters;
+    this.#actions = actions;
     this.#known = nothingKnown();
   }
 }

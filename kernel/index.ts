@@ -14,9 +14,10 @@ export {
   Secrets,
 } from './capabilities/remote.ts';
 export type { Admitted, SubjectSketch, Subjects } from './capabilities/subjects.ts';
+export { CastError, type ConfigKey, cast } from './config/cast.ts';
 export type { Environment } from './config/read.ts';
 export { type Caller, isSystem, publicCaller, requestScope } from './context.ts';
-export { ERRORS, type ErrorCode, envelope, Failure, Failures, fail } from './errors.ts';
+export { ERRORS, type ErrorCode, envelope, Failure, Failures, fail, StatedFailure } from './errors.ts';
 export type { ActionHandler, EventMeta, FilterHandler } from './events.ts';
 export { type Contribution, type Facet, facet } from './facets.ts';
 export { type BootOptions, boot, type Kernel } from './lifecycle/boot.ts';
@@ -34,7 +35,7 @@ export {
 } from './lifecycle/kernel-facets.ts';
 export type { HttpServer } from './lifecycle/serve.ts';
 export type { Log } from './log.ts';
-export { problems } from './manifest/validate.ts';
+export { API_VERSION, problems } from './manifest/validate.ts';
 export { definePlugin, type Plugin } from './plugin.ts';
 export { type Service, type Services, service } from './services.ts';
 export { VERSION } from './version.ts';

@@ -11,8 +11,11 @@ import type { RemoteMethod } from './remote.ts';
 
 /** What a plugin with the `events` capability holds: listening and emitting within the granted patterns. */
 export interface EventsApi {
-  onFilter(pattern: string, handle: FilterHandler): void;
-  onAction(pattern: string, handle: ActionHandler): void;
+  /** Both answer how to stop listening. */
+  onFilter(pattern: string, handle: FilterHandler): () => void;
+  onAction(pattern: string, handle: ActionHandler): () => void;
+  /** Runs `work` without telling listeners of packages of others; the product's own rules hold all the same. */
+  quietly<T>(work: () => T): T;
   has(kind: 'filter' | 'action', name: string): boolean;
   listeners(kind: 'filter' | 'action', name: string): readonly string[];
   filter<T>(names: readonly string[], payload: T, meta: { caller: Caller; [key: string]: unknown }): Promise<T>;
@@ -119,12 +122,13 @@ export function ownCapabilities(parts: KernelParts): readonly AnyCapability[] {
       return {
         onFilter: (pattern, handle) => {
           mayListen('filter', pattern);
-          parts.events.onFilter(name, pattern, handle);
+          return parts.events.onFilter(name, pattern, handle, runtime === 'internal');
         },
         onAction: (pattern, handle) => {
           mayListen('action', pattern);
-          parts.events.onAction(name, pattern, handle);
+          return parts.events.onAction(name, pattern, handle, runtime === 'internal');
         },
+        quietly: (work) => parts.events.quietly(work),
         has: (kind, event) => parts.events.has(kind, event),
         listeners: (kind, event) => parts.events.listeners(kind, event),
         filter: async (names, payload, meta) => {

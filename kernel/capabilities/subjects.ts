@@ -29,6 +29,8 @@ export interface Admitted {
   maxReply(method: string): number | undefined;
   /** A denial found elsewhere. */
   denied(what: string): void;
+  /** All settings and the rest of the environment, as values: for packages with full authority, and nobody else. */
+  environment(): Readonly<Record<string, unknown>>;
   /** Takes its listeners and its line in the audit away. */
   remove(): void;
 }
@@ -54,6 +56,7 @@ interface Parts {
   readonly removeOwner: (owner: string) => void;
   readonly account: Subjects['account'];
   readonly redact: (text: string) => string;
+  readonly environment: () => Readonly<Record<string, unknown>>;
 }
 
 export class SubjectStore {
@@ -132,9 +135,15 @@ export class SubjectStore {
           throw refusal;
         }
       },
+      environment: () => {
+        if (runtime === 'full') return this.#parts.environment();
+        ledger.record('denied', name, 'environment');
+        throw fail('CAPABILITY_DENIED', `${name} may not read the environment`);
+      },
       remove: () => {
         this.#admitted.delete(entry);
-        removeOwner(name);
+        // Names are not unique: what is another's of this name stays until that one goes.
+        if (![...this.#admitted].some(({ sketch }) => sketch.name === name)) removeOwner(name);
       },
     };
   }
@@ -183,6 +192,7 @@ function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const failure = error instanceof Failures ? error.failures[0] : error;
   const code = (failure instanceof Failure ? CODES[failure.code] : undefined) ?? 'internal';
-  if (code === 'internal') return new Refusal('internal', 'The call failed.');
+  // For the log of whoever asked on that code's behalf.
+  if (code === 'internal') return Object.assign(new Refusal('internal', 'The call failed.'), { cause: error });
   return new Refusal(code, code === 'denied' ? 'Not allowed.' : (failure as Failure).message);
 }

@@ -47,12 +47,16 @@ function settingOf(source: Environment, name: string, key: ConfigKey): unknown {
   return raw === undefined ? key.default : cast(raw, key);
 }
 
+/** Names here are anybody's, so none of them means a file, and texts are taken as they are. */
 function fitting(source: Environment, pattern: string, key: ConfigKey): Readonly<Record<string, unknown>> {
   const prefix = pattern.slice(0, -1);
-  const names = Object.keys(source)
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => name.replace(/_FILE$/, ''));
-  return Object.freeze(Object.fromEntries([...new Set(names)].map((name) => [name, settingOf(source, name, key)])));
+  return Object.freeze(
+    Object.fromEntries(
+      Object.entries(source).flatMap(([name, text]) =>
+        name.startsWith(prefix) && text ? [[name, key.type === 'string' ? text : cast(text, key)]] : [],
+      ),
+    ),
+  );
 }
 
 function rawValue(source: Environment, name: string): string | undefined {

@@ -8,6 +8,7 @@ import { Ledger } from '../capabilities/ledger.ts';
 import { ownCapabilities } from '../capabilities/own.ts';
 import { SubjectStore } from '../capabilities/subjects.ts';
 import type { ConfigKey } from '../config/cast.ts';
+import { parsedEnvironment } from '../config/parsed.ts';
 import { type Environment, processEnvironment, readConfig } from '../config/read.ts';
 import { redactor } from '../config/redact.ts';
 import { makeSystemCaller } from '../context.ts';
@@ -119,6 +120,7 @@ export async function boot(composition: Composition, options: BootOptions = {}):
     removeOwner,
     account: () => ({ may: audit(), did: ledger.entries() }),
     redact: redactor({ ...environment, ...config.file }),
+    environment: () => parsedEnvironment(environment, config, declared),
   });
   for (const one of [...ownCapabilities({ log, events, services, ledger, config: configOf }), subjects.capability()]) {
     facets.contribute('kernel', capabilities, one, { names: [one.name] });

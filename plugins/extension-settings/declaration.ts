@@ -1,0 +1,91 @@
+import { problems } from '#kernel';
+import type { Declaration, ExtensionSettings, SettingDeclaration } from './contract.ts';
+
+/** A declaration as it stands in a manifest, when its shape is right. */
+interface Written {
+  readonly type: SettingDeclaration['type'];
+  readonly scope?: SettingDeclaration['scope'];
+  readonly secret?: { readonly source?: 'inline' | 'config' };
+  readonly appReadable?: boolean;
+  readonly presentation?: SettingDeclaration['presentation'];
+}
+
+const AT = '/settings';
+const KEY = /^[a-z][a-z0-9_]{0,63}$/;
+/** Those that objects have of themselves and that would pass as keys. */
+const RESERVED: readonly string[] = ['constructor', 'prototype'];
+
+const strict = (properties: object, more: object = {}) => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  ...more,
+});
+
+const shape = strict(
+  {
+    type: { enum: ['string', 'number', 'boolean'] },
+    scope: { enum: ['global', 'collection'] },
+    secret: strict({ source: { enum: ['inline', 'config'] } }),
+    appReadable: { type: 'boolean' },
+    presentation: strict({
+      order: { type: 'integer' },
+      width: { enum: ['half', 'full'] },
+      interface: { enum: ['system-display-template'] },
+    }),
+  },
+  { required: ['type'] },
+);
+const map = { type: 'object', minProperties: 1 };
+
+/** A manifest's `settings` (conventions, "Declaration"); undefined where there are none. Nothing unknown is let pass. */
+export const declare: ExtensionSettings['declare'] = (raw) => {
+  if (raw === undefined) return { problems: [], declaration: {} };
+  const wrongMap = problems(map, raw, AT);
+  if (wrongMap.length > 0) return { problems: wrongMap, declaration: {} };
+  const written = Object.entries(raw as Record<string, unknown>);
+  const wrong = written.flatMap(([key, value]) => problemsOf(key, value));
+  if (wrong.length > 0) return { problems: wrong, declaration: {} };
+  return { problems: [], declaration: filledIn(written as [string, Written][]) };
+};
+
+function problemsOf(key: string, value: unknown): readonly string[] {
+  if (!KEY.test(key) || RESERVED.includes(key)) {
+    const rule = 'lower-case letters, digits and _, a letter first, at most 64';
+    return [`${AT} has the key ${JSON.stringify(key.slice(0, 64))}, which is not one (${rule})`];
+  }
+  const at = `${AT}/${key}`;
+  const wrong = problems(shape, value, at);
+  return wrong.length > 0 ? wrong : contradictions(value as Written).map((what) => `${at} ${what}`);
+}
+
+/** What is right by itself but not together. */
+function contradictions({ type, scope = 'global', secret, appReadable, presentation }: Written): readonly string[] {
+  const found: string[] = [];
+  if (secret && type !== 'string') found.push('is a secret, which must be of the type string');
+  if (secret && appReadable) found.push('is a secret, which is never readable by the app');
+  if (secret?.source === 'config' && scope !== 'global') found.push('is a secret of the configuration: global only');
+  if (presentation?.interface && (secret || scope !== 'collection' || type !== 'string'))
+    found.push('has an interface that is only for strings of collections that are no secrets');
+  return found;
+}
+
+const filledIn = (written: readonly (readonly [string, Written])[]): Declaration =>
+  Object.freeze(
+    Object.fromEntries(
+      written.map(([key, { type, scope = 'global', secret, appReadable = false, presentation }]) => [
+        key,
+        {
+          type,
+          scope,
+          ...(secret ? { secret: { source: secret.source ?? 'inline' } } : {}),
+          appReadable,
+          ...(presentation ? { presentation } : {}),
+        },
+      ]),
+    ),
+  );
+
+/** One key's declaration; undefined for any other name, those that every object has included. */
+export const declaredIn = (declaration: Declaration, key: unknown): SettingDeclaration | undefined =>
+  typeof key === 'string' && Object.hasOwn(declaration, key) ? declaration[key] : undefined;

@@ -1,0 +1,92 @@
+import type { Log } from '#kernel';
+import type { ExtensionSettings, SettingsOwner, SettingsReason, SettingsStatus } from './contract.ts';
+import { declaredIn } from './declaration.ts';
+import { partsOf, shown, variableOf } from './names.ts';
+
+export interface Listed {
+  readonly owner: SettingsOwner;
+  readonly status: SettingsStatus;
+}
+
+/** The packages with settings that this process knows. */
+export interface Owners {
+  readonly load: ExtensionSettings['load'];
+  all(): readonly Listed[];
+  isAvailable(id: string): boolean;
+  /** The one available package of this name. */
+  named(subject: string): SettingsOwner | undefined;
+  /** Does any package of this name, available or not, say that this is a secret? */
+  isSecret(subject: string, key: string): boolean;
+}
+
+export function createOwners(log: Pick<Log, 'warn'>): Owners {
+  let listed: readonly Listed[] = [];
+  return {
+    load(given) {
+      const owners = given.filter(({ declaration }) => Object.keys(declaration).length > 0);
+      const collisions = collisionsAmong(owners, log);
+      listed = owners.map((owner) => ({ owner, status: statusOf(owner, owners, collisions) }));
+      return new Map(listed.map(({ owner, status }) => [owner.id, status]));
+    },
+    all: () => listed,
+    isAvailable: (id) => listed.some(({ owner, status }) => owner.id === id && status.status === 'available'),
+    named: (subject) =>
+      listed.find(({ owner, status }) => owner.name === subject && status.status === 'available')?.owner,
+    isSecret: (subject, key) =>
+      listed.some(({ owner }) => owner.name === subject && declaredIn(owner.declaration, key)?.secret !== undefined),
+  };
+}
+
+/** Conventions, "Subject availability": only the settings are refused, never the package. */
+function statusOf(
+  { name }: SettingsOwner,
+  owners: readonly SettingsOwner[],
+  collisions: ReadonlyMap<string, string>,
+): SettingsStatus {
+  if (!partsOf(name)) return unavailable('SETTINGS_SUBJECT_INVALID', `${quoted(name)} is not a name for settings.`);
+  if (owners.filter((one) => one.name === name).length > 1) {
+    const detail = `${quoted(name)} is the name of more than one installed extension with settings.`;
+    return unavailable('SETTINGS_SUBJECT_DUPLICATE', detail);
+  }
+  const collision = collisions.get(name);
+  return collision ? unavailable('SETTINGS_SUBJECT_CONFIG_COLLISION', collision) : { status: 'available' };
+}
+
+const unavailable = (code: SettingsReason['code'], detail: string): SettingsStatus => ({
+  status: 'unavailable',
+  reason: { code, detail: detail.length > 300 ? `${detail.slice(0, 299)}…` : detail },
+});
+const quoted = (name: string): string => `"${shown(name)}"`;
+
+interface Claim {
+  readonly name: string;
+  readonly key: string;
+}
+
+/**
+ * Names of packages whose secrets would be read from one variable, each with what may be told: packages or keys, never the
+ * variable, which stands in the log alone. Several packages of one name are no collision but duplicates.
+ */
+function collisionsAmong(owners: readonly SettingsOwner[], log: Pick<Log, 'warn'>): ReadonlyMap<string, string> {
+  const claims = new Map<string, Claim[]>();
+  for (const { name, declaration } of owners) {
+    for (const [key, { secret }] of Object.entries(declaration)) {
+      const variable = secret?.source === 'config' ? variableOf(name, key) : undefined;
+      if (variable === undefined) continue;
+      const others = claims.get(variable) ?? [];
+      if (!others.some((one) => one.name === name && one.key === key)) others.push({ name, key });
+      claims.set(variable, others);
+    }
+  }
+  const details = new Map<string, string>();
+  for (const [variable, group] of claims) {
+    if (group.length < 2) continue;
+    const names = [...new Set(group.map(({ name }) => name))];
+    log.warn({ variable, claims: group }, 'one variable would be the secret of several settings');
+    const who =
+      names.length > 1 ? `These packages: ${names.join(', ')}.` : `Keys: ${group.map(({ key }) => key).join(', ')}.`;
+    const detail = `Several secrets would be read from one place of the configuration. ${who}`;
+    for (const name of names) if (!details.has(name)) details.set(name, detail);
+  }
+  return details;
+}

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import { type Capability, type Invocation, Refusal, Secrets, type Subject } from '#kernel';
+import { problems } from '../../../kernel/manifest/validate.ts';
+import { type OwnSettings, settingsCapability } from '../../../plugins/extension-settings/capability.ts';
+import type { Declaration } from '../../../plugins/extension-settings/contract.ts';
+import { declare } from '../../../plugins/extension-settings/declaration.ts';
+import { createOwners } from '../../../plugins/extension-settings/owners.ts';
+import { createReadValue } from '../../../plugins/extension-settings/reader.ts';
+import { createValues } from '../../../plugins/extension-settings/values.ts';
+import { failureOf } from '../../support/plugin.ts';
+
+const CHAT = 'service-extension-chat';
+const { declaration } = declare({
+  room: { type: 'string' },
+  limit: { type: 'number' },
+  token: { type: 'string', secret: {} },
+  password: { type: 'string', secret: { source: 'config' } },
+  unset: { type: 'string', secret: { source: 'config' } },
+  title: { type: 'string', scope: 'collection' },
+});
+
+const log = { warn: () => {} } as never;
+/** What is behind `seal:` is open; the real ones are tested with the whole service. */
+const secrets = {
+  available: () => true,
+  seal: (_kind: string, text: string) => `seal:${text}`,
+  open: (_kind: string, envelope: string) => envelope.slice(5),
+  isSealed: (value: unknown) => String(value).startsWith('seal:'),
+};
+
+describe('the capability settings', () => {
+  let rows: Record<string, string>;
+  let isDown: boolean;
+  let capability: Capability<Declaration, OwnSettings>;
+  let invocation: Invocation;
+  const owners = createOwners(log);
+  const bound = (grant = declaration, name = CHAT) => capability.bind(grant, { name } as Subject);
+  const get = async (key: string, own = bound()) => capability.remote?.get?.call(own, invocation, key);
+  const revealed = async (key: string) => invocation.secrets.reveal(await get(key));
+
+  beforeEach(() => {
+    rows = { room: '"lobby"', limit: '5', token: 'seal:a secret', title: '"x"', undeclared: '"x"' };
+    isDown = false;
+    owners.load([{ id: '1', name: CHAT, declaration }]);
+    invocation = { id: '1', caller: null, signal: new AbortController().signal, secrets: new Secrets() };
+    const read = createReadValue({
+      store: {
+        async find({ extension, key }) {
+          if (isDown) throw new Error('no database');
+          return extension === CHAT ? rows[key] : undefined;
+        },
+      },
+      values: createValues(secrets, log),
+      variables: { SERVICE_EXT_CHAT_PASSWORD: ' raw ', SERVICE_EXT_CHAT_UNSET: undefined },
+    });
+    capability = settingsCapability(owners, read);
+  });
+
+  it('hands over values, and secrets as references', async () => {
+    expect([await get('room'), await get('limit')]).to.deep.equal(['lobby', 5]);
+    for (const key of ['token', 'password']) {
+      const reference = (await get(key)) as object;
+      expect(reference).to.have.all.keys('kind', 'ref').and.to.deep.include({ kind: 'secret-reference' });
+      expect(JSON.stringify(reference)).not.to.match(/secret"?,|raw/);
+    }
+    expect([await revealed('token'), await revealed('password')]).to.deep.equal(['a secret', ' raw ']);
+    expect(await bound().get('token')).to.equal('a secret');
+  });
+
+  it('answers null for everything else', async () => {
+    for (const key of ['undeclared', 'title', 'unset', 'constructor', '__proto__', '']) {
+      expect(await get(key), key).to.equal(null);
+    }
+    rows = { limit: '"5"', room: 'seal:x', token: '"in the clear"' };
+    for (const key of ['limit', 'room', 'token']) expect(await get(key), key).to.equal(null);
+    rows = {};
+    for (const key of ['limit', 'room', 'token']) expect(await get(key), key).to.equal(null);
+  });
+
+  it('answers null where the settings are not available', async () => {
+    expect(await get('room', bound({}))).to.equal(null);
+    expect(await get('room', bound(declaration, 'service-extension-other'))).to.equal(null);
+    const own = bound();
+    owners.load(['1', '2'].map((id) => ({ id, name: CHAT, declaration })));
+    for (const key of ['room', 'token', 'password']) expect(await get(key, own), key).to.equal(null);
+  });
+
+  it('hands over at most 64 KiB, of secrets any length', async () => {
+    rows.room = JSON.stringify('x'.repeat(64 * 1024 - 2));
+    expect(await get('room')).to.have.length(64 * 1024 - 2);
+    for (const long of ['x'.repeat(64 * 1024 - 1), 'é'.repeat(33_000)]) {
+      rows.room = JSON.stringify(long);
+      expect(await failureOf<Refusal>(get('room')))
+        .to.be.instanceOf(Refusal)
+        .and.to.include({ code: 'invalid_request' });
+    }
+    rows.token = `seal:${'x'.repeat(100_000)}`;
+    expect(await revealed('token')).to.have.length(100_000);
+  });
+
+  it('fails with the database', async () => {
+    isDown = true;
+    expect(await failureOf(get('room'))).to.include({ message: 'no database' });
+    expect(await failureOf(get('token'))).to.include({ message: 'no database' });
+    expect(await revealed('password')).to.equal(' raw ');
+  });
+
+  it('takes one text', () => {
+    const args = capability.remote?.get?.args as object;
+    expect(problems(args, ['room'])).to.deep.equal([]);
+    for (const wrong of [[], [5], [null], ['a', 'b'], [{ toString: 'room' }], 'room', { 0: 'room' }]) {
+      expect(problems(args, wrong), JSON.stringify(wrong)).not.to.deep.equal([]);
+    }
+  });
+
+  it('says what it is for', () => {
+    expect(capability.describe({})).to.deep.equal([]);
+    expect(capability.describe(declaration)).to.deep.equal([
+      'reads its own settings: limit, room, title; the secrets password, token, unset (confined code only by reference)',
+    ]);
+    const { room, token } = declaration as { room: never; token: never };
+    expect(capability.describe({ token })).to.deep.equal([
+      'reads its own settings: the secrets token (confined code only by reference)',
+    ]);
+    expect(capability.describe({ room })).to.deep.equal(['reads its own settings: room']);
+  });
+
+  it('widens by reading the environment, not by more settings of its own', () => {
+    const { password, unset, ...own } = declaration as Record<'password' | 'unset', never>;
+    expect(capability.widens(undefined, own)).to.equal(false);
+    expect(capability.widens({}, own)).to.equal(false);
+    expect(capability.widens(undefined, { password })).to.equal(true);
+    expect(capability.widens({ ...own, password }, { ...own, password, unset })).to.equal(true);
+    expect(capability.widens(declaration, { password })).to.equal(false);
+  });
+});
