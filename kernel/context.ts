@@ -15,7 +15,7 @@ export interface Caller {
   readonly origin?: string | null;
   /** Set on system callers only: why no user's permissions apply. */
   readonly reason?: string;
-  /** Set on system callers only: the plugin that acts, as `name@version`. */
+  /** Whose code acts, as `name@version`: a plugin without a user, or a confined package on behalf of one. */
   readonly owner?: string;
 }
 

@@ -33,7 +33,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 /** Lines of confined code (conventions, "Logging"): its own text and data, without the secrets it was given. */
 const remoteLog = (level: (typeof LEVELS)[number]): RemoteMethod<Log> => ({
-  args: { type: 'array', minItems: 1, maxItems: 2, prefixItems: [{}, {}] },
+  args: { type: 'array', minItems: 1, maxItems: 2 },
   call(log, { id, secrets }, message: unknown, meta: unknown) {
     const text = typeof message === 'string' ? message : (JSON.stringify(message) ?? '');
     const shown = meta === undefined ? undefined : JSON.parse(secrets.scrub(JSON.stringify(meta)));

@@ -1,4 +1,4 @@
-import { type Caller, service } from '#kernel';
+import { type Caller, type Invocation, service } from '#kernel';
 import type { Route } from '../http/contract.ts';
 import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
 import type { Explained } from './read/explain.ts';
@@ -52,6 +52,30 @@ export interface Items {
 }
 
 export const items = service<Items>('items', { version: '1.0.0' });
+
+/**
+ * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items"). Values
+ * come from that code and are checked here. They act for the caller of the run, or without permissions, as granted. A
+ * Refusal or a Failure: FORBIDDEN for all that is not granted, not permitted or not there.
+ */
+export interface ItemsApi {
+  readMany(run: Invocation, collection: string, query?: unknown): Promise<Record<string, unknown>[]>;
+  /** Null for a row that is not there or may not be read. */
+  readOne(run: Invocation, collection: string, key: unknown, query?: unknown): Promise<Record<string, unknown> | null>;
+  createOne(run: Invocation, collection: string, payload: unknown): Promise<Key>;
+  createMany(run: Invocation, collection: string, payloads: unknown): Promise<Key[]>;
+  updateOne(run: Invocation, collection: string, key: unknown, payload: unknown): Promise<Key>;
+  updateMany(run: Invocation, collection: string, keys: unknown, payload: unknown): Promise<Key[]>;
+  /** Null where nothing is refused and there was nothing to delete. */
+  deleteOne(run: Invocation, collection: string, key: unknown): Promise<Key | null>;
+  deleteMany(run: Invocation, collection: string, keys: unknown): Promise<Key[]>;
+}
+
+declare module '#kernel' {
+  interface HostMembers {
+    readonly items: ItemsApi;
+  }
+}
 
 /**
  * The full set of routes for one system collection (list, SEARCH, read, create, update, delete in all shapes), for a

@@ -20,4 +20,6 @@ export interface Deps {
   readonly hash: (text: string) => Promise<string>;
   /** Rows one request may write; Infinity where there is no limit. */
   readonly maxMutations: number;
+  /** Asked before rows are written, nested ones included, where a writer is held to less than its caller is; throws. */
+  readonly guard?: (collection: string, action: 'create' | 'update' | 'delete') => void;
 }

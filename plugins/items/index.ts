@@ -1,4 +1,4 @@
-import { definePlugin } from '#kernel';
+import { capabilities, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import '../database/contract.ts';
@@ -6,6 +6,8 @@ import { routes } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
+import { itemsCapability } from './capability/capability.ts';
+import { filesCapability, schemaCapability } from './capability/reserved.ts';
 import { type Items, items } from './contract.ts';
 import type { Deps } from './deps.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -34,6 +36,8 @@ export default definePlugin<Config>({
     const reads = createReads(deps);
     const service: Items = { ...reads, ...createWrites(deps) };
     host.provide(items, service);
+    for (const one of [itemsCapability(deps, reads), filesCapability, schemaCapability])
+      host.contribute(capabilities, one);
     for (const route of itemRoutes(service, reads, used)) host.contribute(routes, route);
   },
 });

@@ -23,6 +23,8 @@ export interface Asked {
   readonly key?: unknown;
   readonly keys?: readonly unknown[];
   readonly unlimited?: boolean;
+  /** No listener is told of the read, nor may change it. */
+  readonly silent?: boolean;
   /** Row by row where it may be long, or always: what one reads who can take it in parts. */
   readonly inParts?: 'long' | 'always';
 }
@@ -61,7 +63,7 @@ export function createPlans({ schema, access, query, events }: Deps): MakePlan {
       asked.text !== undefined && asked.text.length <= MAX_REMEMBERED_TEXT && !asked.keys
         ? `${overview.version}\n${set.version}\n${set.key}\n${collection.name}\n${asked.key === undefined ? inParts : 'key'}\n${asked.text}`
         : undefined;
-    const listened = eventNames(collection, 'query').some((name) => events.has('filter', name));
+    const listened = !asked.silent && eventNames(collection, 'query').some((name) => events.has('filter', name));
     const known = remembered !== undefined && !listened ? plans.get(remembered) : undefined;
     if (known) {
       // It came a second time, so it will come again. Cursors are made anew each time.

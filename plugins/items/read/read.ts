@@ -15,6 +15,8 @@ export type Reads = Pick<
   'readMany' | 'readOne' | 'readKeys' | 'stream' | 'export' | 'explain' | 'rows' | 'checkQuery'
 > & {
   answer(caller: Caller, collection: string, asked: Asked): Promise<ReadText | Stream>;
+  /** `readMany`, or with a key `readOne`, of which nobody is told: a listener may be the one who asks. */
+  quiet(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadText>;
 };
 
 /** What is done with a plan once it is there; done again where the tables turn out to have changed. */
@@ -40,7 +42,7 @@ export function createReads(deps: Deps): Reads {
       if (asked.key === undefined && collection.singleton) return { ...text, data: singletonDefaults(read) };
       throw fail('FORBIDDEN', `${collection.name} has no readable row ${String(asked.key)}`);
     }
-    return isHeard(events, collection) ? throughHooks(events, caller, collection, asked, text) : text;
+    return !asked.silent && isHeard(events, collection) ? throughHooks(events, caller, collection, asked, text) : text;
   };
 
   async function use<T>(caller: Caller, name: string, asked: Asked, then: Use<T>): Promise<T> {
@@ -87,6 +89,8 @@ export function createReads(deps: Deps): Reads {
 
   return {
     answer,
+    quiet: (caller, collection, raw, key) =>
+      read(caller, collection, { ...asObject(raw), silent: true, ...(key === undefined ? {} : { key }) }),
     readMany: (caller, collection, raw) => read(caller, collection, asObject(raw)),
     readOne: (caller, collection, key, raw = {}) => read(caller, collection, { ...asObject(raw), key }),
     readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { query: () => raw, keys }),

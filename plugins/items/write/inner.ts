@@ -50,9 +50,18 @@ export function createInner(deps: Deps): Inner {
       throw fail('INVALID_PAYLOAD', `one request may write at most ${deps.maxMutations} rows`);
   };
   const verbs = (last: boolean): Inner => ({
-    create: (caller, name, entries) => createRows(work, caller, name, entries, last),
-    update: (caller, name, changes) => changeRows(work, caller, name, changes, last),
-    remove: (caller, name, keys) => removeRows(work, caller, name, keys, last),
+    async create(caller, name, entries) {
+      deps.guard?.(name, 'create');
+      return createRows(work, caller, name, entries, last);
+    },
+    async update(caller, name, changes) {
+      deps.guard?.(name, 'update');
+      return changeRows(work, caller, name, changes, last);
+    },
+    async remove(caller, name, keys) {
+      deps.guard?.(name, 'delete');
+      return removeRows(work, caller, name, keys, last);
+    },
   });
   const work: Work = { deps, spend, inner: verbs(false) };
   return verbs(true);

@@ -1,0 +1,60 @@
+import { invalid, isObject, isStep } from './shape.ts';
+
+/** Bounds of a filter of confined code (conventions, "items"). */
+const MAX = { depth: 8, nodes: 256, branches: 16, list: 100 } as const;
+
+const LISTS: ReadonlySet<string> = new Set(['_in', '_nin', '_between', '_nbetween']);
+// biome-ignore format: a list of names
+const OPERATORS: ReadonlySet<string> = new Set([
+  '_eq', '_neq', '_lt', '_lte', '_gt', '_gte', '_in', '_nin', '_between', '_nbetween', '_null', '_nnull', '_empty',
+  '_nempty', '_contains', '_ncontains', '_icontains', '_starts_with', '_nstarts_with', '_ends_with', '_nends_with',
+]);
+
+/**
+ * Holds a filter to a smaller grammar than that of a request: whether its names exist and may be used is said by the
+ * parser and the caller's permissions.
+ */
+export function checkFilter(filter: unknown): void {
+  let nodes = 0;
+  const count = (depth: number) => {
+    if (depth > MAX.depth) throw invalid(`The filter is nested deeper than ${MAX.depth} levels.`);
+    if (++nodes > MAX.nodes) throw invalid(`The filter has more than ${MAX.nodes} parts.`);
+  };
+
+  function group(one: unknown, depth: number): void {
+    if (!isObject(one)) throw invalid('A filter is an object.');
+    count(depth);
+    for (const [key, rule] of Object.entries(one)) {
+      count(depth);
+      if (key === '_and' || key === '_or') branches(key, rule, depth);
+      else field(key, rule, depth);
+    }
+  }
+
+  function branches(key: string, list: unknown, depth: number): void {
+    if (!Array.isArray(list) || list.length < 1 || list.length > MAX.branches)
+      throw invalid(`${key} takes a list of 1 to ${MAX.branches} filters.`);
+    for (const one of list) group(one, depth + 1);
+  }
+
+  function field(name: string, rule: unknown, depth: number): void {
+    if (!isStep(name)) throw invalid('A filter names a field, or a function of one.');
+    const [entry, ...more] = isObject(rule) ? Object.entries(rule) : [];
+    if (!entry || more.length > 0) throw invalid('Under a field of a filter stands one operator or one field.');
+    const [key, value] = entry;
+    count(depth + 1);
+    if (!key.startsWith('_')) field(key, value, depth + 1);
+    else if (OPERATORS.has(key)) operand(key, value);
+    else throw invalid(`A filter has no operator "${key.slice(0, 40)}" here.`);
+  }
+
+  group(filter, 0);
+}
+
+function operand(operator: string, value: unknown): void {
+  if (!LISTS.has(operator)) {
+    if (typeof value === 'object' && value !== null) throw invalid(`${operator} takes one value.`);
+  } else if (!Array.isArray(value) || value.length > MAX.list) {
+    throw invalid(`${operator} takes a list of at most ${MAX.list} values.`);
+  }
+}

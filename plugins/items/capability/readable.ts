@@ -1,0 +1,70 @@
+import { type Caller, fail } from '#kernel';
+import { isUnknownField, type RawQuery, type Read, type Pick as Shown, unknownField } from '../../query/contract.ts';
+import type { Deps } from '../deps.ts';
+import { findCollection } from '../target.ts';
+import type { CheckedQuery } from './query.ts';
+import { reachOf } from './reach.ts';
+
+type Used = Pick<Deps, 'access' | 'query' | 'schema'>;
+
+/**
+ * FORBIDDEN unless all that the query names can be read: what a request would leave out of its answer in silence is refused
+ * here (conventions, "items"). `within` are the collections it may tell of, if not any.
+ */
+export async function demandReadable(
+  { access, query, schema }: Used,
+  caller: Caller,
+  name: string,
+  asked: CheckedQuery,
+  within: ReadonlySet<string> | undefined,
+): Promise<void> {
+  const set = await access.permissions(caller);
+  if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
+
+  async function check(): Promise<string> {
+    const { overview, collection } = await findCollection(schema, name);
+    const visible = access.visible(set);
+    const parse = async (raw: RawQuery): Promise<readonly [asked: Read, left: Read]> => {
+      let isUnknown = false;
+      const read = query.parse(collection, raw, {
+        overview,
+        visible,
+        onUnknown() {
+          isUnknown = true;
+        },
+      });
+      if (isUnknown) throw unknownField('in fields', name);
+      return [read, await access.restrict(read, caller, overview)];
+    };
+    const [whole] = await parse(asked);
+    if (within) {
+      for (const one of reachOf(whole)) {
+        if (!within.has(one)) throw fail('FORBIDDEN', `the query tells of ${one}, which is not granted`);
+      }
+    }
+    for (const path of asked.fields.filter((one) => one !== '*')) {
+      // One at a time: of one path it can be told whether any of it is gone.
+      if (!(await parse({ fields: [path] })).every(isWhole))
+        throw fail('FORBIDDEN', `${path} of ${name} may not be read`);
+    }
+    return overview.version;
+  }
+
+  try {
+    await check();
+  } catch (error) {
+    if (!isUnknownField(error)) throw error;
+    // It may be that of a column made a moment ago.
+    const { version } = await schema.overview();
+    if ((await schema.refresh()).version === version) throw error;
+    await check();
+  }
+}
+
+/** Does the one path asked for lead somewhere, all the way? */
+const isWhole = ({ pick: [only] }: Read): boolean => only !== undefined && leadsOn(only);
+
+function leadsOn(pick: Shown): boolean {
+  if (pick.kind === 'one' || pick.kind === 'many') return isWhole(pick.read);
+  return pick.kind !== 'any' || pick.reads.some(isWhole);
+}

@@ -1,0 +1,82 @@
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+/** Entries of a list that are neither an address nor a range of them. */
+export class AddressListError extends Error {}
+
+/** May this address be connected to? False for everything that is no address. */
+export type Policy = (address: string) => boolean;
+
+/** Stands for the addresses of this machine's own interfaces (configuration, IMPORT_IP_DENY_LIST). */
+const OWN_INTERFACES = '0.0.0.0';
+
+/** Public by number, but answered by the machine's own platform. */
+const PLATFORM = ['168.63.129.16'];
+
+/**
+ * Only public addresses, by exclusion of everything else: loopback, private, link-local, unique-local, shared, multicast,
+ * reserved, and test ranges, and this machine's own. `denied` adds to that, `allowed` takes from it and wins over both.
+ */
+export function createPolicy(denied: readonly string[], allowed: readonly string[]): Policy {
+  // Own interfaces are denied in any case.
+  const never = [...PLATFORM, ...denied.filter((entry) => entry !== OWN_INTERFACES)].map(rangeOf);
+  const always = allowed.map(rangeOf);
+  return (text) => {
+    const address = addressOf(text);
+    if (!address) return false;
+    if (isWithin(address, always)) return true;
+    // What is reached through a translator is denied as well as the address that stands for it.
+    const meant = [address, ...translated(address)];
+    return meant.every((one) => isPublic(one) && !isWithin(one, never) && !isOwn(one));
+  };
+}
+
+function addressOf(text: string): Address | undefined {
+  const [plain = ''] = text.split('%', 1);
+  const family = isIP(plain);
+  if (family === 0) return undefined;
+  // The library takes `::1.2.3.4` for a mapped address; without dots it is what the system takes it for.
+  const address = family === 4 ? plain : new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  // An IPv4 address written as an IPv6 one is the IPv4 address.
+  return ipaddr.process(address);
+}
+
+function rangeOf(entry: string): Range {
+  const [start = '', bits, ...rest] = entry.split('/');
+  const address = addressOf(start);
+  const width = isIP(start) === 6 ? 128 : 32;
+  const count = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+  // Of a mapped address only the part counts that is the IPv4 address.
+  const own = address?.kind() === 'ipv4' ? count - (width - 32) : count;
+  if (!address || rest.length > 0 || count > width || own < 0)
+    throw new AddressListError(`"${entry.slice(0, 60)}" is neither an IP address nor a range such as 10.0.0.0/8`);
+  return [address, own];
+}
+
+const isWithin = (address: Address, ranges: readonly Range[]): boolean =>
+  ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range as never, bits));
+
+const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
+const NAT64 = ipaddr.IPv6.parse('64:ff9b::');
+
+/** Of IPv6 only what is given out as public: what carries IPv4 in another way than by NAT64 is outside of it, or excluded by name. */
+function isPublic(address: Address): boolean {
+  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
+  return address.match(NAT64, 96) || (address.match(GLOBAL_UNICAST, 3) && address.range() === 'unicast');
+}
+
+/** The IPv4 address behind a NAT64 one, which networks without IPv4 use for public addresses too. */
+const translated = (address: Address): readonly Address[] =>
+  address instanceof ipaddr.IPv6 && address.match(NAT64, 96) ? [new ipaddr.IPv4(address.toByteArray().slice(12))] : [];
+
+/** Asked each time: interfaces come and go. */
+function isOwn(address: Address): boolean {
+  const text = address.toString();
+  return Object.values(networkInterfaces()).some((all) =>
+    all?.some((one) => addressOf(one.address)?.toString() === text),
+  );
+}

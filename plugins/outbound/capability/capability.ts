@@ -1,0 +1,94 @@
+import { type Capability, Failure, type Invocation, listsWiden, Refusal, type RemoteMethod } from '#kernel';
+import type { Outbound, RequestApi, SendOptions } from '../contract.ts';
+import { OutboundFailure } from '../failure.ts';
+import { answerOf } from './answer.ts';
+import { type Allowed, allowedBy, METHODS, type RequestGrant, requestGrantSchema, shownOrigins } from './grant.ts';
+import { MAX_MESSAGE, refuseHidden, withBody, withSecret } from './message.ts';
+
+const TIMEOUT = { default: 10_000, most: 30_000 } as const;
+
+const send: RemoteMethod<RequestApi> = {
+  args: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 1,
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['url'],
+      properties: {
+        url: { type: 'string' },
+        method: { type: 'string' },
+        // Members that cannot be headers are left out, not refused.
+        headers: { type: 'object' },
+        body: {},
+        timeoutMs: { type: 'number', exclusiveMinimum: 0 },
+        auth: {},
+      },
+    },
+  },
+  maxReply: MAX_MESSAGE,
+  target({ url, method = 'GET' }: SendOptions) {
+    const known = METHODS.find((one) => one === method.toUpperCase());
+    return `${known ?? 'another method'} ${URL.parse(url)?.origin ?? 'an invalid address'}`;
+  },
+  call: (api, invocation, options: SendOptions) => api.send(options, invocation),
+};
+
+/** `host.request`: what the grant names, and what the operator's deny list leaves of it. */
+export const requestCapability = (outbound: Outbound): Capability<RequestGrant, RequestApi> => ({
+  name: 'request',
+  member: 'request',
+  schema: requestGrantSchema,
+  bind(grant) {
+    const allowed = allowedBy(grant);
+    return { send: (options, invocation) => sendWithin(allowed, outbound, options, invocation) };
+  },
+  remote: { send },
+  describe: (grant) => [`sends ${[...(grant.methods ?? ['GET'])].join(', ')} to ${shownOrigins(grant).join(', ')}`],
+  widens: (before, after) => listsWiden(before && comparable(before), comparable(after)),
+});
+
+/** Two ways to say the same are the same. */
+const comparable = (grant: RequestGrant): Record<string, unknown> => ({
+  origins: shownOrigins(grant),
+  methods: grant.methods ?? ['GET'],
+});
+
+/** In the order of the conventions ("request.send"), so that each refusal says one thing whatever else is wrong. */
+async function sendWithin(
+  { origins, methods }: Allowed,
+  outbound: Outbound,
+  options: SendOptions,
+  invocation: Invocation,
+) {
+  refuseHidden(options, invocation.secrets);
+  const url = URL.parse(options.url);
+  if (url?.username !== '' || url.password !== '')
+    throw new Refusal('invalid_request', 'The address is not a URL that can be used.');
+  if (!origins.has(url.origin)) throw new Refusal('denied', 'This origin is not granted.');
+  const method = (options.method ?? 'GET').toUpperCase();
+  if (!methods.has(method)) throw new Refusal('denied', 'This method is not granted.');
+  const { headers, body } = withBody(options);
+  const request = {
+    method,
+    url,
+    headers: withSecret(headers, options.auth, invocation),
+    ...(body === undefined ? {} : { body }),
+    signal: invocation.signal,
+    timeout: Math.min(options.timeoutMs ?? TIMEOUT.default, TIMEOUT.most),
+    maxBytes: MAX_MESSAGE,
+  };
+  return answerOf(await outbound.send(request).catch(refused), invocation.secrets);
+}
+
+/** Nothing of the network is told but what the conventions have a code for. */
+function refused(error: unknown): never {
+  if (error instanceof OutboundFailure && error.reason === 'denied')
+    throw new Refusal('denied', 'This address is not allowed.');
+  if (error instanceof OutboundFailure && error.reason === 'timeout')
+    throw new Refusal('timeout', 'The request took too long.');
+  if (error instanceof Failure && error.code === 'CONTENT_TOO_LARGE')
+    throw new Refusal('invalid_request', 'The answer is too long.');
+  throw new Refusal('internal', 'The request failed.');
+}

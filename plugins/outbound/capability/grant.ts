@@ -1,0 +1,59 @@
+import { type Capability, fail } from '#kernel';
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** As it stands in a manifest: exactly one of `urls` and `origins` (conventions, "Capabilities"). */
+export interface RequestGrant {
+  readonly urls?: readonly string[];
+  readonly origins?: readonly string[];
+  readonly methods?: readonly Method[];
+}
+
+/**
+ * Scheme, host and port and nothing else. No wildcard, since it would be taken for one; no dot at the end, since such a
+ * host never matches; no user, path, query or fragment.
+ */
+const ORIGIN =
+  '^[hH][tT][tT][pP][sS]?://(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\s/?#@:%*<>^|\\[\\]\\\\\\u0000-\\u0020\\u007f]{0,253}[^\\s/?#@:%*<>^|\\[\\]\\\\.\\u0000-\\u0020\\u007f])(?::[0-9]{1,5})?/?$';
+
+const origins = { type: 'array', minItems: 1, items: { type: 'string', pattern: ORIGIN } } as const;
+
+export const requestGrantSchema: Capability['schema'] = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    urls: origins,
+    origins,
+    methods: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: METHODS } },
+  },
+  oneOf: [{ required: ['origins'] }, { required: ['urls'] }],
+};
+
+/** A bare origin in its one canonical form: lower case, without the default port; undefined for anything else. */
+export function canonicalOrigin(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || !new RegExp(ORIGIN).test(text) || url.hostname.endsWith('.')) return undefined;
+  return url.origin;
+}
+
+export interface Allowed {
+  readonly origins: ReadonlySet<string>;
+  readonly methods: ReadonlySet<string>;
+}
+
+/** CAPABILITY_DENIED for what the pattern let through and is no origin after all, such as a port of 99999. */
+export function allowedBy(grant: RequestGrant): Allowed {
+  const origins = listed(grant).map((text) => {
+    const origin = canonicalOrigin(text);
+    if (origin === undefined) throw fail('CAPABILITY_DENIED', `"${text.slice(0, 100)}" is not an origin`);
+    return origin;
+  });
+  return { origins: new Set(origins), methods: new Set(grant.methods ?? ['GET']) };
+}
+
+/** For people: the origins as they are compared. One that is none is shown as written. */
+export const shownOrigins = (grant: RequestGrant): readonly string[] =>
+  [...new Set(listed(grant).map((text) => canonicalOrigin(text) ?? text))].sort();
+
+const listed = ({ origins, urls }: RequestGrant): readonly string[] => origins ?? urls ?? [];

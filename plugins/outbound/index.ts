@@ -1,0 +1,33 @@
+import { BootFailure, capabilities, definePlugin } from '#kernel';
+import { AddressListError, createPolicy, type Policy } from './addresses.ts';
+import { requestCapability } from './capability/capability.ts';
+import { outbound } from './contract.ts';
+import manifest from './package.json' with { type: 'json' };
+import { resolveName } from './resolve.ts';
+import { createOutbound } from './send.ts';
+
+interface Config {
+  IMPORT_IP_DENY_LIST: readonly string[];
+  IMPORT_IP_ALLOW_LIST: readonly string[];
+}
+
+export default definePlugin<Config>({
+  manifest,
+  register(host) {
+    const service = createOutbound({ policy: policyOf(host.config), resolve: resolveName });
+    host.provide(outbound, service);
+    host.contribute(capabilities, requestCapability(service));
+  },
+});
+
+/** A list that cannot be read must not deny less than was meant. */
+function policyOf({ IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST }: Config): Policy {
+  try {
+    return createPolicy(IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST);
+  } catch (error) {
+    if (!(error instanceof AddressListError)) throw error;
+    throw new BootFailure('@tenon/outbound', 'config', error.message, {
+      remedy: 'correct IMPORT_IP_DENY_LIST or IMPORT_IP_ALLOW_LIST: addresses and ranges, separated by commas',
+    });
+  }
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { type Admitted, type Caller, type Invocation, type Log, Secrets } from '#kernel';
+import { RunFailure } from '../../sandbox/host/supervisor/failure.ts';
+import type { Answer } from '../../sandbox/host/supervisor/run.ts';
+import type { Guest as Process } from '../../sandbox/host/supervisor/supervisor.ts';
+import type { GuestContext, Limits } from '../../sandbox/protocol/messages.ts';
+import { openAccount } from './account.ts';
+import { GuestFailure, type Outcome, type Run } from './contract.ts';
+import { parseGuestJson } from './nesting.ts';
+
+interface Parts {
+  readonly admitted: Admitted;
+  readonly process: Process;
+  readonly limits: Limits;
+  readonly log: Log;
+}
+
+/** One run from its input to its outcome; what it asks of the host meanwhile is on its account. */
+export async function invoke({ process, limits, log, ...program }: Parts, run: Run): Promise<Outcome> {
+  const admitted = run.admitted ?? program.admitted;
+  const over = new AbortController();
+  const invocation: Invocation = {
+    id: randomUUID(),
+    caller: run.caller,
+    signal: over.signal,
+    secrets: new Secrets(),
+  };
+  const input = run.prepare?.(invocation) ?? run.input;
+  const account = openAccount({ admitted, invocation, hostCall: limits.hostCall, log });
+  try {
+    const context = contextOf(admitted, run);
+    const { entry, signal } = run;
+    return outcomeOf(await process.invoke({ entry, context, input, signal, call: account.call }));
+  } catch (error) {
+    throw asGuestFailure(error);
+  } finally {
+    account.close();
+    over.abort();
+  }
+}
+
+/** What is not a failure of confined code stays what it is. */
+export const asGuestFailure = (error: unknown): unknown =>
+  error instanceof RunFailure ? new GuestFailure(error.code) : error;
+
+const contextOf = ({ subject }: Admitted, { contributionId, activation, caller }: Run): GuestContext => ({
+  extensionId: subject.name,
+  contributionId,
+  activation,
+  accountability: caller && accountabilityOf(caller),
+});
+
+/** Nobody known is nobody to the handler; what it asks of the host is asked as the Public role all the same. */
+const accountabilityOf = ({ user, role, admin }: Caller): GuestContext['accountability'] =>
+  user === null && role === null && !admin ? null : { user, role, admin };
+
+function outcomeOf(answer: Answer): Outcome {
+  if (answer === undefined) return { text: undefined, value: undefined };
+  const text = answer.toString('utf8');
+  try {
+    return { text, value: parseGuestJson(text) };
+  } catch {
+    throw new GuestFailure('invalid-result');
+  }
+}

@@ -1,0 +1,19 @@
+import { definePlugin } from '#kernel';
+import type { LauncherOptions } from '../../sandbox/host/child.ts';
+import { sandbox } from './contract.ts';
+import manifest from './package.json' with { type: 'json' };
+import { createSandbox } from './service.ts';
+import type { SandboxConfig } from './settings.ts';
+
+/** Loaded when the first confined package asks for the runtime, not before. */
+const launch = async (options: LauncherOptions) =>
+  (await import('../../sandbox/host/launch/launcher.ts')).createLauncher(options);
+
+export default definePlugin<SandboxConfig>({
+  manifest,
+  register({ config, log, provide, onStop }) {
+    const { sandbox: service, stop } = createSandbox(config, launch, log);
+    provide(sandbox, service);
+    onStop(stop);
+  },
+});

@@ -1,0 +1,95 @@
+import { totalmem } from 'node:os';
+import { CastError, type ConfigKey, cast } from '#kernel';
+import { RUNTIME } from '../../sandbox/host/launch/plan.ts';
+import type { Limits } from '../../sandbox/protocol/messages.ts';
+
+/** As written: a wrong one makes the runtime unavailable and stops nothing else (conventions, "Limits"). */
+export interface SandboxConfig {
+  readonly EXTENSIONS_SANDBOX_TIMEOUT: string;
+  readonly EXTENSIONS_SANDBOX_MAX_MEMORY: string;
+  readonly EXTENSIONS_SANDBOX_MAX_PROCESSES: string | undefined;
+  readonly EXTENSIONS_SANDBOX_MAX_RESULT: string;
+  readonly EXTENSIONS_SANDBOX_MAX_HOST_API_CALL: string;
+  readonly EXTENSIONS_SANDBOX_MAX_ARTIFACT: string;
+  readonly EXTENSIONS_SANDBOX_OS_HARDENING: string;
+}
+
+export interface SandboxSettings {
+  readonly limits: Limits;
+  readonly processes: number;
+  /** Bytes. */
+  readonly artifact: number;
+  readonly mode: 'auto' | 'required';
+}
+
+/** What is wrong with a setting, by its name and without its value. */
+export class SettingError extends Error {}
+
+const KB = 1024;
+const MB = 1024 * KB;
+
+const KEYS = {
+  EXTENSIONS_SANDBOX_TIMEOUT: ['duration', 1000, 300_000, 'from 1 s to 5 min'],
+  EXTENSIONS_SANDBOX_MAX_MEMORY: ['size', 16 * MB, 512 * MB, 'from 16 MB to 512 MB'],
+  EXTENSIONS_SANDBOX_MAX_PROCESSES: ['integer', 1, 32, 'from 1 to 32'],
+  EXTENSIONS_SANDBOX_MAX_RESULT: ['size', KB, 16 * MB, 'from 1 KB to 16 MB'],
+  EXTENSIONS_SANDBOX_MAX_HOST_API_CALL: ['size', KB, 4 * MB, 'from 1 KB to 4 MB'],
+  EXTENSIONS_SANDBOX_MAX_ARTIFACT: ['size', KB, 32 * MB, 'from 1 KB to 32 MB'],
+} as const satisfies Record<string, readonly [ConfigKey['type'], number, number, string]>;
+type NumberKey = keyof typeof KEYS;
+
+/** `memory` is what the service may use at all, in bytes. Throws a SettingError. */
+export function readSettings(config: SandboxConfig, memory = effectiveMemory()): SandboxSettings {
+  const wall = numberOf(config, 'EXTENSIONS_SANDBOX_TIMEOUT');
+  const limits: Limits = {
+    wall,
+    cpu: Math.min(2000, Math.floor(wall * 0.8)),
+    memory: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_MEMORY'),
+    result: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_RESULT'),
+    hostCall: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_HOST_API_CALL'),
+  };
+  const mode = config.EXTENSIONS_SANDBOX_OS_HARDENING;
+  if (mode !== 'auto' && mode !== 'required')
+    throw new SettingError('EXTENSIONS_SANDBOX_OS_HARDENING must be auto or required');
+  return {
+    limits,
+    processes: processesOf(config, limits.memory, memory),
+    artifact: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT'),
+    mode,
+  };
+}
+
+/** Also where another setting is wrong, and nothing will run. */
+export function artifactLimit(config: SandboxConfig): number {
+  try {
+    return numberOf(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT');
+  } catch {
+    return 8 * MB;
+  }
+}
+
+/** Half of the memory is for confined processes; one of them may always run. */
+function processesOf(config: SandboxConfig, memory: number, all: number): number {
+  const most = Math.max(1, Math.floor(all / 2 / (memory + RUNTIME)));
+  if (config.EXTENSIONS_SANDBOX_MAX_PROCESSES === undefined) return Math.min(4, most);
+  const processes = numberOf(config, 'EXTENSIONS_SANDBOX_MAX_PROCESSES');
+  if (processes > most)
+    throw new SettingError(
+      `EXTENSIONS_SANDBOX_MAX_PROCESSES is more than half of the memory holds: at most ${most} of this size`,
+    );
+  return processes;
+}
+
+function numberOf(config: SandboxConfig, name: NumberKey): number {
+  const [type, minimum, maximum, range] = KEYS[name];
+  try {
+    return Math.floor(cast(config[name] ?? '', { type, minimum, maximum }) as number);
+  } catch (error) {
+    if (!(error instanceof CastError)) throw error;
+    throw new SettingError(`${name} must be a ${type === 'integer' ? 'whole number' : type} ${range}`);
+  }
+}
+
+/** Of the machine, or of the container where that has less. */
+export const effectiveMemory = (): number =>
+  Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

@@ -1,0 +1,46 @@
+/** What is stored in place of a secret. Binary members are base64. */
+export interface Envelope {
+  readonly $sealed: 1;
+  readonly kind: string;
+  readonly v: 1;
+  readonly alg: 'A256GCM-HKDF';
+  /** Of the key it was sealed with. */
+  readonly kid: string;
+  readonly salt: string;
+  readonly iv: string;
+  readonly ct: string;
+  readonly tag: string;
+}
+
+export const MARKER = '$sealed';
+
+/** Bytes of what has a fixed length. */
+export const LENGTHS = { salt: 16, iv: 12, tag: 16 } as const;
+
+/** Also a damaged one counts: it is never shown as if it were an ordinary value. */
+export function bearsMarker(value: unknown): boolean {
+  if (typeof value !== 'string') return typeof value === 'object' && value !== null && Object.hasOwn(value, MARKER);
+  if (!value.includes(MARKER)) return false;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return typeof parsed === 'object' && parsed !== null && Object.hasOwn(parsed, MARKER);
+  } catch {
+    return /^\s*\{\s*"\$sealed"/.test(value);
+  }
+}
+
+/** An envelope of this form and no other; undefined for everything else. */
+export function parseEnvelope(text: string): Envelope | undefined {
+  let parsed: Partial<Record<keyof Envelope, unknown>> | null;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  const { $sealed, v, alg, kind, kid, salt, iv, ct, tag } = parsed;
+  const isKnown = $sealed === 1 && v === 1 && alg === 'A256GCM-HKDF';
+  return isKnown && [kind, kid, salt, iv, ct, tag].every((one) => typeof one === 'string')
+    ? (parsed as Envelope)
+    : undefined;
+}

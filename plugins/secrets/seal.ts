@@ -1,0 +1,53 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { fail } from '#kernel';
+import type { SecretStore } from './contract.ts';
+import { bearsMarker, type Envelope, LENGTHS, parseEnvelope } from './envelope.ts';
+import type { MasterKey } from './key.ts';
+
+const CIPHER = 'aes-256-gcm';
+
+/** What a value is for is part of what is authenticated: an envelope moved to another place cannot be opened there. */
+const boundTo = (kind: string, version: number): Buffer => Buffer.from(`${version}/${kind}`);
+
+/** AES-256-GCM under a key of each value's own. */
+export function createSecretStore(key: MasterKey | undefined): SecretStore {
+  return {
+    available: () => key !== undefined,
+    seal(kind, text) {
+      if (!key) throw fail('INVALID_CONFIG', 'SECRETS_ENCRYPTION_KEY is not set: secrets cannot be stored');
+      const salt = randomBytes(LENGTHS.salt);
+      const iv = randomBytes(LENGTHS.iv);
+      const cipher = createCipheriv(CIPHER, key.derive(salt), iv).setAAD(boundTo(kind, 1));
+      const ct = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      const envelope: Envelope = {
+        $sealed: 1,
+        kind,
+        v: 1,
+        alg: 'A256GCM-HKDF',
+        kid: key.id,
+        salt: salt.toString('base64'),
+        iv: iv.toString('base64'),
+        ct: ct.toString('base64'),
+        tag: cipher.getAuthTag().toString('base64'),
+      };
+      return JSON.stringify(envelope);
+    },
+    open(kind, text) {
+      const envelope = parseEnvelope(text);
+      if (!key || envelope?.kind !== kind || envelope.kid !== key.id) return undefined;
+      const [salt, iv, ct, tag] = (['salt', 'iv', 'ct', 'tag'] as const).map((one) =>
+        Buffer.from(envelope[one], 'base64'),
+      ) as [Buffer, Buffer, Buffer, Buffer];
+      // A shorter tag would be accepted, and is easier to forge.
+      if (salt.length !== LENGTHS.salt || iv.length !== LENGTHS.iv || tag.length !== LENGTHS.tag) return undefined;
+      try {
+        const decipher = createDecipheriv(CIPHER, key.derive(salt), iv, { authTagLength: LENGTHS.tag });
+        decipher.setAAD(boundTo(kind, envelope.v)).setAuthTag(tag);
+        return Buffer.concat([decipher.update(ct), decipher.final()]).toString('utf8');
+      } catch {
+        return undefined;
+      }
+    },
+    isSealed: bearsMarker,
+  };
+}

@@ -1,0 +1,85 @@
+import { type FS, Liquid } from 'liquidjs';
+import type { Delimiters } from './contract.ts';
+import { LIMITS, MAX_ENGINES } from './limits.ts';
+
+/** A template that cannot be rendered. The message is one line, about the template. */
+export class TemplateError extends Error {}
+
+const noFile = (): never => {
+  throw new TemplateError('templates do not read files');
+};
+const NO_FILES: FS = {
+  exists: async () => false,
+  existsSync: () => false,
+  readFile: async () => noFile(),
+  readFileSync: noFile,
+  resolve: noFile,
+  dirname: noFile,
+  contains: async () => false,
+  containsSync: () => false,
+  sep: '/',
+};
+
+/** Everything that asks for another template. */
+const WITHOUT = ['include', 'render', 'layout', 'block'];
+
+function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters): Liquid {
+  const engine = new Liquid({
+    fs: NO_FILES,
+    root: [],
+    partials: [],
+    layouts: [],
+    relativeReference: false,
+    strictFilters: true,
+    ownPropertyOnly: true,
+    // The same result on every machine.
+    locale: 'en-US',
+    timezoneOffset: 0,
+    parseLimit: LIMITS.parse,
+    renderLimit: LIMITS.render,
+    memoryLimit: LIMITS.memory,
+    ...(tagLeft === undefined ? {} : { tagDelimiterLeft: tagLeft }),
+    ...(tagRight === undefined ? {} : { tagDelimiterRight: tagRight }),
+    ...(outputLeft === undefined ? {} : { outputDelimiterLeft: outputLeft }),
+    ...(outputRight === undefined ? {} : { outputDelimiterRight: outputRight }),
+  });
+  for (const tag of WITHOUT) delete engine.tags[tag];
+  return engine;
+}
+
+export type Render = (template: string, data: Record<string, unknown>, delimiters: Delimiters) => string;
+
+/** Renders; throws a TemplateError with one line. */
+export function createRender(): Render {
+  const engines = new Map<string, Liquid>();
+
+  function engineFor(delimiters: Delimiters): Liquid {
+    const { tagLeft, tagRight, outputLeft, outputRight } = delimiters;
+    const key = JSON.stringify([tagLeft, tagRight, outputLeft, outputRight]);
+    const engine = engines.get(key) ?? createEngine(delimiters);
+    // The one that was used last is the last to go.
+    engines.delete(key);
+    engines.set(key, engine);
+    if (engines.size > MAX_ENGINES) engines.delete(engines.keys().next().value as string);
+    return engine;
+  }
+
+  return (template, data, delimiters) => {
+    try {
+      const text: unknown = engineFor(delimiters).parseAndRenderSync(template, data);
+      const rendered = typeof text === 'string' ? text : String(text ?? '');
+      if (rendered.length > LIMITS.output || Buffer.byteLength(rendered) > LIMITS.output)
+        throw new TemplateError(`the result is longer than ${LIMITS.output} bytes`);
+      return rendered;
+    } catch (error) {
+      throw error instanceof TemplateError ? error : new TemplateError(oneLine(error));
+    }
+  };
+}
+
+/** What is wrong and where, without the lines around it. */
+const oneLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : 'it cannot be rendered')
+    .split('\n', 1)[0]
+    ?.replace(/\p{Cc}+/gu, ' ')
+    .slice(0, 200) ?? '';

@@ -1,0 +1,43 @@
+/** How the supervisor paces itself; times in milliseconds. Tests use shorter ones. */
+export interface Bounds {
+  /** From the launch of a process until its runner has said hello. */
+  readonly hello: number;
+  /** A program's process without work is ended after this; the spare too, when no program has one. */
+  readonly idle: number;
+  /** Between two looks at idle and growing processes. */
+  readonly sweep: number;
+  /** How soon after a deadline a process must prove that nothing holds it up. */
+  readonly health: number;
+  /** Of one program at the same time; more is busy. */
+  readonly inFlight: number;
+  /** A process that has served so many is replaced. */
+  readonly served: number;
+  /** First and longest wait of a program that crashes again and again; the first restart is immediate. */
+  readonly firstDelay: number;
+  readonly longestDelay: number;
+  /** A process that served so long makes the next restart immediate again. */
+  readonly goodService: number;
+  /** So many crashes within `crashWindow` park a program. */
+  readonly crashes: number;
+  readonly crashWindow: number;
+  /** Invocations that are stopped within this time of each other, as those that share a context, are one mishap. */
+  readonly together: number;
+  /** Waiting for a process to probe with, when all are at work. */
+  readonly probeWait: number;
+}
+
+export const BOUNDS: Bounds = {
+  hello: 10_000,
+  idle: 5 * 60_000,
+  sweep: 10_000,
+  health: 100,
+  inFlight: 64,
+  served: 10_000,
+  firstDelay: 100,
+  longestDelay: 30_000,
+  goodService: 60_000,
+  crashes: 5,
+  crashWindow: 60_000,
+  together: 100,
+  probeWait: 5_000,
+};

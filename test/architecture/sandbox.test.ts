@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { packageOf, type Source, sourcesIn } from '../support/sources.ts';
+
+type Import = Source['imports'][number];
+
+const offences = (sources: readonly Source[], isWrong: (one: Import, source: Source) => boolean): readonly string[] =>
+  sources.flatMap((source) =>
+    source.imports.filter((one) => isWrong(one, source)).map((one) => `${source.path} imports ${one.specifier}`),
+  );
+
+const isIn = (folder: string, { target }: Import): boolean => target?.startsWith(`${folder}/`) === true;
+
+describe('architecture: sandbox', () => {
+  const sandbox = sourcesIn('sandbox');
+
+  it('knows nothing of the kernel and of plugins but types', () => {
+    const wrong = offences(
+      sandbox,
+      (one) => !one.typeOnly && (one.specifier === '#kernel' || isIn('kernel', one) || isIn('plugins', one)),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('has the engine in its runner and nowhere else', () => {
+    const everywhere = ['kernel', 'plugins', 'sandbox'].flatMap(sourcesIn);
+    const name = /['"]isolated-vm(?:\/|['"])/;
+    const users = everywhere.filter(({ text }) => name.test(text)).map(({ path }) => path);
+    expect(users.filter((path) => !path.startsWith('sandbox/runner/'))).to.deep.equal([]);
+  });
+
+  it('is held by one plugin; others see types at most', () => {
+    const others = [...sourcesIn('kernel'), ...sourcesIn('plugins')].filter(
+      ({ path }) => !path.startsWith('plugins/sandbox/'),
+    );
+    expect(offences(others, (one) => isIn('sandbox', one) && !one.typeOnly)).to.deep.equal([]);
+  });
+
+  it('shows types at most through the contract of that plugin', () => {
+    const contract = sourcesIn('plugins/sandbox').filter(({ path }) => path.endsWith('/contract.ts'));
+    expect(contract).to.have.length(1);
+    expect(offences(contract, (one) => isIn('sandbox', one) && !one.typeOnly)).to.deep.equal([]);
+  });
+
+  it('speaks a protocol that needs nothing else', () => {
+    const protocol = sourcesIn('sandbox/protocol');
+    expect(offences(protocol, (one) => one.target === null || !isIn('sandbox/protocol', one))).to.deep.equal([]);
+  });
+
+  it('supervises processes without knowing how they are started or what is in them', () => {
+    const supervisor = [...sourcesIn('sandbox/host/supervisor'), ...sandbox.filter(isConnection)];
+    const wrong = offences(
+      supervisor,
+      (one) =>
+        (one.target === null && !['async_hooks', 'stream', 'timers/promises'].includes(one.specifier.slice(5))) ||
+        isIn('sandbox/runner', one) ||
+        isIn('sandbox/host/launch', one),
+    );
+    expect(wrong).to.deep.equal([]);
+    expect(supervisor.flatMap(({ imports }) => imports.map(({ specifier }) => packageOf(specifier)))).not.to.include(
+      'node:child_process',
+    );
+  });
+});
+
+const isConnection = ({ path }: Source): boolean => /^sandbox\/host\/[\w-]+\.ts$/.test(path);

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { problems } from '#kernel';
+import {
+  describeItems,
+  type ItemsGrant,
+  itemsGrantSchema,
+  itemsWiden,
+} from '../../../../plugins/items/capability/grant.ts';
+import { filesCapability, schemaCapability } from '../../../../plugins/items/capability/reserved.ts';
+
+const fits = (grant: unknown) => problems(itemsGrantSchema, grant).length === 0;
+const user: ItemsGrant = { accountability: 'user' };
+const full: ItemsGrant = { accountability: 'full-access' };
+
+describe('items: the grant', () => {
+  it('says whose rights count, and may be narrowed', () => {
+    for (const grant of [
+      user,
+      full,
+      'current-user',
+      'system',
+      { ...user, collections: ['articles'] },
+      { ...full, actions: ['read'], collections: ['a', 'b'] },
+    ])
+      expect(fits(grant), JSON.stringify(grant)).to.equal(true);
+    for (const grant of [
+      ...['user', 'full-access', '', true, null, [], {}, { accountability: 'admin' }, { accountability: true }],
+      ...[
+        { collections: [] },
+        { collections: [''] },
+        { collections: 'a' },
+        { collections: ['a', 'a'] },
+        { more: 1 },
+      ].map((one) => ({ ...user, ...one })),
+      ...[{ actions: [] }, { actions: ['share'] }].map((one) => ({ ...user, ...one })),
+    ])
+      expect(fits(grant), JSON.stringify(grant)).to.equal(false);
+  });
+
+  it('is described in one sentence', () => {
+    expect(describeItems('current-user')).to.deep.equal([
+      'reads, creates, updates and deletes items as the calling user',
+    ]);
+    expect(describeItems('system')).to.deep.equal([
+      'reads, creates, updates and deletes items without permissions (full access)',
+    ]);
+    expect(describeItems({ ...user, collections: ['b', 'a'], actions: ['create', 'read'] })).to.deep.equal([
+      'reads and creates items of a, b as the calling user',
+    ]);
+    expect(describeItems({ ...full, actions: ['delete'] })).to.deep.equal([
+      'deletes items without permissions (full access)',
+    ]);
+  });
+
+  it('widens by more rights, more collections or more actions', () => {
+    const some: ItemsGrant = { ...user, collections: ['a', 'b'], actions: ['read', 'create'] };
+    for (const [before, after, expected] of [
+      [undefined, user, true],
+      [user, 'current-user', false],
+      ['system', full, false],
+      [user, full, true],
+      [full, user, false],
+      [user, some, false],
+      [some, user, true],
+      [some, { ...some, collections: ['b'] }, false],
+      [some, { ...some, collections: ['b', 'c'] }, true],
+      [some, { ...some, actions: ['read'] }, false],
+      [some, { ...some, actions: ['read', 'update'] }, true],
+      [user, { ...user, actions: ['read', 'create', 'update', 'delete'] }, false],
+      [{ ...full, collections: ['a'] }, { ...user, collections: ['a', 'b'] }, true],
+    ] as const)
+      expect(itemsWiden(before, after), JSON.stringify([before, after])).to.equal(expected);
+  });
+
+  it('has two reserved neighbours that give nothing yet', () => {
+    const { schema, describe: files, widens } = filesCapability;
+    expect(problems(schema, user)).to.deep.equal([]);
+    for (const grant of [{}, 'system', { accountability: 'user', more: 1 }])
+      expect(problems(schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
+    expect(files({ accountability: 'user' })).to.deep.equal(['reserved: files as the calling user']);
+    expect(widens({ accountability: 'user' }, { accountability: 'full-access' })).to.equal(true);
+    expect(problems(schemaCapability.schema, ['read', 'write'])).to.deep.equal([]);
+    for (const grant of [[], ['alter'], {}, 'read'])
+      expect(problems(schemaCapability.schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
+    expect(schemaCapability.describe(['write', 'read'])).to.deep.equal(['reserved: to read and write the schema']);
+    expect([
+      schemaCapability.widens(['read'], ['read', 'write']),
+      schemaCapability.widens(['read'], ['read']),
+    ]).to.deep.equal([true, false]);
+    expect([filesCapability.remote, schemaCapability.remote]).to.deep.equal([undefined, undefined]);
+  });
+});

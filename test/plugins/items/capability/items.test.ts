@@ -1,0 +1,354 @@
+import { expect } from 'chai';
+import { type Caller, fail, type Refusal, Secrets } from '#kernel';
+import { failureOf } from '../../../support/plugin.ts';
+import { type Call, caller, callWith, type ItemsService, itemsService, ROLE, USER } from './service.ts';
+
+const SQL = `
+  create table authors (id serial primary key, name text, secret text);
+  create table articles (
+    id serial primary key, title text not null, body text, hidden text, views int default 0,
+    author int references authors, owner uuid references platform_users
+  );
+  create table notes (id serial primary key, text text, article int references articles);
+  create table vault (id serial primary key, code text);
+  insert into platform_fields (collection, field, special) values ('articles', 'notes', 'o2m');
+  insert into platform_relations (many_collection, many_field, one_collection, one_field)
+    values ('notes', 'article', 'articles', 'notes');
+  insert into authors (name, secret) values ('Ann', 's1'), ('Ben', 's2');
+  insert into platform_roles (id, name) values ('${ROLE}', 'Editor');
+  insert into platform_users (id, email, role) values ('${USER}', 'editor@example.com', '${ROLE}');
+  insert into articles (title, body, hidden, views, author, owner) values
+    ('one', 'b1', 'h1', 1, 1, '${USER}'), ('two', 'b2', 'h2', 2, 2, null), ('three', 'b3', 'h3', 3, 1, null);
+  insert into notes (text, article) values ('n1', 1);
+  insert into vault (code) values ('42');
+  insert into platform_permissions (role, collection, action, permissions, validation, fields) values
+    ('${ROLE}', 'articles', 'read', '{"views":{"_lt":3}}', null, 'id,title,body,views,author,notes,owner'),
+    ('${ROLE}', 'articles', 'create', null, '{"title":{"_neq":"bad"}}', 'title,body,notes'),
+    ('${ROLE}', 'articles', 'update', '{"views":{"_lt":3}}', null, 'title,notes'),
+    ('${ROLE}', 'articles', 'delete', '{"views":{"_lt":3}}', null, '*'),
+    ('${ROLE}', 'authors', 'read', null, null, 'id,name'),
+    ('${ROLE}', 'notes', 'read', null, null, '*'),
+    ('${ROLE}', 'notes', 'create', null, null, '*'),
+    ('${ROLE}', 'notes', 'update', null, null, '*'),
+    ('${ROLE}', 'platform_users', 'read', null, null, 'id,email');`;
+
+describe('items: the capability', () => {
+  let service: ItemsService;
+  let asUser: Call;
+  let asAnybody: Call;
+  before(async () => {
+    service = await itemsService(SQL);
+    asUser = callWith(service, { accountability: 'user' });
+    asAnybody = callWith(service, 'system');
+  });
+  after(() => service?.stop());
+
+  const codeOf = async (run: Promise<unknown>) => (await failureOf<Refusal>(run)).code;
+  const denied = async (run: Promise<unknown>) => {
+    const refusal = await failureOf<Refusal>(run);
+    expect([refusal.code, refusal.message]).to.deep.equal(['denied', 'Not allowed.']);
+  };
+  const count = async (table: string) =>
+    Number((await service.database.query<{ n: string }>(`select count(*) n from ${table}`))[0]?.n);
+
+  describe('reads as the user', () => {
+    it('the rows and fields that the user may read', async () => {
+      const rows = (await asUser('readMany', ['articles', { sort: ['id'] }])) as Record<string, unknown>[];
+      expect(rows.map(({ title }) => title)).to.deep.equal(['one', 'two']);
+      expect(Object.keys(rows[0] ?? {}).sort()).to.deep.equal([
+        'author',
+        'body',
+        'id',
+        'notes',
+        'owner',
+        'title',
+        'views',
+      ]);
+      const query = {
+        fields: ['title', 'author.name', 'notes.text', 'owner.email'],
+        filter: { author: { name: { _eq: 'Ann' } } },
+      };
+      expect(await asUser('read', ['articles', query])).to.deep.equal([
+        { title: 'one', author: { name: 'Ann' }, notes: [{ text: 'n1' }], owner: { email: 'editor@example.com' } },
+      ]);
+    });
+
+    it('one row, or null for what is not there, hidden or no key', async () => {
+      expect(await asUser('readOne', ['articles', 1, { fields: ['title'] }])).to.deep.equal({ title: 'one' });
+      for (const key of [3, 9999, 'x', -1])
+        expect(await asUser('readOne', ['articles', key]), String(key)).to.equal(null);
+    });
+
+    it('and is denied what the user may not, hidden or not there', async () => {
+      for (const [collection, query] of [
+        ['vault', {}],
+        ['nowhere', {}],
+        ['platform_users', {}],
+        ['platform_sessions', {}],
+        ['platform_settings', {}],
+        ['articles', { fields: ['hidden'] }],
+        ['articles', { fields: ['*', 'hidden'] }],
+        ['articles', { fields: ['nothing'] }],
+        ['articles', { fields: ['author.secret'] }],
+        ['articles', { fields: ['author.name.more'] }],
+        ['articles', { fields: ['title.more'] }],
+        ['articles', { fields: ['owner.role'] }],
+        ['articles', { filter: { hidden: { _eq: 'h1' } } }],
+        ['articles', { filter: { author: { secret: { _eq: 's1' } } } }],
+        ['articles', { sort: ['hidden'] }],
+        ['articles', { sort: ['author.secret'] }],
+      ] as const) {
+        await denied(asUser('readMany', [collection, query]));
+        await denied(asUser('readOne', [collection, 1, query]));
+      }
+    });
+
+    it('within the bounds of queries', async () => {
+      for (const query of [{ deep: {} }, { limit: -1 }, { fields: ['*.*'] }, { filter: { title: 'one' } }])
+        expect(await codeOf(asUser('readMany', ['articles', query]))).to.equal('invalid_request');
+      expect(await codeOf(asUser('readMany', ['articles', { filter: { views: { _contains: 'x' } } }]))).to.equal(
+        'invalid_request',
+      );
+      for (const args of [[], [7], ['articles', 'x'], ['articles', {}, {}], ['']])
+        expect(await codeOf(asUser('readMany', args)), JSON.stringify(args)).to.equal('invalid_request');
+    });
+
+    it('for nobody where nobody stands behind it', async () => {
+      const system = service.host.asSystem('test');
+      for (const who of [null, system, { ...system }, caller({ user: null, admin: true })] as (Caller | null)[]) {
+        expect(await codeOf(asUser('readMany', ['articles'], who))).to.equal('denied');
+        expect(await codeOf(asUser('createOne', ['articles', { title: 'x' }], who))).to.equal('denied');
+      }
+    });
+
+    it('as the Public role for those who did not sign in', async () => {
+      await denied(asUser('readMany', ['articles'], caller({ user: null, role: null })));
+    });
+
+    it('without telling anybody', async () => {
+      const heard: string[] = [];
+      service.host.events.onFilter('**', (_payload, { event }) => void heard.push(event));
+      service.host.events.onAction('**', ({ event }) => void heard.push(event));
+      await asUser('readMany', ['articles']);
+      await asUser('readOne', ['articles', 1]);
+      expect(heard).to.deep.equal([]);
+      const [key] = (await asUser('createMany', ['articles', [{ title: 'heard' }]])) as [number];
+      expect(heard).to.include.members(['items.create', 'articles.items.create']);
+      await asUser('deleteOne', ['articles', key]);
+    });
+
+    it('notices a column that was just made', async () => {
+      await service.database.query('alter table authors add column fresh text');
+      const query = { fields: ['author.fresh'], limit: 1 };
+      expect(await asAnybody('readMany', ['articles', query])).to.deep.equal([{ author: { fresh: null } }]);
+    });
+
+    it('up to 2 MiB', async () => {
+      await service.database.query(`update articles set body = repeat('x', 1500000) where id in (1, 2)`);
+      expect(await codeOf(asUser('readMany', ['articles', { fields: ['body'] }]))).to.equal('invalid_request');
+      expect(
+        ((await asUser('readOne', ['articles', 1, { fields: ['body'] }])) as { body: string }).body.length,
+      ).to.equal(1_500_000);
+      await service.database.query(`update articles set body = 'b' where id in (1, 2)`);
+    });
+  });
+
+  describe('writes as the user', () => {
+    it('what the user may, and answers keys', async () => {
+      const key = (await asUser('createOne', ['articles', { title: 'new', notes: [{ text: 'n' }] }])) as number;
+      expect(await asUser('readOne', ['articles', key, { fields: ['title', 'notes.text'] }])).to.deep.equal({
+        title: 'new',
+        notes: [{ text: 'n' }],
+      });
+      expect(await asUser('updateOne', ['articles', key, { title: 'newer' }])).to.equal(key);
+      const more = (await asUser('createMany', ['articles', [{ title: 'a' }, { title: 'b' }]])) as number[];
+      expect(await asUser('updateMany', ['articles', more, { title: 'c' }])).to.deep.equal(more);
+      await service.database.query('delete from notes where article = $1', [key]);
+      expect(await asUser('deleteMany', ['articles', more])).to.deep.equal(more);
+      expect(await asUser('deleteOne', ['articles', key])).to.equal(key);
+    });
+
+    it('and is denied what the user may not', async () => {
+      for (const [method, args] of [
+        ['createOne', ['vault', { code: '1' }]],
+        ['createOne', ['nowhere', {}]],
+        ['createOne', ['platform_users', { email: 'x@example.com' }]],
+        ['createOne', ['articles', { title: 'x', hidden: 'x' }]],
+        ['createOne', ['articles', { title: 'x', nothing: 1 }]],
+        ['createOne', ['articles', { title: 'x', owner: { email: 'evil@example.com' } }]],
+        ['updateOne', ['articles', 1, { body: 'x' }]],
+        ['updateOne', ['articles', 3, { title: 'x' }]],
+        ['updateOne', ['articles', 9999, { title: 'x' }]],
+        ['updateMany', ['articles', [1, 3], { title: 'x' }]],
+        ['deleteOne', ['articles', 3]],
+        ['deleteOne', ['articles', 9999]],
+        ['deleteMany', ['articles', [1, 3]]],
+        ['deleteOne', ['authors', 1]],
+      ] as const)
+        await denied(asUser(method, args));
+      expect(await count(`articles where title = 'x'`)).to.equal(0);
+    });
+
+    it('refuses what is wrong with a payload, and tells no more of other failures', async () => {
+      expect(await codeOf(asUser('createOne', ['articles', { title: 'bad' }]))).to.equal('invalid_request');
+      expect(await codeOf(asAnybody('createOne', ['articles', { title: 'x', views: 'many' }]))).to.equal(
+        'invalid_request',
+      );
+      expect(await codeOf(asAnybody('createOne', ['articles', { title: 'x', author: 9999 }]))).to.equal('internal');
+      for (const [method, args] of [
+        ['createOne', ['articles', []]],
+        ['createOne', ['articles']],
+        ['createMany', ['articles', {}]],
+        ['updateOne', ['articles', null, {}]],
+        ['updateMany', ['articles', [1, 1], { title: 'x' }]],
+        ['deleteMany', ['articles', 1]],
+      ] as const)
+        expect(await codeOf(asUser(method, args)), method).to.equal('invalid_request');
+    });
+
+    it('with the package in history, for the user', async () => {
+      const key = (await asUser('createOne', ['articles', { title: 'who' }])) as number;
+      const [row] = await service.database.query(
+        `select "user", owner, ip from platform_activity where collection = 'articles' and item = $1`,
+        [String(key)],
+      );
+      expect(row).to.deep.equal({ user: USER, owner: 'pilot@2.0.0', ip: '192.0.2.7' });
+      await asUser('deleteOne', ['articles', key]);
+    });
+
+    it('no secrets', async () => {
+      const secrets = new Secrets();
+      const { ref } = secrets.conceal('hunter2');
+      expect(await codeOf(asUser('createOne', ['articles', { title: ref }], caller(), secrets))).to.equal('denied');
+      expect(await codeOf(asUser('readMany', ['articles', { search: ref }], caller(), secrets))).to.equal('denied');
+    });
+  });
+
+  describe('with full access', () => {
+    it('reads and writes without permissions, for nobody too', async () => {
+      expect(await asAnybody('readMany', ['vault', { fields: ['code'] }], null)).to.deep.equal([{ code: '42' }]);
+      const key = (await asAnybody('createOne', ['vault', { code: '43' }], null)) as number;
+      expect(await asAnybody('updateOne', ['vault', key, { code: '44' }], null)).to.equal(key);
+      expect(await asAnybody('deleteOne', ['vault', key], null)).to.equal(key);
+      expect(await asAnybody('deleteOne', ['vault', key], null)).to.equal(null);
+      const query = { fields: ['owner.email', 'author.secret'], filter: { id: { _eq: 1 } } };
+      expect(await asAnybody('readMany', ['articles', query])).to.deep.equal([
+        { owner: { email: 'editor@example.com' }, author: { secret: 's1' } },
+      ]);
+    });
+
+    it('is accounted for', () => {
+      const did = service.subjects.account().did.filter(({ kind }) => kind === 'system');
+      expect(did.map(({ plugin, what }) => `${plugin} ${what}`)).to.include(
+        'pilot@2.0.0 confined code with full access',
+      );
+    });
+
+    it('is denied collections of the service, those inside, and such that are not there', async () => {
+      for (const collection of ['platform_users', 'platform_permissions', 'platform_sessions', 'nowhere', 'pg_class']) {
+        await denied(asAnybody('readMany', [collection]));
+        await denied(asAnybody('createOne', [collection, {}]));
+        await denied(asAnybody('deleteMany', [collection, [1]]));
+      }
+      await denied(asAnybody('readMany', ['articles', { fields: ['nothing'] }]));
+    });
+
+    it('does not write rows of the service along', async () => {
+      const before = await count('platform_users');
+      await denied(
+        asAnybody('createOne', ['articles', { title: 'evil', owner: { email: 'evil@example.com', role: ROLE } }]),
+      );
+      await denied(asAnybody('updateOne', ['articles', 1, { owner: { id: USER, email: 'evil@example.com' } }]));
+      expect([await count('platform_users'), await count(`articles where title = 'evil'`)]).to.deep.equal([before, 0]);
+      // Their keys are values like any other.
+      const key = (await asAnybody('createOne', ['articles', { title: 'kind', owner: USER }])) as number;
+      await asAnybody('deleteOne', ['articles', key]);
+    });
+  });
+
+  describe('narrowed', () => {
+    it('does nothing in other collections, nor by other actions', async () => {
+      const narrow = callWith(service, {
+        accountability: 'full-access',
+        collections: ['articles'],
+        actions: ['read', 'create'],
+      });
+      expect(await narrow('readMany', ['articles', { fields: ['title'], limit: 1 }])).to.have.length(1);
+      for (const [method, args] of [
+        ['readMany', ['vault']],
+        ['readOne', ['vault', 1]],
+        ['createOne', ['vault', { code: 'x' }]],
+        ['updateOne', ['articles', 1, { title: 'x' }]],
+        ['deleteOne', ['articles', 1]],
+      ] as const)
+        await denied(narrow(method, args));
+    });
+
+    it('nor through relations', async () => {
+      const narrow = callWith(service, { accountability: 'full-access', collections: ['articles', 'platform_users'] });
+      expect(
+        await narrow('readMany', ['articles', { fields: ['owner.email', 'author'], limit: 1, sort: ['id'] }]),
+      ).to.deep.equal([{ owner: { email: 'editor@example.com' }, author: 1 }]);
+      for (const query of [
+        { fields: ['author.name'] },
+        { fields: ['notes'] },
+        { fields: ['count(notes)'] },
+        { filter: { author: { name: { _eq: 'Ann' } } } },
+        { filter: { _or: [{ notes: { text: { _eq: 'n1' } } }] } },
+        { filter: { 'count(notes)': { _gt: 0 } } },
+        { sort: ['author.name'] },
+      ])
+        await denied(narrow('readMany', ['articles', query]));
+      for (const payload of [
+        { notes: [{ text: 'x' }] },
+        { author: { name: 'x' } },
+        { owner: { id: USER, email: 'x@example.com' } },
+      ])
+        await denied(narrow('updateOne', ['articles', 1, payload]));
+      await denied(narrow('readMany', ['platform_users']));
+      const written = callWith(service, { accountability: 'user', actions: ['read', 'create'] });
+      await denied(written('createOne', ['articles', { title: 'x', notes: [1] }]));
+    });
+  });
+
+  it('writes at most 500 rows a call, and nothing where it would be more', async () => {
+    const before: readonly [number, number] = [await count('articles'), await count('notes')];
+    const rows = Array.from({ length: 100 }, () => ({ title: 'many', notes: Array(4).fill({ text: 'x' }) }));
+    const keys = (await asUser('createMany', ['articles', rows])) as number[];
+    expect(keys).to.have.length(100);
+    const tooMany = [...rows.slice(1), { title: 'many', notes: Array(5).fill({ text: 'x' }) }];
+    expect(await codeOf(asUser('createMany', ['articles', tooMany]))).to.equal('invalid_request');
+    expect([await count('articles'), await count('notes')]).to.deep.equal([before[0] + 100, before[1] + 400]);
+    await service.database.query(`delete from notes where text = 'x'; delete from articles where title = 'many'`);
+  });
+
+  it('ends its reads with the run', async () => {
+    const { subjects, database } = service;
+    await database.query(`create view slow as select 1 as id, pg_sleep(30)::text as nap`);
+    await database.query(
+      `insert into platform_permissions (role, collection, action, fields) values ('${ROLE}', 'slow', 'read', '*')`,
+    );
+    const admitted = subjects.admit({
+      name: 'pilot',
+      version: '2.0.0',
+      runtime: 'confined',
+      grants: { items: 'current-user' },
+    });
+    const stop = new AbortController();
+    const who = caller({ admin: true });
+    const invocation = { id: 'run', caller: who, signal: stop.signal, secrets: new Secrets() };
+    const running = failureOf<Refusal>(admitted.call('items.readMany', ['slow'], invocation));
+    const isRunning = async () =>
+      (
+        await database.query(
+          `select from pg_stat_activity where query like '%nap%' and query not like '%pg_stat%' and state = 'active'`,
+        )
+      ).length > 0;
+    const deadline = Date.now() + 20_000;
+    while (!(await isRunning()) && Date.now() < deadline);
+    stop.abort(fail('SERVICE_UNAVAILABLE', 'the run is over'));
+    expect((await running).code).to.equal('internal');
+    while ((await isRunning()) && Date.now() < deadline);
+    expect(await isRunning()).to.equal(false);
+  });
+});

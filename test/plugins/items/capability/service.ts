@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { boot, type Caller, type Host, type Invocation, type Kernel, Secrets, type Subjects } from '#kernel';
+import { type FreshDatabase, freshDatabase } from '../../../support/database.ts';
+import { quiet, sketch } from '../../../support/plugin.ts';
+
+// biome-ignore format: a list of names
+const PRODUCT = [
+  'database', 'cluster', 'http', 'passwords', 'schema', 'query', 'access', 'activity', 'items', 'users', 'auth', 'history',
+];
+
+export const ROLE = '11111111-1111-4111-8111-111111111111';
+export const USER = '22222222-2222-4222-8222-222222222222';
+export const caller = (more: Partial<Caller> = {}): Caller => ({
+  user: USER,
+  role: ROLE,
+  admin: false,
+  app: false,
+  ip: '192.0.2.7',
+  ...more,
+});
+
+export interface ItemsService {
+  readonly subjects: Subjects;
+  readonly host: Host;
+  readonly database: FreshDatabase;
+  stop(): Promise<void>;
+}
+
+/** The part of the product that items need, with the tables and permissions of `sql`, and a plugin that runs packages. */
+export async function itemsService(sql: string, environment: Record<string, string> = {}): Promise<ItemsService> {
+  const database = await freshDatabase('items_capability');
+  const data = await mkdtemp(join(tmpdir(), 'tenon-items-'));
+  let host: Host | undefined;
+  const { composition, remove } = await sketch([
+    {
+      name: 'runner',
+      manifest: {
+        capabilities: { subjects: true, events: { filter: ['**'], action: ['**'] }, system: { reasons: ['test'] } },
+      },
+      register: (given) => {
+        host = given;
+      },
+    },
+  ]);
+  let kernel: Kernel | undefined;
+  const stop = async () => {
+    await kernel?.stop();
+    await remove();
+    await rm(data, { recursive: true, force: true });
+    await database.drop();
+  };
+  try {
+    const root = new URL('../../../../plugins/', import.meta.url);
+    const plugins = [...PRODUCT.map((name) => new URL(`${name}/`, root)), ...composition.plugins];
+    const env = { ...quiet, DATA_PATH: data, EXTENSIONS_PATH: '/dev/null', DB_CONNECTION_STRING: database.url };
+    kernel = await boot(
+      { plugins },
+      {
+        environment: {
+          ...env,
+          SECRET: 'a secret that only tests know',
+          ADMIN_EMAIL: 'a@example.com',
+          ADMIN_PASSWORD: 'correct horse',
+          ...environment,
+        },
+      },
+    );
+    await kernel.migrate();
+    await database.query(sql);
+    await kernel.start();
+    const own = host as Host;
+    return { subjects: own.subjects, host: own, database, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+export type Call = (
+  method: string,
+  args: readonly unknown[],
+  who?: Caller | null,
+  secrets?: Secrets,
+) => Promise<unknown>;
+
+/** Calls as the confined package `pilot` would, with this grant. */
+export function callWith(service: ItemsService, grant: unknown): Call {
+  const { subjects } = service;
+  const grants = { items: grant };
+  if (subjects.problems(grants).length > 0) throw new Error(subjects.problems(grants).join('\n'));
+  const admitted = subjects.admit({ name: 'pilot', version: '2.0.0', runtime: 'confined', grants });
+  return (method, args, who = caller(), secrets = new Secrets()) => {
+    const invocation: Invocation = { id: 'run', caller: who, signal: new AbortController().signal, secrets };
+    // As it comes out of another process.
+    return admitted.call(`items.${method}`, JSON.parse(JSON.stringify(args)), invocation);
+  };
+}

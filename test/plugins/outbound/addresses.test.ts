@@ -1,0 +1,96 @@
+import { networkInterfaces } from 'node:os';
+import { expect } from 'chai';
+import type { BootFailure } from '#kernel';
+import { createPolicy } from '../../../plugins/outbound/addresses.ts';
+import { failureOf, withPlugins } from '../../support/plugin.ts';
+
+const admitted = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) =>
+  addresses.filter(createPolicy(denied, allowed));
+
+describe('outbound: addresses', () => {
+  const PUBLIC = [
+    '93.184.216.34',
+    '8.8.8.8',
+    '1.1.1.1',
+    '2606:4700:4700::1111',
+    '2a00:1450:4001::64',
+    '64:ff9b::808:808',
+  ];
+  const INSIDE = [
+    ...['127.0.0.1', '127.9.9.9', '0.0.0.0', '0.1.2.3', '10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1'],
+    ...['169.254.169.254', '169.254.1.1', '100.64.0.1', '100.100.100.200', '224.0.0.1', '255.255.255.255', '240.0.0.1'],
+    ...['192.0.0.1', '192.0.2.1', '198.18.0.1', '198.51.100.1', '203.0.113.1', '192.88.99.1', '168.63.129.16'],
+    ...[
+      '::',
+      '::1',
+      'fe80::1',
+      'fe80::1%eth0',
+      'fc00::1',
+      'fd00:ec2::254',
+      'fec0::1',
+      'ff02::1',
+      '100::1',
+      '2001:db8::1',
+    ],
+    ...['5f00::1', '3fff::1', '4000::1', '8000::1', '2001:2::1', '2001:10::1', '2001:20::1'],
+    // IPv4 inside of IPv6: mapped, compatible, translated, 6to4, Teredo.
+    ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1', '::127.0.0.1', '::10.0.0.1', '::8.8.8.8'],
+    ...['::ffff:0:127.0.0.1', '64:ff9b::127.0.0.1', '64:ff9b::a00:1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::7f00:1'],
+    ...['2002:7f00:1::', '2002:a00:1::1', '2001:0:7f00:1::', '2001:0:4136:e378:8000:63bf:f5ff:fffe'],
+  ];
+
+  it('that are public are admitted', () => {
+    expect(admitted(PUBLIC)).to.deep.equal(PUBLIC);
+    expect(admitted(['::ffff:8.8.8.8'])).to.have.length(1);
+  });
+
+  it('that are not public are denied, in whatever form', () => {
+    expect(admitted(INSIDE)).to.deep.equal([]);
+  });
+
+  it('of the own interfaces are denied', () => {
+    const own = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
+    expect(own).not.to.deep.equal([]);
+    expect(admitted(own)).to.deep.equal([]);
+  });
+
+  it('that are no addresses are denied', () => {
+    expect(admitted(['', 'localhost', '1.2.3', '::g', '8.8.8.8.8', '8.8.8.8/8'])).to.deep.equal([]);
+  });
+
+  it('on the deny list are denied beside all others', () => {
+    const denied = ['8.8.8.8', '1.1.1.0/24', '2606:4700::/32', '::ffff:9.9.9.0/120'];
+    expect(admitted([...PUBLIC, '9.9.9.9', '::ffff:8.8.8.8', '127.0.0.1'], denied)).to.deep.equal([
+      '93.184.216.34',
+      '2a00:1450:4001::64',
+    ]);
+    expect(admitted(PUBLIC, ['0.0.0.0', '169.254.169.254'])).to.deep.equal(PUBLIC);
+    expect(admitted(PUBLIC, ['0.0.0.0/0'])).to.deep.equal(['2606:4700:4700::1111', '2a00:1450:4001::64']);
+  });
+
+  it('on the allow list are never denied', () => {
+    const inside = ['127.0.0.1', '::ffff:127.0.0.1', '10.0.0.7', '10.1.0.7', 'fd00::1'];
+    expect(admitted(inside, ['127.0.0.1'], ['127.0.0.1', '10.0.0.0/16', 'fd00::/8'])).to.deep.equal([
+      '127.0.0.1',
+      '::ffff:127.0.0.1',
+      '10.0.0.7',
+      'fd00::1',
+    ]);
+    // The address meant, not one that is translated to it.
+    expect(admitted(['64:ff9b::127.0.0.1', '127.0.0.2'], [], ['127.0.0.1'])).to.deep.equal([]);
+  });
+
+  for (const [key, value] of [
+    ['IMPORT_IP_DENY_LIST', '10.0.0.0/33'],
+    ['IMPORT_IP_DENY_LIST', '8.8.8.8,internal.example.com'],
+    ['IMPORT_IP_ALLOW_LIST', '10.0.0'],
+  ] as const) {
+    it(`that cannot be read stop the start: ${key}=${value}`, async () => {
+      const failure = await failureOf<BootFailure>(
+        withPlugins([], () => {}, { product: ['outbound'], environment: { [key]: value } }),
+      );
+      expect(failure).to.include({ name: 'BootFailure', plugin: '@tenon/outbound' });
+      expect(failure.remedy).to.include(key);
+    });
+  }
+});

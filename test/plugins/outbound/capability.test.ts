@@ -1,0 +1,382 @@
+import { expect } from 'chai';
+import { type Host, type Invocation, problems, Refusal, Secrets, type Subjects } from '#kernel';
+import { requestCapability } from '../../../plugins/outbound/capability/capability.ts';
+import type { RequestGrant } from '../../../plugins/outbound/capability/grant.ts';
+import type { Outbound, OutboundRequest, OutboundResponse, SendOptions } from '../../../plugins/outbound/contract.ts';
+import { OutboundFailure } from '../../../plugins/outbound/failure.ts';
+import { failureOf, withPlugins } from '../../support/plugin.ts';
+import { listen } from './servers.ts';
+
+const subject = { name: 'x', version: '1.0.0', runtime: 'confined', asSystem: () => ({}) as never } as const;
+const invocationWith = (secrets = new Secrets()): Invocation => ({
+  id: '1',
+  caller: null,
+  signal: new AbortController().signal,
+  secrets,
+});
+
+/** An outside that notes what it is asked and answers what the test wants. */
+function outside(answer: Partial<OutboundResponse> | Error = {}) {
+  const seen: OutboundRequest[] = [];
+  const outbound: Outbound = {
+    async send(request) {
+      seen.push(request);
+      if (answer instanceof Error) throw answer;
+      return { status: 200, headers: {}, body: new Uint8Array(), ...answer };
+    },
+  };
+  return { outbound, seen };
+}
+
+const GRANT: RequestGrant = { origins: ['https://api.example.com'], methods: ['GET', 'POST'] };
+const URL_OF = 'https://api.example.com/a';
+
+describe('outbound: the capability request', () => {
+  const { schema, describe: sentences, widens } = requestCapability(outside().outbound);
+  const fits = (grant: unknown) => problems(schema, grant).length === 0;
+
+  describe('its grant', () => {
+    const origins = (...list: string[]) => ({ origins: list });
+
+    it('is a list of bare origins, as origins or as urls, with methods', () => {
+      for (const grant of [
+        origins('https://api.example.com'),
+        { urls: ['https://api.example.com/'] },
+        { ...origins('http://localhost:8080', 'https://API.Example.com:443'), methods: ['GET', 'DELETE'] },
+        origins('https://bücher.example', 'http://[::1]:9', 'http://10.0.0.1', 'HTTPS://a.example'),
+      ])
+        expect(fits(grant), JSON.stringify(grant)).to.equal(true);
+    });
+
+    for (const grant of [
+      {},
+      true,
+      { origins: [] },
+      { methods: ['GET'] },
+      { ...origins('https://a.example'), urls: ['https://a.example'] },
+      { ...origins('https://a.example'), methods: [] },
+      { ...origins('https://a.example'), methods: ['get'] },
+      { ...origins('https://a.example'), methods: ['TRACE'] },
+      { ...origins('https://a.example'), more: 1 },
+      ...[
+        ...['https://a.example/path', 'https://a.example//', 'https://a.example?q', 'https://a.example/#f'],
+        ...['https://user@a.example', 'https://u:p@a.example', 'https://a.example.', 'https://a.example.:443'],
+        ...['https://*.a.example', 'https://*', '*', '', 'a.example', '//a.example', 'ftp://a.example', 'https://'],
+        ...[
+          'https://a.example\\b',
+          ' https://a.example',
+          'https://a.example\n',
+          'https://a%2eexample',
+          'https://a.example:',
+        ],
+        ...['https://a.example:123456', 'javascript:x', 'https:///a.example', 'https://[::1'],
+      ].map((one) => origins(one)),
+    ]) {
+      it(`is not ${JSON.stringify(grant)}`, () => {
+        expect(fits(grant)).to.equal(false);
+      });
+    }
+
+    it('is parsed again when it is bound', async () => {
+      const bind = () => requestCapability(outside().outbound).bind(origins('https://a.example:99999'), subject);
+      expect(await failureOf(bind)).to.include({ code: 'CAPABILITY_DENIED' });
+    });
+
+    it('is described by what is compared', () => {
+      expect(sentences(GRANT)).to.deep.equal(['sends GET, POST to https://api.example.com']);
+      expect(sentences({ urls: ['HTTPS://Bücher.example:443/', 'http://2130706433'] })).to.deep.equal([
+        'sends GET to http://127.0.0.1, https://xn--bcher-kva.example',
+      ]);
+    });
+
+    it('widens by an origin or a method more, not by another spelling', () => {
+      const [before] = [{ urls: ['https://a.example/'] }] as const;
+      expect(widens(undefined, before)).to.equal(true);
+      expect(widens(before, { origins: ['https://A.example:443'], methods: ['GET'] })).to.equal(false);
+      expect(widens(before, { origins: ['https://a.example', 'https://b.example'] })).to.equal(true);
+      expect(widens(before, { origins: ['http://a.example'] })).to.equal(true);
+      expect(widens(before, { ...before, methods: ['GET', 'HEAD'] })).to.equal(true);
+      expect(widens(GRANT, { origins: ['https://api.example.com'], methods: ['POST'] })).to.equal(false);
+    });
+  });
+
+  describe('send', () => {
+    const answered = async (
+      options: SendOptions,
+      {
+        grant = GRANT,
+        secrets,
+        ...given
+      }: { grant?: RequestGrant; secrets?: Secrets; answer?: Parameters<typeof outside>[0] } = {},
+    ) => {
+      const { outbound, seen } = outside(given.answer);
+      const api = requestCapability(outbound).bind(grant, subject);
+      return { value: await api.send(options, invocationWith(secrets)), seen: seen[0] as OutboundRequest };
+    };
+    const refusalOf = async (...args: Parameters<typeof answered>) => {
+      const refusal = await failureOf<Refusal>(answered(...args));
+      expect(refusal).to.be.instanceOf(Refusal);
+      return refusal.code;
+    };
+
+    it('goes to origins and by methods that are granted', async () => {
+      const { seen } = await answered({ url: 'https://API.example.com:443/a?b', method: 'post', body: 'x' });
+      expect([seen.url.href, seen.method]).to.deep.equal(['https://api.example.com/a?b', 'POST']);
+      expect(
+        (await answered({ url: URL_OF }, { grant: { origins: ['https://api.example.com'] } })).seen.method,
+      ).to.equal('GET');
+    });
+
+    for (const url of [
+      'http://api.example.com/',
+      'https://api.example.com:444/',
+      'https://api.example.com./',
+      'https://sub.api.example.com/',
+      'https://api.example.com.evil.example/',
+      'https://evil.example/https://api.example.com/',
+      'file:///etc/passwd',
+      'data:,x',
+    ]) {
+      it(`is denied to ${url}`, async () => {
+        expect(await refusalOf({ url })).to.equal('denied');
+      });
+    }
+
+    it('is denied by other methods', async () => {
+      for (const method of ['DELETE', 'PUT', 'CONNECT', '', 'GET\r\n'])
+        expect(await refusalOf({ url: URL_OF, method })).to.equal('denied');
+    });
+
+    it('is invalid with what is no URL, and with a user in it', async () => {
+      for (const url of [
+        '',
+        'nonsense',
+        'https://',
+        '/a',
+        'https://user:pass@api.example.com/',
+        'https://api.example.com@/',
+      ])
+        expect(await refusalOf({ url }), url).to.equal('invalid_request');
+    });
+
+    it('sends texts as they are and all else as JSON, with a type unless one is given', async () => {
+      for (const [body, headers, text, type] of [
+        ['plain', {}, 'plain', undefined],
+        [{ a: [1] }, {}, '{"a":[1]}', 'application/json'],
+        [false, {}, 'false', 'application/json'],
+        [{}, { 'Content-Type': 'application/ld+json' }, '{}', 'application/ld+json'],
+        [null, {}, undefined, undefined],
+        [undefined, {}, undefined, undefined],
+      ] as const) {
+        const { seen } = await answered({ url: URL_OF, method: 'POST', body, headers });
+        expect([seen.body, seen.headers?.['content-type']]).to.deep.equal([text, type]);
+      }
+    });
+
+    it('leaves out headers that are not the sender’s to set', async () => {
+      const names = [
+        'Host',
+        'connection',
+        'Keep-Alive',
+        'te',
+        'Trailer',
+        'Transfer-Encoding',
+        'upgrade',
+        'Content-Length',
+      ];
+      const dropped = [...names, 'Forwarded', 'X-Forwarded-Host', 'proxy-connection', 'bad name', 'bäd', ''];
+      const headers = {
+        ...Object.fromEntries(dropped.map((name) => [name, 'x'])),
+        'x-number': 1,
+        'x-null': null,
+        'x-list': ['a'],
+        'x-lines': 'a\r\nb: c',
+        'X-Kept': 'yes',
+      };
+      expect((await answered({ url: URL_OF, headers })).seen.headers).to.deep.equal({ 'x-kept': 'yes' });
+    });
+
+    it('has ten seconds, and thirty at most', async () => {
+      const timeouts = [undefined, 5, 30_000, 60_000].map(
+        async (timeoutMs) => (await answered({ url: URL_OF, ...(timeoutMs ? { timeoutMs } : {}) })).seen.timeout,
+      );
+      expect(await Promise.all(timeouts)).to.deep.equal([10_000, 5, 30_000, 30_000]);
+    });
+
+    it('answers any status; JSON is parsed where it is called so and is some', async () => {
+      const body = Buffer.from('{"a":"ü"}');
+      for (const [type, expected] of [
+        ['application/json', { a: 'ü' }],
+        ['application/problem+json; charset=utf-8', { a: 'ü' }],
+        ['text/plain', '{"a":"ü"}'],
+        ['application/jsonp', '{"a":"ü"}'],
+      ] as const) {
+        const headers = { 'content-type': type };
+        const { value } = await answered({ url: URL_OF }, { answer: { status: 503, headers, body } });
+        expect(value).to.deep.equal({ status: 503, headers, body: expected });
+      }
+      const headers = { 'content-type': 'application/json' };
+      const { value } = await answered({ url: URL_OF }, { answer: { headers, body: Buffer.from('{oops') } });
+      expect(value.body).to.equal('{oops');
+      const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+      expect((await answered({ url: URL_OF }, { answer: { headers, body: Buffer.from(deep) } })).value.body).to.equal(
+        deep,
+      );
+    });
+
+    it('is invalid where request or answer are above 2 MiB as JSON', async () => {
+      const long = 'x'.repeat(2 * 1024 * 1024);
+      expect(await refusalOf({ url: URL_OF, method: 'POST', body: long })).to.equal('invalid_request');
+      expect(await refusalOf({ url: URL_OF, headers: { a: long } })).to.equal('invalid_request');
+      expect(await refusalOf({ url: URL_OF }, { answer: { body: Buffer.from(long) } })).to.equal('invalid_request');
+      const escaped = Buffer.from('"'.repeat(1_200_000));
+      expect(await refusalOf({ url: URL_OF }, { answer: { body: escaped } })).to.equal('invalid_request');
+    });
+
+    it('tells of the network only what there is a code for', async () => {
+      const tooLong = Object.assign(await failureOf(Promise.reject(new OutboundFailure('denied'))));
+      expect(tooLong).to.include({ code: 'SERVICE_UNAVAILABLE' });
+      for (const [error, code] of [
+        [new OutboundFailure('denied'), 'denied'],
+        [new OutboundFailure('timeout'), 'timeout'],
+        [new OutboundFailure('unreachable'), 'internal'],
+        [new Error('ECONNREFUSED 10.0.0.1'), 'internal'],
+      ] as const) {
+        const refusal = await failureOf<Refusal>(answered({ url: URL_OF }, { answer: error }));
+        expect([refusal.code, /\d/.test(refusal.message)]).to.deep.equal([code, false]);
+      }
+    });
+
+    describe('with secrets', () => {
+      const given = (value = 'hunter2') => {
+        const secrets = new Secrets();
+        return { secrets, secret: secrets.conceal(value) };
+      };
+
+      it('puts them where auth says', async () => {
+        const { secrets, secret } = given();
+        const bearer = await answered({ url: URL_OF, auth: { bearer: secret } }, { secrets });
+        expect(bearer.seen.headers).to.deep.equal({ authorization: 'Bearer hunter2' });
+        const own = await answered({ url: URL_OF, auth: { header: 'X-Api-Key', secret } }, { secrets });
+        expect(own.seen.headers).to.deep.equal({ 'x-api-key': 'hunter2' });
+      });
+
+      it('refuses them anywhere else, before it looks at the rest', async () => {
+        const { secrets, secret } = given();
+        for (const options of [
+          { url: `https://evil.example/${secret.ref}` },
+          { url: URL_OF, headers: { 'x-a': `a ${secret.ref}` } },
+          { url: URL_OF, headers: { 'x-a': secret } },
+          { url: URL_OF, method: 'POST', body: `a ${secret.ref}` },
+          { url: URL_OF, method: 'POST', body: { deep: [{ [secret.ref]: 1 }] } },
+          { url: URL_OF, method: 'POST', body: { kind: 'secret-reference', ref: 'of another run' } },
+          { url: 'nonsense', body: secret },
+        ])
+          expect(await refusalOf(options, { secrets }), JSON.stringify(options)).to.equal('denied');
+      });
+
+      it('refuses those of others, and those that were never given', async () => {
+        const { secret } = given();
+        const { secrets } = given();
+        for (const reference of [secret, { kind: 'secret-reference', ref: '' }, 'hunter2', null, 7, {}])
+          expect(await refusalOf({ url: URL_OF, auth: { bearer: reference } }, { secrets })).to.equal('denied');
+      });
+
+      it('refuses headers that are set already or not the sender’s to set', async () => {
+        const { secrets, secret } = given();
+        for (const [header, headers] of [
+          ['Host', {}],
+          ['X-Forwarded-For', {}],
+          ['proxy-authorization', {}],
+          ['bad name', {}],
+          ['X-Api-Key', { 'x-api-key': 'mine' }],
+        ] as const)
+          expect(await refusalOf({ url: URL_OF, headers, auth: { header, secret } }, { secrets }), header).to.equal(
+            'denied',
+          );
+        const headers = { Authorization: 'Basic x' };
+        expect(await refusalOf({ url: URL_OF, headers, auth: { bearer: secret } }, { secrets })).to.equal('denied');
+      });
+
+      it('takes exactly one form of auth', async () => {
+        const { secrets, secret } = given();
+        const forms: unknown[] = [{}, [], 'x', 7, { header: 'x' }, { secret }, { bearer: secret, header: 'x', secret }];
+        for (const auth of [...forms, { bearer: secret, more: 1 }, { header: 7, secret }])
+          expect(await refusalOf({ url: URL_OF, auth }, { secrets }), JSON.stringify(auth)).to.equal('invalid_request');
+      });
+
+      it('sends no secret that would break out of its header', async () => {
+        const { secrets, secret } = given('a\r\nX-Injected: 1');
+        expect(await refusalOf({ url: URL_OF, auth: { bearer: secret } }, { secrets })).to.equal('invalid_request');
+      });
+
+      it('takes them out of what comes back, however it is written', async () => {
+        const { secrets, secret } = given('pa"ss/12');
+        const number = secrets.conceal('424242');
+        const headers = { 'content-type': 'application/json', 'x-echo': 'Bearer pa"ss/12', 'x-ref': number.ref };
+        const body = Buffer.from('{"a":["pa\\"ss\\/12","p\\u0061\\"ss/12",424242],"x 424242":true,"b":[null,4242421]}');
+        const options = { url: URL_OF, auth: { bearer: secret } };
+        const { value } = await answered(options, { secrets, answer: { headers, body } });
+        expect(value.headers).to.include({ 'x-echo': 'Bearer --redact--', 'x-ref': '--redact--' });
+        expect(value.body).to.deep.equal({
+          a: ['--redact--', '--redact--', '--redact--'],
+          'x --redact--': true,
+          b: [null, '--redact--1'],
+        });
+        const text = Buffer.from('you sent pa"ss/12');
+        expect((await answered(options, { secrets, answer: { body: text } })).value.body).to.equal(
+          'you sent --redact--',
+        );
+      });
+    });
+  });
+
+  it('serves admitted packages, and accounts for each request by method and origin alone', async () => {
+    const inside = await listen((_request, response) =>
+      response.setHeader('content-type', 'application/json').end('{"ok":1}'),
+    );
+    const origin = `http://127.0.0.1:${inside.port}`;
+    let subjects: Subjects | undefined;
+    const register = (host: Host) => void (subjects = host.subjects);
+    try {
+      await withPlugins(
+        [{ name: 'runner', manifest: { capabilities: { subjects: true } }, register }],
+        async () => {
+          const grants = { request: { origins: [origin] } };
+          expect(subjects?.problems(grants)).to.deep.equal([]);
+          expect(subjects?.problems({ request: { origins: ['nonsense'] } })).not.to.deep.equal([]);
+          const admitted = subjects?.admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
+          const call = (...args: unknown[]) =>
+            admitted?.call('request.send', args, invocationWith()) as Promise<unknown>;
+          expect(await call({ url: `${origin}/private?token=x` })).to.deep.include({ status: 200, body: { ok: 1 } });
+          for (const [args, code] of [
+            [[{ url: 'https://evil.example/secret' }], 'denied'],
+            [[{ url: origin, method: 'POST' }], 'denied'],
+            [[{ url: 'nonsense' }], 'invalid_request'],
+            [[], 'invalid_request'],
+            [[{}], 'invalid_request'],
+            [[{ url: 7 }], 'invalid_request'],
+            [[{ url: origin, more: 1 }], 'invalid_request'],
+            [[{ url: origin, timeoutMs: 0 }], 'invalid_request'],
+            [[{ url: origin }, 1], 'invalid_request'],
+          ] as const)
+            expect(await failureOf(call(...args)), JSON.stringify(args)).to.include({ code });
+          const did = subjects
+            ?.account()
+            .did.filter(({ plugin }) => plugin === 'ext')
+            .map(({ kind, what }) => [kind, what]);
+          expect(did).to.deep.equal([
+            ['remote', `request.send GET ${origin}`],
+            ['denied', 'request.send GET https://evil.example'],
+            ['denied', `request.send POST ${origin}`],
+            ['remote', 'request.send GET an invalid address'],
+          ]);
+        },
+        { product: ['outbound'], environment: { IMPORT_IP_ALLOW_LIST: '127.0.0.1' } },
+      );
+      expect(inside.seen).to.have.length(1);
+    } finally {
+      await inside.close();
+    }
+  });
+});

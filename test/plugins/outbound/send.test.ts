@@ -1,0 +1,219 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { expect } from 'chai';
+import { createPolicy } from '../../../plugins/outbound/addresses.ts';
+import type { OutboundRequest } from '../../../plugins/outbound/contract.ts';
+import type { Resolve } from '../../../plugins/outbound/resolve.ts';
+import { createOutbound } from '../../../plugins/outbound/send.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type Listening, listen } from './servers.ts';
+
+const LOOPBACK = createPolicy([], ['127.0.0.1']);
+const nobody: Resolve = async () => [];
+const toLoopback: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+
+const outboundWith = (resolve: Resolve = nobody, policy = LOOPBACK) => createOutbound({ policy, resolve });
+const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  method: 'GET',
+  url: new URL(url),
+  timeout: 5000,
+  maxBytes: 100_000,
+  ...more,
+});
+const reasonOf = async (run: Promise<unknown>) => {
+  const failure = await failureOf(run);
+  expect(failure).to.include({ code: 'SERVICE_UNAVAILABLE', message: 'The requested destination is not available.' });
+  return failure.reason;
+};
+
+describe('outbound: sending', () => {
+  let inside: Listening;
+  const at = (path: string) => `http://127.0.0.1:${inside.port}${path}`;
+  before(async () => {
+    inside = await listen((incoming, response) => {
+      const path = new URL(incoming.url ?? '', 'http://x').pathname;
+      if (path === '/redirect') response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end('moved');
+      else if (path === '/big') response.end('x'.repeat(200_000));
+      else if (path === '/endless') {
+        const more = () => response.write('x'.repeat(10_000), () => !response.destroyed && setImmediate(more));
+        more();
+      } else if (path === '/cut') {
+        response.writeHead(200, { 'content-length': '100' }).write('x');
+        setImmediate(() => response.destroy());
+      } else if (path === '/slow') response.writeHead(200).write('x');
+      else if (path === '/never') return;
+      else if (path === '/twice') response.setHeader('set-cookie', ['a=1', 'b=2']).setHeader('X-Two', ['1', '2']).end();
+      else response.writeHead(path === '/teapot' ? 418 : 200, { 'Content-Type': 'text/plain' }).end('hello');
+    });
+  });
+  after(() => inside.close());
+
+  it('answers status, headers and body', async () => {
+    const answer = await outboundWith().send(request(at('/teapot?a=b%20c')));
+    expect([answer.status, Buffer.from(answer.body).toString()]).to.deep.equal([418, 'hello']);
+    expect(answer.headers).to.include({ 'content-type': 'text/plain' });
+    expect(inside.seen.at(-1)).to.include({ method: 'GET', url: '/teapot?a=b%20c' });
+  });
+
+  it('sends method, body and those headers that are the sender’s to set', async () => {
+    const headers = {
+      'X-Own': '1',
+      authorization: 'Basic x',
+      Host: 'evil.example.com',
+      'Transfer-Encoding': 'chunked',
+      'Content-Length': '1',
+      'X-Forwarded-For': '1.2.3.4',
+      'Proxy-Authorization': 'x',
+      'Accept-Encoding': 'gzip',
+      'bad name': 'x',
+      broken: 'a\r\nX-Injected: 1',
+    };
+    await outboundWith().send(request(at('/'), { method: 'PUT', body: 'ünï', headers }));
+    const { headers: got, ...rest } = inside.seen.at(-1) ?? { headers: {} };
+    expect(rest).to.include({ method: 'PUT', body: 'ünï' });
+    expect(got).to.deep.equal({
+      'x-own': '1',
+      authorization: 'Basic x',
+      host: `127.0.0.1:${inside.port}`,
+      'content-length': '5',
+      'accept-encoding': 'identity',
+      connection: 'close',
+    });
+  });
+
+  it('joins repeated headers', async () => {
+    const { headers } = await outboundWith().send(request(at('/twice')));
+    expect(headers).to.include({ 'set-cookie': 'a=1, b=2', 'x-two': '1, 2' });
+  });
+
+  it('does not follow redirects', async () => {
+    const { status, headers } = await outboundWith().send(request(at('/redirect')));
+    expect([status, headers.location]).to.deep.equal([302, 'http://127.0.0.1:1/']);
+  });
+
+  it('cuts answers that are too long, whatever length they claim', async () => {
+    for (const path of ['/big', '/endless'])
+      expect(await failureOf(outboundWith().send(request(at(path)))), path).to.include({ code: 'CONTENT_TOO_LARGE' });
+  });
+
+  it('fails for an answer that breaks off', async () => {
+    expect(await reasonOf(outboundWith().send(request(at('/cut'))))).to.equal('unreachable');
+  });
+
+  it('has one deadline for all of it, names included', async () => {
+    for (const path of ['/slow', '/never'])
+      expect(await reasonOf(outboundWith().send(request(at(path), { timeout: 100 }))), path).to.equal('timeout');
+    const stuck: Resolve = () => new Promise(() => {});
+    expect(await reasonOf(outboundWith(stuck).send(request('http://a.example/', { timeout: 50 })))).to.equal('timeout');
+  });
+
+  it('ends with the signal', async () => {
+    const stop = new AbortController();
+    const running = outboundWith().send(request(at('/never'), { signal: stop.signal }));
+    setImmediate(() => stop.abort());
+    expect(await reasonOf(running)).to.equal('unreachable');
+    expect(await reasonOf(outboundWith().send(request(at('/'), { signal: stop.signal })))).to.equal('unreachable');
+  });
+
+  it('leaves no connection behind', async () => {
+    await outboundWith().send(request(at('/')));
+    await reasonOf(outboundWith().send(request(at('/slow'), { timeout: 50 })));
+    const open = () =>
+      new Promise<number>((resolve) => inside.server.getConnections((_error, count) => resolve(count)));
+    const deadline = Date.now() + 5000;
+    while ((await open()) > 0 && Date.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
+    expect(await open()).to.equal(0);
+  });
+
+  describe('to addresses', () => {
+    const strict = createPolicy([], []);
+    for (const host of [
+      ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '0', '[::1]', '[::ffff:127.0.0.1]', '[::]'],
+      ...['169.254.169.254', '[64:ff9b::7f00:1]', '127。0。0。1', '127.0.0.1.', 'localhost.', 'a.example.'],
+    ]) {
+      it(`is denied for ${host}`, async () => {
+        const before = inside.seen.length;
+        const url = `http://${host}:${inside.port}/`;
+        expect(await reasonOf(outboundWith(toLoopback, strict).send(request(url)))).to.equal('denied');
+        expect(inside.seen.length).to.equal(before);
+      });
+    }
+
+    it('is denied for names that lead inside, if only with one of their addresses', async () => {
+      const mixed: Resolve = async () => [
+        { address: '93.184.216.34', family: 4 },
+        { address: '10.0.0.1', family: 4 },
+      ];
+      for (const resolve of [toLoopback, mixed])
+        expect(await reasonOf(outboundWith(resolve, strict).send(request('http://a.example/')))).to.equal('denied');
+      const { resolveName } = await import('../../../plugins/outbound/resolve.ts');
+      expect(await reasonOf(outboundWith(resolveName, strict).send(request('http://localhost/')))).to.equal('denied');
+    });
+
+    it('asks for the name once, and connects to what it was answered', async () => {
+      let asked = 0;
+      const turning: Resolve = async () => {
+        asked++;
+        return [{ address: asked === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
+      };
+      const { status } = await outboundWith(turning).send(request(`http://a.example:${inside.port}/`));
+      expect([status, asked]).to.deep.equal([200, 1]);
+      expect(inside.seen.at(-1)?.headers.host).to.equal(`a.example:${inside.port}`);
+    });
+
+    it('fails for names that are not there', async () => {
+      const missing: Resolve = async () => {
+        throw new Error('ENOTFOUND a.example');
+      };
+      for (const resolve of [missing, nobody])
+        expect(await reasonOf(outboundWith(resolve).send(request('http://a.example/')))).to.equal('unreachable');
+    });
+
+    it('speaks http and https only', async () => {
+      for (const url of ['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:text/plain,x', 'unix:/run/x'])
+        expect(await reasonOf(outboundWith(toLoopback).send(request(url))), url).to.equal('denied');
+      expect(await reasonOf(outboundWith().send(request(at('/'), { method: 'CONNECT' })))).to.equal('denied');
+    });
+  });
+
+  it('names the host when it encrypts, and believes no certificate of its own making', async () => {
+    const names: (string | undefined)[] = [];
+    const server = createTlsServer({
+      SNICallback(name, callback) {
+        names.push(name);
+        callback(new Error('none'));
+      },
+    }).listen(0, '127.0.0.1');
+    server.on('tlsClientError', () => {});
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      const url = `https://secure.example:${port}/`;
+      expect(await reasonOf(outboundWith(toLoopback).send(request(url)))).to.equal('unreachable');
+      expect(names).to.deep.equal(['secure.example']);
+    } finally {
+      server.close();
+    }
+  });
+
+  it('fails for answers that are no HTTP', async () => {
+    const answers = [
+      '',
+      'nonsense\r\n\r\n',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    ];
+    const server = createSocketServer((socket: Socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(answers.shift() ?? ''));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      for (let left = answers.length; left > 0; left--)
+        expect(await reasonOf(outboundWith().send(request(`http://127.0.0.1:${port}/`)))).to.equal('unreachable');
+    } finally {
+      server.close();
+    }
+  });
+});

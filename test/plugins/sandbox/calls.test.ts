@@ -1,0 +1,229 @@
+import { expect } from 'chai';
+import { requestScope } from '#kernel';
+import { CALLS } from '../../../plugins/sandbox/account.ts';
+import { type Behaviour, echo, type FakeLauncher, fakeLauncher } from '../../sandbox/supervisor/fake.ts';
+import { until } from '../../sandbox/supervisor/ground.ts';
+import { type Ground, request, withSandbox } from './ground.ts';
+
+type Called = readonly [method: string, args: unknown, call?: number];
+
+/** Makes the calls its input lists, and answers with the replies in the order of the calls. */
+function caller(): Behaviour {
+  const runs = new Map<number, { replies: unknown[]; left: number }>();
+  return (child, message, body) => {
+    if (message.type === 'invoke') {
+      const calls = JSON.parse(body) as Called[];
+      runs.set(message.id, { replies: [], left: calls.filter(([, , call]) => call !== 0).length });
+      calls.forEach(([method, args, call], at) => {
+        const text = typeof args === 'string' ? args : JSON.stringify(args);
+        child.say({ type: 'call', id: message.id, call: call ?? at + 1, method }, text);
+      });
+      if (runs.get(message.id)?.left === 0) child.say({ type: 'result', id: message.id }, '[]');
+    } else if (message.type === 'reply') {
+      const run = runs.get(message.id);
+      if (!run) return;
+      run.replies[message.call - 1] = [message.ok, JSON.parse(body)];
+      if (--run.left === 0) child.say({ type: 'result', id: message.id }, JSON.stringify(run.replies));
+    } else echo(child, message, body);
+  };
+}
+
+type Reply = [ok: boolean, value: unknown];
+
+describe('sandbox: calls of the host', () => {
+  let launcher: FakeLauncher;
+  const within = (work: (ground: Ground) => Promise<void>, config = {}) => {
+    launcher = fakeLauncher({ calls: caller() });
+    return withSandbox(async () => launcher, config, work);
+  };
+  const replies = async ({ open }: Ground, calls: readonly Called[]): Promise<Reply[]> =>
+    (await open('calls').invoke(request(calls))).value as Reply[];
+  const codes = async (ground: Ground, calls: readonly Called[]) =>
+    (await replies(ground, calls)).map(([ok, value]) => (ok ? value : (value as { code: string }).code));
+
+  it('are carried out under the grants of the package, and are in the ledger', () =>
+    within(async (ground) => {
+      expect(
+        await replies(ground, [
+          ['desk.echo', [{ a: [1] }]],
+          ['desk.echo', []],
+        ]),
+      ).to.deep.equal([
+        [true, { a: [1] }],
+        [true, null],
+      ]);
+      expect(ground.ledger().map(({ kind, plugin, what, count }) => [kind, plugin, what, count])).to.deep.equal([
+        ['remote', 'ext', 'desk.echo', 2],
+      ]);
+    }));
+
+  it('are answered by a code where they fail, and no inner detail crosses', () =>
+    within(async (ground) => {
+      const answers = await replies(ground, [
+        ['desk.refuse', []],
+        ['desk.forbid', []],
+        ['desk.break', []],
+        ['desk.nothing', []],
+        ['desk.text', [1]],
+        ['desk.circle', []],
+      ]);
+      expect(answers).to.deep.equal([
+        [false, { code: 'not_found', message: 'There is none.', details: { of: 'what' } }],
+        [false, { code: 'denied', message: 'Not allowed.' }],
+        [false, { code: 'internal', message: 'The call failed.' }],
+        [false, { code: 'unsupported', message: 'The host has no such method.' }],
+        [false, { code: 'invalid_request', message: 'The arguments do not fit: /0 must be string.' }],
+        [false, { code: 'internal', message: 'The call failed.' }],
+      ]);
+      const line = ground.log.find(({ method }) => method === 'desk.break') as Record<string, unknown>;
+      expect(line).to.include({ owner: 'ext', level: 50 });
+      expect(JSON.stringify(line.err)).to.contain('an inner detail');
+    }));
+
+  it('are denied without a grant', () =>
+    within(async ({ open, admit, ledger }) => {
+      const guest = open('calls', { admitted: admit({}) });
+      const { value } = await guest.invoke(request([['desk.echo', []]]));
+      expect((value as Reply[])[0]).to.deep.equal([
+        false,
+        { code: 'denied', message: 'The capability "desk" is not granted.' },
+      ]);
+      expect(ledger().map(({ kind, what }) => [kind, what])).to.deep.equal([['denied', 'desk.echo: not granted']]);
+    }));
+
+  it('are refused when their arguments are no list, too long, or nested too deeply', () =>
+    within(
+      async (ground) => {
+        expect(
+          await codes(ground, [
+            ['desk.echo', '{"a":1}'],
+            ['desk.echo', '[1'],
+            ['desk.echo', ['x'.repeat(1024)]],
+            ['desk.echo', `${'['.repeat(5000)}${']'.repeat(5000)}`],
+            ['desk.echo', ['x'.repeat(1000)]],
+          ]),
+        ).to.deep.equal(['invalid_request', 'invalid_request', 'invalid_request', 'invalid_request', 'x'.repeat(1000)]);
+      },
+      { EXTENSIONS_SANDBOX_MAX_HOST_API_CALL: '1kb' },
+    ));
+
+  it('are refused when the answer is longer than its method or any method may answer', () =>
+    within(
+      async (ground) => {
+        const [short, long, fits] = await codes(ground, [
+          ['desk.short', []],
+          ['desk.long', [CALLS.reply]],
+          ['desk.long', [CALLS.reply - 2]],
+        ]);
+        expect([short, long]).to.deep.equal(['invalid_request', 'invalid_request']);
+        expect((fits as string).length).to.equal(CALLS.reply - 2);
+      },
+      { EXTENSIONS_SANDBOX_MAX_RESULT: '16mb' },
+    ));
+
+  it('are limited in number at a time and in all', () =>
+    within(async (ground) => {
+      const waiting = Array.from({ length: 20 }, (): Called => ['desk.wait', []]);
+      const answer = codes(ground, waiting);
+      await until(() => ground.desk.working === CALLS.inFlight);
+      ground.desk.release();
+      expect(await answer).to.deep.equal([...Array(16).fill('waited'), ...Array(4).fill('rate_limited')]);
+      // Not carried out, but counted.
+      const many = await codes(ground, Array(CALLS.total + 5).fill(['desk.echo', '7']));
+      expect(many.slice(0, CALLS.total).every((code) => code === 'invalid_request')).to.equal(true);
+      expect(many.slice(CALLS.total)).to.deep.equal(Array(5).fill('rate_limited'));
+    }));
+
+  it('end after five seconds, while their work still counts', () =>
+    within(async (ground) => {
+      const from = performance.now();
+      expect(await codes(ground, [['desk.wait', []]])).to.deep.equal(['timeout']);
+      expect(performance.now() - from).to.be.within(4900, 5600);
+      expect([ground.desk.working, ground.desk.aborted]).to.deep.equal([1, 1]);
+    })).timeout(10_000);
+
+  it('know on whose behalf they are made, of which run, and in which request', () =>
+    within(async ({ open, desk }) => {
+      const guest = open('calls');
+      const users = ['ann', 'ben'];
+      const answers = await Promise.all(
+        users.map((user) =>
+          requestScope.run({ id: `request of ${user}` }, () =>
+            guest.invoke(
+              request([['desk.look', []]], { caller: { user, role: 'r', admin: false, app: true, ip: '1.2.3.4' } }),
+            ),
+          ),
+        ),
+      );
+      expect(answers.map(({ value }) => (value as [[boolean, { user: string }]])[0][1].user)).to.deep.equal(users);
+      expect(desk.seen.map(({ scope }) => scope)).to.deep.equal(users.map((user) => `request of ${user}`));
+      expect(new Set(desk.seen.map(({ invocation }) => invocation.id)).size).to.equal(2);
+      await guest.invoke(request([['desk.look', []]]));
+      const last = desk.seen[2];
+      expect(last?.invocation.caller).to.equal(null);
+      // Where there is no request, the run itself is the scope.
+      expect(last?.scope).to.equal(last?.invocation.id);
+      const invoked = launcher.children.flatMap(({ got }) => got.filter(({ type }) => type === 'invoke'));
+      expect(invoked.map((message) => 'context' in message && message.context)).to.deep.equal([
+        ...users.map((user) => ({
+          extensionId: 'ext',
+          contributionId: 'ext',
+          activation: { type: 'json-endpoint' },
+          accountability: { user, role: 'r', admin: false },
+        })),
+        { extensionId: 'ext', contributionId: 'ext', activation: { type: 'json-endpoint' }, accountability: null },
+      ]);
+    }));
+
+  it('end with their run: the signal aborts and late answers are dropped', () =>
+    within(async ({ open, desk }) => {
+      const guest = open('calls');
+      const gone = new AbortController();
+      const answer = guest.invoke(request([['desk.wait', []]], { signal: gone.signal })).catch(({ code }) => code);
+      await until(() => desk.working === 1);
+      gone.abort();
+      expect(await answer).to.equal('timeout');
+      expect(desk.aborted).to.equal(1);
+      desk.release();
+      await until(() => desk.working === 0);
+      const got = launcher.children.flatMap(({ got }) => got.map(({ type }) => type));
+      expect(got).to.include('cancel').and.not.include('reply');
+    }, {}));
+
+  it('write to the log without an answer, up to a bound, and nothing else goes unanswered', () =>
+    within(async (ground) => {
+      const { log, open } = ground;
+      const { value } = await open('calls').invoke(
+        request([
+          ['log.info', ['hello', { a: 1 }], 0],
+          ['desk.look', [], 0],
+          ['log.warn', '"no list"', 0],
+        ]),
+      );
+      expect(value).to.deep.equal([]);
+      const lines = () => log.filter(({ owner }) => owner === 'ext');
+      expect(lines()).to.have.length(1);
+      expect(lines()[0]).to.deep.include({ msg: 'hello', meta: { a: 1 }, level: 30 });
+      expect(ground.desk.seen).to.deep.equal([]);
+      const flood = Array.from({ length: CALLS.logs + 50 }, (_, at): Called => ['log.info', [`line ${at}`], 0]);
+      await open('calls').invoke(request(flood));
+      expect(lines().filter(({ msg }) => String(msg).startsWith('line'))).to.have.length(CALLS.logs);
+      expect(lines().filter(({ msg }) => /dropped/.test(String(msg)))).to.have.length(1);
+    }));
+
+  it('hold the secrets of their own run alone', () =>
+    within(async ({ open, desk }) => {
+      const guest = open('calls');
+      await guest.invoke(
+        request(null, {
+          prepare: ({ secrets }) => {
+            secrets.conceal('hunter2-hunter2');
+            return JSON.stringify([['desk.look', []]]);
+          },
+        }),
+      );
+      await guest.invoke(request([['desk.look', []]]));
+      const scrubbed = desk.seen.map(({ invocation }) => invocation.secrets.scrub('hunter2-hunter2'));
+      expect(scrubbed).to.deep.equal(['--redact--', 'hunter2-hunter2']);
+    }));
+});

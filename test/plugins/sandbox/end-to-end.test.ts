@@ -1,0 +1,191 @@
+import { expect } from 'chai';
+import type { Guest, Sandbox } from '../../../plugins/sandbox/contract.ts';
+import { sandbox as service } from '../../../plugins/sandbox/contract.ts';
+import type { Child, LauncherOptions } from '../../../sandbox/host/child.ts';
+import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
+import { until } from '../../sandbox/supervisor/ground.ts';
+import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { codeOf, type Ground, request, withSandbox } from './ground.ts';
+
+/** An artifact whose handler has this body. */
+const script = (body: string, before = ''): string =>
+  `(function (module, exports) { ${before}; module.exports = { id: 'ext', handler: async (input, context) => { ${body} } }; })`;
+
+const EVERYTHING = script(`
+  const { host } = context;
+  if (input.echo) return { body: input.echo };
+  if (input.loop) for (;;);
+  if (input.never) return new Promise(() => {});
+  if (input.throw) throw new Error('an inner detail');
+  if (input.bomb) { const all = []; for (;;) all.push('x'.repeat(1e6) + Math.random()); }
+  if (input.sleep) { await new Promise((resolve) => setTimeout(resolve, input.sleep)); return { body: 'slept' }; }
+  if (input.log) { host.log.info('a line', { of: 'the guest' }); return { body: null }; }
+  if (input.render) return { body: await host.template.renderLiquid(input.render) };
+  if (input.state) { globalThis.count = (globalThis.count ?? 0) + 1; return { body: globalThis.count }; }
+`);
+
+/** The real launcher and runner; `children` are those of this test. */
+async function withReal(
+  config: Record<string, string>,
+  work: (ground: Ground, children: Child[]) => Promise<void>,
+): Promise<void> {
+  const children: Child[] = [];
+  const launch = async (options: LauncherOptions) => {
+    const launcher = await createLauncher(options);
+    return {
+      posture: launcher.posture,
+      close: launcher.close,
+      launch() {
+        const child = launcher.launch();
+        children.push(child);
+        return child;
+      },
+    };
+  };
+  await withSandbox(launch, config, async (ground) => {
+    const { state, reason } = await ground.sandbox.runtime();
+    expect(state, reason).to.equal('available');
+    await work(ground, children);
+  });
+  await Promise.all(children.map(({ ended }) => ended));
+}
+
+const ask = async (guest: Guest, input: unknown) => (await guest.invoke(request(input))).value;
+
+describe('sandbox: real processes', function () {
+  this.timeout(60_000);
+
+  it('answer, keep no state between calls, and say what fails without its words', () =>
+    withReal({}, async ({ sandbox, open }) => {
+      expect(await sandbox.probe(EVERYTHING)).to.deep.equal([
+        { key: '', id: 'ext', handler: true, filters: [], actions: [] },
+      ]);
+      expect(await codeOf(sandbox.probe('(function () { throw 1; })'))).to.equal('invalid-entry');
+      const guest = open(EVERYTHING);
+      expect(await ask(guest, { echo: { a: [1, 'é'] } })).to.deep.equal({ body: { a: [1, 'é'] } });
+      expect([await ask(guest, { state: 1 }), await ask(guest, { state: 1 })]).to.deep.equal([
+        { body: 1 },
+        { body: 1 },
+      ]);
+      expect(await codeOf(guest.invoke(request({ throw: 1 })))).to.equal('guest-error');
+      const many = await Promise.all(Array.from({ length: 50 }, (_, echo) => ask(guest, { echo: echo + 1 })));
+      expect(many).to.deep.equal(Array.from({ length: 50 }, (_, at) => ({ body: at + 1 })));
+    }));
+
+  it('call the host under the grants of their package, on behalf of their caller', () =>
+    withReal({}, async ({ open, admit, desk, log, ledger }) => {
+      const caller = { user: 'ann', role: 'r', admin: false, app: true };
+      const granted = open(EVERYTHING, { admitted: admit({ log: true, template: true }) });
+      const { value } = await granted.invoke(request({ render: 'text' }, { caller }));
+      expect(value).to.deep.equal({ body: { ok: true, value: caller } });
+      expect(desk.seen).to.have.length(1);
+      const denied = await ask(open(EVERYTHING), { render: 'text' });
+      expect((denied as { body: { error: { code: string } } }).body.error.code).to.equal('denied');
+      expect(ledger().map(({ kind, what }) => [kind, what])).to.deep.equal([
+        ['remote', 'template.renderLiquid'],
+        ['denied', 'template.renderLiquid: not granted'],
+      ]);
+      await ask(granted, { log: 1 });
+      await until(() => log.some(({ msg, owner }) => msg === 'a line' && owner === 'ext'));
+      expect(log.find(({ msg }) => msg === 'a line')).to.deep.include({ meta: { of: 'the guest' }, level: 30 });
+    }));
+
+  it('are stopped in an endless loop, and the next call works', () =>
+    withReal({ EXTENSIONS_SANDBOX_TIMEOUT: '1s' }, async ({ open }) => {
+      const guest = open(EVERYTHING);
+      await ask(guest, { echo: 1 });
+      for (const input of [{ loop: 1 }, { never: 1 }]) {
+        const from = performance.now();
+        expect(await codeOf(guest.invoke(request(input)))).to.equal('timeout');
+        expect(performance.now() - from).to.be.within(700, 1200);
+        expect(await ask(guest, { echo: 2 })).to.deep.equal({ body: 2 });
+      }
+    }));
+
+  it('keep a process whose neighbour never settles', () =>
+    withReal({ EXTENSIONS_SANDBOX_TIMEOUT: '1s' }, async ({ open }, children) => {
+      const guest = open(EVERYTHING);
+      await ask(guest, { echo: 1 });
+      const never = codeOf(guest.invoke(request({ never: 1 })));
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      const slept = ask(guest, { sleep: 800 });
+      expect([await never, await slept]).to.deep.equal(['timeout', { body: 'slept' }]);
+      await until(() => children.length === 2);
+    }));
+
+  it('die of a memory bomb without harm to others, and come back', () =>
+    withReal({}, async ({ open }) => {
+      const bomber = open(EVERYTHING);
+      const other = open(EVERYTHING);
+      await Promise.all([ask(bomber, { echo: 1 }), ask(other, { echo: 1 })]);
+      const bomb = codeOf(bomber.invoke(request({ bomb: 1 })));
+      expect(await ask(other, { echo: 2 })).to.deep.equal({ body: 2 });
+      expect(await bomb).to.be.oneOf(['crash', 'timeout', 'guest-error']);
+      expect(await ask(other, { echo: 3 })).to.deep.equal({ body: 3 });
+      expect(await ask(bomber, { echo: 4 })).to.deep.equal({ body: 4 });
+    }));
+
+  it('park after crash upon crash, and start again when told to', () =>
+    withReal({}, async ({ open, parked }, children) => {
+      const guest = open(EVERYTHING);
+      /** The spare is killed as well, so that a process may not be had at once. */
+      const answering = async () => {
+        while ((await codeOf(guest.invoke(request({ echo: 1 })))) !== 'none')
+          await new Promise((resolve) => setTimeout(resolve, 20));
+      };
+      const kill = async () => {
+        await answering();
+        const answer = codeOf(guest.invoke(request({ never: 1 })));
+        for (const child of children) child.kill();
+        return answer;
+      };
+      for (let crash = 0; crash < 5; crash++) {
+        expect(await kill()).to.equal('crash');
+        await until(() => guest.state() !== 'waiting');
+      }
+      expect(guest.state()).to.equal('parked');
+      await until(() => parked.length > 0);
+      expect(parked[0]?.code).to.equal('RUNTIME_CRASHED');
+      guest.restart();
+      await answering();
+      expect(await ask(guest, { echo: 9 })).to.deep.equal({ body: 9 });
+    }));
+
+  it('have a spare, which answers sooner than a new process', () =>
+    withReal({}, async ({ open }, children) => {
+      const guest = open(EVERYTHING);
+      await ask(guest, { echo: 1 });
+      await until(() => children.length === 2);
+      // It says hello before it is of use.
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const from = performance.now();
+      await ask(open(EVERYTHING), { echo: 1 });
+      expect(performance.now() - from).to.be.lessThan(150);
+    }));
+
+  it('are the plugin’s own: booted beside others, and gone when the kernel stops', async () => {
+    let used: Sandbox | undefined;
+    const user: PluginSketch = {
+      name: 'user',
+      manifest: { uses: { sandbox: '^1.0.0' } },
+      register: (host) => {
+        used = host.use({ service }).service;
+      },
+    };
+    let late: Promise<string> | undefined;
+    await withPlugins(
+      [user],
+      async ({ kernel }) => {
+        await kernel.migrate();
+        await kernel.start();
+        expect(used?.state().state).to.equal('not-required');
+        expect((await used?.runtime())?.posture?.decision).to.equal('run');
+        expect(await used?.probe(EVERYTHING)).to.have.length(1);
+        late = codeOf(used?.probe(script('', 'for (;;);')) as Promise<unknown>);
+      },
+      { product: ['sandbox'] },
+    );
+    expect(await late).to.be.oneOf(['crash', 'internal']);
+    expect(await codeOf(used?.probe(EVERYTHING) as Promise<unknown>)).to.equal('internal');
+  });
+});

@@ -1,0 +1,171 @@
+import {
+  type Admitted,
+  type Capability,
+  capabilities,
+  fail,
+  type Invocation,
+  type LedgerEntry,
+  Refusal,
+  requestScope,
+  type Subjects,
+} from '#kernel';
+import type { Guest, GuestFailure, Run, Sandbox } from '../../../plugins/sandbox/contract.ts';
+import type { Launch } from '../../../plugins/sandbox/runtime.ts';
+import { createSandbox } from '../../../plugins/sandbox/service.ts';
+import type { SandboxConfig } from '../../../plugins/sandbox/settings.ts';
+import { type Booted, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+
+/** What the tests let confined code call: `desk.<method>`. */
+export interface Desk {
+  readonly seen: { invocation: Invocation; scope: string | undefined }[];
+  /** Calls that are at work, and those whose signal has aborted meanwhile. */
+  working: number;
+  aborted: number;
+  release: () => void;
+}
+
+export const desk = (): Desk => ({ seen: [], working: 0, aborted: 0, release: () => {} });
+
+const capability = (desk: Desk): Capability<true, Desk> => {
+  const any = { type: 'array' } as const;
+  const freed = new Promise<void>((resolve) => {
+    desk.release = resolve;
+  });
+  return {
+    name: 'desk',
+    schema: { const: true },
+    bind: () => desk,
+    remote: {
+      echo: { args: any, call: (_desk, _invocation, value: unknown) => value },
+      text: { args: { type: 'array', items: { type: 'string' } }, call: () => 'text' },
+      look: {
+        args: any,
+        call({ seen }, invocation) {
+          seen.push({ invocation, scope: requestScope.getStore()?.id });
+          return invocation.caller;
+        },
+      },
+      wait: {
+        args: any,
+        async call(desk, { signal }) {
+          desk.working++;
+          signal.addEventListener('abort', () => void desk.aborted++);
+          await freed;
+          desk.working--;
+          return 'waited';
+        },
+      },
+      circle: {
+        args: any,
+        call() {
+          const circle: unknown[] = [];
+          circle.push(circle);
+          return circle;
+        },
+      },
+      long: { args: any, call: (_desk, _invocation, size: number) => 'x'.repeat(size) },
+      short: { args: any, maxReply: 10, call: () => 'longer than that' },
+      refuse: {
+        args: any,
+        call() {
+          throw new Refusal('not_found', 'There is none.', { of: 'what' });
+        },
+      },
+      forbid: {
+        args: any,
+        call() {
+          throw fail('FORBIDDEN', 'a reason for the log');
+        },
+      },
+      break: {
+        args: any,
+        call() {
+          throw new Error('an inner detail');
+        },
+      },
+    },
+    describe: () => ['sits at the desk'],
+    widens: (before) => before === undefined,
+  };
+};
+
+export interface Ground {
+  readonly sandbox: Sandbox;
+  readonly desk: Desk;
+  readonly log: readonly Record<string, unknown>[];
+  readonly ledger: () => readonly LedgerEntry[];
+  readonly parked: { code: string; detail: string }[];
+  admit(grants?: Record<string, unknown>): Admitted;
+  open(script: string, more?: { admitted?: Admitted; reuse?: boolean }): Guest;
+}
+
+export const defaults: SandboxConfig = {
+  EXTENSIONS_SANDBOX_TIMEOUT: '10s',
+  EXTENSIONS_SANDBOX_MAX_MEMORY: '64mb',
+  EXTENSIONS_SANDBOX_MAX_PROCESSES: undefined,
+  EXTENSIONS_SANDBOX_MAX_RESULT: '1mb',
+  EXTENSIONS_SANDBOX_MAX_HOST_API_CALL: '256kb',
+  EXTENSIONS_SANDBOX_MAX_ARTIFACT: '8mb',
+  EXTENSIONS_SANDBOX_OS_HARDENING: 'auto',
+};
+
+/** The service beside a kernel with one capability, and nothing left of it afterwards. */
+export async function withSandbox(
+  launch: Launch,
+  config: Partial<SandboxConfig>,
+  work: (ground: Ground) => Promise<void>,
+): Promise<void> {
+  const place = desk();
+  let subjects: Subjects | undefined;
+  const owner: PluginSketch = {
+    name: 'desk',
+    manifest: { contributes: { capabilities: { names: ['desk', 'template'] } }, capabilities: { subjects: true } },
+    register(host) {
+      const own = capability(place);
+      host.contribute(capabilities, own);
+      // Real guests know the methods of the product by name, and this is one of those.
+      const { look } = own.remote ?? {};
+      if (look) host.contribute(capabilities, { ...own, name: 'template', remote: { renderLiquid: look } });
+      subjects = host.subjects;
+    },
+  };
+  const run = async ({ kernel, log }: Booted): Promise<void> => {
+    const own = kernel.log.child({ owner: 'sandbox' });
+    const { sandbox, stop } = createSandbox({ ...defaults, ...config }, launch, own);
+    const parked: Ground['parked'] = [];
+    const admit = (grants: Record<string, unknown> = { desk: true, log: true }) =>
+      (subjects as Subjects).admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
+    try {
+      await work({
+        sandbox,
+        desk: place,
+        log,
+        ledger: () => kernel.ledger.entries(),
+        parked,
+        admit,
+        open: (script, { admitted = admit(), reuse = false } = {}) =>
+          sandbox.open({ admitted, script, reuse, onParked: (reason) => void parked.push(reason) }),
+      });
+    } finally {
+      place.release();
+      await stop();
+    }
+  };
+  await withPlugins([owner], run, { environment: { LOG_LEVEL: 'debug' } });
+}
+
+export const request = (input: unknown = null, more: Partial<Run> = {}): Run => ({
+  entry: '',
+  contributionId: 'ext',
+  activation: { type: 'json-endpoint' },
+  caller: null,
+  input: JSON.stringify(input),
+  ...more,
+});
+
+/** The code of the failure of an invocation. */
+export const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'none',
+    (error: GuestFailure) => error.code ?? String(error),
+  );

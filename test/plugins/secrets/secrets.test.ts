@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import type { BootFailure } from '#kernel';
+import { masterKey } from '../../../plugins/secrets/key.ts';
+import { createSecretStore } from '../../../plugins/secrets/seal.ts';
+import { failureOf, withPlugins } from '../../support/plugin.ts';
+
+const keyText = (bytes = 32) => randomBytes(bytes).toString('base64');
+const store = (text: string | undefined = keyText()) => createSecretStore(masterKey(text));
+
+describe('secrets: the key', () => {
+  it('may be unset or blank', () => {
+    for (const text of [undefined, '', '  \n']) expect(store(text ?? '').available(), String(text)).to.equal(false);
+    expect(masterKey(undefined)).to.equal(undefined);
+  });
+
+  it('may have whitespace around it', () => {
+    const text = keyText(48);
+    expect(masterKey(` ${text}\n`)?.id).to.equal(masterKey(text)?.id);
+  });
+
+  for (const [what, text] of [
+    ['a text that is no base64', 'correct horse battery staple, and some more'],
+    ['another alphabet', Buffer.alloc(33, 255).toString('base64url')],
+    ['missing padding', Buffer.alloc(32, 1).toString('base64').replace('=', '')],
+    ['bits after the end', `${'A'.repeat(42)}B=`],
+    ['too few bytes', keyText(31)],
+    ['whitespace inside', `${keyText(33).slice(0, 20)} ${keyText(33).slice(20)}`],
+  ] as const) {
+    it(`stops the start for ${what}, without saying what it was`, async () => {
+      const failure = await failureOf<BootFailure>(
+        withPlugins([], () => {}, { product: ['secrets'], environment: { SECRETS_ENCRYPTION_KEY: text } }),
+      );
+      expect(failure).to.include({ name: 'BootFailure', plugin: '@tenon/secrets', phase: 'config' });
+      expect(failure.toText()).to.include('SECRETS_ENCRYPTION_KEY').and.not.include(text);
+      expect(failure.remedy).to.include('openssl rand');
+    });
+  }
+});
+
+describe('secrets: envelopes', () => {
+  it('open with the key and kind they were sealed with', () => {
+    const secrets = store();
+    for (const text of ['hunter2', '', 'ünï 🔑', 'x'.repeat(100_000)])
+      expect(secrets.open('a', secrets.seal('a', text)) === text, text.slice(0, 10)).to.equal(true);
+  });
+
+  it('differ each time and tell nothing of the text', () => {
+    const secrets = store();
+    const [one, two] = [secrets.seal('a', 'hunter2'), secrets.seal('a', 'hunter2')] as [string, string];
+    expect(one).not.to.equal(two);
+    expect(one).not.to.include('hunter2').and.not.include(Buffer.from('hunter2').toString('base64'));
+    const parts = JSON.parse(one);
+    expect(Object.keys(parts)).to.deep.equal(['$sealed', 'kind', 'v', 'alg', 'kid', 'salt', 'iv', 'ct', 'tag']);
+    expect(['salt', 'iv', 'tag'].map((name) => Buffer.from(parts[name], 'base64').length)).to.deep.equal([16, 12, 16]);
+  });
+
+  it('stay closed for another kind, another key, and without one', () => {
+    const secrets = store();
+    const sealed = secrets.seal('a', 'hunter2');
+    expect(secrets.open('b', sealed)).to.equal(undefined);
+    expect(store().open('a', sealed)).to.equal(undefined);
+    expect(store('').open('a', sealed)).to.equal(undefined);
+  });
+
+  it('stay closed when anything in them was changed', () => {
+    const secrets = store();
+    const sealed = JSON.parse(secrets.seal('a', 'hunter2'));
+    const other = JSON.parse(secrets.seal('a', 'hunter2'));
+    for (const name of ['$sealed', 'v', 'alg', 'kid', 'salt', 'iv', 'ct', 'tag']) {
+      const foreign = name in { salt: 1, iv: 1, tag: 1 } ? other[name] : name === 'ct' ? 'AAAA' : 2;
+      for (const value of [foreign, undefined, 7, {}])
+        expect(secrets.open('a', JSON.stringify({ ...sealed, [name]: value })), name).to.equal(undefined);
+    }
+    expect(secrets.open('b', JSON.stringify({ ...sealed, kind: 'b' })), 'kind').to.equal(undefined);
+    const short = Buffer.from(sealed.tag, 'base64').subarray(0, 4).toString('base64');
+    expect(secrets.open('a', JSON.stringify({ ...sealed, tag: short })), 'short tag').to.equal(undefined);
+    for (const text of ['', 'null', '[]', '{', '7', '"x"']) expect(secrets.open('a', text), text).to.equal(undefined);
+  });
+
+  it('are known by their marker, whether or not they can be opened', () => {
+    const secrets = store('');
+    const sealed = store().seal('a', 'hunter2');
+    for (const value of [sealed, JSON.parse(sealed), `  ${sealed}`, sealed.slice(0, 30), '{"$sealed":9}'])
+      expect(secrets.isSealed(value), JSON.stringify(value)).to.equal(true);
+    for (const value of ['hunter2', '', null, undefined, 7, {}, [], '{"a":"$sealed"}', 'about "$sealed"'])
+      expect(secrets.isSealed(value), JSON.stringify(value)).to.equal(false);
+  });
+
+  it('cannot be made without a key', async () => {
+    expect(await failureOf(() => store('').seal('a', 'x'))).to.include({ code: 'INVALID_CONFIG' });
+  });
+});

@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { Refusal, Secrets } from '#kernel';
+import { templateCapability } from '../../../plugins/templates/capability.ts';
+import type { Delimiters } from '../../../plugins/templates/contract.ts';
+import { createPool, type Pool } from '../../../plugins/templates/pool.ts';
+import { createTemplates } from '../../../plugins/templates/service.ts';
+import { failureOf } from '../../support/plugin.ts';
+
+const subject = { name: 'x', version: '1.0.0', runtime: 'confined', asSystem: () => ({}) as never } as const;
+const invocation = (secrets = new Secrets()) => ({
+  id: '1',
+  caller: null,
+  signal: new AbortController().signal,
+  secrets,
+});
+
+describe('templates', () => {
+  let pool: Pool;
+  before(() => {
+    pool = createPool();
+  });
+  after(() => pool.stop());
+
+  const render = (template: string, data?: Record<string, unknown>, delimiters?: Delimiters) =>
+    createTemplates(pool).render(template, data, delimiters);
+  const refused = async (template: string, data?: Record<string, unknown>) => {
+    const failure = await failureOf(render(template, data));
+    expect(failure).to.include({ code: 'INVALID_PAYLOAD' });
+    expect(failure.message).not.to.include('\n');
+    return failure.message;
+  };
+
+  it('are rendered with the data given', async () => {
+    expect(await render('Dear {{ name | capitalize }}{% if more %}!{% endif %}', { name: 'ann', more: true })).to.equal(
+      'Dear Ann!',
+    );
+    expect(await render('{% for i in list %}{{ i }};{% endfor %}{{ nothing }}', { list: [1, 2] })).to.equal('1;2;');
+    expect(await render('plain')).to.equal('plain');
+  });
+
+  it('tell dates in UTC', async () => {
+    expect(await render("{{ d | date: '%Y-%m-%d %H:%M' }}", { d: '2020-01-02T23:30:00Z' })).to.equal(
+      '2020-01-02 23:30',
+    );
+  });
+
+  it('may have other delimiters, of 1 to 8 characters', async () => {
+    const other = { tagLeft: '[[', tagRight: ']]', outputLeft: '<', outputRight: '>' };
+    expect(await render('[[ if a ]]<a>[[ endif ]]{{ a }}', { a: 1 }, other)).to.equal('1{{ a }}');
+    expect(await render('{{ a }}', { a: 1 })).to.equal('1');
+    for (const outputLeft of ['', '123456789'])
+      expect(await failureOf(render('x', {}, { outputLeft }))).to.include({ code: 'INVALID_PAYLOAD' });
+  });
+
+  it('have no includes and no files', async () => {
+    for (const text of [
+      "{% include '/etc/passwd' %}",
+      "{% render 'x' %}",
+      "{% layout 'x' %}",
+      '{% block a %}{% endblock %}',
+    ])
+      expect(await refused(text)).to.include('not found');
+  });
+
+  it('are told wrong in one line', async () => {
+    expect(await refused('{% if %}')).to.match(/^The template cannot be rendered: /);
+    expect(await refused('{{ a | nosuchfilter }}')).to.include('nosuchfilter');
+    expect(await refused('{% if a %}')).to.include('not closed');
+  });
+
+  it('reach nothing but own members of the data', async () => {
+    const data = { o: {}, list: [1], text: 'x' };
+    for (const path of [
+      'o.constructor',
+      'o.__proto__',
+      'list.constructor.constructor',
+      'text.constructor',
+      'constructor',
+    ])
+      expect(await render(`[{{ ${path} }}]`, data), path).to.equal('[]');
+    expect(
+      await render('{{ o.__proto__.polluted }}{{ x }}', JSON.parse('{"o":{"__proto__":{"polluted":1}},"x":2}')),
+    ).to.equal('12');
+  });
+
+  it('end at the limits of size', async () => {
+    expect(await refused('x'.repeat(1024 * 1024 + 1))).to.include('longer');
+    expect(await refused('{{ x }}{{ x }}', { x: 'x'.repeat(600_000) })).to.include('longer');
+    expect(await refused('{{ x }}', { x: 'ü'.repeat(600_000) })).to.include('longer');
+    expect(await refused('x', { x: 'x'.repeat(5 * 1024 * 1024) })).to.include('data is longer');
+    expect(await refused('{% for i in (1..1000000000) %}{% endfor %}')).to.include('memory');
+  });
+
+  it('end at the limit of time, and the service goes on meanwhile', async () => {
+    const list = Array(20_000).fill(1);
+    const hostile: readonly [string, Record<string, unknown>?][] = [
+      ['{% for a in (1..10000) %}{% for b in (1..10000) %}{% endfor %}{% endfor %}'],
+      [`{{ a | has_exp: 'x', 'a | has_exp: "y", "false"' }}`, { a: list }],
+      ['{{a}}'.repeat(200_000)],
+    ];
+    let ticks = 0;
+    const clock = setInterval(() => ticks++, 10);
+    try {
+      await Promise.all(hostile.map(([text, data]) => refused(text, data)));
+    } finally {
+      clearInterval(clock);
+    }
+    expect(ticks).to.be.greaterThan(20);
+    expect(await render('{{ a }}', { a: 'still here' })).to.equal('still here');
+  });
+
+  it('end at the limit of memory, whatever they allocate', async () => {
+    const grow = (times: number) =>
+      `{% assign b = a %}{% for i in (1..${times}) %}{% assign b = b | concat: b %}{% endfor %}`;
+    await refused(`${grow(9)}{{ b }}`, { a: ['x'.repeat(1024 * 1024)] });
+    await refused(`${grow(7)}{{ b | json: 10 }}`, { a: [JSON.parse('['.repeat(900) + ']'.repeat(900))] });
+    expect(await render('{{ a }}', { a: 'still here' })).to.equal('still here');
+  });
+
+  it('wait for each other where there are many', async () => {
+    const results = await Promise.all(Array.from({ length: 30 }, (_, n) => render('{{ n }}', { n })));
+    expect(results).to.deep.equal(Array.from({ length: 30 }, (_, n) => String(n)));
+  });
+
+  it('are refused after the end', async () => {
+    const own = createPool();
+    const job = { template: 'x', data: '{}', delimiters: {} };
+    const running = failureOf(own.render(job));
+    own.stop();
+    expect(await running).to.include({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await failureOf(own.render(job))).to.include({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  describe('the capability', () => {
+    const capability = () => templateCapability(createTemplates(pool));
+    const call = async (grant: boolean, args: unknown[], secrets?: Secrets) => {
+      const { bind, remote } = capability();
+      return remote?.renderLiquid?.call(bind(grant, subject), invocation(secrets), ...args);
+    };
+
+    it('renders for those who have it', async () => {
+      expect(await call(true, ['{{ a }}', { a: 1 }])).to.equal('1');
+      expect(await call(true, ['<< a >>', { a: 1 }, { delimiters: { outputLeft: '<<', outputRight: '>>' } }])).to.equal(
+        '1',
+      );
+      expect(await call(true, ['a', null, null])).to.equal('a');
+    });
+
+    it('is not granted by false', async () => {
+      const refusal = await failureOf<Refusal>(call(false, ['a']));
+      expect([refusal instanceof Refusal, refusal.code]).to.deep.equal([true, 'denied']);
+      expect([capability().describe(true), capability().describe(false)]).to.deep.equal([['renders templates'], []]);
+      const { widens } = capability();
+      expect([
+        widens(undefined, true),
+        widens(false, true),
+        widens(true, true),
+        widens(undefined, false),
+      ]).to.deep.equal([true, true, false, false]);
+    });
+
+    it('takes no secrets', async () => {
+      const secrets = new Secrets();
+      const { ref } = secrets.conceal('hunter2');
+      for (const args of [[`a ${ref}`], ['a', { deep: [{ ref }] }]])
+        expect(await failureOf<Refusal>(call(true, args, secrets))).to.include({ code: 'denied' });
+    });
+  });
+});

@@ -1,0 +1,114 @@
+import { type Duplex, duplexPair } from 'node:stream';
+import type { Child, ChildEnd, Launcher } from '../../../sandbox/host/child.ts';
+import type { Posture } from '../../../sandbox/host/posture/posture.ts';
+import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
+import type { FromChild, Limits, ToChild } from '../../../sandbox/protocol/messages.ts';
+
+/** What a child does with each message; the script it was loaded with names it. */
+export type Behaviour = (child: FakeChild, message: ToChild, body: string) => void;
+
+export const LIMITS: Limits = { memory: 64 << 20, cpu: 200, wall: 300, result: 1 << 20, hostCall: 1 << 18 };
+
+let pids = 1000;
+
+/** A child of this very process that speaks frames and does what a test tells it. */
+export class FakeChild implements Child {
+  readonly pid = ++pids;
+  readonly channel: Duplex;
+  readonly ended: Promise<ChildEnd>;
+  readonly far: Duplex;
+  readonly got: ToChild[] = [];
+  behaviour: Behaviour | undefined;
+  isAlive = true;
+  bytes = 40 << 20;
+  #end: (end: ChildEnd) => void;
+
+  constructor(programs: ReadonlyMap<string, Behaviour>) {
+    [this.channel, this.far] = duplexPair();
+    const { promise, resolve } = Promise.withResolvers<ChildEnd>();
+    this.ended = promise;
+    this.#end = resolve;
+    const reader = new FrameReader({ body: 64 << 20 }, (header, body) => {
+      const message = header as unknown as ToChild;
+      this.got.push(message);
+      const text = body.toString('utf8');
+      if (message.type === 'load') this.behaviour = programs.get(text);
+      this.behaviour?.(this, message, text);
+    });
+    this.far.on('data', (chunk: Buffer) => this.isAlive && reader.push(chunk));
+    this.far.on('error', () => {});
+  }
+
+  say(message: FromChild | Record<string, unknown>, body: string | Buffer = ''): void {
+    if (this.isAlive) for (const part of encodeFrame(message, body)) this.far.write(part);
+  }
+
+  raw(bytes: Buffer): void {
+    this.far.write(bytes);
+  }
+
+  loaded(): void {
+    this.say({ type: 'loaded', contract: [{ key: '', id: 'x', handler: true, filters: [], actions: [] }] });
+  }
+
+  die(end: Partial<ChildEnd> = {}): void {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    this.far.destroy();
+    setImmediate(() => this.#end({ code: null, signal: 'SIGKILL', memory: false, ...end }));
+  }
+
+  kill(): void {
+    this.die();
+  }
+
+  resident(): Promise<number> {
+    return Promise.resolve(this.bytes);
+  }
+}
+
+export interface FakeLauncher extends Launcher {
+  readonly children: FakeChild[];
+  readonly programs: Map<string, Behaviour>;
+  /** Of children that are launched from now on. */
+  start: (child: FakeChild) => void;
+  living(): number;
+}
+
+const posture: Posture = { mode: 'auto', decision: 'run', applied: [], missing: [], cgroupMechanic: null };
+
+export function fakeLauncher(programs: Readonly<Record<string, Behaviour>> = {}): FakeLauncher {
+  const children: FakeChild[] = [];
+  const launcher: FakeLauncher = {
+    posture,
+    children,
+    programs: new Map(Object.entries({ echo, ...programs })),
+    start: (child) => setImmediate(() => child.say({ type: 'hello', protocol: 1 })),
+    launch() {
+      const child = new FakeChild(launcher.programs);
+      children.push(child);
+      launcher.start(child);
+      return child;
+    },
+    living: () => children.filter(({ isAlive }) => isAlive).length,
+    async close() {
+      for (const child of children) child.kill();
+    },
+  };
+  return launcher;
+}
+
+/** Loads, answers what it is sent, and a ping. */
+export const echo: Behaviour = (child, message, body) => {
+  if (message.type === 'load') child.loaded();
+  else if (message.type === 'invoke') child.say({ type: 'result', id: message.id }, body);
+  else if (message.type === 'ping') child.say({ type: 'pong', id: message.id });
+};
+
+/** Does the same, but with invocations what a test tells it. */
+export const doing =
+  (invoked: (child: FakeChild, id: number, body: string) => void): Behaviour =>
+  (child, message, body) => {
+    if (message.type === 'invoke') invoked(child, message.id, body);
+    else echo(child, message, body);
+  };

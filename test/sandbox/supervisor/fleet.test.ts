@@ -1,0 +1,190 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { expect } from 'chai';
+import { doing, echo, fakeLauncher } from './fake.ts';
+import { outcome, run, until, withGround } from './ground.ts';
+
+describe('supervisor: processes', () => {
+  it('starts nothing before a program is known, then keeps a spare', () =>
+    withGround(fakeLauncher(), {}, async ({ open, launcher }) => {
+      expect(launcher.children).to.have.length(0);
+      const guest = open('echo');
+      expect(launcher.children).to.have.length(1);
+      await guest.invoke(run());
+      // The spare became its process, and another one is there.
+      expect(launcher.children[0]?.behaviour).to.equal(echo);
+      expect(launcher.living()).to.equal(2);
+    }));
+
+  it('never has more than allowed: ends the one that was idle for longest', () =>
+    withGround(fakeLauncher({ a: echo, b: echo, c: echo }), { processes: 2 }, async ({ open, launcher }) => {
+      let most = 0;
+      const launch = launcher.launch.bind(launcher);
+      launcher.launch = () => {
+        const child = launch();
+        most = Math.max(most, launcher.living());
+        return child;
+      };
+      const [a, b, c] = ['a', 'b', 'c'].map(open);
+      await a?.invoke(run());
+      await b?.invoke(run());
+      await a?.invoke(run());
+      await c?.invoke(run());
+      expect([a?.state(), b?.state(), c?.state()]).to.deep.equal(['running', 'idle', 'running']);
+      expect(most).to.equal(2);
+      expect(await outcome(b?.invoke(run(3)) as Promise<Buffer>)).to.equal('3');
+      expect([a?.state(), b?.state(), c?.state()]).to.deep.equal(['idle', 'running', 'running']);
+      expect(most).to.equal(2);
+    }));
+
+  it('is busy at once when all are at work', () =>
+    withGround(
+      fakeLauncher({ works: doing(() => {}), other: echo }),
+      { processes: 1, limits: { wall: 3000 } },
+      async ({ open, launcher }) => {
+        const working = open('works');
+        const answer = outcome(working.invoke(run()));
+        await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+        expect(await outcome(open('other').invoke(run()))).to.equal('busy');
+        await working.close();
+        expect(await answer).to.equal('crash');
+        expect(await outcome(open('other').invoke(run(1)))).to.equal('1');
+      },
+    ));
+
+  it('gives each of several that come at once a place of its own', () =>
+    withGround(fakeLauncher({ a: echo, b: echo, c: echo, d: echo }), { processes: 2 }, async ({ open, launcher }) => {
+      for (const name of ['a', 'b']) await open(name).invoke(run());
+      const both = await Promise.all(['c', 'd'].map((name) => outcome(open(name).invoke(run(name)))));
+      expect(both).to.deep.equal(['"c"', '"d"']);
+      expect(launcher.living()).to.equal(2);
+    }));
+
+  it('ends what is idle for long, the spare last', () =>
+    withGround(fakeLauncher(), { bounds: { idle: 60, sweep: 10 } }, async ({ open, launcher }) => {
+      const guest = open('echo');
+      await guest.invoke(run());
+      expect(launcher.living()).to.equal(2);
+      await until(() => guest.state() === 'idle');
+      await until(() => launcher.living() === 0);
+      expect(await outcome(guest.invoke(run(2)))).to.equal('2');
+    }));
+
+  it('replaces a process that has served long, without a gap', () =>
+    withGround(fakeLauncher(), { bounds: { served: 10 } }, async ({ open, launcher }) => {
+      const guest = open('echo');
+      const replaced = () => launcher.children.filter(({ behaviour }) => behaviour).length - 1;
+      let at = 0;
+      while (replaced() < 3 && at < 10_000) {
+        expect(await outcome(guest.invoke(run(++at)))).to.equal(String(at));
+        await new Promise(setImmediate);
+      }
+      expect(replaced()).to.equal(3);
+      await until(() => launcher.living() <= 2);
+    }));
+
+  it('lets the old process finish what it has', () => {
+    const slow = doing((child, id, body) =>
+      setTimeout(() => child.say({ type: 'result', id }, body), body === '"slow"' ? 150 : 0),
+    );
+    return withGround(fakeLauncher({ slow }), { bounds: { served: 3 } }, async ({ open, launcher }) => {
+      const guest = open('slow');
+      const answer = outcome(guest.invoke(run('slow')));
+      for (let at = 0; at < 6; at++) await guest.invoke(run(at));
+      expect(await answer).to.equal('"slow"');
+      await until(() => launcher.living() === 2);
+    });
+  });
+
+  it('replaces one that has grown, and where there is no room ends it once idle', () =>
+    withGround(fakeLauncher(), { processes: 1, bounds: { sweep: 10 } }, async ({ open, launcher }) => {
+      const guest = open('echo');
+      await guest.invoke(run());
+      const [child] = launcher.children;
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      expect(child?.isAlive).to.equal(true);
+      if (child) child.bytes += 60 << 20;
+      await until(() => child?.isAlive === false);
+      expect(await outcome(guest.invoke(run(1)))).to.equal('1');
+    }));
+
+  it('probes in a process that runs nothing else, and ends it', () =>
+    withGround(
+      fakeLauncher({
+        bad: (child) => child.say({ type: 'refused', code: 'invalid-entry' }),
+        dies: (child) => child.die(),
+      }),
+      {},
+      async ({ supervisor, launcher, open }) => {
+        await open('echo').invoke(run());
+        const [entry] = await supervisor.probe('echo');
+        expect(entry).to.deep.equal({ key: '', id: 'x', handler: true, filters: [], actions: [] });
+        const code = (script: string) => supervisor.probe(script).catch((error) => error.code);
+        expect([await code('bad'), await code('dies')]).to.deep.equal(['invalid-entry', 'crash']);
+        const used = launcher.children.filter(({ got }) => got.some(({ type }) => type === 'load'));
+        expect(used.map(({ isAlive }) => isAlive)).to.deep.equal([true, false, false, false]);
+        expect(await outcome(open('echo').invoke(run(1))), 'probes of bad scripts hold nobody up').to.equal('1');
+      },
+    ));
+
+  it('lets a probe wait for a place, but not for ever', () =>
+    withGround(
+      fakeLauncher({ works: doing(() => {}) }),
+      { processes: 1, bounds: { probeWait: 150 }, limits: { wall: 2000 } },
+      async ({ supervisor, open, launcher }) => {
+        const working = open('works');
+        const answer = outcome(working.invoke(run()));
+        await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+        expect(await supervisor.probe('echo').catch(({ code }) => code)).to.equal('busy');
+        const probe = supervisor.probe('echo');
+        await working.close();
+        expect(await probe).to.have.length(1);
+        await answer;
+      },
+    ));
+
+  it('tries again more and more slowly when processes cannot be launched', () => {
+    const launcher = fakeLauncher();
+    const launch = launcher.launch.bind(launcher);
+    let times = 0;
+    launcher.launch = () => {
+      times++;
+      throw new Error('no more processes');
+    };
+    return withGround(launcher, { bounds: { firstDelay: 30 } }, async ({ open }) => {
+      const guest = open('echo');
+      expect(times).to.equal(1);
+      expect(await outcome(guest.invoke(run()))).to.equal('busy');
+      expect(times).to.equal(1);
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      expect(await outcome(guest.invoke(run()))).to.equal('internal');
+      launcher.launch = launch;
+      await new Promise((resolve) => setTimeout(resolve, 80));
+      expect(await outcome(guest.invoke(run(9)))).to.equal('9');
+    });
+  });
+
+  it('holds on to no request: processes are launched outside of the one that needs them', () => {
+    const storage = new AsyncLocalStorage<string>();
+    const launcher = fakeLauncher();
+    const launch = launcher.launch.bind(launcher);
+    const seen: (string | undefined)[] = [];
+    launcher.launch = () => {
+      seen.push(storage.getStore());
+      return launch();
+    };
+    return withGround(launcher, {}, async ({ open }) => {
+      await storage.run('a request', async () => void (await open('echo').invoke(run())));
+      expect(seen).to.deep.equal([undefined, undefined]);
+    });
+  });
+
+  it('ends a process that is still starting when it is closed', () => {
+    const launcher = fakeLauncher();
+    launcher.start = () => {};
+    return withGround(launcher, {}, async ({ open, supervisor }) => {
+      const answer = outcome(open('echo').invoke(run()));
+      await supervisor.close();
+      expect(await answer).to.equal('crash');
+    });
+  });
+});

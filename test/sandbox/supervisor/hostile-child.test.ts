@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { type Behaviour, doing, echo, type FakeChild, fakeLauncher } from './fake.ts';
+import { outcome, run, until, withGround } from './ground.ts';
+
+const saying = (what: (child: FakeChild, id: number) => void): Behaviour => doing(what);
+
+describe('supervisor: children that break the protocol', () => {
+  const broken: Readonly<Record<string, Behaviour>> = {
+    'no frame': saying((child) => child.raw(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))),
+    'an endless frame': saying((child) => child.raw(Buffer.from([0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff]))),
+    'an unknown message': saying((child) => child.say({ type: 'exec', id: 1 })),
+    'a second hello': saying((child) => child.say({ type: 'hello', protocol: 1 })),
+    'loaded twice': saying((child) => child.loaded()),
+    'refused after loaded': saying((child) => child.say({ type: 'refused', code: 'timeout' })),
+    'members nobody expects': saying((child, id) => child.say({ type: 'result', id, status: 200 })),
+    'the end of the pipe': saying((child) => child.far.end()),
+    'a result before loaded': (child, message) =>
+      void (message.type === 'load' && child.say({ type: 'result', id: 1 }, '1')),
+  };
+  for (const [what, behaviour] of Object.entries(broken)) {
+    it(`ends a child after ${what}`, () =>
+      withGround(fakeLauncher({ broken: behaviour }), {}, async ({ open, launcher }) => {
+        expect(await outcome(open('broken').invoke(run()))).to.equal('crash');
+        const [child] = launcher.children.filter(({ behaviour: its }) => its === behaviour);
+        expect(child?.isAlive).to.equal(false);
+      }));
+  }
+
+  it('takes no other protocol', () => {
+    const launcher = fakeLauncher();
+    launcher.start = (child) => setImmediate(() => child.say({ type: 'hello', protocol: 2 }));
+    return withGround(launcher, {}, async ({ open }) => {
+      expect(await outcome(open('echo').invoke(run()))).to.equal('internal');
+    });
+  });
+
+  it('does not pile up what a child does not read', () => {
+    const big = 'x'.repeat(1 << 20);
+    return withGround(
+      fakeLauncher({
+        deaf: (child, message) => {
+          if (message.type === 'load') child.loaded();
+          else child.far.pause();
+        },
+      }),
+      { limits: { wall: 400 } },
+      async ({ open, launcher }) => {
+        const guest = open('deaf');
+        const codes = await Promise.all(Array.from({ length: 64 }, () => outcome(guest.invoke(run(big)))));
+        const child = launcher.children.find(({ behaviour }) => behaviour) as FakeChild;
+        expect(child.channel.writableLength).to.be.lessThan(40 << 20);
+        expect(codes.filter((code) => code === 'busy').length).to.be.greaterThan(20);
+        expect(codes).to.include('timeout');
+      },
+    );
+  });
+
+  it('reads a child more slowly that floods it with what nobody asked for', () => {
+    let sent = 0;
+    const flood = (child: FakeChild): void => {
+      if (!child.isAlive) return;
+      for (let at = 0; at < 200; at++) child.say({ type: 'call', id: 1, call: 0, method: 'log.info' }, '["x"]');
+      sent += 200;
+      if (child.far.writableNeedDrain) child.far.once('drain', () => flood(child));
+      else setImmediate(flood, child);
+    };
+    let heard = 0;
+    return withGround(fakeLauncher({ flood: doing(flood) }), { limits: { wall: 1000 } }, async ({ open }) => {
+      const answer = outcome(open('flood').invoke(run(1, { call: () => ++heard < 0 })));
+      let longest = 0;
+      let at = performance.now();
+      const beat = setInterval(() => {
+        longest = Math.max(longest, performance.now() - at);
+        at = performance.now();
+      }, 5);
+      expect(await answer).to.equal('timeout');
+      clearInterval(beat);
+      expect(sent).to.be.greaterThan(2000);
+      // 2,000 at once, 1,000 a second, and what came with the last chunk.
+      expect(heard).to.be.lessThan(8000);
+      expect(longest).to.be.lessThan(150);
+    });
+  });
+
+  it('refuses what a script asks while it is loaded', () => {
+    const replies: string[] = [];
+    return withGround(
+      fakeLauncher({
+        eager: (child, message, body) => {
+          if (message.type === 'load') child.say({ type: 'call', id: 1, call: 1, method: 'items.readMany' }, '[]');
+          else if (message.type === 'reply') {
+            replies.push(body);
+            child.loaded();
+          } else echo(child, message, body);
+        },
+      }),
+      {},
+      async ({ supervisor }) => {
+        expect(await supervisor.probe('eager')).to.have.length(1);
+        expect(JSON.parse(replies[0] as string).code).to.equal('unsupported');
+      },
+    );
+  });
+
+  it('leaves other programs alone when one dies', () =>
+    withGround(fakeLauncher({ dies: doing((child) => child.die()) }), {}, async ({ open, launcher }) => {
+      const good = open('echo');
+      await good.invoke(run());
+      expect(await outcome(open('dies').invoke(run()))).to.equal('crash');
+      expect(await outcome(good.invoke(run(4)))).to.equal('4');
+      await until(() => launcher.living() <= 3);
+    }));
+});
