@@ -147,8 +147,8 @@ export class Events {
     await course.run({ path, quiet }, run);
   }
 
-  removeOwner(owner: string): void {
-    this.#without((one) => one.owner === owner);
+  removeOwner(owner: string, { core } = { core: true }): void {
+    this.#without((one) => one.owner === owner && (core || !one.core));
   }
 
   #without(gone: (one: Listener) => boolean): void {

@@ -2,8 +2,8 @@ import type { Composition } from '#kernel';
 
 /** The whole product, floor by floor: a plugin uses what stands on its own floor or below. */
 export const floors = [
-  { floor: 'ground', plugins: ['database', 'cluster', 'http', 'passwords'] },
-  { floor: 'model', plugins: ['schema', 'query', 'access', 'activity'] },
+  { floor: 'ground', plugins: ['database', 'cluster', 'http', 'passwords', 'secrets', 'outbound', 'templates'] },
+  { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'sandbox'] },
   {
     floor: 'content',
     plugins: [
@@ -18,9 +18,11 @@ export const floors = [
       'translations',
       'comments',
       'history',
+      'operations',
+      'extension-settings',
     ],
   },
-  { floor: 'surfaces', plugins: ['server', 'explain'] },
+  { floor: 'surfaces', plugins: ['server', 'explain', 'extensions'] },
 ] as const;
 
 /** Folders of all plugins, in floor order; `local` names a folder of packages made by others. */

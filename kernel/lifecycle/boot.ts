@@ -117,7 +117,8 @@ export async function boot(composition: Composition, options: BootOptions = {}):
       ledger.record('system', who, reason);
       return makeSystemCaller(who, reason);
     },
-    removeOwner,
+    // Never what a plugin of that name listens to.
+    removeOwner: (owner) => events.removeOwner(owner, { core: false }),
     account: () => ({ may: audit(), did: ledger.entries() }),
     redact: redactor({ ...environment, ...config.file }),
     environment: () => parsedEnvironment(environment, config, declared),

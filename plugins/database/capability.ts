@@ -5,6 +5,7 @@ import { type Db, WITHOUT_TIME_LIMIT } from './contract.ts';
 import type { StreamRows } from './cursor.ts';
 import type { Statements } from './statements.ts';
 import type { Units } from './unit-of-work.ts';
+import type { WholeBuilder } from './whole-builder.ts';
 
 export interface DatabaseGrant {
   readonly own?: readonly string[];
@@ -19,6 +20,7 @@ interface Parts {
   readonly statements: Statements;
   readonly stream: StreamRows;
   readonly builders: (table: string, guard: Guard) => Knex.QueryBuilder;
+  readonly whole: WholeBuilder;
   readonly schemas: readonly string[];
 }
 
@@ -31,6 +33,7 @@ export const databaseCapability = ({
   statements,
   stream,
   builders,
+  whole,
   schemas,
 }: Parts): Capability<DatabaseGrant, Db> => ({
   name: 'database',
@@ -82,6 +85,11 @@ export const databaseCapability = ({
         });
       },
       transaction: (work) => units.transaction(work),
+      builder() {
+        if (!grant.sql || !grant.ddl) throw deny('use any table');
+        return whole.builder();
+      },
+      inside: (builder, work) => whole.inside(builder, work),
       afterCommit(effect) {
         if (!units.defer(effect)) effect();
       },

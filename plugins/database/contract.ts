@@ -63,6 +63,13 @@ export interface Db {
    * another unit it joins that one.
    */
   transaction<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * The whole query builder: any table, statements of the caller's own making, changes of tables (`sql: true` and
+   * `ddl: true`). Its transactions are units of work; inside an open one they are parts that may fail by themselves.
+   */
+  builder(): Knex;
+  /** Runs `work` in the transaction that a builder of `builder()` stands for; where it stands for none, just so. */
+  inside<T>(builder: unknown, work: () => Promise<T>): Promise<T>;
   /** Runs once the outermost unit of work has committed, at once where none is open, never after a rollback. */
   afterCommit(effect: () => void): void;
   /** Schemas served, the first one also holds the service's own tables. */

@@ -11,6 +11,7 @@ import manifest from './package.json' with { type: 'json' };
 import type { DatabaseConfig } from './settings.ts';
 import { createStatements } from './statements.ts';
 import { createUnits } from './unit-of-work.ts';
+import { createWholeBuilder } from './whole-builder.ts';
 
 export default definePlugin<DatabaseConfig>({
   manifest,
@@ -22,9 +23,10 @@ export default definePlugin<DatabaseConfig>({
     const statements = createStatements(units);
     const stream = createCursors(units, config.DB_POOL_MAX);
     const builders = createBuilders(units, schemas[0] as string);
+    const whole = createWholeBuilder(units);
 
     host.define(migrations);
-    host.contribute(capabilities, databaseCapability({ units, statements, stream, builders, schemas }));
+    host.contribute(capabilities, databaseCapability({ units, statements, stream, builders, whole, schemas }));
     host.contribute(effects, units.defer);
     for (const check of healthChecks(statements, connection)) host.contribute(health, check);
     host.provide(connections, dedicatedConnections(connection.alone));

@@ -35,6 +35,8 @@ export interface Units {
   /** `last`: nothing follows in the unit. One that is also the first needs no transaction around it. */
   lease(last?: boolean): Promise<Lease>;
   transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Inside a unit: a part that may fail by itself. It is taken back as a whole, and the unit goes on. */
+  part<T>(work: () => Promise<T>): Promise<T>;
   /** Keeps an effect until the unit has committed; false where none is open. */
   defer(effect: () => void): boolean;
 }
@@ -109,6 +111,34 @@ export function createUnits(connect: () => Promise<PoolClient>, log: Log): Units
     }
   }
 
+  let parts = 0;
+
+  async function part<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
+    const name = `part_${++parts}`;
+    const { failed } = unit;
+    const kept = unit.effects.length;
+    const say = async (text: string) => {
+      const { client, release } = await lease();
+      await client.query(text).finally(release);
+    };
+    unit.joined++;
+    try {
+      await say(`savepoint ${name}`);
+      try {
+        const result = await work();
+        await say(`release savepoint ${name}`);
+        return result;
+      } catch (error) {
+        await say(`rollback to savepoint ${name}`);
+        unit.effects.splice(kept);
+        unit.failed = failed;
+        throw error;
+      }
+    } finally {
+      unit.joined--;
+    }
+  }
+
   async function begin<T>(work: () => Promise<T>): Promise<T> {
     const unit: Unit = { effects: [], state: 'open', turn: Promise.resolve(), joined: 0 };
     let broken = false;
@@ -160,6 +190,10 @@ export function createUnits(connect: () => Promise<PoolClient>, log: Log): Units
     transaction(work) {
       const unit = current();
       return unit ? join(unit, work) : begin(work);
+    },
+    part(work) {
+      const unit = current();
+      return unit ? part(unit, work) : begin(work);
     },
     defer(effect) {
       const unit = current();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { FreshDatabase } from '../../test/support/database.ts';
 
 /** Linux counts processor time in ticks of 10 ms. */
@@ -42,5 +42,34 @@ export function memoryOf(pid: number): { readonly resident: number; readonly own
     return { resident: bytes('VmRSS'), own: bytes('RssAnon') };
   } catch {
     return { resident: 0, own: 0 };
+  }
+}
+
+/** Processes that this one started. */
+export function childrenOf(pid: number): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((child) => parentOf(child) === pid);
+}
+
+function parentOf(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]);
+  } catch {
+    return 0;
+  }
+}
+
+/** Bytes that a process and all below it hold, pages that several share divided by their number. */
+export function proportionalOf(pid: number): number {
+  return childrenOf(pid).reduce((sum, child) => sum + proportionalOf(child), pssOf(pid));
+}
+
+function pssOf(pid: number): number {
+  try {
+    return 1024 * Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
   }
 }

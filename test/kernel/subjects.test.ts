@@ -176,6 +176,33 @@ describe('packages that a plugin runs', () => {
     });
   });
 
+  it('take nothing away from a plugin of the same name', async () => {
+    const core: PluginSketch = {
+      name: 'guest',
+      manifest: { capabilities: { events: { filter: ['a.b'] } } },
+      register: (host) => void host.events.onFilter('a.b', () => {}),
+    };
+    let subjects: Subjects | undefined;
+    const keeper: PluginSketch = {
+      name: 'keeper',
+      manifest: { capabilities: { subjects: true, events: {} } },
+      register: (host) => {
+        subjects = host.subjects;
+        keep = host.events;
+      },
+    };
+    let keep: { listeners(kind: 'filter', name: string): readonly string[] } | undefined;
+    await withPlugins([shelf, core, keeper], () => {
+      const admitted = (subjects as Subjects).admit(guest());
+      admitted
+        .get<NonNullable<typeof keep> & { onFilter(name: string, handle: () => void): void }>('events')
+        .onFilter('a.b', () => {});
+      expect(keep?.listeners('filter', 'a.b')).to.deep.equal(['guest', 'guest']);
+      admitted.remove();
+      expect(keep?.listeners('filter', 'a.b')).to.deep.equal(['guest']);
+    });
+  });
+
   it('with full authority listen to anything', async () => {
     await withSubjects((subjects) => {
       const admitted = subjects.admit(guest({ runtime: 'full', grants: { events: {} } }));

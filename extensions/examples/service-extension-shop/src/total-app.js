@@ -1,0 +1,8 @@
+export default {
+  id: 'shop-total',
+  name: 'Total',
+  icon: 'functions',
+  description: 'Adds up a field of all rows',
+  overview: ({ field }) => [{ label: 'Field', text: field }],
+  options: [{ field: 'field', name: 'Field', type: 'string', meta: { interface: 'input' } }],
+};

@@ -1,0 +1,22 @@
+/** What all kinds for the admin app have. Further members are those of the kind; see the authors' guide. */
+interface AppConfig {
+  readonly id: string;
+  readonly name: string;
+  readonly icon?: string;
+  readonly [member: string]: unknown;
+}
+
+type WithComponent = AppConfig & { readonly component: unknown };
+
+const same = <Config>(config: Config): Config => config;
+
+export const defineInterface: <Config extends WithComponent>(config: Config) => Config = same;
+export const defineDisplay: <Config extends WithComponent>(config: Config) => Config = same;
+export const defineLayout: <Config extends WithComponent>(config: Config) => Config = same;
+export const definePanel: <Config extends WithComponent>(config: Config) => Config = same;
+export const defineModule: <Config extends AppConfig & { readonly routes: readonly unknown[] }>(
+  config: Config,
+) => Config = same;
+export const defineItemView: <Config extends AppConfig>(config: Config) => Config = same;
+/** The browser's half of an operation; joined with the other half by `id`. */
+export const defineOperationApp: <Config extends AppConfig>(config: Config) => Config = same;

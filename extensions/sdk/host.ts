@@ -1,0 +1,123 @@
+/** What JSON can say. Everything that crosses between confined code and its host is that. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json | undefined;
+}
+
+/** Calls of the host answer, they never throw: look at `ok` first. */
+export type Answer<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | {
+      readonly ok: false;
+      readonly error: {
+        readonly code:
+          | 'denied'
+          | 'not_found'
+          | 'invalid_request'
+          | 'unsupported'
+          | 'timeout'
+          | 'rate_limited'
+          | 'internal';
+        readonly message: string;
+        readonly details?: Json;
+      };
+    };
+
+/** Stands for a secret during one invocation. It can be handed to `request.send` as `auth`, and to nobody else. */
+export interface SecretReference {
+  readonly kind: 'secret-reference';
+  readonly ref: string;
+}
+
+/** Capability `log: true`. Nothing is answered. */
+export interface LogHost {
+  debug(message: string, meta?: Json): void;
+  info(message: string, meta?: Json): void;
+  warn(message: string, meta?: Json): void;
+  error(message: string, meta?: Json): void;
+}
+
+/** Capability `request: { origins, methods? }`: to these origins with these methods. Redirects are not followed. */
+export interface RequestHost {
+  send(request: {
+    readonly url: string;
+    readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: Json;
+    /** Milliseconds. */
+    readonly timeoutMs?: number;
+    readonly auth?:
+      | { readonly bearer: SecretReference }
+      | { readonly header: string; readonly secret: SecretReference };
+  }): Promise<
+    Answer<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Json }>
+  >;
+}
+
+export interface ItemsQuery {
+  readonly fields?: readonly string[];
+  readonly filter?: JsonObject;
+  readonly sort?: readonly string[];
+  /** At most 100, which is also the default. */
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly page?: number;
+  readonly search?: string;
+}
+
+type Key = string | number;
+
+/**
+ * Capability `items: { accountability: 'user' | 'full-access' }`: items of the project's own collections, with the
+ * permissions of whoever called, or with all of them.
+ */
+export interface ItemsHost {
+  readMany(collection: string, query?: ItemsQuery): Promise<Answer<readonly JsonObject[]>>;
+  /** Null for an item that is missing, and for one that may not be read. */
+  readOne(collection: string, key: Key, query?: ItemsQuery): Promise<Answer<JsonObject | null>>;
+  createOne(collection: string, payload: JsonObject): Promise<Answer<Key>>;
+  createMany(collection: string, payloads: readonly JsonObject[]): Promise<Answer<readonly Key[]>>;
+  updateOne(collection: string, key: Key, payload: JsonObject): Promise<Answer<Key>>;
+  updateMany(collection: string, keys: readonly Key[], payload: JsonObject): Promise<Answer<readonly Key[]>>;
+  deleteOne(collection: string, key: Key): Promise<Answer<Key>>;
+  deleteMany(collection: string, keys: readonly Key[]): Promise<Answer<readonly Key[]>>;
+}
+
+/** The package's own global settings, as its manifest declares them. A secret is a reference. */
+export interface SettingsHost {
+  get(key: string): Promise<Answer<string | number | boolean | SecretReference | null>>;
+}
+
+/** Capability `template: true`. */
+export interface TemplateHost {
+  renderLiquid(
+    template: string,
+    data?: JsonObject,
+    options?: {
+      readonly delimiters?: {
+        readonly tagLeft?: string;
+        readonly tagRight?: string;
+        readonly outputLeft?: string;
+        readonly outputRight?: string;
+      };
+    },
+  ): Promise<Answer<string>>;
+}
+
+/** All that a confined host can have. What was not declared answers `denied`. */
+export interface ConfinedHost {
+  readonly log: LogHost;
+  readonly request: RequestHost;
+  readonly items: ItemsHost;
+  readonly settings: SettingsHost;
+  readonly template: TemplateHost;
+}
+
+/** The capabilities of a manifest, for example `typeof manifest['service:extension']['capabilities']`. */
+export type Declared = { readonly [capability: string]: unknown };
+
+/** The members of the host that a manifest declares, so that an editor does not offer the others. */
+export type HostOf<Capabilities extends Declared> = Pick<
+  ConfinedHost,
+  Extract<keyof Capabilities, keyof ConfinedHost> | 'settings'
+>;

@@ -1,0 +1,25 @@
+import type { ExtensionSettings } from '../../extension-settings/contract.ts';
+import { serverEntries } from '../gate/manifest-again.ts';
+import { grantsOf } from '../manifest/capabilities.ts';
+import type { ExtensionManifest } from '../model.ts';
+
+/** Grants by capability, as `Subjects` takes them. */
+export type Grants = Readonly<Record<string, unknown>>;
+
+/**
+ * What a confined package asks for, by contract key (`''`, or `type:name` inside of a bundle): what an administrator
+ * agrees to is word for word what its code is held to. The declared events and the package's own settings are part of it.
+ */
+export function grantsByEntry(
+  manifest: ExtensionManifest,
+  settings: Pick<ExtensionSettings, 'declare'>,
+): ReadonlyMap<string, Grants> {
+  const own = manifest.settings === undefined ? {} : { settings: settings.declare(manifest.settings).declaration };
+  const grants = ({ capabilities, events }: Pick<ExtensionManifest, 'capabilities' | 'events'>): Grants => ({
+    ...grantsOf(capabilities),
+    ...(events === undefined ? {} : { events }),
+    ...own,
+  });
+  if (manifest.type !== 'bundle') return new Map([['', grants(manifest)]]);
+  return new Map(serverEntries(manifest).map((entry) => [`${entry.type}:${entry.name}`, grants(entry)]));
+}

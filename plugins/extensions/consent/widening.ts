@@ -1,0 +1,42 @@
+import type { Subjects } from '#kernel';
+import type { Asked } from './store.ts';
+
+type Judge = Pick<Subjects, 'widens' | 'describe'>;
+
+const STATEFUL = 'keeps state between those who call it';
+
+/** Sentences of all that is asked for. */
+export function sentencesOf(asked: Asked, subjects: Judge): readonly string[] {
+  return added({ entries: {}, stateful: false }, asked, subjects, () => true);
+}
+
+/** Sentences of what is asked for now and was not before; empty where nothing is added. */
+export function wideningOf(before: Asked, after: Asked, subjects: Judge): readonly string[] {
+  return added(before, after, subjects, (had, wants) => subjects.widens(had, wants));
+}
+
+type Grants = Readonly<Record<string, unknown>>;
+
+function added(
+  before: Asked,
+  after: Asked,
+  subjects: Judge,
+  isAdded: (had: Grants, wants: Grants) => boolean,
+): readonly string[] {
+  const found: string[] = [];
+  for (const [key, grants] of Object.entries(after.entries)) {
+    const had: Grants = (Object.hasOwn(before.entries, key) && before.entries[key]) || {};
+    const known = new Set(subjects.describe(had));
+    for (const [capability, grant] of Object.entries(grants)) {
+      const wants = { [capability]: grant };
+      const hadOfIt = Object.hasOwn(had, capability) ? { [capability]: had[capability] } : {};
+      if (!isAdded(hadOfIt, wants)) continue;
+      const all = subjects.describe(wants);
+      const fresh = all.filter((sentence) => !known.has(sentence));
+      const shown = fresh.length > 0 ? fresh : all.length > 0 ? all : [`asks for more of ${capability}`];
+      found.push(...shown.map((sentence) => (key === '' ? sentence : `${key}: ${sentence}`)));
+    }
+  }
+  if (after.stateful && !before.stateful) found.push(STATEFUL);
+  return found;
+}

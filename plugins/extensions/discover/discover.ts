@@ -1,0 +1,86 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Log } from '#kernel';
+import { TYPE_FOLDERS } from '../manifest/names.ts';
+import { type Found, LoadFailure } from '../model.ts';
+import { idOf } from './identity.ts';
+import { singleFiles } from './layout.ts';
+import { type DiscoverDeps, installedPackages, packageFolders } from './packages.ts';
+
+export interface Places {
+  /** EXTENSIONS_PATH. */
+  readonly local: string;
+  /** PACKAGE_FILE_LOCATION. */
+  readonly project: string;
+}
+
+/**
+ * All extensions there are, in the order of their sources: installed packages, package folders, single files
+ * (conventions, "Package names and discovery"). Never fails: what goes wrong with one is its own failure, and what goes
+ * wrong with a whole source is a row that stands for it.
+ */
+export async function discover({ local, project }: Places, deps: DiscoverDeps): Promise<readonly Found[]> {
+  const root = resolve(local);
+  const installed = await orPseudo('(extension discovery)', () => installedPackages(resolve(project), deps));
+  const folders = await orPseudo('(local extensions)', async () => {
+    if (await isMissing(root)) return [];
+    return [...(await packageFolders(root, deps)), ...(await singleFiles(root))];
+  });
+  return [...installed, ...folders].map((found) => (deps.taken(found.name) ? withTakenName(found) : found));
+}
+
+/** What an extension adds is known by its name, and is taken away by it: it must not be that of somebody else. */
+const withTakenName = (found: Found): Found => ({
+  ...found,
+  failure: new LoadFailure('MANIFEST_INVALID', 'a part of the service has this name. Rename the extension.'),
+});
+
+/** Makes EXTENSIONS_PATH and its folders by type, so that there is a place to put things. */
+export async function prepareFolders(local: string, log: Pick<Log, 'warn'>): Promise<void> {
+  try {
+    for (const folder of Object.keys(TYPE_FOLDERS)) await mkdir(join(resolve(local), folder), { recursive: true });
+  } catch (error) {
+    log.warn({ code: (error as NodeJS.ErrnoException).code }, 'the folders of EXTENSIONS_PATH could not be made');
+  }
+}
+
+/** A row for something that is not one extension (conventions, "States and records"). */
+export const pseudo = (name: string, failure: LoadFailure, local = true): Found => ({
+  id: idOf(name),
+  folder: '',
+  name,
+  local,
+  type: null,
+  files: {},
+  revision: failure.detail,
+  failure,
+});
+
+async function orPseudo(name: string, find: () => Promise<readonly Found[]>): Promise<readonly Found[]> {
+  try {
+    return await find();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const failure =
+      error instanceof LoadFailure
+        ? error
+        : new LoadFailure(
+            'DISCOVERY_FAILED',
+            `a folder cannot be read (${code ?? 'unknown error'}). Check its rights.`,
+            {
+              cause: error,
+            },
+          );
+    return [pseudo(name, failure)];
+  }
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    await readdir(path);
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TYPE_FOLDERS } from '../manifest/names.ts';
+import type { ExtensionType, Found } from '../model.ts';
+import { fingerprint } from './fingerprint.ts';
+import { idOf } from './identity.ts';
+
+const ENDINGS = ['.cjs', '.mjs', '.js'] as const;
+
+/**
+ * Single files without a manifest: `EXTENSIONS_PATH/hooks/<name>/index.js`, for operations `app.js` and `api.js`. They
+ * have full authority, since there is nowhere to say otherwise.
+ */
+export async function singleFiles(root: string): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  for (const [folder, type] of Object.entries(TYPE_FOLDERS)) {
+    for (const name of await subfolders(join(root, folder))) {
+      const path = join(root, folder, name);
+      found.push({
+        id: idOf(`local:${folder}/${name}`),
+        folder: path,
+        name,
+        local: true,
+        type,
+        files: await filesIn(path, type),
+        revision: await fingerprint(path),
+      });
+    }
+  }
+  return found;
+}
+
+async function subfolders(path: string): Promise<readonly string[]> {
+  const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const folders: string[] = [];
+  for (const name of names.sort()) {
+    if (name.startsWith('.')) continue;
+    const entry = await stat(join(path, name)).catch(() => undefined);
+    if (entry?.isDirectory()) folders.push(name);
+  }
+  return folders;
+}
+
+async function filesIn(path: string, type: ExtensionType): Promise<Found['files']> {
+  if (type === 'operation') {
+    const [app, api] = [await first(path, 'app'), await first(path, 'api')];
+    return { ...(app ? { app } : {}), ...(api ? { api } : {}) };
+  }
+  const index = await first(path, 'index');
+  if (index === undefined) return {};
+  return type === 'hook' || type === 'endpoint' ? { api: index } : { app: index };
+}
+
+async function first(path: string, name: string): Promise<string | undefined> {
+  for (const ending of ENDINGS) {
+    const file = join(path, name + ending);
+    if ((await stat(file).catch(() => undefined))?.isFile()) return file;
+  }
+  return undefined;
+}

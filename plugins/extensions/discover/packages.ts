@@ -1,0 +1,155 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkPackage, type ManifestDeps } from '../manifest/check.ts';
+import { isExtensionName, OTHER_FOLDERS, TYPE_FOLDERS } from '../manifest/names.ts';
+import { readPackageFile } from '../manifest/read.ts';
+import { type ExtensionManifest, type Found, LoadFailure } from '../model.ts';
+import { fingerprint } from './fingerprint.ts';
+import { idOf } from './identity.ts';
+
+export interface DiscoverDeps extends ManifestDeps {
+  /** What is odd about a package that loads all the same. */
+  warn(name: string, what: string): void;
+  /** Is this the name of a part of the service itself? */
+  taken(name: string): boolean;
+}
+
+interface Place {
+  readonly path: string;
+  /** Unique among all places. */
+  readonly key: string;
+  readonly local: boolean;
+  /** Stands for the package where its manifest does not say its name. */
+  readonly name: string;
+}
+
+/** Packages in sub-folders of EXTENSIONS_PATH (conventions, "Package names and discovery"). */
+export async function packageFolders(root: string, deps: DiscoverDeps): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  for (const name of (await readdir(root)).sort()) {
+    for (const folder of await candidates(root, name)) {
+      const one = await readPackage(folder, deps);
+      if (one) found.push(one);
+    }
+  }
+  return found;
+}
+
+/** A folder, or the packages of a scope: `@acme/service-extension-orders` lies in a folder of its scope. */
+async function candidates(root: string, name: string): Promise<readonly Place[]> {
+  if (name.startsWith('.') || Object.hasOwn(TYPE_FOLDERS, name) || OTHER_FOLDERS.includes(name)) return [];
+  const place = (folder: string): Place => ({
+    path: join(root, folder),
+    key: `local:${folder}`,
+    local: true,
+    name: folder,
+  });
+  if (!name.startsWith('@')) return [place(name)];
+  const scoped = await readdir(join(root, name)).catch(() => []);
+  return scoped
+    .filter((inner) => isExtensionName(`${name}/${inner}`))
+    .sort()
+    .map((inner) => place(`${name}/${inner}`));
+}
+
+/** Packages that the project's own package.json depends on, where they are installed. */
+export async function installedPackages(project: string, deps: DiscoverDeps): Promise<readonly Found[]> {
+  const names = (await dependenciesOf(project)).filter(isExtensionName).sort();
+  const found = await Promise.all(
+    names.map((name) =>
+      readPackage({ path: join(project, 'node_modules', name), key: `module:${name}`, local: false, name }, deps),
+    ),
+  );
+  return found.filter((one) => one !== undefined);
+}
+
+async function dependenciesOf(project: string): Promise<readonly string[]> {
+  // Where there is no project, nothing is installed.
+  if ((await stat(join(project, 'package.json')).catch(() => undefined)) === undefined) return [];
+  const { parsed } = await readPackageFile(project);
+  const { dependencies } = (parsed ?? {}) as { dependencies?: unknown };
+  return typeof dependencies === 'object' && dependencies !== null ? Object.keys(dependencies) : [];
+}
+
+/**
+ * One folder as a package. Undefined where it is none of ours: no folder, a plugin (which the kernel runs), or a folder
+ * that neither its name nor its package.json calls an extension.
+ */
+async function readPackage(place: Place, deps: DiscoverDeps): Promise<Found | undefined> {
+  const { path, key, local } = place;
+  const isNamed = isExtensionName(place.name);
+  let parsed: unknown;
+  try {
+    if (!(await isFolder(path))) return undefined;
+    ({ parsed } = await readPackageFile(path));
+  } catch (error) {
+    return isNamed ? broken(place, error) : undefined;
+  }
+  if ((!isNamed && !hasKey(parsed)) || isPlugin(parsed)) return undefined;
+  try {
+    const { name, version, manifest, warning } = checkPackage(parsed, deps);
+    if (warning !== undefined) deps.warn(name, warning);
+    const { type } = manifest;
+    const files = filesOf(path, manifest);
+    return {
+      id: idOf(key),
+      folder: path,
+      name,
+      version,
+      local,
+      type,
+      manifest,
+      files,
+      revision: await fingerprint(path),
+    };
+  } catch (error) {
+    return broken(place, error, parsed);
+  }
+}
+
+/** Something that calls itself an extension and cannot be one: as much as is known of it. */
+async function broken({ path, key, local, name }: Place, error: unknown, parsed?: unknown): Promise<Found> {
+  const version = textOf(parsed, 'version');
+  const failure =
+    error instanceof LoadFailure ? error : new LoadFailure('DISCOVERY_FAILED', whyNot(error, local), { cause: error });
+  return {
+    id: idOf(key),
+    folder: path,
+    name: textOf(parsed, 'name') ?? name,
+    local,
+    type: null,
+    ...(version === undefined ? {} : { version }),
+    files: {},
+    revision: await fingerprint(path),
+    failure,
+  };
+}
+
+const whyNot = (error: unknown, local: boolean): string => {
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT')
+    return local ? 'its link leads nowhere. Correct or remove it.' : 'it is not installed. Install it.';
+  return `the folder cannot be read (${code}). Check its rights.`;
+};
+
+/** Throws where there is something that cannot be looked into: a link that leads nowhere or in a circle, missing rights. */
+async function isFolder(path: string): Promise<boolean> {
+  if (!(await stat(path)).isDirectory()) return false;
+  await readdir(path);
+  return true;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const hasKey = (parsed: unknown): boolean => isRecord(parsed) && parsed['service:extension'] !== undefined;
+const isPlugin = (parsed: unknown): boolean =>
+  isRecord(parsed) && isRecord(parsed['service:extension']) && parsed['service:extension'].type === 'plugin';
+const textOf = (parsed: unknown, key: 'name' | 'version'): string | undefined => {
+  const value = isRecord(parsed) ? parsed[key] : undefined;
+  return typeof value === 'string' && value !== '' ? value.slice(0, 300) : undefined;
+};
+
+function filesOf(folder: string, { type, path }: ExtensionManifest): Found['files'] {
+  if (typeof path !== 'string') return { app: join(folder, path.app), api: join(folder, path.api) };
+  return type === 'hook' || type === 'endpoint' ? { api: join(folder, path) } : { app: join(folder, path) };
+}

@@ -1,0 +1,31 @@
+import type { Context } from './context.ts';
+import { addEndpoint } from './endpoint.ts';
+import { type Hook, hookRegister } from './hooks.ts';
+import type { Kit } from './kit.ts';
+import { addOperation } from './operation.ts';
+
+interface Entry {
+  readonly name: string;
+  readonly config: unknown;
+}
+
+/** The server half of a bundle: lists of `{ name, config }`, each config what a package of its own would export. */
+export async function addBundle(kit: Kit, context: Context, bundle: unknown): Promise<void> {
+  const { hooks, endpoints, operations } = (bundle ?? {}) as Record<string, unknown>;
+  for (const { name, config } of entriesIn('hooks', hooks)) await addHook(kit, context, config, name);
+  for (const { name, config } of entriesIn('endpoints', endpoints)) await addEndpoint(kit, context, config, name);
+  for (const { config } of entriesIn('operations', operations)) addOperation(kit, context, config);
+}
+
+export async function addHook(kit: Kit, context: Context, hook: unknown, entry?: string): Promise<void> {
+  if (typeof hook !== 'function') throw new TypeError('a hook must export a function (register, context)');
+  await (hook as Hook)(hookRegister(kit, entry), context);
+}
+
+function entriesIn(kind: string, list: unknown): readonly Entry[] {
+  if (list === undefined) return [];
+  const isEntry = (one: unknown): one is Entry => typeof (one as Entry | null)?.name === 'string';
+  if (!Array.isArray(list) || !list.every(isEntry))
+    throw new TypeError(`"${kind}" of a bundle must be a list of { name, config }`);
+  return list;
+}

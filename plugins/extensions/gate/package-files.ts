@@ -1,0 +1,77 @@
+import { constants } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { LoadFailure, type ReasonCode } from '../model.ts';
+
+/** A file of a package, wherever links led. */
+export interface PackageFile {
+  /** Absolute, after links. */
+  readonly path: string;
+  /** As it is shown: relative to the package, with slashes. */
+  readonly shown: string;
+}
+
+/** The files of one package: nothing outside of its folder is found, whatever links and dots there are. */
+export interface PackageFiles {
+  readonly root: string;
+  /** Undefined where there is no such file, or no plain one. LOCAL_PATH_ESCAPES_ROOT where it lies outside. */
+  find(path: string): Promise<PackageFile | undefined>;
+  /** The whole file; undefined where it is larger than `limit` bytes. Throws LoadFailure with `unreadable`. */
+  read(file: PackageFile, limit: number, unreadable: ReasonCode): Promise<Buffer | undefined>;
+}
+
+export async function packageFiles(folder: string): Promise<PackageFiles> {
+  const root = await realpath(folder);
+  return {
+    root,
+    async find(path) {
+      const asked = isAbsolute(path) ? path : resolve(root, path);
+      const found = await realpath(asked).catch(() => undefined);
+      if (found === undefined) {
+        if (!isInside(root, asked) && !isInside(resolve(folder), asked)) throw escapes();
+        return undefined;
+      }
+      if (!isInside(root, found)) throw escapes();
+      if (!(await stat(found)).isFile()) return undefined;
+      return { path: found, shown: relative(root, found).split(sep).join('/') };
+    },
+    read: (file, limit, unreadable) => readBounded(file, limit, unreadable),
+  };
+}
+
+const escapes = () =>
+  new LoadFailure(
+    'LOCAL_PATH_ESCAPES_ROOT',
+    'A file that the manifest or a source names lies outside of the package; keep it inside, links resolved.',
+  );
+
+const isInside = (root: string, path: string): boolean => {
+  const way = relative(root, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+};
+
+async function readBounded(file: PackageFile, limit: number, unreadable: ReasonCode): Promise<Buffer | undefined> {
+  try {
+    const handle = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      // Opening a pipe may wait for ever, reading a device too: neither is waited for, and neither is a file.
+      const about = await handle.stat();
+      if (!about.isFile()) throw new LoadFailure(unreadable, `"${file.shown}" is not a file.`);
+      if (about.size > limit) return undefined;
+      // It may grow meanwhile: one byte more tells.
+      const buffer = Buffer.allocUnsafe(about.size + 1);
+      let length = 0;
+      for (;;) {
+        const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+        length += bytesRead;
+        if (bytesRead === 0) return buffer.subarray(0, length);
+        if (length === buffer.length) throw new LoadFailure(unreadable, `"${file.shown}" changes while it is read.`);
+      }
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof LoadFailure) throw error;
+    throw new LoadFailure(unreadable, `"${file.shown}" cannot be read.`, { cause: error });
+  }
+}

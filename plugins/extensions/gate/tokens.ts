@@ -1,0 +1,160 @@
+/**
+ * One word of a script. `string` carries what is between the quotes (escapes left as they are); a template without
+ * substitutions is a `string` too, one with them a `template`, whose inner words follow it.
+ */
+export interface Token {
+  readonly kind: 'name' | 'mark' | 'string' | 'template' | 'regex' | 'number';
+  readonly text: string;
+  /** Offset of its first character. */
+  readonly at: number;
+}
+
+const NAME_START = /[\p{ID_Start}$_#]/u;
+const NAME = /[#$_\p{ID_Start}][$\p{ID_Continue}]*/uy;
+const NUMBER = /(?:\d|\.\d)[\w.]*/y;
+/** Words after which a value begins, so that a slash is the beginning of a regular expression. */
+const BEFORE_VALUE: ReadonlySet<string> = new Set(
+  'return typeof instanceof in of new delete void throw case do else yield await extends default'.split(' '),
+);
+const BEFORE_PAREN: ReadonlySet<string> = new Set(['if', 'while', 'for', 'with']);
+
+/**
+ * The words of JavaScript or TypeScript, comments and white space left out. It never fails: what it cannot make sense of,
+ * such as a quote that is not closed, costs at most the rest of its line.
+ */
+export function tokens(source: string): readonly Token[] {
+  return new Lexer(source).run();
+}
+
+/** What a bracket that is open means for what follows when it closes. */
+type Open = 'template' | 'block' | 'value' | 'condition' | 'paren';
+
+class Lexer {
+  readonly #source: string;
+  readonly #found: Token[] = [];
+  readonly #open: Open[] = [];
+  #at = 0;
+  /** Would a slash here begin a regular expression? */
+  #valueNext = true;
+  /** Up to here every slash divides: one was looked at, and no expression ended on its line. */
+  #dividesUntil = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  run(): readonly Token[] {
+    const source = this.#source;
+    if (source.startsWith('#!')) this.#at = this.#endOfLine(0);
+    while (this.#at < source.length) {
+      const char = source[this.#at] as string;
+      if (/\s/.test(char)) this.#at++;
+      else if (char === '/' && (source[this.#at + 1] === '/' || source[this.#at + 1] === '*')) this.#comment();
+      else if (char === '"' || char === "'") this.#string(char);
+      else if (char === '`') this.#template(this.#at + 1);
+      else if (char === '}' && this.#open.at(-1) === 'template') {
+        this.#open.pop();
+        this.#template(this.#at + 1, false);
+      } else if (char === '/' && this.#valueNext && this.#at >= this.#dividesUntil && this.#regex()) continue;
+      else if (/\d/.test(char) || (char === '.' && /\d/.test(source[this.#at + 1] ?? '')))
+        this.#match(NUMBER, 'number');
+      else if (NAME_START.test(String.fromCodePoint(source.codePointAt(this.#at) as number))) this.#name();
+      else this.#mark(char);
+    }
+    return this.#found;
+  }
+
+  #push(kind: Token['kind'], text: string, length: number): void {
+    this.#found.push({ kind, text, at: this.#at });
+    this.#at += length;
+    this.#valueNext = false;
+  }
+
+  #endOfLine(from: number): number {
+    const end = this.#source.indexOf('\n', from);
+    return end === -1 ? this.#source.length : end;
+  }
+
+  #comment(): void {
+    if (this.#source[this.#at + 1] === '/') {
+      this.#at = this.#endOfLine(this.#at);
+      return;
+    }
+    const end = this.#source.indexOf('*/', this.#at + 2);
+    this.#at = end === -1 ? this.#source.length : end + 2;
+  }
+
+  #string(quote: string): void {
+    const source = this.#source;
+    let end = this.#at + 1;
+    while (end < source.length && source[end] !== quote && source[end] !== '\n') end += source[end] === '\\' ? 2 : 1;
+    this.#push('string', source.slice(this.#at + 1, end), Math.min(end + 1, source.length) - this.#at);
+  }
+
+  /** From behind a backtick, or behind the bracket that closed a substitution (`first` false), to the next of either. */
+  #template(from: number, first = true): void {
+    const source = this.#source;
+    let end = from;
+    while (end < source.length && source[end] !== '`' && !source.startsWith('${', end))
+      end += source[end] === '\\' ? 2 : 1;
+    const hasMore = source.startsWith('${', end);
+    if (first) this.#found.push({ kind: hasMore ? 'template' : 'string', text: source.slice(from, end), at: this.#at });
+    this.#at = Math.min(end + (hasMore ? 2 : 1), source.length);
+    this.#valueNext = hasMore;
+    if (hasMore) this.#open.push('template');
+  }
+
+  /** False where no regular expression ends on this line: then the slash divides. */
+  #regex(): boolean {
+    const source = this.#source;
+    let isInClass = false;
+    let end = this.#at + 1;
+    for (; end < source.length && source[end] !== '\n'; end++) {
+      const char = source[end];
+      if (char === '\\') end++;
+      else if (char === '[') isInClass = true;
+      else if (char === ']') isInClass = false;
+      else if (char === '/' && !isInClass) {
+        const flags = /[a-z]*/iy;
+        flags.lastIndex = end + 1;
+        const text = source.slice(this.#at, end + 1) + (flags.exec(source)?.[0] ?? '');
+        this.#push('regex', text, text.length);
+        return true;
+      }
+    }
+    this.#dividesUntil = end;
+    return false;
+  }
+
+  #match(pattern: RegExp, kind: Token['kind']): void {
+    pattern.lastIndex = this.#at;
+    const text = pattern.exec(this.#source)?.[0] ?? (this.#source[this.#at] as string);
+    this.#push(kind, text, text.length);
+  }
+
+  #name(): void {
+    const isMember = this.#found.at(-1)?.text === '.' || this.#found.at(-1)?.text === '?.';
+    this.#match(NAME, 'name');
+    this.#valueNext = !isMember && BEFORE_VALUE.has(this.#found.at(-1)?.text as string);
+  }
+
+  #mark(char: string): void {
+    const source = this.#source;
+    const text = ['=>', '?.', '++', '--', '...'].find((one) => source.startsWith(one, this.#at)) ?? char;
+    const before = this.#found.at(-1);
+    const wasValueNext = this.#valueNext;
+    this.#push('mark', text, text.length);
+    if (text === '(') this.#open.push(before?.kind === 'name' && BEFORE_PAREN.has(before.text) ? 'condition' : 'paren');
+    if (text === '{') this.#open.push(opensBlock(before, wasValueNext) ? 'block' : 'value');
+    const closed = text === ')' || text === '}' ? this.#open.pop() : undefined;
+    this.#valueNext =
+      closed === undefined ? ![']', ')', '}', '++', '--'].includes(text) : closed === 'block' || closed === 'condition';
+  }
+}
+
+/** After `)`, `;`, `=>`, another bracket or a word such as `else` a bracket holds statements; after `=`, `(`, `,` a value. */
+function opensBlock(before: Token | undefined, valueNext: boolean): boolean {
+  if (!before) return true;
+  if (before.kind === 'mark') return [')', ';', '{', '}', '=>', '>'].includes(before.text);
+  return before.kind !== 'name' || !valueNext || before.text === 'else' || before.text === 'do';
+}

@@ -1,0 +1,154 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { RuntimeState } from '../../sandbox/contract.ts';
+import { pseudo } from '../discover/discover.ts';
+import type { LoadFailure } from '../model.ts';
+import type { AsReason, Row } from '../records/record.ts';
+import { appHalvesOf } from '../sources/halves.ts';
+import type { Parts } from './parts.ts';
+import { type Again, movesFullAuthority, planFor } from './plan.ts';
+import { isConfined, rowOf, type Slot } from './slot.ts';
+import { createSteps } from './steps.ts';
+
+/** What a load changed, by name. */
+export interface Changes {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** All extensions of this process: what was found, what became of it, and how to do it again. */
+export interface Extensions {
+  /**
+   * Finds and loads everything, or what changed since the last time: the rest goes on running meanwhile. One load at a
+   * time; never rejects. Not to be awaited by code that is being loaded.
+   */
+  load(again?: Again): Promise<Changes>;
+  rows(): readonly Row[];
+  runtime(): Pick<RuntimeState, 'state' | 'posture'>;
+  failed(id: string, failure: LoadFailure): void;
+  recovered(id: string): void;
+  /** Takes everything away. */
+  stop(): Promise<void>;
+}
+
+/** A load may be asked for in the middle of a request, of which what is loaded is no part. */
+const outside = AsyncLocalStorage.snapshot();
+const NOT_REQUIRED: RuntimeState = { state: 'not-required', posture: null };
+
+export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
+  const { log } = parts;
+  let slots: ReadonlyMap<string, Slot> = new Map();
+  let bundleFailure: LoadFailure | undefined;
+  let runtime = NOT_REQUIRED;
+  const since = new Map<string, LoadFailure>();
+  let isStopped = false;
+  let turn: Promise<unknown> = Promise.resolve();
+  const steps = createSteps(parts, () => isStopped);
+
+  /** The order is that of the conventions, "Mounting, order, collisions". */
+  async function pass(again: Again): Promise<Changes> {
+    const all = await parts.discover();
+    const plan = planFor(slots, all, again, since);
+    const next = new Map<string, Slot>();
+    for (const found of all) {
+      const slot = plan.kept.find((one) => one.found.id === found.id) ?? slotFor(found);
+      next.set(found.id, slot);
+    }
+    const fresh = plan.fresh.map(({ id }) => next.get(id) as Slot);
+    const settings = parts.settings(all.filter(({ failure }) => failure === undefined));
+    for (const slot of next.values()) withSettings(slot, settings.get(slot.found.id));
+
+    const confined = [...next.values()].filter(({ found }) => isConfined(found));
+    const state = confined.length > 0 ? await parts.runtime() : NOT_REQUIRED;
+    await steps.gate(
+      fresh.filter((slot) => slot.failure === undefined && isConfined(slot.found)),
+      state,
+    );
+    steps.ambiguous(confined);
+
+    await steps.unload(plan.leaving);
+    await steps.unload(plan.kept.filter(({ failure }) => failure !== undefined));
+    const anew = movesFullAuthority(plan) ? plan.kept.filter(({ found }) => isConfined(found)) : [];
+    await steps.unload(anew);
+    await steps.loadFull(fresh);
+    const isWanted = (slot: Slot) => fresh.includes(slot) || anew.includes(slot);
+    await steps.loadConfined(confined.filter(isWanted));
+
+    const built = await parts.appBundle.build(appHalvesOf([...next.values()]));
+    for (const slot of next.values()) withAppFailure(slot, built.failed.get(slot.found.id));
+
+    // What leaves and comes back unchanged is neither added nor removed.
+    const changes = changesBetween(
+      slots,
+      next,
+      plan.fresh.map(({ id }) => id),
+    );
+    slots = next;
+    bundleFailure = built.failure;
+    runtime = state;
+    for (const id of since.keys()) if (!plan.kept.some(({ found }) => found.id === id)) since.delete(id);
+    return changes;
+  }
+
+  async function load(again: Again = {}): Promise<Changes> {
+    const run = turn.then(async () => {
+      if (isStopped) return { added: [], removed: [] };
+      try {
+        return await outside(() => pass(again));
+      } catch (error) {
+        log.error({ err: error }, 'extensions could not be loaded');
+        return { added: [], removed: [] };
+      }
+    });
+    turn = run;
+    return run;
+  }
+
+  return {
+    load,
+    rows: () => [
+      ...[...slots.values()].map((slot) => rowOf(slot, asReason, since.get(slot.found.id))),
+      ...(bundleFailure ? [rowOf(slotFor(pseudo('(app bundle)', bundleFailure, false)), asReason)] : []),
+    ],
+    runtime: () => ({ state: runtime.state, posture: runtime.posture }),
+    failed(id, failure) {
+      since.set(id, failure);
+      const { name } = slots.get(id)?.found ?? {};
+      log.error(
+        { extension: name, code: failure.code },
+        `${name ?? 'an extension'} has stopped working: ${failure.detail}`,
+      );
+    },
+    recovered: (id) => void since.delete(id),
+    async stop() {
+      isStopped = true;
+      await turn;
+      await steps.unload([...slots.values()]);
+      slots = new Map();
+    },
+  };
+}
+
+const slotFor = (found: Slot['found']): Slot => ({ found, ...(found.failure ? { failure: found.failure } : {}) });
+
+function withSettings(slot: Slot, status: Slot['settings']): void {
+  if (status) slot.settings = status;
+  else delete slot.settings;
+}
+
+function withAppFailure(slot: Slot, failure: LoadFailure | undefined): void {
+  if (failure) slot.appFailure = failure;
+  else delete slot.appFailure;
+}
+
+function changesBetween(
+  before: ReadonlyMap<string, Slot>,
+  after: ReadonlyMap<string, Slot>,
+  fresh: readonly string[],
+): Changes {
+  const isOther = (id: string) => before.get(id)?.found.revision !== after.get(id)?.found.revision;
+  const nameOf = (from: ReadonlyMap<string, Slot>) => (id: string) => (from.get(id) as Slot).found.name;
+  return {
+    added: fresh.filter((id) => !before.has(id) || isOther(id)).map(nameOf(after)),
+    removed: [...before.keys()].filter((id) => !after.has(id) || isOther(id)).map(nameOf(before)),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Log } from '#kernel';
+import type { SettingsStatus } from '../../extension-settings/contract.ts';
+import type { RuntimeState } from '../../sandbox/contract.ts';
+import type { Found, Loaded, LoadFailure } from '../model.ts';
+import type { AppBundle } from '../sources/app-bundle.ts';
+
+export const PHASES = ['hooks', 'endpoints', 'operations', 'bundles'] as const;
+export type Phase = (typeof PHASES)[number];
+/** The order of confined ones (conventions, "Mounting, order, collisions"). */
+export const CONFINED_PHASES = ['operations', 'endpoints', 'hooks', 'bundles'] as const satisfies readonly Phase[];
+
+/** Confined packages: `gate` decides, `load` registers what it let through. */
+export interface Confined<Gated> {
+  gate(found: Found): Promise<Gated>;
+  load(gated: Gated, phase: Phase): Promise<Loaded>;
+  /** Those that cannot be told apart, each with why. */
+  ambiguous(all: readonly Gated[]): ReadonlyMap<string, LoadFailure>;
+}
+
+/** What loading consists of. */
+export interface Parts {
+  discover(): Promise<readonly Found[]>;
+  loadFull(found: Found, phase: Phase): Promise<Loaded>;
+  readonly confined: Confined<unknown>;
+  /** Resolves the confined runtime. */
+  runtime(): Promise<RuntimeState>;
+  /** Makes settings known, before any code that reads them runs; by id. */
+  settings(all: readonly Found[]): ReadonlyMap<string, SettingsStatus>;
+  readonly appBundle: AppBundle;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+}

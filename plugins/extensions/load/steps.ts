@@ -1,0 +1,107 @@
+import type { RuntimeState } from '../../sandbox/contract.ts';
+import { type Loaded, LoadFailure, type ReasonCode } from '../model.ts';
+import { CONFINED_PHASES, type Parts, PHASES, type Phase } from './parts.ts';
+import { hasServerPart, isConfined, type Slot } from './slot.ts';
+import { within } from './within.ts';
+
+/** Milliseconds that one package may take to register: code that waits for ever must not hold up all others. */
+const LONGEST = { full: 15_000, gate: 60_000, confined: 30_000 } as const;
+
+const PHASE_OF = { hook: 'hooks', endpoint: 'endpoints', operation: 'operations', bundle: 'bundles' } as const;
+const phaseOf = ({ found }: Slot): Phase | undefined => PHASE_OF[found.type as keyof typeof PHASE_OF];
+
+/** The steps of a load. A failure is its slot's alone; none of them throws. */
+export interface Steps {
+  /** One after the other: a probe takes a process of its own. */
+  gate(slots: readonly Slot[], runtime: RuntimeState): Promise<void>;
+  /** Marks those that cannot be told apart, among all that passed the gate. */
+  ambiguous(slots: readonly Slot[]): void;
+  loadFull(slots: readonly Slot[]): Promise<void>;
+  loadConfined(slots: readonly Slot[]): Promise<void>;
+  unload(slots: readonly Slot[]): Promise<void>;
+}
+
+export function createSteps(parts: Parts, isStopped: () => boolean): Steps {
+  const { confined, log } = parts;
+
+  /** Runs one step of one slot; the log gets all of what went wrong, the slot what may be shown. */
+  async function attempt(slot: Slot, code: ReasonCode, work: () => Promise<void>): Promise<boolean> {
+    if (isStopped()) return false;
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      slot.failure = asFailure(error, code);
+      const { name } = slot.found;
+      log.error(
+        { err: (error as Error).cause ?? error, extension: name, code: slot.failure.code },
+        `${name} does not load`,
+      );
+      return false;
+    }
+  }
+
+  async function load(slot: Slot, limit: number, work: () => Promise<Loaded>): Promise<void> {
+    await attempt(slot, 'UNKNOWN', async () => {
+      slot.loaded = await within(limit, 'REGISTRATION_FAILED', work, (late) => void remove(slot, late));
+    });
+  }
+
+  async function remove({ found }: Slot, loaded: Loaded): Promise<void> {
+    try {
+      await loaded.remove();
+    } catch (error) {
+      log.error({ err: error, extension: found.name }, `${found.name} was not taken away cleanly`);
+    }
+  }
+
+  return {
+    async gate(slots, { state, reason }) {
+      for (const slot of slots) {
+        await attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
+          if (state === 'unavailable')
+            throw new LoadFailure('VALIDATION_INCOMPLETE', reason ?? 'the confined runtime is not available');
+          slot.byGate = true;
+          slot.gated = await within(LONGEST.gate, 'VALIDATION_INCOMPLETE', () => confined.gate(slot.found));
+          slot.byGate = false;
+        });
+      }
+    },
+    ambiguous(slots) {
+      const passed = slots.filter(({ gated, failure }) => gated !== undefined && failure === undefined);
+      const found = confined.ambiguous(passed.map(({ gated }) => gated));
+      for (const slot of passed) {
+        const failure = found.get(slot.found.id);
+        if (failure) slot.failure = failure;
+      }
+    },
+    async loadFull(slots) {
+      for (const phase of PHASES) {
+        for (const slot of slots) {
+          if (slot.failure || isConfined(slot.found) || phaseOf(slot) !== phase || !hasServerPart(slot.found)) continue;
+          await load(slot, LONGEST.full, () => parts.loadFull(slot.found, phase));
+        }
+      }
+    },
+    async loadConfined(slots) {
+      for (const phase of CONFINED_PHASES) {
+        for (const slot of slots) {
+          if (slot.failure || slot.gated === undefined || phaseOf(slot) !== phase) continue;
+          await load(slot, LONGEST.confined, () => confined.load(slot.gated, phase));
+        }
+      }
+    },
+    async unload(slots) {
+      for (const slot of [...slots].reverse()) {
+        const { loaded } = slot;
+        delete slot.loaded;
+        if (loaded) await remove(slot, loaded);
+      }
+    },
+  };
+}
+
+const asFailure = (error: unknown, code: ReasonCode): LoadFailure =>
+  error instanceof LoadFailure
+    ? error
+    : new LoadFailure(code, error instanceof Error ? error.message : String(error), { cause: error });

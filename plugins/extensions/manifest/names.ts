@@ -1,0 +1,31 @@
+import type { ExtensionType } from '../model.ts';
+
+/** Names that say by themselves what a package is (conventions, "Package names and discovery"). */
+const NAMES = [/^service-extension-(.+)$/, /^@[^/]+\/service-extension-(.+)$/, /^@service\/extension-(.+)$/] as const;
+
+export const isExtensionName = (name: string): boolean => NAMES.some((pattern) => pattern.test(name));
+
+/** `@acme/service-extension-orders` → `orders`: where an endpoint without an id of its own is mounted. */
+export function withoutPrefix(name: string): string {
+  for (const pattern of NAMES) {
+    const rest = pattern.exec(name)?.[1];
+    if (rest !== undefined) return rest;
+  }
+  return name.replace(/^@[^/]+\//, '');
+}
+
+/** Folders of the layout of single files under EXTENSIONS_PATH. */
+export const TYPE_FOLDERS = {
+  interfaces: 'interface',
+  displays: 'display',
+  layouts: 'layout',
+  modules: 'module',
+  panels: 'panel',
+  'item-views': 'item-view',
+  hooks: 'hook',
+  endpoints: 'endpoint',
+  operations: 'operation',
+} as const satisfies Record<string, ExtensionType>;
+
+/** Folders under EXTENSIONS_PATH that belong to other conventions. */
+export const OTHER_FOLDERS: readonly string[] = ['migrations', 'templates', 'node_modules'];

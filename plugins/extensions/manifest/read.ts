@@ -1,0 +1,51 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LoadFailure } from '../model.ts';
+import { type CheckedPackage, checkPackage, type ManifestDeps } from './check.ts';
+
+/** Bytes of a package.json that are read at all. The gate of confined packages has a lower limit of its own. */
+const LONGEST = 4 * 1024 * 1024;
+
+export interface PackageFile {
+  /** Parsed JSON. */
+  readonly parsed: unknown;
+  readonly bytes: number;
+}
+
+/** Reads `package.json` of a folder; LoadFailure MANIFEST_INVALID or MANIFEST_TOO_LARGE. */
+export async function readPackageFile(folder: string, longest = LONGEST): Promise<PackageFile> {
+  const text = await readText(join(folder, 'package.json'), longest);
+  try {
+    return { parsed: JSON.parse(text), bytes: Buffer.byteLength(text) };
+  } catch (error) {
+    throw new LoadFailure('MANIFEST_INVALID', 'package.json is not JSON. Correct it.', { cause: error });
+  }
+}
+
+/** Reads and checks a package's manifest. */
+export const readManifest = async (folder: string, deps: ManifestDeps, longest?: number): Promise<CheckedPackage> =>
+  checkPackage((await readPackageFile(folder, longest)).parsed, deps);
+
+async function readText(path: string, longest: number): Promise<string> {
+  try {
+    const file = await stat(path);
+    const { size } = file;
+    // Opening a pipe would wait for somebody to write to it.
+    if (!file.isFile()) throw new LoadFailure('MANIFEST_INVALID', 'package.json is not a file. Replace it.');
+    if (size > longest) {
+      throw new LoadFailure(
+        'MANIFEST_TOO_LARGE',
+        `package.json has ${size} bytes, of ${longest} at most. Make it smaller.`,
+      );
+    }
+    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+  } catch (error) {
+    if (error instanceof LoadFailure) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    const detail =
+      code === 'ENOENT'
+        ? 'there is no package.json. Add one.'
+        : `package.json cannot be read (${code}). Check its rights.`;
+    throw new LoadFailure('MANIFEST_INVALID', detail, { cause: error });
+  }
+}

@@ -1,0 +1,93 @@
+import { APP_TYPES } from '../model.ts';
+
+const text = { type: 'string', minLength: 1 } as const;
+const halves = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['app', 'api'],
+  properties: { app: text, api: text },
+} as const;
+const record = { type: 'object' } as const;
+
+/** Names of events, exact ones (conventions, "events"); what a segment may not be is looked at when it registers. */
+const names = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 16,
+  uniqueItems: true,
+  items: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]*$' },
+} as const;
+const events = {
+  type: 'object',
+  additionalProperties: false,
+  minProperties: 1,
+  properties: { filter: names, action: names },
+} as const;
+const optionDelivery = {
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['delivery'],
+    properties: { delivery: { const: 'reference' } },
+  },
+} as const;
+
+/** Members of every package; `settings` has a shape of its own, which the plugin knows that keeps them. */
+const common = { host: text, hidden: { type: 'boolean' }, settings: record } as const;
+const confinement = {
+  runtime: { const: 'confined-server' },
+  stateful: { const: true },
+} as const;
+
+const shape = (required: readonly string[], properties: Record<string, object>) => ({
+  type: 'object',
+  additionalProperties: false,
+  required,
+  properties,
+});
+const manifest = (type: object, properties: Record<string, object>, ...required: string[]) =>
+  shape(['type', 'host', 'path', ...required], { type, ...common, ...properties });
+
+/**
+ * What may stand in `service:extension`, by type (conventions, "Manifest"). Whatever else stands there is refused, never
+ * left out: an intent to be confined that was written at a wrong place must not load with full authority.
+ */
+export const MANIFEST_SCHEMAS = {
+  app: manifest({ enum: APP_TYPES }, { path: text, source: text }),
+  hook: manifest({ const: 'hook' }, { path: text, source: text, capabilities: record, events, ...confinement }),
+  endpoint: manifest({ const: 'endpoint' }, { path: text, source: text, capabilities: record, ...confinement }),
+  operation: manifest(
+    { const: 'operation' },
+    { path: halves, source: halves, capabilities: record, optionDelivery, ...confinement },
+  ),
+  bundle: manifest(
+    { const: 'bundle' },
+    { path: halves, entries: { type: 'array', items: { type: 'object' }, maxItems: 1000 }, ...confinement },
+    'entries',
+  ),
+} as const;
+
+const entry = (type: object, properties: Record<string, object>) =>
+  shape(['type', 'name', 'source'], { type, name: text, ...properties });
+
+/** Entries of a bundle by type (conventions, "Bundle entries"): `runtime` stands at the root alone. */
+export const ENTRY_SCHEMAS = {
+  app: entry({ enum: APP_TYPES }, { source: text }),
+  hook: entry({ const: 'hook' }, { source: text, capabilities: record, events }),
+  endpoint: entry({ const: 'endpoint' }, { source: text, capabilities: record }),
+  operation: entry({ const: 'operation' }, { source: halves, capabilities: record, optionDelivery }),
+} as const;
+
+/** The members of package.json that are looked at, beside `service:extension`. */
+export const PACKAGE_SCHEMA = {
+  type: 'object',
+  required: ['name', 'version', 'service:extension'],
+  properties: {
+    name: text,
+    version: text,
+    type: { enum: ['module', 'commonjs'] },
+    dependencies: { type: 'object', additionalProperties: { type: 'string' } },
+    'service:extension': { type: 'object' },
+  },
+} as const;

@@ -1,0 +1,75 @@
+import { basename } from 'node:path';
+import type { SettingsStatus } from '../../extension-settings/contract.ts';
+import { APP_TYPES, type EntryOutcome, type Found, type Reason, type ReasonCode } from '../model.ts';
+import { redactDetail, redactGateDetail } from './redact.ts';
+import { withRemedy } from './remedy.ts';
+
+export type Status = 'loaded' | 'discovered' | 'failed' | 'partial';
+
+/** What became of something that was found, as it may be read. */
+export interface Row {
+  readonly found: Found;
+  readonly status: Status;
+  readonly reason?: Reason;
+  readonly entries?: readonly EntryOutcome[];
+  readonly settings?: SettingsStatus;
+}
+
+/**
+ * A row as `GET /extensions` shows it (specification, "Extension info record"). `id`, `bundle`, `schema` and `meta` are
+ * for clients that know extensions in another shape. Members that do not apply are left out.
+ */
+export function recordOf({ found, status, reason, entries, settings }: Row): Record<string, unknown> {
+  const { id, name, type, local, version, manifest } = found;
+  const { runtime, capabilities, stateful } = manifest ?? {};
+  const folder = found.folder === '' ? name : basename(found.folder);
+  return {
+    id,
+    name,
+    type,
+    local,
+    status,
+    ...(version === undefined ? {} : { version }),
+    ...(runtime === undefined ? {} : { runtime }),
+    ...(capabilities === undefined ? {} : { capabilities }),
+    ...(stateful === undefined ? {} : { stateful }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(entries === undefined ? {} : { entries }),
+    ...(settings === undefined ? {} : { settings }),
+    bundle: null,
+    schema: type === null ? null : { type, local, ...(version === undefined ? {} : { version }) },
+    meta: { id, source: local ? 'local' : 'module', enabled: true, folder, bundle: null },
+  };
+}
+
+/** A failure as others may read it. */
+export type AsReason = (failure: { readonly code: string; readonly detail: string }, byGate: boolean) => Reason;
+
+export const createAsReason =
+  (redact: (text: string) => string): AsReason =>
+  ({ code, detail }, byGate) => {
+    const clean = byGate ? redactGateDetail : redactDetail;
+    return { code, detail: withRemedy(code as ReasonCode, clean(detail, redact), byGate) };
+  };
+
+/**
+ * Entries of a bundle as they are listed (conventions, "States and records"): with what became of each where the bundle
+ * is confined, by name and type alone where it has full authority. `reason` is why none of the server's entries works.
+ */
+export function entriesOf(
+  { manifest }: Found,
+  outcomes: readonly EntryOutcome[],
+  reason: Reason | undefined,
+  asReason: AsReason,
+): readonly EntryOutcome[] | undefined {
+  if (manifest?.entries === undefined) return undefined;
+  if (manifest.runtime === undefined) return manifest.entries.map(({ name, type }) => ({ name, type }));
+  return manifest.entries.map(({ name, type, capabilities }): EntryOutcome => {
+    if ((APP_TYPES as readonly string[]).includes(type)) return { name, type, status: 'loaded' };
+    const shown = capabilities === undefined ? {} : { capabilities };
+    const told = reason ? undefined : outcomes.find((one) => one.name === name && one.type === type);
+    const why = reason ?? (told?.reason && asReason(told.reason, true));
+    const status = reason ? 'failed' : (told?.status ?? 'loaded');
+    return { name, type, status, ...(why === undefined ? {} : { reason: why }), ...shown };
+  });
+}

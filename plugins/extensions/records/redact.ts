@@ -1,0 +1,49 @@
+import { isExtensionName } from '../manifest/names.ts';
+
+const LONGEST = 300;
+const TOKEN = /[A-Za-z0-9_+/=-]{24,}/g;
+/** What stands between spaces, quotes and brackets, without punctuation at its end. */
+const WORD = /[^\s"'`()[\]{}<>,;]+/g;
+const SCOPED = /^@[\w.~-]+\/[\w.~-]+$/;
+
+type Redact = (text: string) => string;
+
+/**
+ * A reason's detail as others may read it (conventions, "Reason detail redaction"): one line without values of the
+ * environment, paths, and what looks like a secret.
+ */
+export function redactDetail(detail: string, ofEnvironment: Redact): string {
+  return cut(withoutTokens(oneLine(ofEnvironment(detail)).replace(WORD, withoutPath)));
+}
+
+/**
+ * Details of the gate of confined packages may name a file of the package, by its path inside of it. One that names
+ * another place says nothing at all.
+ */
+export function redactGateDetail(detail: string, ofEnvironment: Redact): string {
+  const text = oneLine(ofEnvironment(detail));
+  const escapes = (text.match(WORD) ?? []).some((word) => isAbsolute(word) || /(^|[\\/])\.\.([\\/]|$)/.test(word));
+  return escapes ? 'The package could not be validated. See the log of the service.' : cut(withoutTokens(text));
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
+
+/** Names of packages, settings and reason codes are long and no secrets. */
+const withoutTokens = (text: string): string =>
+  text.replace(TOKEN, (token, at: number) => {
+    if (/^[A-Z]+(_[A-Z]+)+$/.test(token)) return token;
+    const before = /[@\w.~/-]*$/.exec(text.slice(0, at))?.[0] ?? '';
+    return isExtensionName(before + token) ? token : '<redacted>';
+  });
+
+const isAbsolute = (word: string): boolean =>
+  /^(\/|\\|~[\\/]|[A-Za-z]:[\\/]|file:)/.test(word) || /[=:](\/|[A-Za-z]:[\\/])(?!\/)/.test(word);
+
+function withoutPath(word: string): string {
+  const origin = /^https?:\/\/[\w.:-]+/i.exec(word)?.[0];
+  if (origin !== undefined) return origin.length === word.length ? word : `${origin}/<path>`;
+  const bare = word.replace(/[.:!?]+$/, '');
+  if (!/[\\/]/.test(bare) || SCOPED.test(bare)) return word;
+  return `<path>${word.slice(bare.length)}`;
+}

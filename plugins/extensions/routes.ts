@@ -1,0 +1,98 @@
+import { type Caller, fail } from '#kernel';
+import type { Activity } from '../activity/contract.ts';
+import { bodyOf, type HttpContext, type Route, sendData } from '../http/contract.ts';
+import type { Extensions } from './load/extensions.ts';
+import { isConfined } from './load/slot.ts';
+import { type Row, recordOf } from './records/record.ts';
+import type { AppBundle } from './sources/app-bundle.ts';
+
+interface RouteDeps {
+  readonly extensions: Pick<Extensions, 'rows' | 'runtime'>;
+  /** Loads what changed, here and in the other processes; `names` in any case. */
+  reload(caller: Caller, names: readonly string[]): Promise<void>;
+  readonly appBundle: Pick<AppBundle, 'chunk'>;
+  readonly activity: Pick<Activity, 'record'>;
+  /** The whole account: who may do what, and who did. */
+  account(): unknown;
+  /** Milliseconds for which browsers may keep the code for them. */
+  readonly cacheTtl: number | undefined;
+}
+
+/** Under which name loads are recorded; it is no collection. */
+const SUBJECT = 'platform_extensions';
+
+/** Routes of the list and of the browser's code (specification, "Extension endpoints"); reload, restart and audit are ours. */
+export function extensionRoutes(deps: RouteDeps): readonly Route[] {
+  const { extensions, appBundle, activity } = deps;
+  const list = () => extensions.rows().map(recordOf);
+  const send = (ctx: HttpContext, data: unknown = list()) =>
+    sendData(ctx, data, { confinedRuntime: extensions.runtime() });
+
+  return [
+    { method: 'GET', path: '/extensions', handle: adminsOnly((ctx) => send(ctx)) },
+    { method: 'GET', path: '/extensions/audit', handle: adminsOnly((ctx) => sendData(ctx, deps.account())) },
+    {
+      method: 'GET',
+      path: '/extensions/sources/:chunk',
+      handle(ctx) {
+        const text = appBundle.chunk(ctx.params.chunk as string);
+        if (text === undefined) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
+        ctx.status = 200;
+        ctx.set('Content-Type', 'application/javascript; charset=UTF-8');
+        ctx.set('Cache-Control', cacheControl(deps.cacheTtl));
+        ctx.set('Vary', 'Origin, Cache-Control');
+        ctx.body = text;
+      },
+    },
+    {
+      method: 'POST',
+      path: '/extensions/reload',
+      handle: adminsOnly(async (ctx) => {
+        const { caller } = ctx.state;
+        await deps.reload(caller, []);
+        await activity.record(caller, { action: 'reload', collection: SUBJECT, item: 'all' });
+        send(ctx);
+      }),
+    },
+    {
+      method: 'POST',
+      path: '/extensions/restart',
+      handle: adminsOnly(async (ctx) => {
+        const { caller } = ctx.state;
+        const name = nameIn(bodyOf(ctx));
+        const named = () => extensions.rows().filter(({ found }) => found.name === name);
+        restartable(named(), name);
+        await deps.reload(caller, [name]);
+        await activity.record(caller, { action: 'restart', collection: SUBJECT, item: name.slice(0, 255) });
+        send(ctx, named().map(recordOf));
+      }),
+    },
+  ];
+}
+
+const adminsOnly =
+  (handle: (ctx: HttpContext) => Promise<void> | void) =>
+  (ctx: HttpContext): Promise<void> | void => {
+    if (!ctx.state.caller.admin) throw fail('FORBIDDEN', 'extensions are for admins only');
+    return handle(ctx);
+  };
+
+const cacheControl = (ttl: number | undefined): string =>
+  ttl === undefined ? 'no-cache' : `public, max-age=${Math.floor(ttl / 1000)}`;
+
+function nameIn(body: unknown): string {
+  const name =
+    typeof body === 'object' && body !== null && Object.hasOwn(body, 'name')
+      ? (body as { name: unknown }).name
+      : undefined;
+  if (typeof name !== 'string') throw fail('INVALID_PAYLOAD', '"name" is required: the name of an extension.');
+  return name;
+}
+
+/** Code of this process is started once; what changed of it is for a reload. */
+function restartable(rows: readonly Row[], name: string): void {
+  if (rows.length === 0) throw fail('INVALID_PAYLOAD', `There is no extension "${name}".`);
+  const isFailed = rows.some(({ status }) => status === 'failed');
+  if (!isFailed && !rows.some(({ found }) => isConfined(found)))
+    throw fail('INVALID_PAYLOAD', `"${name}" is not confined: reload the extensions instead.`);
+}

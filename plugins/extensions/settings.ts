@@ -1,0 +1,11 @@
+/** This plugin's settings, as its manifest declares them. */
+export interface ExtensionsConfig {
+  readonly EXTENSIONS_PATH: string;
+  readonly EXTENSIONS_AUTO_RELOAD: boolean;
+  /** Milliseconds; undefined asks browsers to look again each time. */
+  readonly EXTENSIONS_CACHE_TTL?: number;
+  readonly PACKAGE_FILE_LOCATION: string;
+  readonly EXTENSIONS_HOST_CHECK: 'warn' | 'strict';
+  readonly EXTENSIONS_CONSENT: 'first-use' | 'always' | 'off';
+  readonly SAFE_MODE: boolean;
+}

@@ -1,0 +1,82 @@
+import { runnerSource } from '../../runner/build.ts';
+import { RUNNER_FLAGS } from '../../runner/flags.ts';
+import { isolatedVmBinary } from '../../runner/native.ts';
+import type { Child, Launcher, LauncherOptions } from '../child.ts';
+import { resolvePosture } from '../posture/resolve.ts';
+import { probeSource } from '../posture/talk.ts';
+import { makeBench } from './bench.ts';
+import { openCgroups } from './cgroups/cgroups.ts';
+import { type Started, startProgram } from './start.ts';
+import { uidPool } from './uids.ts';
+
+/** What else the machine is taken to have; for tests, and all of it is looked up where it is not given. */
+export interface Surroundings {
+  /** Where programs of the operating system are looked for. */
+  readonly folders?: readonly string[];
+  /** False for a machine without control groups. */
+  readonly cgroups?: boolean;
+}
+
+export interface ConfinedLauncher extends Launcher {
+  launch(): Started;
+  /** Starts another program in place of the runner, confined in the same way. The text is that of a CommonJS module. */
+  launchProgram(text: string): Started;
+}
+
+/**
+ * Resolves how children can be confined on this machine, proves it with children of its own, and starts them. Takes
+ * about a second. Rejects where the private folder cannot be made or the runner cannot be built; where confinement
+ * is not to be had, the posture says `refuse` and starting a child throws.
+ */
+export async function createLauncher(
+  options: LauncherOptions,
+  surroundings: Surroundings = {},
+): Promise<ConfinedLauncher> {
+  const isLinux = process.platform === 'linux';
+  const isRoot = process.getuid?.() === 0;
+  const runner = await runnerSource();
+  const bench = await makeBench({ flags: RUNNER_FLAGS, native: nativeHalf(), folders: surroundings.folders });
+  const cgroups = isLinux && surroundings.cgroups !== false ? await openCgroups() : null;
+  const living = new Set<Child>();
+  const close = async () => {
+    for (const child of living) child.kill();
+    await Promise.all([...living].map(({ ended }) => ended));
+    await cgroups?.close();
+    bench.close();
+  };
+  try {
+    const programs = { probe: bench.keep('probe.cjs', probeSource()), runner: bench.keep('runner.cjs', runner) };
+    const uids = isLinux && isRoot ? uidPool() : null;
+    const means = { bench, cgroups, uids, isRoot, memory: options.memory };
+    const { plan, posture } = await resolvePosture(means, programs, options);
+    const start = (program: string): Started => {
+      if (plan === null || posture.decision === 'refuse') throw new Error('confined packages are refused here');
+      const child = startProgram(bench, plan, program);
+      living.add(child);
+      void child.ended.then(() => living.delete(child));
+      return child;
+    };
+    let count = 0;
+    return {
+      posture,
+      launch: () => start(programs.runner),
+      launchProgram(text) {
+        count += 1;
+        return start(bench.keep(`program-${count}.cjs`, text));
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A machine for which the engine has no file runs no packages of others, and the posture says so. */
+function nativeHalf(): string | null {
+  try {
+    return isolatedVmBinary();
+  } catch {
+    return null;
+  }
+}

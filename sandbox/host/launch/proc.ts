@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+/** Direct children of a process, as this namespace counts; empty where the kernel does not tell. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+/** The process that runs the guest: the last of the chain that bubblewrap makes. */
+export function innermost(pid: number): number {
+  let found = pid;
+  for (let next = childrenOf(found)[0]; next !== undefined; next = childrenOf(found)[0]) found = next;
+  return found;
+}
+
+/** Lines of /proc/<pid>/status by name; empty once the process is gone. */
+export async function statusOf(pid: number): Promise<Readonly<Record<string, string>>> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Object.fromEntries(text.split('\n').map((line) => line.split(/:\s*/, 2)));
+}
+
+/** Bytes of a line such as `VmRSS: 1024 kB`; 0 where it is missing. */
+export const bytesOf = (line: string | undefined): number => Number.parseInt(line ?? '0', 10) * 1024;
+
+/** Soft limits of a process by the kernel's name for them, `Infinity` for none. */
+export async function limitsOf(pid: number): Promise<Readonly<Record<string, number>>> {
+  const text = await readFile(`/proc/${pid}/limits`, 'utf8').catch(() => '');
+  const rows = text.split('\n').flatMap((line) => {
+    const found = line.match(/^Max (.+?) {2,}(\S+) /);
+    return found ? [[found[1], found[2] === 'unlimited' ? Infinity : Number(found[2])]] : [];
+  });
+  return Object.fromEntries(rows);
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** One line of /proc/<pid>/status at once; '' once the process is gone. */
+export function statusLine(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${name}:\\s*(.*)$`, 'm'))?.[1] ?? '';
+  } catch {
+    return '';
+  }
+}

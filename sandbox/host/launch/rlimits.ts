@@ -1,0 +1,12 @@
+import { release } from 'node:os';
+import type { Plan } from './plan.ts';
+
+/**
+ * Does the kernel count the tasks of a child apart from those of the service? It counts by user, so with a user of its
+ * own; and since 5.14 by user namespace as well.
+ */
+export function countsTasksApart(carrier: Plan['carrier'], uids: Plan['uids'], kernel = release()): boolean {
+  if (uids !== null) return true;
+  const [major = 0, minor = 0] = kernel.split('.').map((part) => Number.parseInt(part, 10));
+  return carrier === 'user' && (major > 5 || (major === 5 && minor >= 14));
+}

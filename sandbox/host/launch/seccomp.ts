@@ -1,0 +1,88 @@
+import { ALLOWED, CLONE, IOCTL, type Machine, NEWEST, numbersOf, PRCTL, UNKNOWN } from './syscalls.ts';
+
+/** One instruction of the classic packet filter: code, jump if true, jump if false, operand. */
+type Instruction = readonly [code: number, yes: number, no: number, operand: number];
+
+const LOAD = 0x20;
+const EQUAL = 0x15;
+const GREATER = 0x25;
+const AT_LEAST = 0x35;
+const ANY_BIT = 0x45;
+const RETURN = 0x06;
+
+/** Offsets in what the kernel hands the filter. Arguments are 64 bits wide, the lower half first on both machines. */
+const NUMBER = 0;
+const ARCHITECTURE = 4;
+const ARGUMENT = [16, 24] as const;
+
+const ALLOW = 0x7fff0000;
+const KILL = 0x80000000;
+const EPERM = 0x00050001;
+const ENOSYS = 0x00050026;
+
+const ARCHITECTURES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
+/** From here on x64 counts the calls of its third binary interface, with numbers of their own. */
+const X32 = 0x40000000;
+
+const CLONE_THREAD = 0x00010000;
+/** Every flag that makes a namespace. */
+const CLONE_NEW = 0x7e020000;
+/** Names of threads and mappings; capabilities kept over the change of user and given up; no new privileges. */
+const PRCTL_OPTIONS = [7, 8, 15, 16, 23, 24, 27, 28, 38, 39, 47, 0x53564d41];
+/** Is it a terminal and how large, how much is there to read, close on exec, do not block. */
+const IOCTL_REQUESTS = [0x5401, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x802c542a];
+
+const answer = (value: number): Instruction => [RETURN, 0, 0, value];
+const load = (offset: number): Instruction => [LOAD, 0, 0, offset];
+const when = (code: number, operand: number, value: number): readonly Instruction[] => [
+  [code, 0, 1, operand],
+  answer(value),
+];
+/** Where the call is this one, `then` decides, and must return. */
+const onCall = (row: Parameters<typeof numbersOf>[0][number], machine: Machine, then: readonly Instruction[]) =>
+  numbersOf([row], machine).flatMap((number): Instruction[] => [[EQUAL, 0, then.length, number], ...then]);
+
+/** The filter as the kernel's `sock_filter` records, eight bytes each; null for a machine without a list. */
+export function seccompFilter(machine: string): Buffer | null {
+  if (machine !== 'x64' && machine !== 'arm64') return null;
+  const instructions = program(machine);
+  const bytes = Buffer.alloc(instructions.length * 8);
+  instructions.forEach(([code, yes, no, operand], index) => {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(yes, index * 8 + 2);
+    bytes.writeUInt8(no, index * 8 + 3);
+    bytes.writeUInt32LE(operand, index * 8 + 4);
+  });
+  return bytes;
+}
+
+function program(machine: Machine): readonly Instruction[] {
+  return [
+    load(ARCHITECTURE),
+    [EQUAL, 1, 0, ARCHITECTURES[machine]],
+    answer(KILL),
+    load(NUMBER),
+    ...(machine === 'x64' ? when(AT_LEAST, X32, KILL) : []),
+    ...numbersOf(ALLOWED, machine).flatMap((number) => when(EQUAL, number, ALLOW)),
+    // A thread, and no namespace with it: everything else would be a process.
+    ...onCall(CLONE, machine, [
+      load(ARGUMENT[0]),
+      ...when(ANY_BIT, CLONE_NEW, EPERM),
+      ...when(ANY_BIT, CLONE_THREAD, ALLOW),
+      answer(EPERM),
+    ]),
+    ...onCall(PRCTL, machine, [
+      load(ARGUMENT[0]),
+      ...PRCTL_OPTIONS.flatMap((option) => when(EQUAL, option, ALLOW)),
+      answer(EPERM),
+    ]),
+    ...onCall(IOCTL, machine, [
+      load(ARGUMENT[1]),
+      ...IOCTL_REQUESTS.flatMap((request) => when(EQUAL, request, ALLOW)),
+      answer(EPERM),
+    ]),
+    ...numbersOf(UNKNOWN, machine).flatMap((number) => when(EQUAL, number, ENOSYS)),
+    ...when(GREATER, NEWEST, ENOSYS),
+    answer(EPERM),
+  ];
+}

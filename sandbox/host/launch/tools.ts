@@ -1,0 +1,38 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Programs of the operating system that carry layers; null where the machine does not have one. */
+export interface Tools {
+  readonly bubblewrap: string | null;
+  readonly setpriv: string | null;
+  readonly prlimit: string | null;
+  readonly shell: string | null;
+  readonly nice: string | null;
+}
+
+/** Where programs are looked for: fixed folders and not PATH, which belongs to whoever starts the service. */
+export const FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin'];
+
+/** Where `scripts/bubblewrap.mjs` unpacks it on a machine that has none. */
+const UNPACKED = fileURLToPath(new URL('../../../node_modules/.bubblewrap/usr/bin', import.meta.url));
+
+export function findTools(folders: readonly string[] = [...FOLDERS, UNPACKED]): Tools {
+  const find = (name: string) => folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
+  return {
+    bubblewrap: find('bwrap'),
+    setpriv: find('setpriv'),
+    prlimit: find('prlimit'),
+    shell: find('sh'),
+    nice: find('nice'),
+  };
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,124 @@
+/** Bytes of the longest header. */
+export const MAX_HEADER = 64 * 1024;
+const PREFIX = 8;
+/** Bodies up to this size travel in one piece with their header. */
+const SMALL = 16 * 1024;
+
+/** The other side sent something that is not a frame, or one that is too long. Nothing after it can be read. */
+export class FrameError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'FrameError';
+  }
+}
+
+/** Throws a FrameError where the header is too long. */
+export function encodeFrame(header: object, body: Buffer | string = ''): Buffer[] {
+  const head = JSON.stringify(header);
+  const headLength = Buffer.byteLength(head);
+  if (headLength > MAX_HEADER) throw new FrameError('header too long');
+  const bodyLength = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  const apart = typeof body !== 'string' && bodyLength > SMALL;
+  const frame = Buffer.allocUnsafe(PREFIX + headLength + (apart ? 0 : bodyLength));
+  frame.writeUInt32BE(headLength, 0);
+  frame.writeUInt32BE(bodyLength, 4);
+  frame.write(head, PREFIX, 'utf8');
+  if (typeof body === 'string') frame.write(body, PREFIX + headLength, 'utf8');
+  else if (!apart) body.copy(frame, PREFIX + headLength);
+  return apart ? [frame, body as Buffer] : [frame];
+}
+
+export interface FrameLimits {
+  /** Bytes of the longest body. */
+  readonly body: number;
+  /** Bytes of the longest header; 64 KiB unless told. */
+  readonly header?: number;
+}
+
+type OnFrame = (header: Record<string, unknown>, body: Buffer) => void;
+
+/**
+ * Cuts a stream of bytes into frames. Lengths are judged when they are announced, and memory is taken as bytes arrive,
+ * never for an announcement, so nobody makes us hold more than twice what was sent or more than one longest frame.
+ */
+export class FrameReader {
+  readonly #limits: Required<FrameLimits>;
+  readonly #onFrame: OnFrame;
+  /** Lengths of the frame under way, once they are known. */
+  #head: { header: number; body: number } | undefined;
+  /** What has come of the prefix or the frame, where it did not come in one piece. */
+  #pending: Buffer = Buffer.alloc(0);
+  #filled = 0;
+  #failed = false;
+
+  constructor(limits: FrameLimits, onFrame: OnFrame) {
+    this.#limits = { header: MAX_HEADER, ...limits };
+    this.#onFrame = onFrame;
+  }
+
+  /** Throws a FrameError, or what `onFrame` throws; the reader takes nothing more after either. */
+  push(chunk: Buffer): void {
+    if (this.#failed) throw new FrameError('the stream has already failed');
+    try {
+      let offset = 0;
+      while (offset < chunk.length) offset = this.#consume(chunk, offset);
+    } catch (error) {
+      this.#failed = true;
+      this.#pending = Buffer.alloc(0);
+      throw error;
+    }
+  }
+
+  #consume(chunk: Buffer, offset: number): number {
+    const needed = this.#head ? this.#head.header + this.#head.body : PREFIX;
+    const end = offset + Math.min(needed - this.#filled, chunk.length - offset);
+    if (this.#filled === 0 && end - offset === needed) {
+      this.#complete(chunk.subarray(offset, end));
+      return end;
+    }
+    this.#grow(this.#filled + end - offset, needed);
+    this.#filled += chunk.copy(this.#pending, this.#filled, offset, end);
+    if (this.#filled === needed) {
+      const whole = this.#pending.subarray(0, needed);
+      this.#pending = Buffer.alloc(0);
+      this.#filled = 0;
+      this.#complete(whole);
+    }
+    return end;
+  }
+
+  /** Doubles, so that a frame in many small pieces is not copied again for each of them. */
+  #grow(least: number, most: number): void {
+    if (this.#pending.length >= least) return;
+    const larger = Buffer.allocUnsafe(Math.min(most, Math.max(least, this.#pending.length * 2)));
+    this.#pending.copy(larger, 0, 0, this.#filled);
+    this.#pending = larger;
+  }
+
+  #complete(piece: Buffer): void {
+    if (!this.#head) {
+      const head = { header: piece.readUInt32BE(0), body: piece.readUInt32BE(4) };
+      if (head.header > this.#limits.header) throw new FrameError('header too long');
+      if (head.header === 0) throw new FrameError('header missing');
+      if (head.body > this.#limits.body) throw new FrameError('body too long');
+      this.#head = head;
+      return;
+    }
+    const { header } = this.#head;
+    this.#head = undefined;
+    this.#onFrame(parseHeader(piece.subarray(0, header)), piece.subarray(header));
+  }
+}
+
+function parseHeader(bytes: Buffer): Record<string, unknown> {
+  let header: unknown;
+  try {
+    header = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new FrameError('header is not JSON');
+  }
+  if (typeof header !== 'object' || header === null || Array.isArray(header)) {
+    throw new FrameError('header is not an object');
+  }
+  return header as Record<string, unknown>;
+}

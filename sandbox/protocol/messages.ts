@@ -1,0 +1,88 @@
+/**
+ * What host and child say to each other, version 1. A frame is a header (JSON, `Header`) and a body (bytes whose meaning
+ * the header tells, mostly JSON text that is passed on unread): see `frames.ts`. The child is treated as hostile: the host
+ * checks every header it sends, and a frame out of shape or out of place ends the child.
+ */
+export const PROTOCOL = 1;
+
+/** Bounds of one child, told with `load`; times in milliseconds, sizes in bytes. */
+export interface Limits {
+  /** Heap of the isolate. */
+  readonly memory: number;
+  /** CPU time one invocation may use; also the bound of one synchronous stretch. */
+  readonly cpu: number;
+  /** Wall-clock time of one invocation. */
+  readonly wall: number;
+  /** What a handler may answer, as JSON. */
+  readonly result: number;
+  /** The arguments of one call of the host, as JSON. */
+  readonly hostCall: number;
+}
+
+export interface Activation {
+  readonly type: 'json-endpoint' | 'flow-operation' | 'event-filter' | 'event-action' | 'exec';
+  readonly event?: string;
+}
+
+/** `context` of a handler without its `host`. */
+export interface GuestContext {
+  readonly extensionId: string;
+  readonly contributionId: string;
+  readonly activation: Activation;
+  readonly accountability: {
+    readonly user: string | null;
+    readonly role: string | null;
+    readonly admin: boolean;
+  } | null;
+}
+
+/** What an artifact's contract object says of itself. `key` is '' for a single one, `type:name` inside of a bundle. */
+export interface ContractEntry {
+  readonly key: string;
+  readonly id: string | null;
+  /** Has a `handler` function. */
+  readonly handler: boolean;
+  /** Event names with a function each. */
+  readonly filters: readonly string[];
+  readonly actions: readonly string[];
+}
+
+/** How an invocation ended badly. `busy` and `internal` are said by the host alone. */
+export type GuestError =
+  | 'timeout'
+  | 'crash'
+  | 'invalid-entry'
+  | 'identity-mismatch'
+  | 'guest-error'
+  | 'invalid-result'
+  | 'busy'
+  | 'internal';
+
+export type ToChild =
+  /** Body: the artifact as a script, whose completion value is `function (module, exports)`. Once per child. */
+  | { readonly type: 'load'; readonly limits: Limits; readonly reuse: boolean }
+  /** Body: the input as JSON. `entry` is a contract key. Ids are never used twice. */
+  | { readonly type: 'invoke'; readonly id: number; readonly entry: string; readonly context: GuestContext }
+  /** Body: the value as JSON where `ok`, else `{ code, message, details? }` as JSON. */
+  | { readonly type: 'reply'; readonly id: number; readonly call: number; readonly ok: boolean }
+  /** Nobody waits for this invocation any more. */
+  | { readonly type: 'cancel'; readonly id: number }
+  /**
+   * Answered with `pong` of the same id once the isolate itself has done something after it came: an answer proves that
+   * nothing holds the isolate up, and that what was cancelled before is gone.
+   */
+  | { readonly type: 'ping'; readonly id: number };
+
+export type FromChild =
+  /** The runner is up and knows how to make isolates. */
+  | { readonly type: 'hello'; readonly protocol: number }
+  | { readonly type: 'loaded'; readonly contract: readonly ContractEntry[] }
+  | { readonly type: 'refused'; readonly code: 'invalid-entry' | 'timeout' }
+  /** Body: what the handler answered, as JSON (`null` for undefined unless `none`). */
+  | { readonly type: 'result'; readonly id: number; readonly none?: true }
+  | { readonly type: 'failure'; readonly id: number; readonly code: 'timeout' | 'guest-error' | 'invalid-result' }
+  /** Body: the list of arguments as JSON. `call` is 0 where no reply is wanted. */
+  | { readonly type: 'call'; readonly id: number; readonly call: number; readonly method: string }
+  | { readonly type: 'pong'; readonly id: number };
+
+export type Message = ToChild | FromChild;

@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+let source: Promise<string> | undefined;
+
+/** The program of the child as one CommonJS text without any import but Node's own. Made once per process. */
+export function runnerSource(): Promise<string> {
+  source ??= bundleRunner().catch((error) => {
+    source = undefined;
+    throw error;
+  });
+  return source;
+}
+
+async function bundleRunner(): Promise<string> {
+  return bundle('main.ts', 'cjs', { PRELUDE: JSON.stringify(await preludeSource()) });
+}
+
+/**
+ * What runs in the guest's realm before the artifact, as a script whose value is a function of the limits, which answers
+ * the way in (`guest/index.ts`).
+ */
+export async function preludeSource(): Promise<string> {
+  const code = await bundle('guest/index.ts', 'esm', {});
+  const parts = /^([\s\S]*)export \{\s*(\w+) as default\s*\};\s*$/.exec(code);
+  if (!parts) throw new Error('the prelude does not end in its one export');
+  return `(function (LONGEST_CALL, LONGEST_RESULT) {\n'use strict';\n${parts[1]}\nreturn ${parts[2]};\n})`;
+}
+
+async function bundle(entry: string, format: 'cjs' | 'esm', define: Record<string, string>): Promise<string> {
+  const result = await build({
+    entryPoints: [here(entry)],
+    bundle: true,
+    write: false,
+    format,
+    platform: format === 'cjs' ? 'node' : 'neutral',
+    target: 'node24',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'silent',
+    define,
+  });
+  return (result.outputFiles[0] as { text: string }).text;
+}

@@ -1,0 +1,130 @@
+import { OP } from '../ops.ts';
+import { type Contract, describe, entryOf, functionOf } from './contract.ts';
+import { leaveOnlyTheLanguage } from './globals.ts';
+import { makeHost, newRun, type Run, reply } from './host.ts';
+import { fetch, post, postFirst } from './outbox.ts';
+import { apply, deleteProperty, isObject, own, parse, stringify, type Table, table } from './primordials.ts';
+import { adoptTimers, defineTimers, endTimersOf, enterAs, fire } from './timers.ts';
+
+/** Longest answer, as JSON; filled in where the script is made. */
+declare const LONGEST_RESULT: number;
+
+const runs: Table<Run> = table();
+let contract: Contract;
+let fresh = true;
+
+leaveOnlyTheLanguage();
+defineTimers();
+
+/**
+ * The one way in. The runner holds it, and nobody in here ever sees it. It takes and returns numbers and strings, but for
+ * the artifact itself, and never throws: what goes wrong is posted.
+ */
+export default function enter(op: number, id: number, key: number, text: string, more: unknown): string | undefined {
+  enterAs(id);
+  switch (op) {
+    case OP.fetch:
+      return fetch();
+    case OP.evaluate:
+      evaluate(more, key === 1);
+      break;
+    case OP.invoke:
+      invoke(id, text, more as string);
+      break;
+    case OP.reply: {
+      const run = runs[id];
+      if (run !== undefined) reply(run, key, more === 1, text);
+      break;
+    }
+    case OP.fire:
+      fire(key);
+      break;
+    case OP.end: {
+      const run = runs[id];
+      if (run !== undefined) end(run);
+      break;
+    }
+  }
+  return undefined;
+}
+
+/** Runs the artifact's function as a module and keeps what it exports. */
+function evaluate(artifact: unknown, tell: boolean): void {
+  let description: string | undefined;
+  try {
+    const module: { exports: unknown } = { exports: {} };
+    apply(artifact as () => void, undefined, [module, module.exports]);
+    const exported = module.exports as { default?: unknown } | null | undefined;
+    const chosen = exported?.default ?? exported;
+    if (isObject(chosen) || typeof chosen === 'function') contract = chosen;
+    if (tell) description = describe(contract);
+  } catch {
+    contract = undefined;
+    description = undefined;
+  }
+  if (tell) postFirst(description === undefined ? 'broken 0' : `loaded 0\n${description}`);
+}
+
+async function invoke(id: number, told: string, input: string): Promise<void> {
+  if (fresh) adoptTimers(id);
+  fresh = false;
+  const { entry, context } = parse(told);
+  const run = newRun(id, context.activation.type);
+  runs[id] = run;
+  let answer: string;
+  try {
+    // What is awaited may be anything of the guest's; the engine asks it for `then` and gives nothing of ours away.
+    answer = textOf(run, await handle(run, entry, context, input));
+  } catch {
+    answer = `failure ${id} guest-error`;
+  }
+  if (run.over) return;
+  end(run);
+  post(answer);
+}
+
+/** Calls the handler that the activation names (conventions, "Confined author contract"). */
+function handle(run: Run, key: string, facts: { readonly [name: string]: unknown }, text: string): unknown {
+  const entry = entryOf(contract, key);
+  if (entry === undefined) throw undefined;
+  const input = parse(text);
+  if (run.type === 'exec') return apply(functionOf(entry), undefined, [input]);
+  const { extensionId, contributionId, activation, accountability } = facts;
+  const event = own(activation as object, 'event') as string;
+  const context = { extensionId, contributionId, activation, accountability, host: makeHost(run) };
+  switch (run.type) {
+    case 'json-endpoint':
+    case 'flow-operation':
+      return apply(functionOf(own(entry, 'handler')), entry, [input, context]);
+    case 'event-filter':
+      return apply(handlerOf(entry, 'filters', event), entry, [own(input, 'payload'), own(input, 'meta'), context]);
+    case 'event-action':
+      return apply(handlerOf(entry, 'actions', event), entry, [own(input, 'meta'), context]);
+  }
+  throw undefined;
+}
+
+function handlerOf(entry: object, kind: 'filters' | 'actions', event: string): (...args: unknown[]) => unknown {
+  const handlers = own(entry, kind);
+  return functionOf(isObject(handlers) ? own(handlers, event) : undefined);
+}
+
+/** How an answer is posted. */
+function textOf(run: Run, value: unknown): string {
+  if (run.type === 'event-action') return `result ${run.id}\nnull`;
+  if (value === undefined) return run.type === 'event-filter' ? `none ${run.id}` : `result ${run.id}\nnull`;
+  let text: string | undefined;
+  try {
+    text = stringify(value);
+  } catch {
+    // Not JSON: a loop, a BigInt, or a `toJSON` that throws.
+  }
+  if (text === undefined || text.length > LONGEST_RESULT) return `failure ${run.id} invalid-result`;
+  return `result ${run.id}\n${text}`;
+}
+
+function end(run: Run): void {
+  run.over = true;
+  deleteProperty(runs, run.id);
+  endTimersOf(run.id);
+}

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const require = createRequire(import.meta.url);
+
+/**
+ * The prebuilt file of isolated-vm for this Node: the child loads it by path, so it needs to read nothing else. Throws
+ * where there is none for this platform.
+ */
+export function isolatedVmBinary(): string {
+  const folder = join(
+    dirname(require.resolve('isolated-vm/package.json')),
+    'prebuilds',
+    `${process.platform}-${process.arch}`,
+  );
+  const libc = process.platform === 'linux' ? `.${isGlibc() ? 'glibc' : 'musl'}` : '';
+  const file = join(folder, `isolated-vm.abi${process.versions.modules}${libc}.node`);
+  if (!existsSync(file)) {
+    throw new Error(
+      `isolated-vm has no file for Node ${process.version} on ${process.platform}-${process.arch}${libc}`,
+    );
+  }
+  return file;
+}
+
+/** Node's report names the version of glibc it runs with, and nothing where it runs with another library. */
+function isGlibc(): boolean {
+  const report = process.report as unknown as { excludeNetwork: boolean; getReport(): unknown };
+  const before = report.excludeNetwork;
+  // Without this the report looks up the names of all open connections.
+  report.excludeNetwork = true;
+  try {
+    const { header } = report.getReport() as { header: { glibcVersionRuntime?: string } };
+    return header.glibcVersionRuntime !== undefined;
+  } finally {
+    report.excludeNetwork = before;
+  }
+}

@@ -1,0 +1,45 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The handlers that are measured against each other; `full` is the one in the service's own process. */
+export const HANDLERS: readonly string[] = ['full', 'fresh', 'reused', 'calls'];
+
+const BODY = `{ hello: query.name ?? 'world', list: [1, 2, 3] }`;
+
+const confined = (id: string, before = '') => `export default {
+  id: '${id}',
+  async handler({ query }, { host }) {
+    ${before}
+    return { body: ${BODY} };
+  },
+};
+`;
+
+/** Writes them as packages, and six more that are only called once. */
+export async function installHandlers(folder: string, calls: number): Promise<void> {
+  const runtime = { runtime: 'confined-server', capabilities: { endpoint: { access: 'public' } } };
+  await install(
+    folder,
+    'full',
+    `export default (router) => {\n  router.get('/', ({ query }, response) => response.json(${BODY}));\n};\n`,
+    {},
+  );
+  await install(folder, 'fresh', confined('fresh'), runtime);
+  await install(folder, 'reused', confined('reused'), { ...runtime, stateful: true });
+  await install(
+    folder,
+    'calls',
+    confined('calls', `for (let at = 0; at < ${calls}; at++) await host.settings.get('nothing');`),
+    runtime,
+  );
+  for (let at = 0; at < 6; at++) await install(folder, `first${at}`, confined(`first${at}`), runtime);
+}
+
+async function install(folder: string, name: string, code: string, more: object): Promise<void> {
+  const place = join(folder, `service-extension-${name}`);
+  await mkdir(place, { recursive: true });
+  await writeFile(join(place, 'index.js'), code);
+  const manifest = { type: 'endpoint', path: 'index.js', source: 'index.js', host: '^1.0.0', ...more };
+  const text = { name: `service-extension-${name}`, version: '1.0.0', type: 'module', 'service:extension': manifest };
+  await writeFile(join(place, 'package.json'), JSON.stringify(text));
+}

@@ -1,0 +1,97 @@
+/**
+ * `npm run escape`: runs every hostile program of test/sandbox/escape against a service while somebody else reads from it,
+ * and prints what it cost the others. Its exit code says whether all of it was within bounds.
+ */
+import { attack } from '../test/sandbox/escape/attack.ts';
+import { DEADLINE, type HostileService, hostileService } from '../test/sandbox/escape/hostile-service.ts';
+import { hostilePrograms } from '../test/sandbox/escape/programs.ts';
+import { startServer } from '../test/support/server.ts';
+
+const LATE = 100;
+const MiB = 1024 ** 2;
+const BOUNDS = { growth: 64 * MiB, ratio: 2, pause: 50 } as const;
+const QUIET = 5000;
+/** Between two reads of the bystander. */
+const PACE = 10;
+
+const server = await startServer();
+process.env.TEST_DATABASE_URL = server.url;
+let hostile: HostileService | undefined;
+try {
+  const programs = hostilePrograms();
+  console.log(`${programs.length} programs; a run has ${DEADLINE} ms`);
+  hostile = await hostileService(programs);
+  const url = `${hostile.service.url}/items/notes?limit=20`;
+  await readsUntil(url, after(1000));
+  const quiet = p95(await readsUntil(url, after(QUIET)));
+  await hostile.watch();
+  const before = (await hostile.watch()).rss;
+
+  const wrong: string[] = [];
+  const counts = { contained: 0, late: 0, escaped: 0 };
+  let longest = 0;
+  let most = before;
+  let isOver = false;
+  const bystander = readsUntil(url, () => isOver);
+  for (const program of programs) {
+    const { complaint, took, status } = await attack(hostile, program);
+    const { longest: pause, rss } = await hostile.watch();
+    longest = Math.max(longest, pause);
+    most = Math.max(most, rss);
+    const isLate = took > DEADLINE + LATE;
+    if (complaint) counts.escaped++;
+    else counts.contained++;
+    if (isLate) counts.late++;
+    if (complaint || isLate || pause > BOUNDS.pause) {
+      wrong.push(`${program.id}: ${complaint ?? `answered after ${took.toFixed(0)} ms, pause ${pause.toFixed(0)} ms`}`);
+    }
+    console.log(
+      `${program.id.padEnd(28)} ${status} ${took.toFixed(0).padStart(6)} ms   pause ${pause.toFixed(0).padStart(3)} ms`,
+    );
+  }
+  isOver = true;
+  const attacked = p95(await bystander);
+  const growth = most - before;
+  for (const line of wrong) console.log(`! ${line}`);
+  console.log(`${counts.contained} contained, ${counts.escaped} not, ${counts.late} later than deadline + ${LATE} ms`);
+  console.log(
+    `a plain read, p95: ${quiet.toFixed(1)} ms quiet, ${attacked.toFixed(1)} ms attacked, ratio ${(attacked / quiet).toFixed(2)}`,
+  );
+  console.log(
+    `memory of the service: ${(before / MiB).toFixed(0)} MiB before, grown by ${(growth / MiB).toFixed(0)} MiB at most`,
+  );
+  console.log(`longest pause of its event loop: ${longest.toFixed(0)} ms`);
+  const isGood =
+    counts.escaped === 0 &&
+    counts.late === 0 &&
+    growth <= BOUNDS.growth &&
+    attacked <= BOUNDS.ratio * quiet &&
+    longest <= BOUNDS.pause;
+  console.log(isGood ? 'within bounds' : 'OUT OF BOUNDS');
+  process.exitCode = isGood ? 0 : 1;
+} finally {
+  await hostile?.stop();
+  await server.stop();
+}
+
+/** Latencies of one reader, in milliseconds. */
+async function readsUntil(url: string, isOver: () => boolean): Promise<number[]> {
+  const took: number[] = [];
+  while (!isOver()) {
+    const started = performance.now();
+    await (await fetch(url)).text();
+    took.push(performance.now() - started);
+    await new Promise((resolve) => setTimeout(resolve, PACE));
+  }
+  return took;
+}
+
+function after(ms: number): () => boolean {
+  const end = performance.now() + ms;
+  return () => performance.now() > end;
+}
+
+function p95(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * 0.95)] ?? 0;
+}

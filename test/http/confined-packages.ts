@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Service } from '../support/service.ts';
+
+/** A folder for EXTENSIONS_PATH with confined packages in it. */
+export interface Packages {
+  readonly path: string;
+  /** Writes a package whose source and built file are both `code`; the manifest has sensible defaults. */
+  put(name: string, manifest: object, code: string, options?: { version?: string; folder?: string }): Promise<void>;
+  drop(folder: string): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function packagesIn(path?: string): Promise<Packages> {
+  const root = path ?? (await realpath(await mkdtemp(join(tmpdir(), 'tenon-confined-'))));
+  return {
+    path: root,
+    async put(name, manifest, code, { version = '1.0.0', folder = name.replace('/', '-').replace('@', '') } = {}) {
+      const place = join(root, folder);
+      await mkdir(place, { recursive: true });
+      const { type } = manifest as { type: string };
+      const halves = { app: 'app.js', api: 'index.js' };
+      const paths =
+        type === 'bundle'
+          ? { path: halves }
+          : type === 'operation'
+            ? { path: halves, source: halves }
+            : { path: 'index.js', source: 'index.js' };
+      const own = { host: '^1.0.0', runtime: 'confined-server', ...paths, ...manifest };
+      await writeFile(
+        join(place, 'package.json'),
+        JSON.stringify({ name, version, type: 'module', 'service:extension': own }),
+      );
+      await writeFile(join(place, 'index.js'), code);
+      await writeFile(join(place, 'app.js'), `export default { id: '${randomUUID()}', name: 'A', options: [] };`);
+    },
+    drop: (folder) => rm(join(root, folder), { recursive: true, force: true }),
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+/** `export default` of a confined endpoint whose handler is the text given. */
+export const endpoint = (id: string, handler: string): string =>
+  `export default { id: ${JSON.stringify(id)}, handler: ${handler} };`;
+
+interface Row {
+  readonly name: string;
+  readonly status: string;
+  readonly reason?: { readonly code: string; readonly detail: string };
+  readonly entries?: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly reason?: { readonly code: string };
+  }[];
+  readonly [key: string]: unknown;
+}
+
+/** The list of extensions by name, the last of each name. */
+export async function rowsOf(service: Service): Promise<Readonly<Record<string, Row>>> {
+  const { body } = await service.request('GET', '/extensions', { token: service.admin.token });
+  return Object.fromEntries((body.data as Row[]).map((row) => [row.name, row]));
+}
+
+export const reload = (service: Service) =>
+  service.request('POST', '/extensions/reload', { token: service.admin.token });

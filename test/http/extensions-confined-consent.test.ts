@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, type Service, startService } from '../support/service.ts';
+import { endpoint, type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { asAdmin, personWith } from './people.ts';
+
+const NAME = 'service-extension-orders';
+const asking = (more: object = {}) => ({ type: 'endpoint', capabilities: { endpoint: { access: 'admin' }, ...more } });
+const CODE = endpoint('orders', '() => ({ body: 1 })');
+
+describe('consent to what confined packages ask for', () => {
+  let packages: Packages;
+  let database: FreshDatabase;
+  const running: Service[] = [];
+
+  beforeEach(async () => {
+    packages = await packagesIn();
+    database = await freshDatabase('consent');
+  });
+  afterEach(async () => {
+    for (const service of running.splice(0)) await service.stop();
+    await packages.remove();
+    await database.drop();
+  });
+
+  const start = async (mode?: string): Promise<InProcess> => {
+    const env = { EXTENSIONS_PATH: packages.path, ...(mode ? { EXTENSIONS_CONSENT: mode } : {}) };
+    const service = await startService({ database, env });
+    running.push(service);
+    return service;
+  };
+  const put = (version: string, more: object = {}) => packages.put(NAME, asking(more), CODE, { version });
+  const reasonOf = async (service: Service) => (await rowsOf(service))[NAME]?.reason;
+  const agree = (service: Service, token: string | null = service.admin.token, body: unknown = { name: NAME }) =>
+    service.request('POST', '/extensions/consent', { token, body });
+
+  it('is given by installing it, and asked for when a version wants more', async () => {
+    await put('1.0.0');
+    const service = await start();
+    expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
+
+    await put('1.1.0', { request: { origins: ['https://api.example.com'], methods: ['POST'] } });
+    await reload(service);
+    const reason = await reasonOf(service);
+    expect(reason?.code).to.equal('CONSENT_REQUIRED');
+    expect(reason?.detail).to.include('https://api.example.com').and.not.include('admins may call');
+    expect((await service.request('GET', '/orders', { token: service.admin.token })).status).to.equal(404);
+
+    const { body: waiting } = await service.request('GET', '/extensions/consent', { token: service.admin.token });
+    expect(waiting.data).to.have.length(1);
+    expect(waiting.data[0]).to.deep.include({ name: NAME, version: '1.1.0' });
+
+    const reply = await agree(service);
+    expect([reply.status, reply.body.data.version]).to.deep.equal([200, '1.1.0']);
+    expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
+    expect((await service.request('GET', '/orders', { token: service.admin.token })).status).to.equal(200);
+    const [entry] = await database.query(`select * from platform_activity where action = 'consent'`);
+    expect(entry).to.deep.include({ item: NAME, collection: 'platform_extensions' });
+    expect(entry?.comment).to.include('https://api.example.com');
+    expect(entry?.user).to.be.a('string');
+  });
+
+  it('is not asked for the same or less, and again for what was given up', async () => {
+    await put('1.0.0', { items: { accountability: 'user' }, log: true });
+    const service = await start();
+    for (const [version, more, status] of [
+      ['1.0.1', { items: { accountability: 'user' }, log: true }, 'loaded'],
+      ['1.1.0', { log: true }, 'loaded'],
+      ['1.2.0', { log: true, items: { accountability: 'user' } }, 'failed'],
+    ] as const) {
+      await put(version, more);
+      await reload(service);
+      expect((await rowsOf(service))[NAME]?.status, version).to.equal(status);
+    }
+  });
+
+  it('covers who may call, events, and state that is kept between callers', async () => {
+    await put('1.0.0');
+    const service = await start();
+    for (const [version, manifest, word] of [
+      ['2.0.0', { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } }, 'anyone may call it'],
+      ['2.0.1', { ...asking(), stateful: true }, 'keeps state'],
+    ] as const) {
+      await packages.put(NAME, manifest, CODE, { version });
+      await reload(service);
+      expect((await reasonOf(service))?.detail, version).to.include(word);
+    }
+  });
+
+  it('is for admins, and for what waits', async () => {
+    await put('1.0.0');
+    const service = await start();
+    const { token } = await personWith(service, [], { app_access: true });
+    for (const other of [null, token]) {
+      expect((await agree(service, other)).status).to.equal(403);
+      expect((await service.request('GET', '/extensions/consent', { token: other })).status).to.equal(403);
+    }
+    for (const body of [
+      undefined,
+      {},
+      { name: 1 },
+      { name: NAME, more: 1 },
+      [],
+      { name: NAME },
+      { name: 'constructor' },
+    ]) {
+      const reply = await agree(service, service.admin.token, body);
+      expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    }
+  });
+
+  it('is to what was shown: a version that came in between is asked for anew', async () => {
+    await put('1.0.0');
+    const service = await start();
+    await put('1.1.0', { items: { accountability: 'user' } });
+    await reload(service);
+    await put('1.2.0', { items: { accountability: 'full-access' } });
+    expect((await agree(service)).status).to.equal(200);
+    const row = (await rowsOf(service))[NAME];
+    expect([row?.version, row?.reason?.code]).to.deep.equal(['1.2.0', 'CONSENT_REQUIRED']);
+    expect((await agree(service)).status).to.equal(200);
+    expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
+  });
+
+  it('may always be asked for, and never', async () => {
+    await put('1.0.0');
+    const strict = await start('always');
+    expect((await reasonOf(strict))?.code).to.equal('CONSENT_REQUIRED');
+    expect((await agree(strict)).status).to.equal(200);
+    expect((await rowsOf(strict))[NAME]?.status).to.equal('loaded');
+    await strict.stop();
+    running.splice(0);
+
+    await put('1.1.0', { items: { accountability: 'full-access' } });
+    const free = await start('off');
+    expect((await rowsOf(free))[NAME]?.status).to.equal('loaded');
+    const [{ version }] = (await database.query('select version from platform_extension_grants')) as [
+      { version: string },
+    ];
+    expect(version).to.equal('1.1.0');
+  });
+
+  it('given in one process loads it in the others', async function () {
+    this.timeout(60_000);
+    await put('1.0.0');
+    const [one, two] = [await start(), await start()];
+    await put('1.1.0', { log: true });
+    await reload(one);
+    const isLoaded = async (service: Service) => (await rowsOf(service))[NAME]?.status === 'loaded';
+    expect(await isLoaded(one)).to.equal(false);
+    expect((await agree(one)).status).to.equal(200);
+    const deadline = Date.now() + 20_000;
+    while (Date.now() < deadline && !(await isLoaded(two))) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([await isLoaded(one), await isLoaded(two)]).to.deep.equal([true, true]);
+    expect((await rowsOf(two))[NAME]?.version).to.equal('1.1.0');
+  });
+
+  it('is in no collection that can be read', async () => {
+    await put('1.0.0');
+    const service = await start();
+    const collections = await asAdmin(service, 'GET', '/collections');
+    expect(JSON.stringify(collections)).not.to.include('platform_extension_grants');
+    expect(
+      (await service.request('GET', '/items/platform_extension_grants', { token: service.admin.token })).status,
+    ).to.equal(403);
+  });
+});

@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import { type InProcess, startService } from '../support/service.ts';
+import { type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { asAdmin, personWith } from './people.ts';
+
+const hook = (events: object, capabilities: object = {}) => ({ type: 'hook', events, capabilities });
+
+describe('confined hooks', () => {
+  let packages: Packages;
+  let service: InProcess;
+
+  before(async function () {
+    this.timeout(120_000);
+    packages = await packagesIn();
+    await packages.put(
+      'service-extension-notes',
+      hook(
+        { filter: ['notes.items.create', 'notes.items.delete'], action: ['notes.items.create'] },
+        { log: true, items: { accountability: 'full-access' } },
+      ),
+      `export default { id: 'notes', filters: {
+        async 'notes.items.create'(payload, meta, { host, activation, accountability }) {
+          if (payload.text === 'same') return undefined;
+          if (payload.text === 'throw') throw new Error('a secret of the guest');
+          if (payload.text === 'null') return null;
+          if (payload.text === 'inside') {
+            const made = await host.items.createOne('log', { text: 'inside' });
+            return { ...payload, text: JSON.stringify(made.ok) };
+          }
+          if (payload.text === 'inside, then throw') { await host.items.createOne('log', { text: 'lost' }); throw new Error(); }
+          if (payload.text === 'round') { const made = await host.items.createOne('notes', { text: 'round' }); return { text: String(made.ok) }; }
+          return { ...payload, text: JSON.stringify({ text: payload.text, meta, activation, admin: accountability?.admin }) };
+        },
+        'notes.items.delete': () => new Promise(() => {}),
+      }, actions: {
+        'notes.items.create'(meta, { host }) {
+          host.log.info('told', meta);
+          if (meta.payload.text === 'same') throw new Error();
+        },
+      } };`,
+    );
+    await packages.put(
+      'service-extension-as-user',
+      hook({ filter: ['drafts.items.create'] }, { items: { accountability: 'user' } }),
+      `export default { id: 'as-user', filters: { async 'drafts.items.create'(payload, meta, { host }) {
+        return { text: JSON.stringify(await host.items.readMany('log', {})) };
+      } } };`,
+    );
+    const wrong: Readonly<Record<string, string>> = {
+      proto: 'notes.constructor.create',
+      gap: 'notes..create',
+      login: 'auth.login',
+    };
+    for (const [name, event] of Object.entries(wrong)) {
+      const code = `export default { id: '${name}', filters: { '${event}': (payload) => payload } };`;
+      await packages.put(`service-extension-${name}`, hook({ filter: [event] }), code);
+    }
+    await packages.put(
+      'service-extension-other',
+      hook({ filter: ['notes.items.update'] }),
+      `export default { id: 'other', filters: { 'notes.items.create': () => ({ text: 'never' }) } };`,
+    );
+    service = await startService({
+      env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '1500', LOG_LEVEL: 'info' },
+    });
+    for (const collection of ['notes', 'log', 'drafts']) {
+      const fields = [{ field: 'text', type: 'text' }];
+      await asAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
+    }
+  });
+  after(async () => {
+    await service?.stop();
+    await packages?.remove();
+  });
+
+  const write = (text: string) =>
+    service.request('POST', '/items/notes', { token: service.admin.token, body: { text } });
+  const texts = async (collection: string) =>
+    (await service.database.query<{ text: string }>(`select text from ${collection} order by id`)).map(
+      ({ text }) => text,
+    );
+
+  it('change what is stored, and learn of it what they may', async () => {
+    const { text } = (await write('a')).body.data;
+    const told = JSON.parse(text);
+    expect(told).to.deep.include({
+      text: 'a',
+      activation: { type: 'event-filter', event: 'notes.items.create' },
+      admin: true,
+    });
+    expect(told.meta).to.deep.include({ event: 'notes.items.create', collection: 'notes' });
+    expect(told.meta).not.to.have.any.keys('caller', 'accountability', 'database');
+  });
+
+  it('leave it as it is without an answer', async () => {
+    expect((await write('same')).body.data.text).to.equal('same');
+  });
+
+  it('stop it by failing, and nobody learns why', async () => {
+    const before = await texts('notes');
+    for (const text of ['throw', 'null']) {
+      const { status, body } = await write(text);
+      expect(status, text).to.be.within(400, 500);
+      expect(JSON.stringify(body)).not.to.include('secret');
+    }
+    const { body } = await write('throw');
+    expect(body.errors[0].extensions.code).to.equal('INTERNAL_SERVER_ERROR');
+    expect(await texts('notes')).to.deep.equal(before);
+  });
+
+  it('stop it by taking too long', async () => {
+    const [{ id }] = await asAdmin(service, 'GET', '/items/notes?limit=1');
+    const since = Date.now();
+    expect((await service.request('DELETE', `/items/notes/${id}`, { token: service.admin.token })).status).to.equal(
+      500,
+    );
+    expect(Date.now() - since).to.be.below(8000);
+    expect(await asAdmin(service, 'GET', `/items/notes/${id}`)).to.deep.include({ id });
+  });
+
+  it('write inside of the unit of work that they run in', async () => {
+    expect((await write('inside')).body.data.text).to.equal('true');
+    expect(await texts('log')).to.deep.equal(['inside']);
+    expect((await write('inside, then throw')).status).to.equal(500);
+    expect(await texts('log')).to.deep.equal(['inside']);
+  });
+
+  it('that cause themselves come to an end', async function () {
+    this.timeout(60_000);
+    const before = (await texts('notes')).length;
+    const since = Date.now();
+    await write('round');
+    expect(Date.now() - since).to.be.below(20_000);
+    expect((await texts('notes')).length - before).to.be.below(10);
+  });
+
+  it('refuse payloads beyond their bounds', async () => {
+    const { status, body } = await write('x'.repeat(1024 * 1024 - 60));
+    expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'INTERNAL_SERVER_ERROR']);
+  });
+
+  it('are told afterwards; what fails then is a line in the log', async () => {
+    await write('b');
+    await write('same');
+    const deadline = Date.now() + 5000;
+    const seen = (text: string) => service.log.filter(({ msg }) => msg === text);
+    while (Date.now() < deadline && (seen('told').length < 1 || seen('an action failed').length < 1)) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(seen('told')[0]).to.deep.include({ owner: 'service-extension-notes' });
+    expect(seen('an action failed')[0]).to.deep.include({ listener: 'service-extension-notes', level: 40 });
+  });
+
+  it('act as the user behind the event', async () => {
+    const grants = [
+      { collection: 'drafts', action: 'create' },
+      { collection: 'drafts', action: 'read' },
+    ] as const;
+    const { token } = await personWith(service, grants);
+    const { body } = await service.request('POST', '/items/drafts', { token, body: { text: 'a' } });
+    expect(JSON.parse(body.data.text)).to.deep.include({ ok: false });
+    const all = await asAdmin(service, 'POST', '/items/drafts', { text: 'a' });
+    expect(JSON.parse(all.text)).to.deep.include({ ok: true });
+  });
+
+  it('are refused where their events are not safe or not theirs', async () => {
+    const rows = await rowsOf(service);
+    const codes = ['proto', 'gap', 'login', 'other'].map((name) => rows[`service-extension-${name}`]?.reason?.code);
+    expect(codes).to.deep.equal(['EVENT_INVALID', 'EVENT_INVALID', 'EVENT_INVALID', 'IDENTITY_MISMATCH']);
+  });
+});

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import type { Caller } from '#kernel';
+import { type Operation, type Operations, operations } from '../../plugins/operations/contract.ts';
+import { type Sketched, sketch } from '../support/plugin.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+
+const operation = (more: object = {}) => ({ type: 'operation', ...more });
+const code = (id: string, handler: string) => `export default { id: '${id}', handler: ${handler} };`;
+
+describe('confined operations', () => {
+  let stranger: Sketched;
+  let packages: Packages;
+  let service: InProcess;
+  let registry: Operations;
+  let asSystem: () => Caller;
+
+  before(async function () {
+    this.timeout(120_000);
+    // Whoever runs flows asks the registry; here a package of others stands in for that.
+    stranger = await sketch([
+      {
+        name: 'runner',
+        stranger: true,
+        manifest: { uses: { operations: '^1.0.0' }, capabilities: { system: { reasons: ['a schedule'] } } },
+        register(host) {
+          registry = host.use({ operations }).operations;
+          asSystem = () => host.asSystem('a schedule');
+          registry.register('runner', { id: 'taken', run: async () => 'built in' });
+        },
+      },
+    ]);
+    packages = await packagesIn(`${stranger.folder}/local`);
+    await packages.put(
+      'service-extension-sum',
+      operation({
+        capabilities: { log: true, items: { accountability: 'user' } },
+        optionDelivery: { token: { delivery: 'reference' }, other: { delivery: 'reference' } },
+      }),
+      code(
+        'sum',
+        `async ({ options, input, ...rest }, { accountability, host, activation }) => {
+          if (input === 'throw') throw new Error('a secret of the guest');
+          if (input === 'loop') for (;;);
+          if (input === 'log') { host.log.info('with ' + options.token.ref, options); return; }
+          if (input === 'items') return host.items.readMany('anything', {});
+          return { options, input, rest, accountability, activation };
+        }`,
+      ),
+    );
+    await packages.put('service-extension-taken', operation(), code('taken', '() => 1'));
+    await packages.put('service-extension-two', operation(), code('two', '() => 1'));
+    await packages.put('@acme/service-extension-two', operation(), code('two', '() => 1'));
+    service = await startService({
+      env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '1500', LOG_LEVEL: 'info' },
+    });
+  });
+  after(async () => {
+    await service?.stop();
+    await stranger?.remove();
+  });
+
+  const found = (id: string) => registry.find(id) as Operation;
+  const run = (options: Readonly<Record<string, unknown>>, $last: unknown, caller: Caller | null = null) =>
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+    found('sum').run(options, { data: { $last, $trigger: { secret: 1 } }, caller }) as Promise<any>;
+  const rejection = async (work: Promise<unknown>) => {
+    try {
+      await work;
+    } catch (error) {
+      return JSON.parse(JSON.stringify(error));
+    }
+    throw new Error('it did not reject');
+  };
+
+  it('get their options and what the step before answered, not the chain', async () => {
+    expect(await run({ a: 1 }, { b: [2] })).to.deep.equal({
+      options: { a: 1 },
+      input: { b: [2] },
+      rest: {},
+      accountability: null,
+      activation: { type: 'flow-operation' },
+    });
+    expect((await run({}, undefined)).input).to.equal(null);
+  });
+
+  it('get declared options as references, and say so to those who keep them', async () => {
+    expect(found('sum').secretOptions).to.deep.equal(['token', 'other']);
+    const { options } = await run({ token: 'the secret', other: '', a: 1 }, null);
+    expect(options).to.have.all.keys('a', 'token', 'other');
+    expect(options.token.kind).to.equal('secret-reference');
+    expect(options.other).to.equal(null);
+    expect(JSON.stringify(options)).not.to.include('the secret');
+    expect((await run({ token: 'the secret' }, null)).options.token.ref).not.to.equal(options.token.ref);
+  });
+
+  it('write no secrets to the log', async () => {
+    await run({ token: 'the secret' }, 'log');
+    const lines = service.log.filter(({ owner }) => owner === 'service-extension-sum');
+    expect(lines).to.have.length(1);
+    expect(JSON.stringify(lines)).to.include('--redact--').and.not.include('the secret');
+  });
+
+  it('take the reject branch with a message and a code', async () => {
+    expect(await rejection(run({}, 'throw'))).to.deep.equal({ message: 'The operation failed.', code: 'guest-error' });
+    expect((await rejection(run({}, 'loop'))).code).to.equal('timeout');
+    expect((await rejection(run({}, 'x'.repeat(2 * 1024 * 1024)))).code).to.equal('internal');
+  });
+
+  it('run on behalf of nobody where nobody but the service stands behind them', async () => {
+    const { accountability } = await run({}, null, asSystem());
+    expect(accountability).to.equal(null);
+    expect((await run({}, 'items', asSystem())).error.code).to.equal('denied');
+  });
+
+  it('never take the place of others', async () => {
+    const rows = await rowsOf(service);
+    const names = ['service-extension-taken', 'service-extension-two', '@acme/service-extension-two'];
+    expect(names.map((name) => rows[name]?.reason?.code)).to.deep.equal([
+      'OPERATION_COLLISION',
+      'AMBIGUOUS_OPERATION',
+      'AMBIGUOUS_OPERATION',
+    ]);
+    expect(await found('taken').run({}, { data: {}, caller: null })).to.equal('built in');
+    expect(registry.find('two')).to.equal(undefined);
+  });
+
+  it('leave with their package', async () => {
+    await packages.drop('acme-service-extension-two');
+    await reload(service);
+    expect((await rowsOf(service))['service-extension-two']?.status).to.equal('loaded');
+    expect(await found('two').run({}, { data: {}, caller: null })).to.equal(1);
+    await packages.drop('service-extension-two');
+    await reload(service);
+    expect(registry.find('two')).to.equal(undefined);
+  });
+});

@@ -1,0 +1,270 @@
+import { expect } from 'chai';
+import { type InProcess, startService } from '../support/service.ts';
+import { endpoint, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { asAdmin, personWith } from './people.ts';
+
+const access = (level: string, more: object = {}) => ({
+  type: 'endpoint',
+  capabilities: { endpoint: { access: level }, ...more },
+});
+
+describe('confined endpoints', () => {
+  let packages: Packages;
+  let service: InProcess;
+  let app: string;
+  let user: string;
+
+  before(async function () {
+    this.timeout(120_000);
+    packages = await packagesIn();
+    for (const level of ['public', 'authenticated', 'app', 'admin']) {
+      await packages.put(
+        `service-extension-for-${level}`,
+        access(level),
+        endpoint(`for-${level}`, '() => ({ body: 1 })'),
+      );
+    }
+    await packages.put(
+      'service-extension-echo',
+      access('public', { log: true, items: { accountability: 'user' } }),
+      endpoint(
+        'echo',
+        `async (request, context) => {
+          const { host, ...facts } = context;
+          switch (request.path) {
+            case '/facts': return { body: facts };
+            case '/throw': throw new Error('a secret of the guest');
+            case '/loop': for (;;);
+            case '/wait': return new Promise(() => {});
+            case '/answer': return request.body;
+            case '/items': return { body: await host.items.readMany('notes', { fields: ['id', 'text'] }) };
+            case '/denied': return { body: await host.request.send({ url: 'https://example.com' }) };
+            case '/globals': return { body: [typeof process, typeof require, typeof fetch, typeof globalThis.process] };
+            case '/count': globalThis.count = (globalThis.count ?? 0) + 1; return { body: globalThis.count };
+            default: return { body: request };
+          }
+        }`,
+      ),
+    );
+    await packages.put(
+      '@acme/service-extension-whole',
+      access('public'),
+      endpoint('@acme/service-extension-whole', '({ path }) => ({ body: path })'),
+    );
+    await packages.put('service-extension-items', access('public'), endpoint('items', '() => ({})'));
+    await packages.put(
+      'service-extension-silent',
+      { type: 'endpoint', capabilities: { log: true } },
+      endpoint('silent', '() => ({})'),
+    );
+    await packages.put('service-extension-Loud', access('public'), endpoint('Loud', '() => ({})'));
+    await packages.put('service-extension-twin', access('public'), endpoint('twin', '() => ({})'));
+    await packages.put('@acme/service-extension-twin', access('public'), endpoint('twin', '() => ({})'));
+    await packages.put(
+      'service-extension-kept',
+      { ...access('public'), stateful: true },
+      endpoint('kept', '() => ({ body: (globalThis.count = (globalThis.count ?? 0) + 1) })'),
+    );
+    service = await startService({
+      env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '1500', LOG_LEVEL: 'info' },
+    });
+    await asAdmin(service, 'POST', '/collections', {
+      collection: 'notes',
+      schema: {},
+      fields: [{ field: 'text', type: 'string' }],
+    });
+    await asAdmin(service, 'POST', '/items/notes', { text: 'a' });
+    app = (await personWith(service, [{ collection: 'notes', action: 'read' }], { app_access: true })).token;
+    user = (await personWith(service, [])).token;
+  });
+  after(async () => {
+    await service?.stop();
+    await packages?.remove();
+  });
+
+  const ask = (method: string, path: string, token?: string, body?: unknown) =>
+    service.request(method, path, { ...(token ? { token } : {}), ...(body === undefined ? {} : { body }) });
+
+  describe('access', () => {
+    const expected: Readonly<Record<string, readonly number[]>> = {
+      public: [200, 200, 200, 200],
+      authenticated: [401, 200, 200, 200],
+      app: [401, 403, 200, 200],
+      admin: [401, 403, 403, 200],
+    };
+    for (const [level, statuses] of Object.entries(expected)) {
+      it(`of level ${level} is looked at before anything runs`, async () => {
+        const callers = [undefined, user, app, service.admin.token];
+        const replies = await Promise.all(callers.map((token) => ask('GET', `/for-${level}`, token)));
+        expect(replies.map(({ status }) => status)).to.deep.equal(statuses);
+        for (const { status, body } of replies) {
+          if (status === 401) expect(body.errors[0].extensions.code).to.equal('INVALID_CREDENTIALS');
+          if (status === 403) expect(body.errors[0].extensions.code).to.equal('FORBIDDEN');
+        }
+      });
+    }
+  });
+
+  describe('input', () => {
+    it('is method, path, query and body, and nothing else', async () => {
+      const { status, body, headers } = await ask('POST', '/echo/a/b%2Fc?x=1&y=&access_token=', undefined, { z: [1] });
+      expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/json; charset=utf-8']);
+      expect(body).to.deep.equal({ method: 'POST', path: '/a/b%2Fc', query: { x: '1', y: '' }, body: { z: [1] } });
+    });
+
+    it('has the mount itself as a slash, and no body as null', async () => {
+      for (const path of ['/echo', '/echo/', '/ECHO?']) {
+        expect((await ask('GET', path)).body).to.deep.equal({ method: 'GET', path: '/', query: {}, body: null });
+      }
+    });
+
+    it('comes by seven methods', async () => {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        expect((await ask(method, '/echo')).body.method).to.equal(method);
+      }
+      expect((await ask('HEAD', '/echo')).status).to.equal(200);
+      const other = await ask('SEARCH', '/echo');
+      expect([other.status, other.body.errors[0].extensions.code]).to.deep.equal([405, 'METHOD_NOT_ALLOWED']);
+    });
+
+    it('never holds the token of the query', async () => {
+      const { body } = await ask('GET', `/echo?a=1&access_token=${service.admin.token}`);
+      expect(body.query).to.deep.equal({ a: '1' });
+    });
+
+    it('tells who asks, and nobody of those without a token', async () => {
+      expect((await ask('GET', '/echo/facts')).body).to.deep.equal({
+        extensionId: 'service-extension-echo',
+        contributionId: 'echo',
+        activation: { type: 'json-endpoint' },
+        accountability: null,
+      });
+      const { accountability } = (await ask('GET', '/echo/facts', app)).body;
+      expect(accountability.admin).to.equal(false);
+      expect(accountability.user).to.be.a('string');
+      expect((await ask('GET', '/echo/facts', service.admin.token)).body.accountability.admin).to.equal(true);
+    });
+
+    const many = Array.from({ length: 65 }, (_, at) => `k${at}=1`).join('&');
+    for (const [what, path] of Object.entries({
+      'a list in the query': '/echo?a=1&a=2',
+      'a nested query': '/echo?a[b]=1',
+      'a query nested without end': `/echo?a${'[b]'.repeat(30)}=1`,
+      'too many parameters': `/echo?${many}`,
+      'a long value': `/echo?a=${'x'.repeat(2049)}`,
+      'a long name': `/echo?${'x'.repeat(2049)}=1`,
+      'a long path': `/echo/${'x'.repeat(2048)}`,
+    })) {
+      it(`outside of its bounds is refused: ${what}`, async () => {
+        const { status, body } = await ask('GET', path);
+        expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      });
+    }
+  });
+
+  describe('answer', () => {
+    const answer = (value: unknown) => ask('POST', '/echo/answer', undefined, value);
+
+    it('is sent as it is, without an envelope', async () => {
+      const { status, body } = await answer({ status: 418, body: { errors: 'mine' } });
+      expect([status, body]).to.deep.equal([418, { errors: 'mine' }]);
+      expect([(await answer({})).status, (await answer({})).body]).to.deep.equal([200, null]);
+      expect((await answer({ body: 'text' })).body).to.equal('text');
+    });
+
+    it('has no body for HEAD, 204 and 304', async () => {
+      expect((await answer({ status: 204, body: 1 })).body).to.equal(undefined);
+      expect((await answer({ status: 304, body: 1 })).status).to.equal(304);
+      const head = await ask('HEAD', '/echo');
+      expect([head.status, head.body]).to.deep.equal([200, undefined]);
+    });
+
+    it('that is anything else is an error that tells nothing', async () => {
+      const wrong = [
+        [1],
+        { headers: {} },
+        { body: 1, more: 1 },
+        { status: 99 },
+        { status: 101 },
+        { status: 600 },
+        { status: '200' },
+        { status: 200.5 },
+      ];
+      for (const value of wrong) {
+        const { status, body } = await answer(value);
+        expect([status, body.errors[0].extensions.code], JSON.stringify(value)).to.deep.equal([
+          500,
+          'INTERNAL_SERVER_ERROR',
+        ]);
+        expect(body.errors[0].message).to.equal('An unexpected error occurred.');
+      }
+    });
+
+    it('of a handler that throws tells nothing of it, to admins neither', async () => {
+      for (const token of [undefined, service.admin.token]) {
+        const { status, body } = await ask('GET', '/echo/throw', token);
+        expect(status).to.equal(500);
+        expect(JSON.stringify(body)).not.to.include('secret');
+      }
+    });
+
+    for (const path of ['/echo/loop', '/echo/wait']) {
+      it(`that never comes ends in time (${path})`, async () => {
+        const since = Date.now();
+        const { status, body } = await ask('GET', path);
+        expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'INTERNAL_SERVER_ERROR']);
+        expect(Date.now() - since).to.be.below(8000);
+      });
+    }
+  });
+
+  it('have what they were granted, as the caller, and nothing else', async () => {
+    expect((await ask('GET', '/echo/items', app)).body).to.deep.equal({ ok: true, value: [{ id: 1, text: 'a' }] });
+    expect((await ask('GET', '/echo/items', user)).body.error.code).to.equal('denied');
+    expect((await ask('GET', '/echo/items')).body.error.code).to.equal('denied');
+    expect((await ask('GET', '/echo/denied')).body.error.code).to.equal('denied');
+    expect((await ask('GET', '/echo/globals')).body).to.deep.equal([
+      'undefined',
+      'undefined',
+      'undefined',
+      'undefined',
+    ]);
+  });
+
+  it('give anonymous callers what the Public role may', async () => {
+    const nil = '00000000-0000-0000-0000-000000000000';
+    const rule = { role: nil, collection: 'notes', action: 'read', fields: ['id', 'text'], permissions: null };
+    const made = await asAdmin(service, 'POST', '/permissions', rule);
+    expect((await ask('GET', '/echo/items')).body).to.deep.equal({ ok: true, value: [{ id: 1, text: 'a' }] });
+    await asAdmin(service, 'DELETE', `/permissions/${made.id}`);
+  });
+
+  it('keep nothing between callers unless they declare it, and then the list says so', async () => {
+    expect([(await ask('GET', '/echo/count')).body, (await ask('GET', '/echo/count')).body]).to.deep.equal([1, 1]);
+    const [first, second] = [(await ask('GET', '/kept')).body, (await ask('GET', '/kept')).body];
+    expect(second).to.be.above(first);
+    expect((await rowsOf(service))['service-extension-kept']?.stateful).to.equal(true);
+  });
+
+  it('are mounted where their contract says, by the whole name as well', async () => {
+    expect((await ask('GET', '/@acme/service-extension-whole/x')).body).to.equal('/x');
+    expect((await ask('GET', '/%40acme/service-extension-whole/x')).body).to.equal('/x');
+    expect((await ask('GET', '/@acme/whole')).status).to.equal(404);
+  });
+
+  it('fail closed where they may not be mounted', async () => {
+    const rows = await rowsOf(service);
+    const codes = ['items', 'silent', 'Loud', 'twin'].map((name) => rows[`service-extension-${name}`]?.reason?.code);
+    expect(codes).to.deep.equal(['ROUTE_COLLISION', 'CAPABILITY_MISSING', 'ROUTE_INVALID', 'AMBIGUOUS_ENDPOINT']);
+    expect(rows['@acme/service-extension-twin']?.reason?.code).to.equal('AMBIGUOUS_ENDPOINT');
+    expect((await ask('GET', '/twin')).status).to.equal(404);
+    expect((await ask('GET', '/items/notes', service.admin.token)).body.data).to.have.length(1);
+  });
+
+  it('are told in the audit', async () => {
+    const { body } = await service.request('GET', '/extensions/audit', { token: service.admin.token });
+    const line = body.data.may.find(({ name }: { name: string }) => name === 'service-extension-echo');
+    expect(line.runtime).to.equal('confined');
+    expect(line.sentences).to.include.members(['serves /echo', 'anyone may call it']);
+  });
+});

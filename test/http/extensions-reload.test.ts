@@ -1,0 +1,129 @@
+import { cp, rename, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { packageOf, panel, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const endpoint = { type: 'endpoint', path: 'index.js' } as const;
+const saying = (text: string) =>
+  `export default (router) => router.get('/', (req, res) => res.send(${JSON.stringify(text)}));`;
+
+/** Asks until it is so; answers how many milliseconds that took. */
+async function until(is: () => Promise<boolean>, limit: number): Promise<number> {
+  const started = Date.now();
+  while (!(await is())) {
+    if (Date.now() - started > limit) throw new Error(`it did not happen within ${limit} ms`);
+    await pause(25);
+  }
+  return Date.now() - started;
+}
+
+describe('http: extensions that come while the service runs', function () {
+  this.timeout(60_000);
+  let place: Sketch;
+  let service: InProcess;
+  const get = (path: string) => service.request('GET', path);
+  const answers = (path: string, body: unknown) => async () => (await get(path)).body === body;
+  const names = async () =>
+    (await service.request('GET', '/extensions', { token: service.admin.token })).body.data.map(
+      (one: { name: string }) => one.name,
+    );
+
+  before(async () => {
+    place = await sketchFolder({
+      'local/service-extension-old/package.json': packageOf('service-extension-old', endpoint),
+      'local/service-extension-old/index.js': saying('old'),
+    });
+    service = await startService({
+      env: { EXTENSIONS_PATH: join(place.path, 'local'), EXTENSIONS_AUTO_RELOAD: 'true' },
+    });
+  });
+  after(async () => {
+    await service?.stop();
+    await place?.remove();
+  });
+
+  it('answer within two seconds of being dropped into the folder', async () => {
+    await place.write({
+      'new/package.json': packageOf('service-extension-new', endpoint),
+      'new/index.js': saying('new'),
+    });
+    expect((await get('/new')).status).to.equal(404);
+    await cp(join(place.path, 'new'), join(place.path, 'local/service-extension-new'), { recursive: true });
+    expect(await until(answers('/new', 'new'), 5000)).to.be.below(2000);
+    expect((await get('/old')).body).to.equal('old');
+  });
+
+  it('answer in their new way once their files changed, and not at all once they are gone', async () => {
+    await place.write({ 'local/service-extension-new/index.js': saying('newer') });
+    expect(await until(answers('/new', 'newer'), 5000)).to.be.below(2000);
+    await place.drop('local/service-extension-new');
+    await until(async () => (await get('/new')).status === 404, 5000);
+  });
+
+  it('are loaded when the last of their files has arrived', async () => {
+    await place.write({ 'local/service-extension-slow/index.js': saying('slow') });
+    await until(async () => (await names()).includes('service-extension-slow'), 5000);
+    expect((await get('/slow')).status).to.equal(404);
+    await place.write({ 'local/service-extension-slow/package.json': packageOf('service-extension-slow', endpoint) });
+    await until(answers('/slow', 'slow'), 5000);
+  });
+
+  it('may be links to folders elsewhere, which are watched like others', async () => {
+    await place.write({
+      'work/package.json': packageOf('service-extension-work', endpoint),
+      'work/index.js': saying('one'),
+    });
+    await symlink(join(place.path, 'work'), join(place.path, 'local/service-extension-work'));
+    await until(answers('/work', 'one'), 5000);
+    await place.write({ 'work/index.js': saying('two and more') });
+    await until(answers('/work', 'two and more'), 5000);
+  });
+
+  it('reach the browser as well', async () => {
+    await place.write({
+      'panel/package.json': packageOf('service-extension-panel', panel),
+      'panel/dist/index.js': `export default { id: 'fresh-panel' };`,
+    });
+    await rename(join(place.path, 'panel'), join(place.path, 'local/service-extension-panel'));
+    await until(async () => (await get('/extensions/sources/index.js')).body.includes('fresh-panel'), 5000);
+  });
+
+  it('keep those beside them running, whatever is wrong with them', async () => {
+    await place.write({
+      'local/service-extension-bad/package.json': packageOf('service-extension-bad', endpoint),
+      'local/service-extension-bad/index.js': `throw new Error('no');`,
+      'local/service-extension-worse/package.json': '{',
+    });
+    await until(async () => (await names()).includes('service-extension-worse'), 5000);
+    expect((await get('/old')).body).to.equal('old');
+  });
+});
+
+describe('http: extensions of two processes on one database', function () {
+  this.timeout(60_000);
+
+  it('are loaded again in both, whichever is asked', async () => {
+    const places = await Promise.all([sketchFolder(), sketchFolder()]);
+    const first = await startService({ env: { EXTENSIONS_PATH: places[0].path } });
+    let second: InProcess | undefined;
+    try {
+      second = await startService({ env: { EXTENSIONS_PATH: places[1].path }, database: first.database });
+      for (const one of places) {
+        await one.write({
+          'service-extension-both/package.json': packageOf('service-extension-both', endpoint),
+          'service-extension-both/index.js': saying('both'),
+        });
+      }
+      await first.request('POST', '/extensions/reload', { token: first.admin.token });
+      expect((await first.request('GET', '/both')).body).to.equal('both');
+      const other = second;
+      await until(async () => (await other.request('GET', '/both')).body === 'both', 5000);
+    } finally {
+      await second?.stop();
+      await first.stop();
+      for (const one of places) await one.remove();
+    }
+  });
+});

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import type { Db } from '../../../plugins/database/contract.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type Ground, holder, startGround } from './ground.ts';
+
+describe('the whole query builder', () => {
+  let ground: Ground;
+  let db: Db;
+  let narrow: Db;
+  let knex: Knex;
+  before(async () => {
+    ground = await startGround(
+      [
+        holder({ sql: true, ddl: true }, (host) => void (db = host.db)),
+        { ...holder({ sql: true }, (host) => void (narrow = host.db)), name: 'narrow' },
+      ],
+      { environment: { DB_POOL_MAX: '3' } },
+    );
+    knex = db.builder();
+    await knex.schema.createTable('notes', (table) => {
+      table.increments();
+      table.string('text').unique();
+    });
+  });
+  after(() => ground?.stop());
+  beforeEach(() => ground.database.query('truncate notes'));
+
+  const kept = async () =>
+    (await ground.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
+
+  it('is for those who may run any statement and change tables', async () => {
+    expect((await failureOf<{ code: string }>(() => narrow.builder())).code).to.equal('CAPABILITY_DENIED');
+  });
+
+  it('reads, writes, and runs raw statements', async () => {
+    const [row] = await knex('notes').insert({ text: 'a' }).returning('text');
+    expect(row).to.deep.equal({ text: 'a' });
+    expect(await knex('notes').where({ text: 'a' }).first('text')).to.deep.equal({ text: 'a' });
+    expect((await knex.raw('select ?::int as one', [1])).rows).to.deep.equal([{ one: 1 }]);
+    expect(await knex.schema.hasTable('notes')).to.equal(true);
+  });
+
+  it('runs on the connection of the unit of work it is used in', async () => {
+    await failureOf(
+      db.transaction(async () => {
+        await knex('notes').insert({ text: 'gone' });
+        expect(await knex('notes').count()).to.deep.equal([{ count: '1' }]);
+        throw new Error('on purpose');
+      }),
+    );
+    expect(await kept()).to.deep.equal([]);
+  });
+
+  it('makes its transactions units of work, which whatever happens inside belongs to', async () => {
+    const answer = await knex.transaction(async (trx) => {
+      await trx('notes').insert({ text: 'a' });
+      await db.query(`insert into notes (text) values ('b')`);
+      expect(await kept()).to.deep.equal([]);
+      return 7;
+    });
+    expect([answer, await kept()]).to.deep.equal([7, ['a', 'b']]);
+    const failed = await failureOf(
+      knex.transaction(async (trx) => {
+        await trx('notes').insert({ text: 'c' });
+        throw new Error('on purpose');
+      }),
+    );
+    expect([failed.message, await kept()]).to.deep.equal(['on purpose', ['a', 'b']]);
+  });
+
+  it('hands transactions out that are ended by hand, and runs what it is asked to inside of them', async () => {
+    const trx = await knex.transaction();
+    await trx('notes').insert({ text: 'a' });
+    await db.inside(trx, () => db.query(`insert into notes (text) values ('b')`));
+    await knex('notes').transacting(trx).insert({ text: 'c' });
+    expect([await kept(), trx.isTransaction, trx.isCompleted()]).to.deep.equal([[], true, false]);
+    await trx.commit();
+    expect([await kept(), trx.isCompleted()]).to.deep.equal([['a', 'b', 'c'], true]);
+    expect((await failureOf(trx('notes').insert({ text: 'd' }))).message).to.match(/complete/);
+    expect((await failureOf(db.inside(trx, async () => 1))).message).to.match(/complete/);
+
+    const undone = await knex.transaction();
+    await undone('notes').insert({ text: 'd' });
+    await undone.rollback();
+    expect(await kept()).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('takes back a transaction inside of a transaction alone, with what was to come of it', async () => {
+    const effects: string[] = [];
+    await knex.transaction(async (trx) => {
+      await trx('notes').insert({ text: 'a' });
+      const failed = await failureOf(
+        trx.transaction(async (inner) => {
+          await inner('notes').insert({ text: 'b' });
+          db.afterCommit(() => effects.push('b'));
+          await inner('notes').insert({ text: 'a' });
+        }),
+      );
+      expect((failed as unknown as { code: string }).code).to.equal('23505');
+      await Promise.all(['c', 'd'].map((text) => trx.transaction((inner) => inner('notes').insert({ text }))));
+      db.afterCommit(() => effects.push('a'));
+    });
+    expect([await kept(), effects]).to.deep.equal([['a', 'c', 'd'], ['a']]);
+  });
+
+  it('keeps the level that was asked for, and refuses one that does not exist', async () => {
+    const show = (trx: Knex.Transaction) => trx.raw('show transaction_isolation').then(({ rows }) => rows[0]);
+    const level = await knex.transaction(show, { isolationLevel: 'serializable' });
+    expect(level).to.deep.equal({ transaction_isolation: 'serializable' });
+    expect((await failureOf(knex.transaction(show, { isolationLevel: 'none' as never }))).message).to.match(/none/);
+  });
+
+  it('gives every connection back', async () => {
+    for (let round = 0; round < 5; round++) {
+      await failureOf(knex.raw('select broken'));
+      await failureOf(knex.transaction((trx) => trx.raw('select broken')));
+      await knex.transaction((trx) => trx('notes').select());
+    }
+    await knex.destroy();
+    expect(await knex('notes').select()).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,233 @@
+import { symlink, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { discover, prepareFolders } from '../../../plugins/extensions/discover/discover.ts';
+import { fingerprint } from '../../../plugins/extensions/discover/fingerprint.ts';
+import type { DiscoverDeps } from '../../../plugins/extensions/discover/packages.ts';
+import type { Found } from '../../../plugins/extensions/model.ts';
+import { bundle, endpoint, operation, packageOf, panel, type Sketch, sketchFolder } from './sketch.ts';
+
+const warned: string[] = [];
+const deps: DiscoverDeps = {
+  subjects: { problems: () => [] },
+  settings: { declare: () => ({ problems: [], declaration: {} }) },
+  config: { EXTENSIONS_HOST_CHECK: 'warn' },
+  warn: (name, what) => void warned.push(`${name}: ${what}`),
+  taken: (name) => name === '@tenon/items',
+};
+const short = ({ name, type, local, failure }: Found) =>
+  [name, String(type), local ? 'local' : 'installed', ...(failure ? [failure.code] : [])].join(' ');
+
+describe('extensions: discovery', () => {
+  let place: Sketch;
+  const find = () => discover({ local: join(place.path, 'local'), project: join(place.path, 'project') }, deps);
+  const found = async () => (await find()).map(short);
+  beforeEach(async () => {
+    place = await sketchFolder();
+    warned.length = 0;
+  });
+  afterEach(() => place.remove());
+
+  it('finds nothing where there is nothing', async () => {
+    expect(await found()).to.deep.equal([]);
+  });
+
+  it('finds installed packages by the names of dependencies, before local ones', async () => {
+    await place.write({
+      'project/package.json': {
+        dependencies: {
+          'service-extension-a': '1',
+          '@acme/service-extension-b': '1',
+          '@service/extension-c': '1',
+          koa: '3',
+        },
+        devDependencies: { 'service-extension-no': '1' },
+      },
+      'project/node_modules/service-extension-a/package.json': packageOf('service-extension-a', panel),
+      'project/node_modules/@acme/service-extension-b/package.json': packageOf('@acme/service-extension-b', endpoint),
+      'project/node_modules/service-extension-no/package.json': packageOf('service-extension-no', panel),
+      'local/service-extension-z/package.json': packageOf('service-extension-z', panel),
+    });
+    expect(await found()).to.deep.equal([
+      '@acme/service-extension-b endpoint installed',
+      '@service/extension-c null installed DISCOVERY_FAILED',
+      'service-extension-a panel installed',
+      'service-extension-z panel local',
+    ]);
+    const [b] = await find();
+    expect(b).to.deep.include({ version: '1.0.0', files: { api: join(b?.folder ?? '', 'dist/index.js') } });
+  });
+
+  it('finds package folders by their name, or by the key in their package.json', async () => {
+    await place.write({
+      'local/service-extension-a/package.json': packageOf('@acme/service-extension-a', bundle2()),
+      'local/anything/package.json': packageOf('service-extension-b', operation),
+      'local/@acme/service-extension-c/package.json': packageOf('@acme/service-extension-c', panel),
+      'local/@acme/other/package.json': packageOf('other', panel),
+      'local/a-library/package.json': { name: 'a-library', version: '1.0.0' },
+      'local/broken-library/package.json': '{',
+      'local/notes/readme.txt': 'nothing to see',
+      'local/.hidden/package.json': packageOf('service-extension-hidden', panel),
+      'local/node_modules/package.json': packageOf('service-extension-modules', panel),
+      'local/a-plugin/package.json': packageOf('a-plugin', { type: 'plugin', path: 'index.js' }),
+      'local/service-extension-file': 'a file',
+    });
+    expect(await found()).to.deep.equal([
+      '@acme/service-extension-c panel local',
+      'service-extension-b operation local',
+      '@acme/service-extension-a bundle local',
+    ]);
+    const all = await find();
+    expect(all[1]?.files).to.deep.equal({
+      app: join(place.path, 'local/anything/dist/app.js'),
+      api: join(place.path, 'local/anything/dist/api.js'),
+    });
+    expect(new Set(all.map(({ id }) => id)).size).to.equal(3);
+    expect(all[0]?.id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect((await find()).map(({ id }) => id)).to.deep.equal(all.map(({ id }) => id));
+  });
+
+  it('finds single files by type, the first of .cjs, .mjs and .js', async () => {
+    await place.write({
+      'local/hooks/one/index.js': '',
+      'local/hooks/one/index.cjs': '',
+      'local/endpoints/two/index.mjs': '',
+      'local/operations/three/app.js': '',
+      'local/operations/three/api.mjs': '',
+      'local/operations/four/api.js': '',
+      'local/panels/five/index.js': '',
+      'local/item-views/six/index.js': '',
+      'local/hooks/seven/other.js': '',
+      'local/hooks/.eight/index.js': '',
+      'local/hooks/nine.js': '',
+      'local/themes/ten/index.js': '',
+    });
+    const all = await find();
+    expect(all.map(short)).to.deep.equal([
+      'five panel local',
+      'six item-view local',
+      'one hook local',
+      'seven hook local',
+      'two endpoint local',
+      'four operation local',
+      'three operation local',
+    ]);
+    const files = all.map((one) => Object.values(one.files).map((path) => path.slice(one.folder.length + 1)));
+    expect(files).to.deep.equal([
+      ['index.js'],
+      ['index.js'],
+      ['index.cjs'],
+      [],
+      ['index.mjs'],
+      ['api.js'],
+      ['app.js', 'api.mjs'],
+    ]);
+    for (const one of all) {
+      expect(one).not.to.have.property('version');
+      expect(one).not.to.have.property('manifest');
+    }
+  });
+
+  it('follows links, and says of one that leads nowhere', async () => {
+    await place.write({ 'elsewhere/package.json': packageOf('service-extension-linked', panel), 'local/x': '' });
+    await symlink(join(place.path, 'elsewhere'), join(place.path, 'local/service-extension-linked'));
+    await symlink(join(place.path, 'nowhere'), join(place.path, 'local/service-extension-lost'));
+    await symlink(join(place.path, 'local/service-extension-ring'), join(place.path, 'local/service-extension-ring'));
+    await symlink(join(place.path, 'nowhere'), join(place.path, 'local/whatever'));
+    expect(await found()).to.deep.equal([
+      'service-extension-linked panel local',
+      'service-extension-lost null local DISCOVERY_FAILED',
+      'service-extension-ring null local DISCOVERY_FAILED',
+    ]);
+  });
+
+  it('makes of each broken package a failure of its own', async () => {
+    await place.write({
+      'local/service-extension-a/package.json': '{"name": ',
+      'local/service-extension-b/index.js': '',
+      'local/service-extension-c/package.json': '[]',
+      'local/service-extension-d/package.json': packageOf(
+        '@x/service-extension-d',
+        { type: 'hook' },
+        { version: '2.0.0' },
+      ),
+      'local/service-extension-e/package.json/file': 'a folder',
+      'local/service-extension-f/package.json': packageOf('service-extension-f', panel),
+    });
+    expect(await found()).to.deep.equal([
+      'service-extension-a null local MANIFEST_INVALID',
+      'service-extension-b null local MANIFEST_INVALID',
+      'service-extension-c null local MANIFEST_INVALID',
+      '@x/service-extension-d null local MANIFEST_INVALID',
+      'service-extension-e null local MANIFEST_INVALID',
+      'service-extension-f panel local',
+    ]);
+    expect((await find())[3]).to.deep.include({ version: '2.0.0' });
+  });
+
+  it('has a row for a source that cannot be read at all', async () => {
+    await place.write({ local: 'a file', 'project/package.json': 'no JSON' });
+    expect(await found()).to.deep.equal([
+      '(extension discovery) null local MANIFEST_INVALID',
+      '(local extensions) null local DISCOVERY_FAILED',
+    ]);
+  });
+
+  it('keeps two packages of one name apart', async () => {
+    await place.write({
+      'local/one/package.json': packageOf('service-extension-a', panel),
+      'local/two/package.json': packageOf('service-extension-a', panel),
+    });
+    const all = await find();
+    expect(all.map(({ name }) => name)).to.deep.equal(['service-extension-a', 'service-extension-a']);
+    expect(all[0]?.id).not.to.equal(all[1]?.id);
+  });
+
+  it('lets nobody have the name of a part of the service', async () => {
+    await place.write({ 'local/a/package.json': packageOf('@tenon/items', endpoint), 'local/hooks/b/index.js': '' });
+    expect(await found()).to.deep.equal(['@tenon/items endpoint local MANIFEST_INVALID', 'b hook local']);
+  });
+
+  it('warns of code with full authority that was written for another host', async () => {
+    await place.write({ 'local/a/package.json': packageOf('service-extension-a', { ...endpoint, host: '^10.0.0' }) });
+    expect(await found()).to.deep.equal(['service-extension-a endpoint local']);
+    expect(warned).to.have.length(1);
+  });
+
+  it('makes a folder for each type, and says where it cannot', async () => {
+    const said: string[] = [];
+    const log = { warn: (_what: object, text: string) => void said.push(text) } as never;
+    await prepareFolders(join(place.path, 'new/local'), log);
+    await place.write({ 'new/local/hooks/a/index.js': '' });
+    expect(
+      (await discover({ local: join(place.path, 'new/local'), project: place.path }, deps)).map(short),
+    ).to.deep.equal(['a hook local']);
+    await place.write({ file: '' });
+    await prepareFolders(join(place.path, 'file'), log);
+    expect(said).to.have.length(1);
+  });
+
+  it('gives files that change another revision, and no other ones', async () => {
+    await place.write({
+      'local/a/package.json': packageOf('service-extension-a', panel),
+      'local/a/dist/index.js': '1',
+    });
+    const revision = async () => (await find())[0]?.revision;
+    const first = await revision();
+    await place.write({ 'local/a/node_modules/x/index.js': '', 'local/b.txt': '' });
+    expect(await revision()).to.equal(first);
+    await place.write({ 'local/a/dist/index.js': '22' });
+    const second = await revision();
+    expect(second).not.to.equal(first);
+    await utimes(join(place.path, 'local/a/dist/index.js'), new Date(0), new Date(0));
+    expect(await revision()).not.to.equal(second);
+  });
+
+  it('takes the fingerprint of a folder that contains itself', async () => {
+    await place.write({ 'a/b/file': '' });
+    await symlink(join(place.path, 'a'), join(place.path, 'a/b/again'));
+    expect(await fingerprint(place.path)).to.match(/^[\w-]{16}$/);
+  });
+});
+
+const bundle2 = () => ({ ...bundle, entries: [] });

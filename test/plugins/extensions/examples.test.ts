@@ -1,0 +1,112 @@
+import { cp, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { type Operation, type Operations, operations } from '../../../plugins/operations/contract.ts';
+import { rowsOf } from '../../http/confined-packages.ts';
+import { asAdmin } from '../../http/people.ts';
+import { type Sketched, sketch } from '../../support/plugin.ts';
+import { type InProcess, startService } from '../../support/service.ts';
+
+const EXAMPLES = fileURLToPath(new URL('../../../extensions/examples/', import.meta.url));
+
+describe('extensions: the examples', () => {
+  let stranger: Sketched;
+  let service: InProcess;
+  let registry: Operations;
+
+  before(async function () {
+    this.timeout(120_000);
+    stranger = await sketch([
+      {
+        name: 'runner',
+        stranger: true,
+        manifest: { uses: { operations: '^1.0.0' } },
+        register(host) {
+          registry = host.use({ operations }).operations;
+        },
+      },
+    ]);
+    await cp(EXAMPLES, join(stranger.folder, 'local'), { recursive: true });
+    service = await startService({ env: { EXTENSIONS_PATH: join(stranger.folder, 'local') } });
+    for (const [collection, names] of Object.entries({ articles: ['title', 'slug'], orders: ['state', 'total'] })) {
+      const fields = names.map((field) => ({ field, type: field === 'total' ? 'integer' : 'string' }));
+      await asAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
+    }
+  });
+  after(async () => {
+    await service?.stop();
+    await stranger?.remove();
+  });
+
+  const ask = (method: string, path: string, token?: string) => service.request(method, path, token ? { token } : {});
+  const run = (id: string, options: object, $last: unknown) =>
+    (registry.find(id) as Operation).run({ ...options }, { data: { $last }, caller: null });
+
+  it('all load', async () => {
+    const names = (await readdir(EXAMPLES, { withFileTypes: true })).filter((one) => one.isDirectory());
+    const rows = await rowsOf(service);
+    expect(names).to.have.length(6);
+    for (const { name } of names)
+      expect([rows[name]?.status, rows[name]?.reason], name).to.deep.equal(['loaded', undefined]);
+  });
+
+  it('have sources that are what was built', async () => {
+    for (const name of ['hello', 'rates', 'slugs', 'inventory']) {
+      const [source, built] = await Promise.all(
+        ['src', 'dist'].map((part) => readFile(join(EXAMPLES, `service-extension-${name}`, part, 'index.js'), 'utf8')),
+      );
+      expect(built, name).to.equal(source);
+    }
+  });
+
+  it('hello greets anyone', async () => {
+    expect((await ask('GET', '/hello/Ada?language=de')).body).to.deep.equal({
+      message: 'Hallo, Ada!',
+      signedIn: false,
+    });
+    expect((await ask('GET', '/hello', service.admin.token)).body).to.deep.equal({
+      message: 'Hello, world!',
+      signedIn: true,
+    });
+    expect((await service.request('POST', '/hello', { body: {} })).status).to.equal(405);
+  });
+
+  it('rates asks another service, and says so where it does not answer', async () => {
+    expect((await ask('GET', '/rates/EUR')).status).to.equal(401);
+    expect((await ask('GET', '/rates/euro', service.admin.token)).status).to.equal(400);
+    expect((await ask('GET', '/rates/EUR', service.admin.token)).status).to.equal(502);
+  });
+
+  it('slugs are made, and titles demanded', async () => {
+    expect(await asAdmin(service, 'POST', '/items/articles', { title: 'Ein schöner Tag' })).to.deep.include({
+      slug: 'ein-schoner-tag',
+    });
+    const refused = await service.request('POST', '/items/articles', {
+      token: service.admin.token,
+      body: { slug: 'a' },
+    });
+    expect(refused.status).to.equal(500);
+  });
+
+  it('shout fills a template', async () => {
+    expect(await run('shout', { template: 'hi {{ input.name }}' }, { name: 'ada' })).to.deep.equal({ text: 'HI ADA' });
+  });
+
+  it('shop is three things in one package', async () => {
+    const made = await asAdmin(service, 'POST', '/items/orders', { total: 3 });
+    expect(made.state).to.equal('new');
+    expect((await ask('GET', '/shop-orders', service.admin.token)).body).to.deep.equal([
+      { id: made.id, total: 3, state: 'new' },
+    ]);
+    expect((await ask('GET', '/shop-orders')).status).to.equal(401);
+    expect(await run('shop-total', {}, [{ total: 1 }, { total: 2 }])).to.deep.equal({ total: 3, rows: 2 });
+  });
+
+  it('inventory has the whole service', async () => {
+    const { body } = await ask('GET', '/inventory/collections', service.admin.token);
+    expect(body.data).to.include.members(['articles', 'orders']);
+    expect((await ask('GET', '/inventory/size')).status).to.equal(403);
+    expect((await ask('GET', '/inventory/size', service.admin.token)).body.data.bytes).to.match(/^\d+$/);
+  });
+});

@@ -1,0 +1,371 @@
+import { expect } from 'chai';
+import { createExtensions, type Extensions } from '../../../plugins/extensions/load/extensions.ts';
+import type { Parts } from '../../../plugins/extensions/load/parts.ts';
+import type { Again } from '../../../plugins/extensions/load/plan.ts';
+import { within } from '../../../plugins/extensions/load/within.ts';
+import { type EntryOutcome, type Found, LoadFailure } from '../../../plugins/extensions/model.ts';
+import { createAsReason, recordOf } from '../../../plugins/extensions/records/record.ts';
+
+const log = { info: () => {}, warn: () => {}, error: () => {} } as never;
+
+/** What is on the disk of a test, and what was done with it. */
+class Stage {
+  all: Found[] = [];
+  readonly did: string[] = [];
+  readonly fails = new Map<string, unknown>();
+  readonly ambiguous = new Map<string, LoadFailure>();
+  outcomes: EntryOutcome[] | undefined;
+  state: 'available' | 'unavailable' = 'available';
+  readonly extensions: Extensions;
+
+  constructor(more: Partial<Parts> = {}) {
+    const step = (what: string, name: string) => {
+      this.did.push(`${what} ${name}`);
+      const failure = this.fails.get(`${what} ${name}`);
+      if (failure) throw failure;
+    };
+    const loaded = (name: string) => ({
+      ...(this.outcomes ? { entries: this.outcomes } : {}),
+      remove: async () => step('remove', name),
+    });
+    const parts: Parts = {
+      discover: async () => this.all,
+      loadFull: async ({ name }) => {
+        step('full', name);
+        return loaded(name);
+      },
+      confined: {
+        gate: async (found) => {
+          step('gate', found.name);
+          return found;
+        },
+        load: async (gated) => {
+          const { name } = gated as Found;
+          step('confined', name);
+          return loaded(name);
+        },
+        ambiguous: (all) =>
+          new Map([...this.ambiguous].filter(([id]) => (all as Found[]).filter((one) => one.id === id).length > 0)),
+      },
+      runtime: async () => {
+        this.did.push('runtime');
+        return { state: this.state, posture: null, reason: 'it is switched off' };
+      },
+      settings: (all) => {
+        this.did.push('settings');
+        return new Map(all.filter(({ manifest }) => manifest?.settings).map(({ id }) => [id, { status: 'available' }]));
+      },
+      appBundle: {
+        build: async (halves) => {
+          this.did.push(`app ${halves.map(({ name }) => name).join(',')}`);
+          return { failed: new Map() };
+        },
+        chunk: () => undefined,
+      },
+      log,
+      ...more,
+    };
+    this.extensions = createExtensions(
+      parts,
+      createAsReason((text) => text),
+    );
+  }
+
+  /** Loads, and answers what was done. */
+  async load(again: Again = { failed: true }): Promise<string[]> {
+    this.did.length = 0;
+    await this.extensions.load(again);
+    return [...this.did];
+  }
+
+  states(): string[] {
+    return this.extensions.rows().map(({ found, status, reason }) => `${found.name} ${reason?.code ?? status}`);
+  }
+}
+
+function found(
+  name: string,
+  type: Found['type'],
+  more: { confined?: true; revision?: string; entries?: unknown } = {},
+): Found {
+  const { confined, revision = '1', entries } = more;
+  const manifest = {
+    type,
+    host: '*',
+    path: 'x',
+    ...(confined ? { runtime: 'confined-server' } : {}),
+    ...(entries ? { entries } : {}),
+  };
+  return {
+    id: name,
+    folder: `/x/${name}`,
+    name,
+    local: true,
+    type,
+    version: '1',
+    manifest: manifest as never,
+    files: { api: 'api.js', app: 'app.js' },
+    revision,
+  };
+}
+const confined = true as const;
+
+describe('extensions: loading', () => {
+  it('goes in the order of the conventions', async () => {
+    const stage = new Stage();
+    const entries = [
+      { type: 'hook', name: 'h', source: 's' },
+      { type: 'panel', name: 'p', source: 's' },
+    ];
+    stage.all = [
+      found('cb', 'bundle', { confined, entries }),
+      found('ch', 'hook', { confined }),
+      found('fo', 'operation'),
+      found('ce', 'endpoint', { confined }),
+      found('fb', 'bundle', { entries }),
+      found('co', 'operation', { confined }),
+      found('p', 'panel'),
+      found('fe', 'endpoint'),
+      found('fh', 'hook'),
+      found('app-only', 'bundle', { entries: [entries[1]] }),
+    ];
+    expect(await stage.load()).to.deep.equal([
+      'settings',
+      'runtime',
+      'gate cb',
+      'gate ch',
+      'gate ce',
+      'gate co',
+      'full fh',
+      'full fe',
+      'full fo',
+      'full fb',
+      'confined co',
+      'confined ce',
+      'confined ch',
+      'confined cb',
+      'app cb,fo,fb,co,p,app-only',
+    ]);
+    expect(stage.extensions.runtime()).to.deep.equal({ state: 'available', posture: null });
+  });
+
+  it('does not ask for the confined runtime where nothing needs it', async () => {
+    const stage = new Stage();
+    stage.all = [found('a', 'hook')];
+    expect(await stage.load()).not.to.include('runtime');
+    expect(stage.extensions.runtime()).to.deep.equal({ state: 'not-required', posture: null });
+  });
+
+  it('fails every confined one where there is no runtime, and none of the others', async () => {
+    const stage = new Stage();
+    stage.state = 'unavailable';
+    stage.all = [found('a', 'hook', { confined }), found('b', 'hook')];
+    expect(await stage.load()).to.deep.equal(['settings', 'runtime', 'full b', 'app ']);
+    expect(stage.states()).to.deep.equal(['a VALIDATION_INCOMPLETE', 'b loaded']);
+    expect(stage.extensions.rows()[0]?.reason?.detail).to.match(/^it is switched off\. .*EXTENSIONS_SANDBOX/);
+    expect(recordOf(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
+  });
+
+  it('makes of each failure one of that extension alone, by its code or as unknown', async () => {
+    const stage = new Stage();
+    stage.all = ['a', 'b', 'c', 'd'].map((name) => found(name, 'operation', name < 'c' ? {} : { confined }));
+    stage.fails.set('full a', new LoadFailure('REGISTRATION_FAILED', 'no'));
+    stage.fails.set('full b', new Error('something'));
+    stage.fails.set('gate c', new Error('something'));
+    stage.fails.set('confined d', new LoadFailure('OPERATION_COLLISION', 'taken'));
+    expect((await stage.load()).at(-1)).to.equal('app ');
+    expect(stage.states()).to.deep.equal([
+      'a REGISTRATION_FAILED',
+      'b UNKNOWN',
+      'c VALIDATION_INCOMPLETE',
+      'd OPERATION_COLLISION',
+    ]);
+  });
+
+  it('keeps what did not change, loads what did, and tries again what failed', async () => {
+    const stage = new Stage();
+    stage.all = [
+      found('a', 'hook', { confined }),
+      found('b', 'endpoint', { confined }),
+      found('c', 'hook', { confined }),
+    ];
+    stage.fails.set('confined c', new LoadFailure('EVENT_INVALID', 'no'));
+    await stage.load();
+    stage.fails.clear();
+    stage.all = [
+      found('a', 'hook', { confined }),
+      found('b', 'endpoint', { confined, revision: '2' }),
+      stage.all[2] as Found,
+    ];
+    expect(await stage.load()).to.deep.equal([
+      'settings',
+      'runtime',
+      'gate b',
+      'gate c',
+      'remove b',
+      'confined b',
+      'confined c',
+      'app ',
+    ]);
+    expect(stage.states()).to.deep.equal(['a loaded', 'b loaded', 'c loaded']);
+    stage.all = stage.all.slice(1);
+    expect(await stage.load()).to.deep.equal(['settings', 'runtime', 'remove a', 'app ']);
+    expect(await stage.load({ names: ['b'] }))
+      .to.include.members(['gate b', 'remove b', 'confined b'])
+      .and.not.include('gate c');
+  });
+
+  it('answers what came and what went', async () => {
+    const stage = new Stage();
+    stage.all = [found('a', 'hook'), found('b', 'hook')];
+    expect(await stage.extensions.load()).to.deep.equal({ added: ['a', 'b'], removed: [] });
+    stage.all = [found('b', 'hook', { revision: '2' }), found('c', 'hook')];
+    expect(await stage.extensions.load()).to.deep.equal({ added: ['b', 'c'], removed: ['a', 'b'] });
+    expect(await stage.extensions.load({ names: ['b'] })).to.deep.equal({ added: [], removed: [] });
+  });
+
+  it('loads those of one name together, since what they added is known by it', async () => {
+    const stage = new Stage();
+    const twin = { ...found('a', 'hook'), id: 'twin' };
+    stage.all = [found('a', 'hook'), twin, found('b', 'hook')];
+    await stage.load();
+    stage.all = [found('a', 'hook'), found('b', 'hook')];
+    expect(await stage.load()).to.deep.equal(['settings', 'remove a', 'remove a', 'full a', 'app ']);
+  });
+
+  it('registers confined ones anew, without another gate, when full authority comes or goes', async () => {
+    const stage = new Stage();
+    stage.all = [found('a', 'endpoint', { confined })];
+    await stage.load();
+    stage.all = [...stage.all, found('b', 'endpoint')];
+    expect(await stage.load()).to.deep.equal(['settings', 'runtime', 'remove a', 'full b', 'confined a', 'app ']);
+    stage.all = [...stage.all, found('c', 'panel')];
+    expect(await stage.load()).not.to.include('remove a');
+  });
+
+  it('fails those that cannot be told apart, also one that runs, until one of them leaves', async () => {
+    const stage = new Stage();
+    stage.all = [found('a', 'endpoint', { confined })];
+    await stage.load();
+    stage.all = [...stage.all, { ...found('b', 'endpoint', { confined }) }];
+    for (const id of ['a', 'b']) stage.ambiguous.set(id, new LoadFailure('AMBIGUOUS_ENDPOINT', 'twice'));
+    expect(await stage.load()).to.deep.equal(['settings', 'runtime', 'gate b', 'remove a', 'app ']);
+    expect(stage.states()).to.deep.equal(['a AMBIGUOUS_ENDPOINT', 'b AMBIGUOUS_ENDPOINT']);
+    stage.ambiguous.clear();
+    stage.all = stage.all.slice(1);
+    await stage.load();
+    expect(stage.states()).to.deep.equal(['b loaded']);
+  });
+
+  it('tries a bundle again of which an entry failed', async () => {
+    const stage = new Stage();
+    const entries = [{ type: 'hook', name: 'h', source: 's' }];
+    stage.all = [found('a', 'bundle', { confined, entries })];
+    stage.outcomes = [{ name: 'h', type: 'hook', status: 'failed', reason: { code: 'EVENT_INVALID', detail: 'no' } }];
+    await stage.load();
+    expect(stage.states()).to.deep.equal(['a EVENT_INVALID']);
+    stage.outcomes = [{ name: 'h', type: 'hook', status: 'loaded' }];
+    await stage.load();
+    expect(stage.states()).to.deep.equal(['a loaded']);
+  });
+
+  it('because a folder changed does not try again what can only fail again', async () => {
+    const stage = new Stage();
+    stage.all = ['a', 'b', 'c', 'd'].map((name) => found(name, 'endpoint', { confined }));
+    stage.fails.set('gate a', new LoadFailure('TIMEOUT', 'slow'));
+    stage.fails.set('confined b', new LoadFailure('ROUTE_COLLISION', 'taken'));
+    await stage.load();
+    stage.extensions.failed('c', new LoadFailure('RUNTIME_CRASHED', 'five times'));
+    expect(await stage.load({})).to.deep.equal(['settings', 'runtime', 'gate b', 'confined b', 'app ']);
+    expect(stage.states()).to.deep.equal(['a TIMEOUT', 'b ROUTE_COLLISION', 'c RUNTIME_CRASHED', 'd loaded']);
+    expect(await stage.load({ names: ['c'] }))
+      .to.include('gate c')
+      .and.not.include('gate a');
+    expect(stage.states()).to.deep.equal(['a TIMEOUT', 'b ROUTE_COLLISION', 'c loaded', 'd loaded']);
+    expect(await stage.load())
+      .to.include.members(['gate a', 'gate b'])
+      .and.not.include('gate c');
+  });
+
+  it('shows what failed later, until it recovers or is loaded again', async () => {
+    const stage = new Stage();
+    stage.all = [found('a', 'hook', { confined }), found('b', 'hook', { confined })];
+    await stage.load();
+    stage.extensions.failed('a', new LoadFailure('RUNTIME_CRASHED', 'five times'));
+    stage.extensions.failed('b', new LoadFailure('RUNTIME_CRASHED', 'five times'));
+    expect(stage.states()).to.deep.equal(['a RUNTIME_CRASHED', 'b RUNTIME_CRASHED']);
+    stage.extensions.recovered('b');
+    expect(stage.states()).to.deep.equal(['a RUNTIME_CRASHED', 'b loaded']);
+    expect(await stage.load())
+      .to.include.members(['gate a', 'remove a', 'confined a'])
+      .and.not.include('gate b');
+    expect(stage.states()).to.deep.equal(['a loaded', 'b loaded']);
+  });
+
+  it('loads once at a time, and survives what nobody expected', async () => {
+    let running = 0;
+    let most = 0;
+    const stage = new Stage({
+      discover: async () => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running--;
+        if (most > 0 && stage.all.length === 0) throw new Error('the disk is gone');
+        return stage.all;
+      },
+    });
+    stage.all = [found('a', 'hook')];
+    await Promise.all([stage.extensions.load(), stage.extensions.load(), stage.extensions.load()]);
+    expect(most).to.equal(1);
+    stage.all = [];
+    expect(await stage.extensions.load()).to.deep.equal({ added: [], removed: [] });
+    expect(stage.states()).to.deep.equal(['a loaded']);
+  });
+
+  it('takes everything away at the end, last in first out, also where that fails', async () => {
+    const stage = new Stage();
+    stage.all = [found('a', 'hook'), found('b', 'hook')];
+    stage.fails.set('remove b', new Error('no'));
+    await stage.load();
+    stage.did.length = 0;
+    await stage.extensions.stop();
+    expect(stage.did).to.deep.equal(['remove b', 'remove a']);
+    expect(await stage.load()).to.deep.equal([]);
+  });
+
+  it('has a row of its own for the code of all browsers', async () => {
+    const failure = new LoadFailure('BUNDLE_BUILD_FAILED', 'no bundler');
+    const stage = new Stage({
+      appBundle: { build: async () => ({ failed: new Map(), failure }), chunk: () => undefined },
+    });
+    stage.all = [found('a', 'panel')];
+    await stage.load();
+    expect(stage.states()).to.deep.equal(['a discovered', '(app bundle) BUNDLE_BUILD_FAILED']);
+    expect(recordOf(stage.extensions.rows()[1] as never)).to.include({ type: null, local: false, status: 'failed' });
+  });
+
+  it('shows settings of those that declare some', async () => {
+    const stage = new Stage();
+    const one = found('a', 'panel');
+    stage.all = [{ ...one, manifest: { ...one.manifest, settings: {} } as never }, found('b', 'panel')];
+    await stage.load();
+    expect(stage.extensions.rows().map(({ settings }) => settings)).to.deep.equal([{ status: 'available' }, undefined]);
+  });
+
+  it('waits for nobody for ever, and takes away what comes too late', async () => {
+    let finish = (_value: string) => {};
+    const late: string[] = [];
+    const slow = within(
+      5,
+      'REGISTRATION_FAILED',
+      () => new Promise<string>((resolve) => (finish = resolve)),
+      (value) => void late.push(value),
+    );
+    const failure = await slow.catch((error: LoadFailure) => error);
+    expect(failure).to.include({ code: 'REGISTRATION_FAILED' });
+    finish('late');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(late).to.deep.equal(['late']);
+    expect(await within(1000, 'UNKNOWN', async () => 'soon')).to.equal('soon');
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import type { LoadFailure, Mount } from '../../../plugins/extensions/model.ts';
+import { createMounts, type MountTable } from '../../../plugins/extensions/mounts.ts';
+
+describe('extensions: mounts', () => {
+  let warned: string[];
+  let mounts: MountTable;
+  let answered: string[];
+  beforeEach(() => {
+    warned = [];
+    answered = [];
+    mounts = createMounts(() => new Set(['items', 'users']), {
+      warn: (_what: unknown, text: string) => void warned.push(text),
+    } as never);
+  });
+
+  const mount = (path: string, owner: string, more: Partial<Mount> = {}): Mount => ({
+    path,
+    owner,
+    confined: false,
+    handle: async () => void answered.push(owner),
+    ...more,
+  });
+  const ask = async (path: string) => {
+    answered = [];
+    await mounts.layer.handle({ path } as never, async () => void answered.push('nobody'));
+    return answered.join(' ');
+  };
+  const codeOf = (run: () => unknown): string => {
+    try {
+      run();
+    } catch (error) {
+      return (error as LoadFailure).code;
+    }
+    return 'none';
+  };
+
+  it('lead requests to who answers there, without regard to case', async () => {
+    mounts.add(mount('/Hello', 'a'));
+    mounts.add(mount('/@acme/hello', 'b'));
+    expect(await ask('/hello')).to.equal('a');
+    expect(await ask('/HELLO/more/of/it')).to.equal('a');
+    expect(await ask('/@acme/hello/x')).to.equal('b');
+    expect(await ask('/%40ACME/hello')).to.equal('b');
+    for (const path of ['/', '', '//hello', '/hell', '/hellos', '/@acme', '/@other/hello', '/%E0%A4%A', '/x/hello']) {
+      expect(await ask(path), path).to.equal('nobody');
+    }
+  });
+
+  it('let two with full authority share a place, the first one first', async () => {
+    const passing = mount('/a', 'one', {
+      handle: async (_ctx, next) => {
+        answered.push('one');
+        await next();
+      },
+    });
+    const remove = mounts.add(passing);
+    mounts.add(mount('/A', 'two'));
+    expect(warned).to.have.length(1);
+    expect(await ask('/a')).to.equal('one two');
+    remove();
+    expect(await ask('/a')).to.equal('two');
+    remove();
+    expect(await ask('/a')).to.equal('two');
+  });
+
+  it('refuse a confined one wherever somebody is, and leave the others as they are', async () => {
+    mounts.add(mount('/a', 'one'));
+    const remove = mounts.add(mount('/b', 'two', { confined: true }));
+    for (const path of ['/A', '/b', '/items', '/Users', '/items/x']) {
+      expect(
+        codeOf(() => mounts.add(mount(path, 'three', { confined: true }))),
+        path,
+      ).to.equal('ROUTE_COLLISION');
+    }
+    expect([await ask('/a'), await ask('/b')]).to.deep.equal(['one', 'two']);
+    remove();
+    expect(await ask('/b')).to.equal('nobody');
+    mounts.add(mount('/b', 'three', { confined: true }));
+    expect(await ask('/b')).to.equal('three');
+  });
+
+  it('let full authority stand behind the product, and say so', async () => {
+    mounts.add(mount('/items', 'one'));
+    expect(warned[0]).to.match(/"items" is taken/);
+    expect(await ask('/items/a/b')).to.equal('one');
+  });
+});

@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { rowOf, type Slot } from '../../../plugins/extensions/load/slot.ts';
+import { type EntryOutcome, type Found, LoadFailure } from '../../../plugins/extensions/model.ts';
+import { createAsReason, recordOf } from '../../../plugins/extensions/records/record.ts';
+import { redactDetail, redactGateDetail } from '../../../plugins/extensions/records/redact.ts';
+
+const asReason = createAsReason((text) => text.replaceAll('hunter2hunter2', '<redacted>'));
+const nothing = (text: string) => text;
+const found = (more: Partial<Found>): Found => ({
+  id: 'id',
+  folder: '/srv/extensions/my-folder',
+  name: 'service-extension-a',
+  local: true,
+  type: 'endpoint',
+  version: '1.0.0',
+  files: {},
+  revision: '',
+  ...more,
+});
+const manifest = { type: 'endpoint', host: '^1.0.0', path: 'dist/index.js' } as const;
+const record = (slot: Slot, since?: LoadFailure) => recordOf(rowOf(slot, asReason, since));
+
+describe('extensions: records', () => {
+  const forClients = {
+    bundle: null,
+    schema: { type: 'endpoint', local: true, version: '1.0.0' },
+    meta: { id: 'id', source: 'local', enabled: true, folder: 'my-folder', bundle: null },
+  };
+
+  it('have the members of the specification, and those that other clients know; nothing that does not apply', () => {
+    expect(record({ found: found({ manifest }) })).to.deep.equal({
+      id: 'id',
+      name: 'service-extension-a',
+      type: 'endpoint',
+      local: true,
+      status: 'loaded',
+      version: '1.0.0',
+      ...forClients,
+    });
+  });
+
+  it('show of confined ones what they declare, also of failed ones', () => {
+    const capabilities = { log: true };
+    const declared = { ...manifest, runtime: 'confined-server', capabilities, stateful: true } as const;
+    const failure = new LoadFailure('ROUTE_COLLISION', 'another extension answers there');
+    const { bundle: _b, schema: _s, meta: _m, ...own } = record({ found: found({ manifest: declared }), failure });
+    expect(own).to.deep.equal({
+      id: 'id',
+      name: 'service-extension-a',
+      type: 'endpoint',
+      local: true,
+      status: 'failed',
+      version: '1.0.0',
+      runtime: 'confined-server',
+      capabilities,
+      stateful: true,
+      reason: {
+        code: 'ROUTE_COLLISION',
+        detail: 'another extension answers there. Rename it, or remove the other one.',
+      },
+    });
+  });
+
+  it('have no type where that could not be read, and no version where there is none', () => {
+    const { version: _v, ...rest } = found({ type: null });
+    const failure = new LoadFailure('MANIFEST_INVALID', 'package.json is not JSON. Correct it.');
+    expect(record({ found: rest, failure })).to.deep.include({
+      type: null,
+      status: 'failed',
+      schema: null,
+      reason: { code: 'MANIFEST_INVALID', detail: 'package.json is not JSON. Correct it.' },
+    });
+    expect(record({ found: rest, failure })).not.to.have.any.keys('version', 'runtime', 'settings', 'entries');
+  });
+
+  it('say `discovered` of those for the browser, and show the settings of those that have some', () => {
+    const settings = { status: 'available' } as const;
+    expect(record({ found: found({ type: 'panel' }), settings })).to.deep.include({ status: 'discovered', settings });
+    const appFailure = new LoadFailure('BUNDLE_BUILD_FAILED', 'it cannot be bundled');
+    expect(record({ found: found({ type: 'panel' }), appFailure })).to.deep.include({ status: 'failed' });
+    const half = record({ found: found({ type: 'operation' }), appFailure });
+    expect(half).to.deep.include({ status: 'partial' });
+    expect(half.reason).to.include({ code: 'BUNDLE_BUILD_FAILED' });
+  });
+
+  describe('of bundles', () => {
+    const entries = [
+      { type: 'endpoint', name: 'a', source: 'a.js', capabilities: { log: true } },
+      { type: 'hook', name: 'b', source: 'b.js' },
+      { type: 'panel', name: 'c', source: 'c.js' },
+    ] as const;
+    const path = { app: 'app.js', api: 'api.js' };
+    const full = found({ type: 'bundle', manifest: { type: 'bundle', host: '*', path, entries } });
+    const confined = found({
+      type: 'bundle',
+      manifest: { type: 'bundle', host: '*', path, entries, runtime: 'confined-server' },
+    });
+    const bad = (name: string, type: string): EntryOutcome => ({
+      name,
+      type,
+      status: 'failed',
+      reason: { code: 'ROUTE_COLLISION', detail: 'taken' },
+    });
+    const loaded = (...outcomes: EntryOutcome[]) => ({ entries: outcomes, remove: async () => {} });
+    const good = (name: string, type: string): EntryOutcome => ({ name, type, status: 'loaded' });
+
+    it('with full authority name their entries', () => {
+      expect(record({ found: full, loaded: loaded() })).to.deep.include({
+        status: 'loaded',
+        entries: entries.map(({ name, type }) => ({ name, type })),
+      });
+    });
+
+    it('that are confined say what became of each entry', () => {
+      const shown = record({ found: confined, loaded: loaded(bad('a', 'endpoint'), good('b', 'hook')) });
+      expect(shown).to.deep.include({
+        status: 'partial',
+        entries: [
+          {
+            name: 'a',
+            type: 'endpoint',
+            status: 'failed',
+            reason: { code: 'ROUTE_COLLISION', detail: 'taken. Rename it, or remove the other one.' },
+            capabilities: { log: true },
+          },
+          { name: 'b', type: 'hook', status: 'loaded' },
+          { name: 'c', type: 'panel', status: 'loaded' },
+        ],
+      });
+      expect(shown).not.to.have.any.keys('reason', 'capabilities');
+    });
+
+    it('are loaded where all entries of the server are, and failed where none is', () => {
+      expect(record({ found: confined, loaded: loaded(good('a', 'endpoint'), good('b', 'hook')) }).status).to.equal(
+        'loaded',
+      );
+      const failed = record({ found: confined, loaded: loaded(bad('a', 'endpoint'), bad('b', 'hook')) });
+      expect(failed.status).to.equal('failed');
+      expect(failed.reason).to.include({ code: 'ROUTE_COLLISION' });
+      const gate = record({ found: confined, failure: new LoadFailure('CRASH', 'it died'), byGate: true });
+      expect((gate.entries as EntryOutcome[]).map(({ status }) => status)).to.deep.equal([
+        'failed',
+        'failed',
+        'loaded',
+      ]);
+    });
+
+    it('fail as a whole when their process is given up later', () => {
+      const slot = { found: confined, loaded: loaded(good('a', 'endpoint'), good('b', 'hook')) };
+      const shown = record(slot, new LoadFailure('RUNTIME_CRASHED', 'it crashed five times'));
+      expect([shown.status, (shown.reason as { code: string }).code]).to.deep.equal(['failed', 'RUNTIME_CRASHED']);
+    });
+  });
+});
+
+describe('extensions: details of reasons', () => {
+  const cases: readonly [string, string, string][] = [
+    ['an absolute path', 'no file at /srv/app/dist/index.js.', 'no file at <path>.'],
+    ['a path of one part', 'cannot read "/etc"', 'cannot read "<path>"'],
+    ['a relative path', "Cannot find module './lib/a.js'", "Cannot find module '<path>'"],
+    ['a path without a dot', 'in src/index.js:3:4', 'in <path>'],
+    ['a drive', 'at C:\\Users\\me\\a.js failed', 'at <path> failed'],
+    ['an address of a file', 'at file:///srv/a.js:1', 'at <path>'],
+    [
+      'the rest of an address',
+      'to https://api.example.com/v1/secret failed',
+      'to https://api.example.com/<path> failed',
+    ],
+    ['what looks like a token', 'key abcdefghijklmnopqrstuvwx12 bad', 'key <redacted> bad'],
+    ['several lines', 'a\n   at b\t c', 'a at b c'],
+    ['a scoped package', 'of @acme/service-extension-chat-notify too', 'of @acme/service-extension-chat-notify too'],
+    ['a long name', 'by service-extension-chat-notify-and-more too', 'by service-extension-chat-notify-and-more too'],
+    ['a setting', 'raise EXTENSIONS_SANDBOX_MAX_ARTIFACT now', 'raise EXTENSIONS_SANDBOX_MAX_ARTIFACT now'],
+  ];
+  for (const [what, detail, shown] of cases) {
+    it(`say of ${what} what may be said`, () => {
+      expect(redactDetail(detail, nothing)).to.equal(shown);
+    });
+  }
+
+  it('hold nothing of the environment, and are cut', () => {
+    expect(asReason({ code: 'UNKNOWN', detail: 'with hunter2hunter2 in it' }, false).detail).to.equal(
+      'with <redacted> in it',
+    );
+    expect(redactDetail('word '.repeat(200), nothing)).to.have.length(300);
+    for (const code of ['VALIDATION_INCOMPLETE', 'BUNDLE_BUILD_FAILED']) {
+      expect(asReason({ code, detail: 'word '.repeat(200) }, false).detail.length).to.be.at.most(300);
+    }
+  });
+
+  it('of the gate may name a file of the package, and say nothing where they name another one', () => {
+    expect(redactGateDetail('src/index.js imports node:fs', nothing)).to.equal('src/index.js imports node:fs');
+    for (const text of ['found /etc/passwd', 'found ../../a.js', 'at C:\\a', 'at file:///a', 'in src/../../a']) {
+      expect(redactGateDetail(text, nothing), text).to.match(/^The package could not be validated/);
+    }
+  });
+});

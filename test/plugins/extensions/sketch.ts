@@ -1,0 +1,52 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** Files by path; objects are written as JSON. */
+export type Files = Readonly<Record<string, unknown>>;
+
+export interface Sketch {
+  readonly path: string;
+  write(files: Files): Promise<void>;
+  drop(...paths: string[]): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** A temporary folder with these files. */
+export async function sketchFolder(files: Files = {}): Promise<Sketch> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), 'tenon-extensions-')));
+  const write = async (more: Files) => {
+    for (const [name, content] of Object.entries(more)) {
+      await mkdir(dirname(join(path, name)), { recursive: true });
+      await writeFile(join(path, name), typeof content === 'string' ? content : JSON.stringify(content));
+    }
+  };
+  await write(files);
+  return {
+    path,
+    write,
+    async drop(...paths) {
+      for (const one of paths) await rm(join(path, one), { recursive: true, force: true });
+    },
+    remove: () => rm(path, { recursive: true, force: true }),
+  };
+}
+
+/** A package.json with this manifest. */
+export const packageOf = (name: string, manifest: object, more: object = {}): object => ({
+  name,
+  version: '1.0.0',
+  type: 'module',
+  ...more,
+  'service:extension': { host: '^1.0.0', ...manifest },
+});
+
+export const endpoint = { type: 'endpoint', path: 'dist/index.js', source: 'src/index.js' } as const;
+export const panel = { type: 'panel', path: 'dist/index.js', source: 'src/index.js' } as const;
+export const operation = {
+  type: 'operation',
+  path: { app: 'dist/app.js', api: 'dist/api.js' },
+  source: { app: 'src/app.js', api: 'src/api.js' },
+} as const;
+export const bundle = { type: 'bundle', path: { app: 'dist/app.js', api: 'dist/api.js' } } as const;
+export const confined = { runtime: 'confined-server' } as const;

@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { type Cgroups, openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
+import { openV2 } from '../../../sandbox/host/launch/cgroups/v2.ts';
+import { ownV1, ownV2, readFacts } from '../../../sandbox/host/launch/cgroups/where.ts';
+import { MIB, until } from './launching.ts';
+
+const OLDER = {
+  mounts: [
+    '31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755',
+    '32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct',
+    '35 31 0:32 /docker/abc /sys/fs/cgroup/memory rw,relatime master:9 - cgroup cgroup rw,memory',
+    '41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw,nsdelegate',
+  ].join('\n'),
+  groups: '4:memory:/docker/abc/inner\n2:cpu,cpuacct:/a:b\n1:name=systemd:/\n0::/user.slice/x.scope\n',
+};
+
+describe('confinement: where this process is among the control groups', () => {
+  it('is found for each controller of the older hierarchy', () => {
+    expect(ownV1(OLDER, 'cpu')).to.equal('/sys/fs/cgroup/cpu,cpuacct/a:b');
+    expect(ownV1(OLDER, 'pids')).to.equal(null);
+  });
+
+  it('is counted from what is mounted, in a container', () => {
+    expect(ownV1(OLDER, 'memory')).to.equal('/sys/fs/cgroup/memory/inner');
+    expect(ownV1({ ...OLDER, groups: '4:memory:/docker/other' }, 'memory')).to.equal(null);
+  });
+
+  it('is found in the newer hierarchy', () => {
+    expect(ownV2(OLDER)).to.equal('/sys/fs/cgroup/unified/user.slice/x.scope');
+    expect(ownV2({ mounts: '', groups: '' })).to.equal(null);
+  });
+});
+
+describe('confinement: control groups', () => {
+  let cgroups: Cgroups | null;
+
+  before(async () => {
+    cgroups = await openCgroups();
+  });
+  after(() => cgroups?.close());
+
+  const inGroup = (doors: readonly string[], code: string) => {
+    const joining = 'for door do shift; [ "$door" = -- ] && break; echo $$ > "$door"; done; exec "$@"';
+    return spawn('/bin/sh', ['-c', joining, 'sh', ...doors, '--', '/bin/sh', '-c', code], { stdio: 'ignore' });
+  };
+
+  it('kill what is inside before they go', async () => {
+    const group = cgroups?.make({ memory: 64 * MIB, tasks: 8 });
+    if (group === undefined) return;
+    const child = inGroup(group.doors, 'sleep 600 & sleep 600');
+    const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
+    await until(() => group.tasks() === 3);
+    expect(await group.remove()).to.equal(true);
+    expect(await ended).to.equal('SIGKILL');
+    expect(group.doors.filter((door) => existsSync(dirname(door)))).to.deep.equal([]);
+    expect(await group.remove()).to.equal(true);
+  });
+
+  it('count what they refused', async () => {
+    const group = cgroups?.make({ memory: 64 * MIB, tasks: 2 });
+    if (group === undefined) return;
+    const child = inGroup(group.doors, 'sleep 0.01 & sleep 0.01 & sleep 0.01 & wait');
+    await new Promise((resolve) => child.once('exit', resolve));
+    expect(group.counters().refused).to.be.above(0);
+    await group.remove();
+  });
+
+  it('are those of two launchers in one process', async () => {
+    const other = await openCgroups();
+    const group = cgroups?.make({ memory: 64 * MIB, tasks: 8 });
+    const third = await openCgroups();
+    expect((group?.doors ?? []).every((door) => existsSync(door))).to.equal(true);
+    await Promise.all([group?.remove(), other?.close(), third?.close()]);
+  });
+
+  it('of dead services are removed, with those of the same process id', async () => {
+    const own = cgroups?.make({ memory: 64 * MIB, tasks: 8 });
+    if (own === undefined) return;
+    const base = dirname(dirname(dirname(own.doors[0] as string)));
+    await own.remove();
+    const counted = readlinkSync('/proc/self/ns/pid').match(/\d+/)?.[0];
+    const names = ['tenon-4194305-1', `tenon-${process.pid}-99999`].map((name) => `${name}-${counted}`);
+    const dead = names.map((name) => join(base, name));
+    const elsewhere = join(base, 'tenon-4194305-1-1');
+    for (const folder of [...dead, elsewhere]) mkdirSync(join(folder, '1'), { recursive: true });
+    const next = await openCgroups();
+    await next?.close();
+    const isThere = existsSync(elsewhere);
+    for (const folder of [join(elsewhere, '1'), elsewhere]) rmdirSync(folder);
+    expect(dead.filter((folder) => existsSync(folder))).to.deep.equal([]);
+    expect(isThere, 'that of a service whose process ids mean something else').to.equal(true);
+  });
+});
+
+describe('confinement: the newer hierarchy', () => {
+  /** Where memory is bound to the older hierarchy, another controller stands in: moving, handing on, undoing are the same. */
+  const controllers = () => {
+    const own = ownV2(readFacts());
+    const has = own === null ? [] : readFileSync(join(own, 'cgroup.controllers'), 'utf8').trim().split(' ');
+    return has.includes('memory') ? ['memory', 'pids'] : has.slice(0, 1).filter(Boolean);
+  };
+
+  it('is not taken without the controllers for memory and tasks', async () => {
+    if (controllers().includes('memory')) return;
+    expect(await openV2()).to.equal(null);
+  });
+
+  it('gives groups that can be joined, killed and removed, and nothing stays', async () => {
+    const needed = controllers();
+    const own = ownV2(readFacts());
+    const cgroups = needed.length === 0 ? null : await openV2(readFacts(), needed);
+    if (cgroups === null || own === null) return;
+    const group = cgroups.make({ memory: 64 * MIB, tasks: 8 });
+    const child = spawn('/bin/sleep', ['600'], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
+    group.join(child.pid as number);
+    const door = group.doors[0] as string;
+    expect(readFileSync(door, 'utf8').trim()).to.equal(String(child.pid));
+    group.kill();
+    expect(await ended).to.equal('SIGKILL');
+    expect(await group.remove()).to.equal(true);
+    await cgroups.close();
+    expect(readdirSync(own).filter((name) => name.startsWith(`tenon-${process.pid}`))).to.deep.equal([]);
+  });
+
+  it('is handed on from a group in which nobody but the service is, which steps aside and back', async () => {
+    const needed = controllers();
+    const own = ownV2(readFacts());
+    const cgroups = needed.length === 0 ? null : await openV2(readFacts(), needed);
+    if (cgroups === null || own === null) return;
+    await cgroups.close();
+    const unit = join(own, `tenon-test-${process.pid}`);
+    mkdirSync(unit);
+    const code = `
+      import { openV2 } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/v2.ts', import.meta.url).href)};
+      import { ownV2, readFacts } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/where.ts', import.meta.url).href)};
+      const before = ownV2(readFacts());
+      const cgroups = await openV2(readFacts(), ${JSON.stringify(needed)});
+      const group = cgroups.make({ memory: 67108864, tasks: 8 });
+      const during = ownV2(readFacts());
+      const second = await openV2(readFacts(), ${JSON.stringify(needed)});
+      await second.close();
+      await group.remove();
+      await cgroups.close();
+      console.log(JSON.stringify({ before, during, after: ownV2(readFacts()), mechanic: second.mechanic }));`;
+    const script = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"';
+    const child = spawn('/bin/sh', ['-c', script, 'sh', unit, process.execPath, '--input-type=module', '-e', code]);
+    let text = '';
+    child.stdout.on('data', (bytes) => {
+      text += bytes;
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+    const found = JSON.parse(text);
+    expect(readdirSync(unit).filter((name) => name.startsWith('tenon-'))).to.deep.equal([]);
+    rmdirSync(unit);
+    expect(found).to.deep.include({ before: unit, after: unit, mechanic: 'cgroup-v2' });
+    expect(dirname(found.during)).to.equal(unit);
+  });
+});

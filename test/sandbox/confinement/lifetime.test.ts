@@ -1,0 +1,192 @@
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
+import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
+import { childrenOf, innermost, statusLine } from '../../../sandbox/host/launch/proc.ts';
+import type { Started } from '../../../sandbox/host/launch/start.ts';
+import type { Posture } from '../../../sandbox/host/posture/posture.ts';
+import { type Answer, valueIn } from '../../../sandbox/host/posture/talk.ts';
+import { isLinux, launching, launchProbe, MIB, until } from './launching.ts';
+import { serve } from './serving.ts';
+
+const isGone = (pid: number) => ['', 'Z'].includes(statusLine(pid, 'State').slice(0, 1));
+const treeOf = (pid: number) => [...new Set([pid, ...childrenOf(pid), innermost(pid)])];
+const groupsOf = ({ group }: Started) => (group?.doors ?? []).map(dirname);
+
+/** A folder for everything temporary, empty again at the end where nothing was left behind. */
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenon-test-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('confinement: the life of a child', () => {
+  let launcher: ConfinedLauncher;
+
+  before(async () => {
+    launcher = await launching();
+  });
+  after(() => launcher.close());
+
+  it('says its first word soon', async () => {
+    const child = launcher.launch();
+    const first = await new Promise<Buffer>((resolve) => child.channel.once('data', resolve));
+    expect(String(first)).to.include('hello');
+    child.kill();
+    await child.ended;
+  });
+
+  it('is killed with all its processes, and its groups go', async () => {
+    const { child } = await launchProbe(launcher);
+    const pids = treeOf(child.pid);
+    const groups = groupsOf(child);
+    expect(groups.every((path) => existsSync(path))).to.equal(true);
+    child.kill();
+    child.kill();
+    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', memory: false });
+    expect(pids.filter((pid) => !isGone(pid))).to.deep.equal([]);
+    expect(groups.filter((path) => existsSync(path))).to.deep.equal([]);
+    child.kill();
+  });
+
+  it('can be killed at every moment of its start', async () => {
+    for (const delay of [0, 1, 3, 8, 20, 50]) {
+      const child = launcher.launch();
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      const pids = treeOf(child.pid);
+      child.kill();
+      expect((await child.ended).code).to.equal(null);
+      await until(() => pids.every(isGone));
+      expect(groupsOf(child).filter((path) => existsSync(path))).to.deep.equal([]);
+    }
+  });
+
+  it('is killed while it burns the processor', async () => {
+    const { child, ask } = await launchProbe(launcher);
+    void ask('spin', { ms: 600_000 });
+    const start = performance.now();
+    child.kill();
+    await child.ended;
+    expect(performance.now() - start).to.be.below(2_000);
+  });
+
+  it('ends by itself when its channel closes', async () => {
+    const { child } = await launchProbe(launcher);
+    child.channel.end();
+    expect(await child.ended).to.deep.equal({ code: 0, signal: null, memory: false });
+  });
+
+  it('has a channel that survives the end of the other side', async () => {
+    const { child } = await launchProbe(launcher);
+    child.kill();
+    for (let count = 0; count < 20; count += 1) child.channel.write(Buffer.alloc(MIB));
+    await child.ended;
+    expect(child.channel.destroyed).to.equal(true);
+  });
+
+  it('tells how much memory the process of the guest has', async () => {
+    if (!isLinux) return;
+    const { child, ask } = await launchProbe(launcher);
+    const before = await child.resident();
+    expect(before).to.be.within(20 * MIB, 200 * MIB);
+    await ask('hoard', { bytes: 40 * MIB });
+    child.kill();
+    await child.ended;
+    expect(await child.resident()).to.equal(0);
+  });
+
+  it('is as nice as its place demands', async () => {
+    if (!isLinux) return;
+    const { child } = await launchProbe(launcher);
+    const { getPriority } = await import('node:os');
+    expect(getPriority(innermost(child.pid))).to.equal(10);
+    child.kill();
+    await child.ended;
+  });
+
+  it('is one of many that come and go at once', async () => {
+    const children = Array.from({ length: 6 }, () => launcher.launch());
+    await Promise.all(children.map(({ channel }) => new Promise((resolve) => channel.once('data', resolve))));
+    for (const child of children) child.kill();
+    await Promise.all(children.map(({ ended }) => ended));
+    expect(children.flatMap(groupsOf).filter((path) => existsSync(path))).to.deep.equal([]);
+  });
+});
+
+describe('confinement: the end of a service', () => {
+  it('leaves no process or group when it closes', async () => {
+    const launcher = await launching();
+    const { child } = await launchProbe(launcher);
+    const pids = treeOf(child.pid);
+    const groups = groupsOf(child);
+    await launcher.close();
+    expect(pids.filter((pid) => !isGone(pid))).to.deep.equal([]);
+    expect(groups.flatMap((path) => [path, dirname(path)]).filter((path) => existsSync(path))).to.deep.equal([]);
+  });
+
+  it('leaves no file when it closes', async () => {
+    await inFolder(async (folder) => {
+      const served = serve({ mode: 'posture', env: { TMPDIR: folder } });
+      expect(await served.next()).to.have.property('decision');
+      expect(await served.ended).to.equal(0);
+      expect(readdirSync(folder)).to.deep.equal([]);
+    });
+  });
+
+  it('leaves no child when it is killed, and what it leaves of groups the next one removes', async () => {
+    if (!isLinux) return;
+    await inFolder(async (folder) => {
+      const served = serve({ mode: 'holds', env: { TMPDIR: folder } });
+      const { pids } = (await served.next()) as { readonly pids: readonly number[] };
+      expect(pids.filter(isGone)).to.deep.equal([]);
+      served.process.kill('SIGKILL');
+      await served.ended;
+      await until(() => pids.every(isGone));
+      const cgroups = await openCgroups();
+      const own = cgroups?.make({ memory: 64 * MIB, tasks: 8 });
+      const left = (own?.doors ?? [])
+        .flatMap((door) => readdirSync(dirname(dirname(dirname(door)))))
+        .filter((name) => name.startsWith(`tenon-${served.process.pid}-`));
+      await own?.remove();
+      await cgroups?.close();
+      expect(left).to.deep.equal([]);
+    });
+  });
+
+  it('is not needed where there is no room for a child: that one has ended', async () => {
+    if (!isLinux) return;
+    const through = ['/bin/sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'];
+    const served = serve({ mode: 'crowded', through });
+    expect(await served.next()).to.equal('EMFILE');
+    expect(await served.next()).to.deep.equal({
+      end: { code: null, signal: null, memory: false },
+      isDestroyed: true,
+    });
+    expect(valueIn((await served.next()) as Answer)).to.be.a('number');
+    expect(await served.ended).to.equal(0);
+  });
+
+  it('does not hand on what it inherited itself', async () => {
+    if (!isLinux) return;
+    await inFolder(async (folder) => {
+      const path = join(folder, 'secret');
+      const fd = openSync(path, 'w+');
+      const { dev, ino } = statSync(path);
+      const served = serve({ mode: 'inherits', inherited: { 20: fd, 200: fd } });
+      const { posture, descriptors } = (await served.next()) as {
+        readonly posture: Posture;
+        readonly descriptors: Answer;
+      };
+      await served.ended;
+      closeSync(fd);
+      expect(posture.applied).to.include('process');
+      const files = (valueIn(descriptors) as readonly { readonly file: string }[]).map(({ file }) => file);
+      expect(files).not.to.include(`${dev}:${ino}`);
+    });
+  });
+});

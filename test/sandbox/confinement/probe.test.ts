@@ -1,0 +1,204 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
+import { innermost } from '../../../sandbox/host/launch/proc.ts';
+import { type Bait, layBait } from '../../../sandbox/host/posture/bait.ts';
+import type { Layer } from '../../../sandbox/host/posture/posture.ts';
+import { type Answer, type Talk, valueIn } from '../../../sandbox/host/posture/talk.ts';
+import { isRoot, launching, launchProbe, MEMORY, MIB, until } from './launching.ts';
+
+/**
+ * A hostile program in place of the runner. What a layer keeps from it is expected where the posture claims the layer,
+ * so on every machine these tests say whether the posture told the truth.
+ */
+describe('confinement: a hostile program', () => {
+  let launcher: ConfinedLauncher;
+  let bait: Bait;
+  let ask: Talk['ask'];
+  let pid: number;
+
+  before(async () => {
+    launcher = await launching();
+    expect(launcher.posture.decision).to.equal('run');
+    bait = await layBait();
+    const { child, ask: say } = await launchProbe(launcher);
+    ask = say;
+    pid = innermost(child.pid);
+  });
+
+  after(async () => {
+    await launcher.close();
+    await bait.close();
+  });
+
+  const has = (layer: Layer) => launcher.posture.applied.includes(layer);
+  /** Where the layer is claimed, the attempt fails in one of these ways; any way at all where none is named. */
+  const expectRefused = (layer: Layer, answer: Answer, ...codes: readonly string[]) => {
+    if (!has(layer)) return;
+    expect(answer).to.have.property('error');
+    const { error } = answer as { readonly error: string };
+    expect(error).not.to.be.oneOf(['ENDED', 'SILENT']);
+    if (codes.length > 0) expect(error).to.be.oneOf(codes);
+  };
+
+  it('sees no variable of the service', async () => {
+    const found = valueIn(await ask('environment')) as object;
+    expect(Object.keys(found).filter((name) => name !== 'PWD')).to.deep.equal([]);
+  });
+
+  it('inherits no file, pipe or socket but its channel', async () => {
+    const found = valueIn(await ask('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
+    const sockets = found.filter(({ fd }) => fd === 3);
+    expect(sockets).to.have.length(1);
+    // What Node makes for itself are pipes that both ends of which are in here.
+    const others = found.filter(({ fd, file }) => fd !== 3 && found.filter((one) => one.file === file).length === 1);
+    expect(others.length, JSON.stringify(others)).to.be.at.most(1);
+  });
+
+  it('cannot read a file of the machine or of the service', async () => {
+    for (const path of ['/etc/passwd', '/etc/hostname', bait.file, process.execPath, import.meta.filename]) {
+      expectRefused('filesystem', await ask('read', { path }), 'ENOENT', 'EACCES');
+    }
+    for (const path of ['/proc', '/dev', '/sys', '/home', '/root', '/tmp', bait.folder]) {
+      expectRefused('filesystem', await ask('list', { path }), 'ENOENT', 'EACCES');
+    }
+  });
+
+  it('cannot leave its root by the way up', async () => {
+    expectRefused('filesystem', await ask('read', { path: `${'../'.repeat(20)}etc/passwd` }), 'ENOENT');
+  });
+
+  it('cannot write, replace or remove anything, its own program included', async () => {
+    const targets = [
+      '/new',
+      './new',
+      '/tmp/new',
+      '/dev/shm/new',
+      '/runner.cjs',
+      '/node',
+      '/lib/new',
+      join(bait.folder, 'new'),
+    ];
+    if (!has('filesystem')) return;
+    for (const path of targets) expectRefused('filesystem', await ask('write', { path }));
+    for (const path of ['/runner.cjs', '/node', bait.file]) expectRefused('filesystem', await ask('remove', { path }));
+    expect(existsSync(join(bait.folder, 'new'))).to.equal(false);
+    expect(existsSync(bait.file)).to.equal(true);
+  });
+
+  it('cannot connect to a port of the service', async () => {
+    const target = bait.listeners.find(({ port }) => port !== undefined) ?? {};
+    expectRefused('network', await ask('connect', target));
+    expect(has('network') && bait.isTouched()).to.equal(false);
+  });
+
+  it('cannot connect to a Unix socket of the service, with a file or without one', async () => {
+    for (const target of bait.listeners.filter(({ path }) => path !== undefined)) {
+      expectRefused('network', await ask('connect', target));
+    }
+    expect(has('network') && bait.isTouched()).to.equal(false);
+  });
+
+  it('cannot send a datagram to the service', async () => {
+    const answer = await ask('datagram', { host: '127.0.0.1', port: bait.port });
+    expectRefused('seccomp', answer, 'EPERM');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(has('network') && bait.isTouched()).to.equal(false);
+  });
+
+  it('cannot listen', async () => {
+    expectRefused('seccomp', await ask('listen', { host: '127.0.0.1', port: 0 }), 'EPERM');
+    expectRefused('seccomp', await ask('listen', { path: '/socket' }), 'EPERM');
+    expectRefused('seccomp', await ask('listen', { path: '\0socket' }), 'EPERM');
+  });
+
+  it('cannot start a shell, Node or any other process', async () => {
+    for (const path of ['/bin/sh', '/usr/bin/env', '/node', '/setpriv', '/prlimit', process.execPath]) {
+      expectRefused('seccomp', await ask('run', { path }), 'EPERM', 'ENOENT');
+    }
+    if (has('seccomp')) expect(readdirSync(`/proc/${pid}/task`).length).to.be.above(0);
+  });
+
+  it("cannot read the service's variables or memory", async () => {
+    for (const file of ['environ', 'mem', 'maps', 'cmdline', 'root/etc/passwd']) {
+      expectRefused('process-namespace', await ask('read', { path: `/proc/${process.pid}/${file}` }));
+    }
+    if (has('filesystem')) expectRefused('filesystem', await ask('read', { path: '/proc/self/environ' }), 'ENOENT');
+  });
+
+  it('cannot signal the service, other children or the first process of its namespace', async () => {
+    const other = await launchProbe(launcher);
+    const targets = [process.pid, other.child.pid, innermost(other.child.pid)];
+    for (const target of targets) {
+      expectRefused('process-namespace', await ask('signal', { pid: target, signal: 'SIGKILL' }));
+    }
+    if (has('seccomp')) {
+      for (const target of [1, -1, 0]) {
+        expectRefused('seccomp', await ask('signal', { pid: target, signal: 'SIGKILL' }), 'EPERM');
+      }
+    }
+    expect(valueIn(await other.ask('pid'))).to.be.a('number');
+  });
+
+  it('is nobody and cannot become anybody', async () => {
+    const found = valueIn(await ask('identity')) as { readonly uid: number; readonly gid: number; groups: number[] };
+    if (!has('unprivileged-user')) return;
+    expect(found.uid).to.be.above(0);
+    if (isRoot) expect(found.groups).to.deep.equal([found.gid]);
+    for (const uid of [0, 1, found.uid + 1]) expectRefused('unprivileged-user', await ask('setuid', { uid }));
+  });
+
+  it('has a user of its own where the service is root', async () => {
+    if (!isRoot || !has('unprivileged-user')) return;
+    const other = await launchProbe(launcher);
+    const uidOf = async (say: Talk['ask']) => (valueIn(await say('identity')) as { readonly uid: number }).uid;
+    expect(await uidOf(ask)).not.to.equal(await uidOf(other.ask));
+  });
+
+  it('cannot hold more files open than it needs', async () => {
+    if (!has('rlimits')) return;
+    const path = has('filesystem') ? '/runner.cjs' : import.meta.filename;
+    expect(valueIn(await ask('open', { path, count: 500 }))).to.be.below(64);
+  });
+
+  it('cannot use more memory than its limit', async () => {
+    if (!has('memory-limit')) return;
+    const { child, ask: say } = await launchProbe(launcher);
+    const answer = await say('hoard', { bytes: 4096 * MIB });
+    // Killed by the group, or refused by the limit of addresses: half a gigabyte of these is an isolate's to reserve.
+    if ('value' in answer) expect(answer.value).to.be.below(2 * MEMORY + 896 * MIB);
+    else expect((await child.ended).memory).to.equal(launcher.posture.cgroupMechanic !== null);
+  });
+
+  it('is told to have died of memory, and leaves no group', async () => {
+    if (launcher.posture.cgroupMechanic === null) return;
+    const { child, ask: say } = await launchProbe(launcher);
+    await say('hoard', { bytes: 4096 * MIB });
+    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', memory: true });
+    for (const door of child.group?.doors ?? []) expect(existsSync(door)).to.equal(false);
+  });
+
+  it('cannot start threads without end', async () => {
+    if (!has('rlimits')) return;
+    const { child, ask: say } = await launchProbe(launcher);
+    const answer = await say('threads', { count: 60 });
+    if ('value' in answer) expect(answer.value).to.be.below(60);
+    else expect((await child.ended).signal).not.to.equal(null);
+  });
+
+  it('gets its share of a core and no more', async () => {
+    if (!has('cpu-limit')) return;
+    const { child, ask: say } = await launchProbe(launcher);
+    // The start itself may take more.
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const share = valueIn(await say('spin', { ms: 1_000 })) as number;
+    expect(share).to.be.below(0.65);
+    await until(() => (child.group?.counters().throttled ?? 0) > 0);
+  });
+
+  it('can still run an isolate', async () => {
+    const path = has('filesystem') ? '/isolated_vm.node' : undefined;
+    if (path !== undefined) expect(valueIn(await ask('isolate', { path, memory: 64 }))).to.equal('[42]');
+  });
+});

@@ -1,0 +1,119 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Spawned, spawnService } from '../../support/service.ts';
+import type { HostileProgram } from './programs.ts';
+
+/** The least a run may be given, so that the whole folder is through in a minute or two. */
+export const DEADLINE = 1000;
+
+export interface HostileService {
+  readonly service: Spawned;
+  /** Requests that reached the server inside, which nobody may reach. */
+  readonly reached: readonly string[];
+  /** How long the service's event loop stood still since the last call, in ms, and its memory in bytes. */
+  watch(): Promise<{ readonly longest: number; readonly rss: number }>;
+  stop(): Promise<void>;
+}
+
+/** A service of its own process with every program in its folder, rows that nobody may read, and a server inside. */
+export async function hostileService(programs: readonly HostileProgram[]): Promise<HostileService> {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-escape-'));
+  const reached: string[] = [];
+  const inside = await listening(reached);
+  const { port } = inside.address() as AddressInfo;
+  const watched = join(folder, 'watch.json');
+  const remove = async () => {
+    inside.close();
+    inside.closeAllConnections();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    for (const program of programs) await install(join(folder, 'extensions'), program, port);
+    const service = await spawnService({
+      env: {
+        EXTENSIONS_PATH: join(folder, 'extensions'),
+        EXTENSIONS_SANDBOX_TIMEOUT: String(DEADLINE),
+        NODE_OPTIONS: `--import=${fileURLToPath(new URL('watch.ts', import.meta.url))}`,
+        ESCAPE_WATCH: watched,
+      },
+    });
+    await makeSecrets(service);
+    let sequence = 0;
+    return {
+      service,
+      reached,
+      async watch() {
+        sequence++;
+        process.kill(service.pid, 'SIGUSR2');
+        for (const deadline = Date.now() + 10_000; Date.now() < deadline; await pause(5)) {
+          const report = JSON.parse(await readFile(watched, 'utf8').catch(() => '{}'));
+          if (report.sequence === sequence) return report;
+        }
+        throw new Error('the service does not say how it is');
+      },
+      async stop() {
+        await service.stop();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function listening(reached: string[]): Promise<Server> {
+  const server = createServer((request, response) => {
+    reached.push(`${request.method} ${request.url}`);
+    response.end('inside');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** The declared source is harmless: what an author shows and what a package runs need not be the same. */
+async function install(folder: string, program: HostileProgram, port: number): Promise<void> {
+  const place = join(folder, `service-extension-${program.id}`);
+  const filled = (text: string) =>
+    text
+      .replaceAll('INSIDE', `127.0.0.1:${port}`)
+      .replaceAll('ORIGIN', `localhost:${port}`)
+      .replaceAll('PORT', `${port}`);
+  await mkdir(join(place, 'dist'), { recursive: true });
+  await mkdir(join(place, 'src'));
+  await writeFile(join(place, 'src/index.js'), 'export default { handler: () => ({}) };\n');
+  await writeFile(join(place, 'dist/index.js'), filled(program.text));
+  await writeFile(
+    join(place, 'package.json'),
+    JSON.stringify({
+      name: `service-extension-${program.id}`,
+      version: '1.0.0',
+      type: 'module',
+      'service:extension': {
+        type: 'endpoint',
+        path: 'dist/index.js',
+        source: 'src/index.js',
+        host: '^1.0.0',
+        runtime: 'confined-server',
+        capabilities: { endpoint: { access: 'public' }, ...JSON.parse(filled(JSON.stringify(program.capabilities))) },
+      },
+    }),
+  );
+}
+
+async function makeSecrets({ request, admin, database }: Spawned): Promise<void> {
+  await database.query('create table secrets (id serial primary key, text text)');
+  await database.query(`insert into secrets (text) values ('a secret of the database')`);
+  await database.query('create table notes (id serial primary key, text text)');
+  await database.query(`insert into notes (text) select 'note ' || n from generate_series(1, 200) n`);
+  const reply = await request('POST', '/permissions', {
+    token: admin.token,
+    body: { role: null, collection: 'notes', action: 'read', fields: ['*'], permissions: {} },
+  });
+  if (reply.status !== 200) throw new Error(`the notes cannot be made readable: ${JSON.stringify(reply.body)}`);
+}

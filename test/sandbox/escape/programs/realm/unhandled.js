@@ -1,0 +1,12 @@
+// Rejections that nobody handles, with things in them.
+// @expect any
+export default {
+  id: 'realm-unhandled',
+  async handler(input, context) {
+    Promise.reject(new Error('x'));
+    Promise.reject({ get message() { for (;;); } });
+    Promise.reject(Symbol('x'));
+    await null;
+    return { body: 'still here' };
+  },
+};

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { CHECKS, type Findings } from '../../../sandbox/host/posture/checks.ts';
+import { LAYERS, type Layer } from '../../../sandbox/host/posture/posture.ts';
+import { type Answer, ENDED } from '../../../sandbox/host/posture/talk.ts';
+
+const no = (error = 'EPERM'): Answer => ({ error });
+const yes = (value: unknown = true): Answer => ({ value });
+
+/** A child around which everything holds. */
+const WHOLE: Findings = {
+  plan: {
+    ...{ carrier: 'root', seccomp: true, uids: null, cgroups: null, memory: 1 },
+    limits: { addresses: 1_000, tasks: 32 },
+  },
+  service: { NSpid: '100' },
+  status: {
+    ...{ NoNewPrivs: '1', Uid: '7\t7\t7\t7', CapEff: '0000', CapPrm: '0000', NSpid: '101\t2', Seccomp: '2' },
+  },
+  limits: {
+    ...{ 'core file size': 0, 'file size': 0, 'open files': 64, processes: 32, 'address space': 1_000 },
+  },
+  environment: yes({ PWD: '/' }),
+  descriptors: yes([{ fd: 3, file: '1:1' }]),
+  own: ['1:2'],
+  root: yes(['lib', 'node', 'runner.cjs']),
+  reads: [no('ENOENT')],
+  writes: [no('EROFS')],
+  connects: [no(), no('ENETUNREACH')],
+  listen: no(),
+  fork: no(),
+  shell: no('ENOENT'),
+  signal: no('ESRCH'),
+  setuid: no(),
+  isTouched: false,
+  isolates: [yes('[42]'), yes('[42]')],
+  runner: true,
+  open: yes(45),
+  reserve: no('ENOMEM'),
+  hoard: ENDED,
+  hoardTarget: 500,
+  hoardEnd: { code: null, signal: 'SIGKILL', memory: true },
+  counters: { outOfMemory: 0, refused: 1, throttled: 1 },
+};
+
+const missingFor = (change: Partial<Findings>) =>
+  LAYERS.filter((layer) => CHECKS[layer]({ ...WHOLE, ...change }).some(([, holds]) => !holds));
+const status = (change: Readonly<Record<string, string>>): Partial<Findings> => ({
+  status: { ...WHOLE.status, ...change },
+});
+const limits = (change: Readonly<Record<string, number>>): Partial<Findings> => ({
+  limits: { ...WHOLE.limits, ...change },
+});
+
+/** Each of these alone costs the layers beside it. */
+const CASES: readonly (readonly [what: string, change: Partial<Findings>, ...layers: readonly Layer[]])[] = [
+  ['no isolate', { isolates: [yes('[42]'), ENDED] }, 'isolate'],
+  ['another result', { isolates: [yes('[41]')] }, 'isolate'],
+  ['no isolate tried', { isolates: [] }, 'isolate'],
+  ['a runner that does not start', { runner: false }, 'isolate'],
+  ['a variable', { environment: yes({ PWD: '/', SECRET: 'x' }) }, 'process'],
+  ['variables that are not told', { environment: ENDED }, 'process'],
+  ['an inherited file', { descriptors: yes([{ fd: 9, file: '1:2' }]) }, 'process'],
+  ['no promise', status({ NoNewPrivs: '0' }), 'no-new-privileges'],
+  [
+    'a status that cannot be read',
+    { status: {} },
+    'no-new-privileges',
+    'unprivileged-user',
+    'process-namespace',
+    'seccomp',
+  ],
+  ['root', status({ Uid: '0\t0\t0\t0' }), 'unprivileged-user'],
+  ['a saved root', status({ Uid: '7\t7\t0\t7' }), 'unprivileged-user'],
+  ['a capability', status({ CapEff: '0080' }), 'unprivileged-user'],
+  ['becoming root', { setuid: yes() }, 'unprivileged-user'],
+  ['a file read', { reads: [no(), yes('text')] }, 'filesystem'],
+  ['a file written', { writes: [yes()] }, 'filesystem'],
+  ['a writer that died', { writes: [ENDED] }, 'filesystem'],
+  ['a mistake in the attempt', { reads: [no('ERR_INVALID_ARG_TYPE')] }, 'filesystem'],
+  ["the machine's root", { root: yes(['etc', 'node', 'runner.cjs']) }, 'filesystem'],
+  ['a connection', { connects: [no(), yes()] }, 'network'],
+  ['something that arrived', { isTouched: true }, 'filesystem', 'network'],
+  ['silence', { connects: [no('SILENT')] }, 'network'],
+  ['the same process namespace', status({ NSpid: '101' }), 'process-namespace'],
+  ['a signal', { signal: yes() }, 'process-namespace'],
+  ['no filter', status({ Seccomp: '0' }), 'seccomp'],
+  ['a process started', { fork: yes(0) }, 'seccomp'],
+  ['a process refused for want of room', { fork: no('EAGAIN') }, 'seccomp'],
+  ['a socket', { listen: yes() }, 'seccomp'],
+  ['core files', limits({ 'core file size': Infinity }), 'rlimits'],
+  ['many open files', { open: yes(64) }, 'rlimits'],
+  ['addresses without end', limits({ 'address space': Infinity }), 'rlimits'],
+  ['addresses reserved', { reserve: yes(1) }, 'rlimits'],
+  ['memory', { hoard: yes(500), hoardEnd: null }, 'memory-limit'],
+  [
+    'an end of another kind',
+    { hoardEnd: { code: 1, signal: null, memory: false }, plan: { ...WHOLE.plan, limits: null } },
+    'rlimits',
+    'memory-limit',
+  ],
+  ['no groups', { counters: null }, 'pids-limit', 'cpu-limit'],
+  ['groups that do nothing', { counters: { outOfMemory: 0, refused: 0, throttled: 0 } }, 'pids-limit', 'cpu-limit'],
+];
+
+describe('posture: what proves a layer', () => {
+  it('is all there for a child around which everything holds', () => {
+    expect(missingFor({})).to.deep.equal([]);
+  });
+
+  it('is memory refused as well as a process killed', () => {
+    expect(missingFor({ hoard: yes(400), hoardEnd: null })).to.deep.equal([]);
+  });
+
+  for (const [what, change, ...layers] of CASES) {
+    it(`is not there with ${what}`, () => {
+      expect(missingFor(change)).to.deep.equal(layers);
+    });
+  }
+});

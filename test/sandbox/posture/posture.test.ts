@@ -1,0 +1,157 @@
+import { accessSync, chmodSync, constants, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
+import { findTools } from '../../../sandbox/host/launch/tools.ts';
+import { LAYERS, type Layer, LEAST, type Posture, REQUIRED } from '../../../sandbox/host/posture/posture.ts';
+import { isLinux, isRoot, type Line, launching } from '../confinement/launching.ts';
+import { serve } from '../confinement/serving.ts';
+
+const tools = findTools();
+/** Layers that only bubblewrap carries here. */
+const WRAPPED: readonly Layer[] = ['filesystem', 'network', 'process-namespace', 'seccomp'];
+
+/** What holds for every posture, whatever the machine. */
+function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Posture) {
+  expect([...applied, ...missing].sort()).to.deep.equal([...LAYERS].sort());
+  for (const list of [applied, missing]) expect(list).to.deep.equal(LAYERS.filter((layer) => list.includes(layer)));
+  const demanded = mode === 'required' ? REQUIRED : LEAST;
+  expect(decision).to.equal(demanded.every((layer) => applied.includes(layer)) ? 'run' : 'refuse');
+  if (cgroupMechanic === null) expect(missing).to.include.members(['pids-limit', 'cpu-limit']);
+}
+
+const resolved = async (...given: Parameters<typeof launching>): Promise<Posture> => {
+  const launcher = await launching(...given);
+  await launcher.close();
+  return launcher.posture;
+};
+
+describe('posture', () => {
+  const folders: string[] = [];
+  after(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+  /** A folder with some of the machine's programs and some of one's own. */
+  const folderWith = (names: readonly (keyof typeof tools)[], scripts: Readonly<Record<string, string>> = {}) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tenon-test-'));
+    folders.push(folder);
+    chmodSync(folder, 0o755);
+    for (const name of names) {
+      const path = tools[name];
+      if (path !== null) symlinkSync(path, join(folder, { bubblewrap: 'bwrap', shell: 'sh' }[name as string] ?? name));
+    }
+    for (const [name, text] of Object.entries(scripts)) writeFileSync(join(folder, name), text, { mode: 0o755 });
+    return folder;
+  };
+
+  it('claims all layers for root with bubblewrap and groups, and otherwise those that hold', async () => {
+    const cgroups = await openCgroups();
+    await cgroups?.close();
+    const posture = await resolved('auto');
+    expectHonest(posture);
+    expect(posture.applied).to.include.members(['isolate', 'process']);
+    if (isRoot && cgroups !== null && Object.values(tools).every((path) => path !== null)) {
+      expect(posture.missing).to.deep.equal([]);
+      expect(posture.cgroupMechanic).to.equal(cgroups.mechanic);
+    }
+  });
+
+  it('is told once, with what is missing and why', async () => {
+    const lines: Line[] = [];
+    const posture = await resolved('auto', { folders: [folderWith([])], cgroups: false }, lines);
+    expect(lines.map(({ level }) => level)).to.deep.equal(['info', 'warn']);
+    expect(lines[0]?.data).to.deep.include({ posture });
+    const { missing } = (lines[1] as Line).data as { readonly missing: object };
+    expect(Object.keys(missing)).to.have.members([...posture.missing]);
+  });
+
+  it('claims what an ordinary user can have', async () => {
+    if (!isLinux) return;
+    const served = serve({ mode: 'posture', ...(isRoot ? { uid: 64_321 } : {}) });
+    const posture = (await served.next()) as Posture | undefined;
+    // A checkout in a folder of root alone is nothing an ordinary user could start.
+    if (posture === undefined && isRoot) return;
+    expectHonest(posture as Posture);
+    expect(posture?.applied).to.include.members(['isolate', 'process', 'unprivileged-user']);
+    if (tools.prlimit !== null) expect(posture?.applied).to.include.members(['rlimits', 'memory-limit']);
+    if (posture?.applied.includes('filesystem')) expect(posture.applied).to.include.members([...WRAPPED]);
+  });
+
+  it('claims none of what bubblewrap carries where there is no bubblewrap', async () => {
+    const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice']);
+    const posture = await resolved('auto', { folders: [folder] });
+    expectHonest(posture);
+    expect(posture.missing).to.include.members([...WRAPPED]);
+    expect(posture.applied).to.include.members(['isolate', 'process']);
+    if (tools.prlimit !== null) expect(posture.applied).to.include('rlimits');
+    if (tools.setpriv !== null) expect(posture.applied).to.include('no-new-privileges');
+  });
+
+  it('falls back where bubblewrap is there and fails', async () => {
+    const lines: Line[] = [];
+    const script = '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n';
+    const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice'], { bwrap: script });
+    const posture = await resolved('auto', { folders: [folder] }, lines);
+    expectHonest(posture);
+    expect(posture.missing).to.include.members([...WRAPPED]);
+    if (isLinux) expect(JSON.stringify(lines)).to.include('No permissions to create new namespace');
+  });
+
+  it('is not taken in by a bubblewrap that confines nothing', async () => {
+    const script = '#!/bin/sh\nfor word do shift; [ "$word" = -- ] && break; done\nexec "$@"\n';
+    const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice'], { bwrap: script });
+    const posture = await resolved('auto', { folders: [folder] });
+    expectHonest(posture);
+    expect(posture.missing).to.include.members([...WRAPPED]);
+  });
+
+  it('does without the programs of the system', async () => {
+    const posture = await resolved('auto', { folders: [folderWith([])] });
+    expectHonest(posture);
+    expect(posture.missing).to.include.members([...WRAPPED, 'no-new-privileges', 'rlimits']);
+    expect(posture.applied).to.include.members(['isolate', 'process', 'unprivileged-user']);
+  });
+
+  it('limits memory by addresses where there are no groups', async () => {
+    if (!isLinux || tools.prlimit === null) return;
+    const posture = await resolved('auto', { cgroups: false });
+    expectHonest(posture);
+    expect(posture.applied).to.include.members(['memory-limit', 'rlimits']);
+    expect(posture.missing).to.include.members(['pids-limit', 'cpu-limit']);
+    expect(posture.cgroupMechanic).to.equal(null);
+  });
+
+  it('refuses where memory cannot be limited, whatever the mode', async () => {
+    const folder = folderWith(['bubblewrap', 'setpriv', 'shell', 'nice']);
+    for (const mode of ['auto', 'required'] as const) {
+      const launcher = await launching(mode, { folders: [folder], cgroups: false });
+      expect(launcher.posture.decision).to.equal('refuse');
+      expect(launcher.posture.missing).to.include('memory-limit');
+      expect(() => launcher.launch()).to.throw();
+      await launcher.close();
+    }
+  });
+
+  it('refuses in mode required what mode auto runs with a layer less', async () => {
+    const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice']);
+    const posture = await resolved('required', { folders: [folder] });
+    expect(posture.mode).to.equal('required');
+    expect(posture.decision).to.equal('refuse');
+  });
+
+  it('runs in mode required where everything demanded holds', async () => {
+    const posture = await resolved('required');
+    expectHonest(posture);
+  });
+});
+
+describe('posture: programs of the system', () => {
+  it('are absolute paths that can be executed', () => {
+    for (const path of Object.values(tools)) if (path !== null) accessSync(path, constants.X_OK);
+  });
+
+  it('are not looked for where they are not told to be', () => {
+    expect(Object.values(findTools([]))).to.deep.equal([null, null, null, null, null]);
+  });
+});

@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import { endRunners, Runner } from './child.ts';
+
+const limits = { cpu: 300 };
+const BURN = 'const burn = (ms) => { const end = Date.now() + ms; while (Date.now() < end); };';
+
+describe('runner: processor time', () => {
+  after(endRunners);
+
+  it('ends what does not stop, and the next invocation is served', async () => {
+    const loops = [
+      'for (;;);',
+      'await null; for (;;);',
+      'const again = () => Promise.resolve().then(again); again(); for (;;);',
+      'const again = () => Promise.resolve().then(again); return again();',
+      'setTimeout(() => { for (;;); }); return new Promise(() => {});',
+      'return { toJSON() { for (;;); } };',
+      'return { get then() { for (;;); } };',
+      'host.settings.get({ toJSON() { for (;;); } });',
+      '/^(a+)+$/.test("a".repeat(40) + "b");',
+      'for (;;) { try { for (;;); } catch {} finally { continue; } }',
+      'Promise.reject({ get message() { const end = Date.now() + 400; while (Date.now() < end); } }); return 1;',
+    ];
+    const runner = await Runner.load(
+      `module.exports = { async handler(input, { host }) {
+        switch (input) { ${loops.map((loop, n) => `case ${n}: { ${loop} break; }`).join('\n')} }
+        return 'served';
+      } };`,
+      { limits },
+    );
+    for (let n = 0; n < loops.length; n++) {
+      expect(await runner.run(2 * n + 1, n), loops[n]).to.equal('timeout');
+      expect(await runner.run(2 * n + 2, 'other')).to.equal('served');
+    }
+  });
+
+  it('is added up over an invocation', async () => {
+    const runner = await Runner.load(
+      `${BURN} module.exports = { async handler(input) {
+        for (let n = 0; n < 20; n++) { burn(30); await new Promise((resolve) => setTimeout(resolve, 1)); }
+        return 'not stopped';
+      } };`,
+      { limits },
+    );
+    expect(await runner.run(1)).to.equal('timeout');
+  });
+
+  it('does not run while an invocation waits', async () => {
+    const runner = await Runner.load(
+      `module.exports = { handler: () => new Promise((resolve) => setTimeout(() => resolve(1), 500)) };`,
+      { limits },
+    );
+    expect(await runner.run(1)).to.equal(1);
+  });
+
+  it('of promise jobs left behind is nobody else’s', async () => {
+    const runner = await Runner.load(
+      `module.exports = { async handler(input, { host }) {
+        if (input !== 1) return 'served';
+        const again = () => { host.log.info('still here'); return Promise.resolve().then(again); };
+        for (let n = 0; n < 50; n++) again();
+        for (;;);
+      } };`,
+      { limits },
+    );
+    for (let id = 1; id <= 6; id += 2) {
+      expect(await runner.run(id, 1)).to.equal('timeout');
+      expect(await runner.run(id + 1, 2)).to.equal('served');
+    }
+    expect(runner.said).to.eql([]);
+  });
+
+  it('used up in a shared realm ends all who are inside, and the next have a new one', async () => {
+    const runner = await Runner.load(
+      `let count = 0; module.exports = { async handler(input, { host }) {
+        if (input === 'burn') for (;;);
+        if (input === 'wait') await host.settings.get('k');
+        return ++count;
+      } };`,
+      { limits, reuse: true },
+    );
+    expect(await runner.run(1)).to.equal(1);
+    runner.invoke(2, 'wait');
+    await runner.next('call');
+    expect(await runner.run(3, 'burn')).to.equal('timeout');
+    expect(await runner.outcome(2)).to.equal('timeout');
+    runner.reply(2, 1, null);
+    expect(await runner.run(4)).to.equal(1);
+    expect(await runner.run(5)).to.equal(2);
+  });
+});

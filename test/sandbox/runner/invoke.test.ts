@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { endRunners, Runner } from './child.ts';
+
+const operation = { type: 'flow-operation' } as const;
+const filter = { type: 'event-filter', event: 'items.create' } as const;
+const action = { type: 'event-action', event: 'items.create' } as const;
+
+describe('runner: invocations', () => {
+  after(endRunners);
+
+  it('call the handler of an endpoint with the request and who it is for', async () => {
+    const runner = await Runner.load(`exports.default = { id: 'x', greeting: 'hello',
+      async handler(request, context) {
+        const { host, ...rest } = context;
+        return { status: 201, body: { greeting: this.greeting, request, rest, host: Object.keys(host) } };
+      } };`);
+    const request = { method: 'GET', path: '/', query: { a: '1' }, body: { ü: ['😀', null] } };
+    expect(await runner.run(1, request)).to.eql({
+      status: 201,
+      body: {
+        greeting: 'hello',
+        request,
+        rest: {
+          extensionId: 'orders',
+          contributionId: 'orders',
+          activation: { type: 'json-endpoint' },
+          accountability: null,
+        },
+        host: ['log', 'request', 'items', 'settings', 'template'],
+      },
+    });
+  });
+
+  it('call operations, filters, actions and the entries of a bundle', async () => {
+    const runner = await Runner.load(`module.exports = {
+      'operation:add': { handler: ({ options, input }) => options.by + input },
+      'hook:change': {
+        filters: { 'items.create': (payload, meta, { activation }) => payload && { ...payload, meta, activation } },
+        actions: { 'items.create': (meta, { activation }) => () => 'no JSON' },
+      } };`);
+    expect(await runner.run(1, { options: { by: 2 }, input: 3 }, operation, 'operation:add')).to.equal(5);
+    expect(await runner.run(2, { payload: { a: 1 }, meta: { b: 2 } }, filter, 'hook:change')).to.eql({
+      a: 1,
+      meta: { b: 2 },
+      activation: filter,
+    });
+    expect(await runner.run(3, { meta: {} }, action, 'hook:change')).to.equal(null);
+    expect(await runner.run(4, { payload: null, meta: {} }, filter, 'hook:change')).to.equal(null);
+    expect(await runner.run(5, {}, { type: 'json-endpoint' }, 'endpoint:nobody')).to.equal('guest-error');
+    expect(await runner.run(6, {}, { type: 'event-filter', event: 'constructor' }, 'hook:change')).to.equal(
+      'guest-error',
+    );
+    expect(await runner.run(7, {}, operation, '__proto__')).to.equal('guest-error');
+  });
+
+  it('run a bare function with its data and without a host', async () => {
+    const runner = await Runner.load('module.exports = function (data) { return { data, given: arguments.length }; };');
+    expect(await runner.run(1, [1], { type: 'exec' })).to.eql({ data: [1], given: 1 });
+    expect(await runner.run(2, [1])).to.equal('guest-error');
+  });
+
+  it('tell undefined from null for a filter only', async () => {
+    const runner = await Runner.load('module.exports = { handler() {}, filters: { "items.create"() {} } };');
+    expect(await runner.run(1, { payload: 1, meta: {} }, filter)).to.equal('none');
+    expect(await runner.run(2)).to.equal(null);
+  });
+
+  it('fail with a code and no text of the guest', async () => {
+    const runner = await Runner.load(`module.exports = { async handler({ query }) {
+      switch (query) {
+        case 'throw': throw new Error('private');
+        case 'throw late': await null; throw { then: 1 };
+        case 'loop': { const a = {}; a.a = a; return a; }
+        case 'bigint': return { body: 1n };
+        case 'function': return () => 1;
+        case 'symbol': return Symbol('x');
+        case 'toJSON': return { toJSON() { throw new Error('private'); } };
+        case 'nothing': return { toJSON() {} };
+        case 'long': return 'x'.repeat(9999);
+        case 'long in bytes': return 'ü'.repeat(9000);
+        case 'deep': { let a = []; for (let n = 0; n < 1e6; n++) a = [a]; return a; }
+        case 'recursion': { const f = () => f() + 1; return f(); }
+        case 'thenable': return { get then() { throw 1; } };
+      }
+      return 'x'.repeat(9998);
+    } };`);
+    const codes: Record<string, string> = {
+      throw: 'guest-error',
+      'throw late': 'guest-error',
+      loop: 'invalid-result',
+      bigint: 'invalid-result',
+      function: 'invalid-result',
+      symbol: 'invalid-result',
+      toJSON: 'invalid-result',
+      nothing: 'invalid-result',
+      long: 'invalid-result',
+      'long in bytes': 'invalid-result',
+      deep: 'invalid-result',
+      recursion: 'guest-error',
+      thenable: 'guest-error',
+    };
+    let id = 0;
+    for (const [query, code] of Object.entries(codes)) expect(await runner.run(++id, { query }), query).to.equal(code);
+    expect(await runner.run(++id, {})).to.have.length(9998);
+    expect(runner.said).to.eql([]);
+  });
+
+  it('each have a realm nobody was in before', async () => {
+    const runner = await Runner.load(`let count = 0; module.exports = { handler() {
+      globalThis.left = (globalThis.left ?? 0) + 1; Object.prototype.tampered ??= 0; Object.prototype.tampered++;
+      return [++count, left, ({}).tampered];
+    } };`);
+    for (let id = 1; id <= 8; id++) expect(await runner.run(id)).to.eql([1, 1, 1]);
+    for (let id = 11; id <= 30; id++) runner.invoke(id);
+    for (let id = 11; id <= 30; id++) expect(await runner.outcome(id)).to.eql([1, 1, 1]);
+  });
+
+  it('share one realm where the extension wants that', async () => {
+    const runner = await Runner.load('let count = 0; module.exports = { handler: () => ++count };', { reuse: true });
+    for (let id = 1; id <= 3; id++) expect(await runner.run(id)).to.equal(id);
+  });
+
+  it('are not disturbed by a promise that is rejected beside them', async () => {
+    const runner = await Runner.load(`module.exports = { async handler() {
+      Promise.reject(new Error('Script execution timed out.')); await null; Promise.reject(5); return 1;
+    } };`);
+    expect(await runner.run(1)).to.equal(1);
+    expect(await runner.run(2)).to.equal(1);
+  });
+
+  it('fail where the artifact does not evaluate every time', async () => {
+    const runner = await Runner.load(
+      `if (Date.now() > ${Date.now() + 1500}) throw 1; module.exports = { handler: () => 1 };`,
+    );
+    let id = 0;
+    let last: unknown;
+    for (const deadline = Date.now() + 10_000; last !== 'guest-error' && Date.now() < deadline; ) {
+      last = await runner.run(++id);
+    }
+    expect(last).to.equal('guest-error');
+  });
+});

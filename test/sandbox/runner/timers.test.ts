@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { endRunners, Runner } from './child.ts';
+
+const load = (body: string, before = '', reuse = false): Promise<Runner> =>
+  Runner.load(`${before}; module.exports = { async handler(input, { host }) { ${body} } };`, { reuse });
+
+describe('runner: timers', () => {
+  after(endRunners);
+
+  it('fire in their order, with arguments, once or again and again, or not at all', async () => {
+    const runner = await load(`const seen = [];
+      return new Promise((resolve) => {
+        setTimeout((...args) => seen.push('late', ...args), 40, 1, 2);
+        setTimeout(() => seen.push('early'), '5');
+        const never = setTimeout(() => seen.push('never'), 10);
+        clearTimeout(never); clearTimeout(never); clearTimeout(); clearTimeout('x'); clearInterval({});
+        setTimeout(() => { throw new Error('nobody is told'); });
+        let count = 0;
+        const interval = setInterval(() => { if (++count === 3) { clearInterval(interval); seen.push('thrice'); } }, 1);
+        setTimeout(() => resolve(seen), 80);
+      });`);
+    const seen = (await runner.run(1)) as unknown[];
+    expect(seen.slice(-3)).to.eql(['late', 1, 2]);
+    expect(seen.slice(0, -3).sort()).to.eql(['early', 'thrice']);
+  });
+
+  it('are at most 256 of each kind', async () => {
+    const runner = await load(`const count = (start) => {
+        let timers = 0;
+        try { for (;;) { start(() => {}, 1e9); timers++; } } catch (error) { return [timers, error instanceof RangeError]; }
+      };
+      const all = [count(setTimeout), count(setInterval)];
+      clearTimeout(1);
+      return [...all, count(setTimeout)];`);
+    expect(await runner.run(1)).to.eql([
+      [256, true],
+      [256, true],
+      [1, true],
+    ]);
+  });
+
+  it('end with their invocation, also in a shared realm', async () => {
+    const runner = await load(
+      `if (input === 1) { setInterval(() => { ticks++; }, 1); return 1; }
+       const before = ticks; await new Promise((resolve) => setTimeout(resolve, 30)); return ticks - before;`,
+      'let ticks = 0',
+      true,
+    );
+    expect(await runner.run(1, 1)).to.equal(1);
+    expect(await runner.run(2, 2)).to.equal(0);
+  });
+
+  it('of the evaluation begin with the first invocation', async () => {
+    const runner = await load(
+      'return new Promise((resolve) => { const look = () => (ready ? resolve(ready) : setTimeout(look, 1)); look(); });',
+      'let ready = 0; setTimeout(() => { ready = 1; }, 5); const no = setTimeout(() => { ready = 2; }, 1); clearTimeout(no)',
+    );
+    for (let id = 1; id <= 5; id++) expect(await runner.run(id)).to.equal(1);
+  });
+});
