@@ -46,7 +46,11 @@ export function makeIsolate(ivm: Ivm, limits: Limits, artifact: string): Isolate
   const idle = isolate.createContextSync();
   const rest = idle.evalSync('() => {}', { reference: true }) as unknown as Enter;
 
-  /** Runs what may run guest code, and says how that went. What the guest throws is of no interest to anybody. */
+  /**
+   * Runs what may run guest code, and says how that went. What the guest throws is of no interest to anybody. The time is
+   * a limit of wall-clock time; the account is of CPU. Outside of the limit the library reads `message` and `stack` of a
+   * promise that was rejected beside: a getter there can hang this process, which the host ends at its own deadline.
+   */
   function stretch(time: number, work: (options: { timeout: number }) => void): Stretch {
     const timeout = quantum(time, limits.cpu);
     const started = performance.now();

@@ -7,12 +7,15 @@ import { within } from './within.ts';
 /** Milliseconds that one package may take to register: code that waits for ever must not hold up all others. */
 const LONGEST = { full: 15_000, gate: 60_000, confined: 30_000 } as const;
 
+/** One package is built while another one is probed. */
+const GATES = 2;
+
 const PHASE_OF = { hook: 'hooks', endpoint: 'endpoints', operation: 'operations', bundle: 'bundles' } as const;
 const phaseOf = ({ found }: Slot): Phase | undefined => PHASE_OF[found.type as keyof typeof PHASE_OF];
 
 /** The steps of a load. A failure is its slot's alone; none of them throws. */
 export interface Steps {
-  /** One after the other: a probe takes a process of its own. */
+  /** A few at a time: a probe takes a process of its own. */
   gate(slots: readonly Slot[], runtime: RuntimeState): Promise<void>;
   /** Marks those that cannot be told apart, among all that passed the gate. */
   ambiguous(slots: readonly Slot[]): void;
@@ -41,6 +44,15 @@ export function createSteps(parts: Parts, isStopped: () => boolean): Steps {
     }
   }
 
+  const passGate = (slot: Slot, state: RuntimeState['state'], reason: string | undefined) =>
+    attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
+      if (state === 'unavailable')
+        throw new LoadFailure('VALIDATION_INCOMPLETE', reason ?? 'the confined runtime is not available');
+      slot.byGate = true;
+      slot.gated = await within(LONGEST.gate, 'VALIDATION_INCOMPLETE', () => confined.gate(slot.found));
+      slot.byGate = false;
+    });
+
   async function load(slot: Slot, limit: number, work: () => Promise<Loaded>): Promise<void> {
     await attempt(slot, 'UNKNOWN', async () => {
       slot.loaded = await within(limit, 'REGISTRATION_FAILED', work, (late) => void remove(slot, late));
@@ -57,15 +69,11 @@ export function createSteps(parts: Parts, isStopped: () => boolean): Steps {
 
   return {
     async gate(slots, { state, reason }) {
-      for (const slot of slots) {
-        await attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
-          if (state === 'unavailable')
-            throw new LoadFailure('VALIDATION_INCOMPLETE', reason ?? 'the confined runtime is not available');
-          slot.byGate = true;
-          slot.gated = await within(LONGEST.gate, 'VALIDATION_INCOMPLETE', () => confined.gate(slot.found));
-          slot.byGate = false;
-        });
-      }
+      const left = [...slots];
+      const work = async () => {
+        for (let slot = left.shift(); slot !== undefined; slot = left.shift()) await passGate(slot, state, reason);
+      };
+      await Promise.all(Array.from({ length: GATES }, work));
     },
     ambiguous(slots) {
       const passed = slots.filter(({ gated, failure }) => gated !== undefined && failure === undefined);

@@ -123,11 +123,11 @@ const attempts = {
     }
     return held.length * step;
   },
-  /** Burns a core; answers the share of it that it got. */
-  spin({ ms }) {
+  /** Burns a core for a time, or until it has used so much of it; answers the share that it got. Milliseconds. */
+  spin({ ms, cpu = Infinity }) {
     const start = Date.now();
     const used = process.cpuUsage();
-    while (Date.now() - start < ms);
+    while (Date.now() - start < ms && process.cpuUsage(used).user < cpu * 1000);
     return process.cpuUsage(used).user / 1000 / (Date.now() - start);
   },
   /** What the engine is there for. */

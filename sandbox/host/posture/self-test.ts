@@ -1,12 +1,12 @@
 import type { ChildEnd } from '../child.ts';
 import { addressRoom, OPEN_FILES, type Plan } from '../launch/plan.ts';
 import { innermost, limitsOf } from '../launch/proc.ts';
-import { startProgram } from '../launch/start.ts';
+import { type Started, startProgram } from '../launch/start.ts';
 import { askIsolate, attack, pathOf } from './attack.ts';
 import type { Bait } from './bait.ts';
 import type { Findings } from './checks.ts';
 import type { Means } from './plans.ts';
-import { ENDED, talkTo } from './talk.ts';
+import { ENDED, type Talk, talkTo } from './talk.ts';
 
 export interface Programs {
   /** Paths of the two programs in the private folder. */
@@ -61,10 +61,7 @@ async function tryLimits(means: Means, plan: Plan, { probe }: Programs) {
     const isolate = await askIsolate(means, plan, talk);
     const open = await talk.ask('open', { path: pathOf(plan, probe, '/runner.cjs'), count: OPEN_FILES });
     const reserve = await talk.ask('reserve', { bytes: plan.limits?.addresses ?? 2 ** 42 });
-    // So little that it is felt at once, however busy the machine is.
-    child.group?.throttle(0.05);
-    await talk.ask('spin', { ms: 80 });
-    child.group?.throttle(1);
+    await feelThrottle(child, talk);
     // One more than it has, and it asks for three.
     child.group?.limitTasks(child.group.tasks() + 1);
     await talk.ask('threads', { count: 3 });
@@ -73,6 +70,20 @@ async function tryLimits(means: Means, plan: Plan, { probe }: Programs) {
     child.kill();
     await child.ended;
   }
+}
+
+/**
+ * Two milliseconds of every hundred: so little that it is felt even where a busy machine leaves a nice process hardly
+ * more.
+ */
+async function feelThrottle({ group }: Started, { ask }: Talk): Promise<void> {
+  if (group === null) return;
+  for (let count = 0; count < 4 && group.counters().throttled === 0; count += 1) {
+    // Each time: the end of the head start sets the usual share.
+    group.throttle(0.02);
+    await ask('spin', { ms: 300, cpu: 6 });
+  }
+  group.throttle(1);
 }
 
 async function hoard(means: Means, plan: Plan, { probe }: Programs, bytes: number) {

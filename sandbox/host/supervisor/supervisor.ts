@@ -73,6 +73,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     },
     async probe(script) {
       const worker = await acquire();
+      // Programs come in rows, so the process for the next one starts meanwhile.
+      fleet.prepare();
       try {
         return await worker.load(script, limits, false);
       } finally {

