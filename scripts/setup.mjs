@@ -11,6 +11,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bringBubblewrap } from './bubblewrap.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const BUILT = 'node_modules/.tenon-built';
@@ -80,6 +81,7 @@ function install() {
     npm('rebuild', ...allowed(), '--ignore-scripts=false');
     if (!process.exitCode) writeFileSync(join(root, BUILT), lockHash());
   }
+  if (!process.exitCode) bringBubblewrap(root);
 }
 
 function npm(...args) {
