@@ -76,6 +76,14 @@ function pretty(line: string): void {
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const head = `${String(time).slice(11, 23)} ${NAMES[level] ?? level} ${owner ? `${owner}: ` : ''}${msg ?? ''}`;
-  process.stdout.write(`${[head, ...more, ...(request ? [`request=${request}`] : [])].join(' ')}\n`);
-  if (err?.stack) process.stdout.write(`${err.stack}\n`);
+  const text = [head, ...more, ...(request ? [`request=${request}`] : [])].join(' ');
+  process.stdout.write(`${oneLine(text)}\n`);
+  if (err?.stack) process.stdout.write(`${String(err.stack).split('\n').map(oneLine).join('\n')}\n`);
 }
+
+/** Nobody's text begins a line of its own, or talks to the terminal. */
+const oneLine = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -1,4 +1,4 @@
-/** What all kinds for the admin app have. Further members are those of the kind; see the authors' guide. */
+/** What all kinds for the admin app have. Further members are those of the kind. */
 interface AppConfig {
   readonly id: string;
   readonly name: string;

@@ -58,11 +58,15 @@ export interface FlowOperation<Host = ConfinedHost> {
   ): Awaitable<unknown>;
 }
 
+/** An item that is to be written, a list of keys, rows, a query: it depends on the event. */
+// biome-ignore lint/suspicious/noExplicitAny: each event has its own
+export type EventPayload = any;
+
 export interface EventHook<Host = ConfinedHost> {
   readonly id: string;
   /** By exact event name, the same that the manifest declares. No answer keeps the payload; a failure refuses. */
   readonly filters?: Readonly<
-    Record<string, (payload: Json, meta: JsonObject, context: ConfinedContext<Host>) => Awaitable<unknown>>
+    Record<string, (payload: EventPayload, meta: JsonObject, context: ConfinedContext<Host>) => Awaitable<unknown>>
   >;
   /** Told afterwards; what is answered does not matter. */
   readonly actions?: Readonly<Record<string, (meta: JsonObject, context: ConfinedContext<Host>) => Awaitable<unknown>>>;

@@ -73,19 +73,25 @@ type Key = string | number;
  */
 export interface ItemsHost {
   readMany(collection: string, query?: ItemsQuery): Promise<Answer<readonly JsonObject[]>>;
+  /** Another name of `readMany`. */
+  read(collection: string, query?: ItemsQuery): Promise<Answer<readonly JsonObject[]>>;
   /** Null for an item that is missing, and for one that may not be read. */
   readOne(collection: string, key: Key, query?: ItemsQuery): Promise<Answer<JsonObject | null>>;
   createOne(collection: string, payload: JsonObject): Promise<Answer<Key>>;
   createMany(collection: string, payloads: readonly JsonObject[]): Promise<Answer<readonly Key[]>>;
   updateOne(collection: string, key: Key, payload: JsonObject): Promise<Answer<Key>>;
   updateMany(collection: string, keys: readonly Key[], payload: JsonObject): Promise<Answer<readonly Key[]>>;
-  deleteOne(collection: string, key: Key): Promise<Answer<Key>>;
+  /** Null where there was no such item. */
+  deleteOne(collection: string, key: Key): Promise<Answer<Key | null>>;
   deleteMany(collection: string, keys: readonly Key[]): Promise<Answer<readonly Key[]>>;
 }
 
+type SettingValue = string | number | boolean | SecretReference;
+
 /** The package's own global settings, as its manifest declares them. A secret is a reference. */
 export interface SettingsHost {
-  get(key: string): Promise<Answer<string | number | boolean | SecretReference | null>>;
+  /** Null where nothing is set, or there is no such key. The type argument is what the manifest declares. */
+  get<Value extends SettingValue = SettingValue>(key: string): Promise<Answer<Value | null>>;
 }
 
 /** Capability `template: true`. */

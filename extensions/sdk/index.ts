@@ -21,6 +21,7 @@ export {
   defineFlowOperation,
   defineJsonEndpoint,
   type EventHook,
+  type EventPayload,
   type FlowOperation,
   type JsonEndpoint,
   type JsonRequest,

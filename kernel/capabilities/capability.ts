@@ -46,7 +46,9 @@ export const capabilities: Facet<AnyCapability, ReadonlyMap<string, AnyCapabilit
   },
   admit: (one: AnyCapability, declared: { names: string[] }) =>
     declared.names.includes(one.name) || `capability ${one.name} is not among the declared names`,
-  describe: (declared: { names: string[] }) => [`defines the capability ${declared.names.join(', ')}`],
+  describe: ({ names }: { names: string[] }) => [
+    `defines the ${names.length === 1 ? 'capability' : 'capabilities'} ${names.join(', ')}`,
+  ],
 });
 
 /** For grants made of lists: true when a list gained an entry. */

@@ -11,8 +11,9 @@ export interface LedgerEntry {
   readonly lastAt: string;
 }
 
-/** For each plugin or package: one that makes many different entries pushes out its own. */
+/** For each plugin or package: one that makes many different entries pushes out its own, which are still counted. */
 const MAX_ENTRIES = 500;
+export const OTHERS = 'others, which were too many to name';
 
 /** Who acted without a user, and who was refused what, since start: bounded counters, not a history. */
 export class Ledger {
@@ -27,7 +28,7 @@ export class Ledger {
     const key = `${kind}\0${what}`;
     const before = own.get(key);
     own.delete(key);
-    if (own.size >= MAX_ENTRIES) own.delete(own.keys().next().value as string);
+    if (own.size >= MAX_ENTRIES) fold(own);
     own.set(key, {
       kind,
       plugin,
@@ -40,5 +41,16 @@ export class Ledger {
 
   entries(): readonly LedgerEntry[] {
     return [...this.#entries.values()].flatMap((own) => [...own.values()]);
+  }
+}
+
+/** The oldest entry goes, and is counted with others of its kind: what somebody did is not hidden by doing more. */
+function fold(own: Map<string, LedgerEntry>): void {
+  for (const [key, entry] of own) {
+    if (entry.what === OTHERS) continue;
+    own.delete(key);
+    const into = `${entry.kind}\0${OTHERS}`;
+    own.set(into, { ...entry, what: OTHERS, count: (own.get(into)?.count ?? 0) + entry.count });
+    return;
   }
 }

@@ -44,10 +44,13 @@ export interface Invocation {
 /** The secrets one run was given: it holds references, and only the host knows what they stand for. */
 export class Secrets {
   readonly #values = new Map<string, string>();
+  readonly #refs = new Map<string, string>();
 
+  /** The same value has the same reference, so that asking often does not make work for all that is scrubbed. */
   conceal(value: string): SecretReference {
-    const ref = randomBytes(18).toString('base64url');
+    const ref = this.#refs.get(value) ?? randomBytes(18).toString('base64url');
     this.#values.set(ref, value);
+    this.#refs.set(value, ref);
     return { kind: 'secret-reference', ref };
   }
 
@@ -70,6 +73,26 @@ export class Secrets {
       clean = clean.replaceAll(ref, '--redact--');
     }
     return clean;
+  }
+
+  /** A JSON value without them, in texts, numbers and names of members; itself where there are none in it. */
+  scrubValue(value: unknown): unknown {
+    if (this.#values.size === 0) return value;
+    const text = JSON.stringify(value) ?? '';
+    const isIn = (one: string) => one !== '' && text.includes(JSON.stringify(one).slice(1, -1));
+    return [...this.#values].some(([ref, secret]) => isIn(ref) || isIn(secret)) ? this.#scrubbed(value) : value;
+  }
+
+  #scrubbed(value: unknown): unknown {
+    if (typeof value === 'string') return this.scrub(value);
+    if (typeof value === 'number') {
+      const text = String(value);
+      const clean = this.scrub(text);
+      return clean === text ? value : clean;
+    }
+    if (Array.isArray(value)) return value.map((one) => this.#scrubbed(one));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [this.scrub(name), this.#scrubbed(inner)]));
   }
 }
 

@@ -217,7 +217,13 @@ export async function boot(composition: Composition, options: BootOptions = {}):
         health: facets.read('kernel', health as never),
         log,
       });
-      stopping.push(() => server.drain(setting('SHUTDOWN_TIMEOUT')));
+      const tell = (event: string) =>
+        events.action([event], { caller: makeSystemCaller('kernel', event), server: server.server });
+      stopping.push(async () => {
+        tell('server.stop');
+        await server.drain(setting('SHUTDOWN_TIMEOUT'));
+      });
+      tell('server.start');
       return server;
     },
     stop() {

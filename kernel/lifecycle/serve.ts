@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { compose } from '../app.ts';
 import type { Log } from '../log.ts';
@@ -9,6 +9,7 @@ import type { HealthCheck, Middleware } from './kernel-facets.ts';
 export interface HttpServer {
   readonly port: number;
   readonly address: string;
+  readonly server: Server;
   /** Stops accepting, lets running requests end for at most `timeout` ms, then cuts the rest. */
   drain(timeout: number): Promise<void>;
 }
@@ -40,6 +41,7 @@ export async function serve({ host, port, middleware, health, log }: ServeOption
   }
   const bound = server.address() as AddressInfo;
   return {
+    server,
     port: bound.port,
     address: `http://${bound.address === '0.0.0.0' || bound.address === '::' ? 'localhost' : bound.address}:${bound.port}`,
     async drain(timeout) {

@@ -26,27 +26,35 @@ export interface PluginPackage {
   readonly manifest: Manifest;
 }
 
-const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false });
+const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false, verbose: true });
 const compiled = new WeakMap<SchemaObject, ValidateFunction>();
 
-/** Problems of a value under a schema, each with its path; empty when it fits. */
+/**
+ * Problems of a value under a schema, each with its path; empty when it fits. What breaks a pattern, or fits none or several
+ * of `oneOf`, is told by the schema's `description`: "must be <description>".
+ */
 export function problems(schema: SchemaObject, value: unknown, at = ''): readonly string[] {
   let validate = compiled.get(schema);
   if (!validate) {
     validate = ajv.compile(schema);
     compiled.set(schema, validate);
   }
-  return validate(value) ? [] : (validate.errors ?? []).map((error) => sentence(error, at));
+  return validate(value) ? [] : (validate.errors ?? []).filter(isTelling).map((error) => sentence(error, at));
 }
 
-function sentence(error: ErrorObject, at: string): string {
-  const more =
-    error.keyword === 'additionalProperties'
-      ? ` "${error.params.additionalProperty}"`
-      : error.keyword === 'enum'
-        ? ` ${error.params.allowedValues.join(', ')}`
-        : '';
-  return `${at + error.instancePath || '/'} ${error.message}${more}`;
+/** What branches are there is told once, not branch by branch. */
+const isTelling = ({ keyword, schemaPath }: ErrorObject): boolean =>
+  keyword !== 'if' && !schemaPath.includes('/oneOf/');
+
+const sentence = (error: ErrorObject, at: string): string => `${at + error.instancePath || '/'} ${whatOf(error)}`;
+
+function whatOf({ keyword, params, message, parentSchema }: ErrorObject): string {
+  const about = parentSchema?.description;
+  if (keyword === 'additionalProperties') return `${message} "${params.additionalProperty}"`;
+  if (keyword === 'enum') return `${message} ${params.allowedValues.join(', ')}`;
+  if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
+  if ((keyword === 'pattern' || keyword === 'oneOf') && about !== undefined) return `must be ${about}`;
+  return message ?? 'is wrong';
 }
 
 /** Checks a parsed package.json: shape, version, host range. */

@@ -85,6 +85,7 @@ export const databaseCapability = ({
         });
       },
       transaction: (work) => units.transaction(work),
+      isInside: () => units.isInside(),
       builder() {
         if (!grant.sql || !grant.ddl) throw deny('use any table');
         return whole.builder();

@@ -63,6 +63,8 @@ export interface Db {
    * another unit it joins that one.
    */
   transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Is a unit of work open? What is said in one needs no connection of its own. */
+  isInside(): boolean;
   /**
    * The whole query builder: any table, statements of the caller's own making, changes of tables (`sql: true` and
    * `ddl: true`). Its transactions are units of work; inside an open one they are parts that may fail by themselves.

@@ -37,6 +37,8 @@ export interface Units {
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Inside a unit: a part that may fail by itself. It is taken back as a whole, and the unit goes on. */
   part<T>(work: () => Promise<T>): Promise<T>;
+  /** Does what is said now belong to a unit? */
+  isInside(): boolean;
   /** Keeps an effect until the unit has committed; false where none is open. */
   defer(effect: () => void): boolean;
 }
@@ -195,6 +197,7 @@ export function createUnits(connect: () => Promise<PoolClient>, log: Log): Units
       const unit = current();
       return unit ? part(unit, work) : begin(work);
     },
+    isInside: () => current() !== undefined,
     defer(effect) {
       const unit = current();
       if (unit?.state === 'open') unit.effects.push(effect);

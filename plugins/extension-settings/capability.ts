@@ -16,6 +16,9 @@ declare module '#kernel' {
   }
 }
 
+/** As keys are declared. */
+const KEY = /^[a-z][a-z0-9_]{0,63}$/;
+
 /** Bytes of the longest value that crosses to confined code, as JSON. */
 const LONGEST = 64 * 1024;
 
@@ -35,7 +38,8 @@ export const settingsCapability = (
   remote: {
     get: {
       args: { type: 'array', items: [{ type: 'string' }], minItems: 1, maxItems: 1 },
-      target: (key: string) => key,
+      // Only what is declared: anything else would be a text of the caller's in the account.
+      target: (key: string) => (KEY.test(key) ? key : 'another key'),
       async call(own, { secrets }, key: string) {
         const value = await own.get(key);
         if (value === null) return null;
@@ -50,15 +54,25 @@ export const settingsCapability = (
     const keys = Object.keys(declaration).sort();
     const secrets = keys.filter((key) => declaredIn(declaration, key)?.secret);
     const plain = keys.filter((key) => !secrets.includes(key));
+    const shown = keys.filter((key) => isForApp(declaration, key));
     const parts = [
       ...(plain.length > 0 ? [plain.join(', ')] : []),
       ...(secrets.length > 0 ? [`the secrets ${secrets.join(', ')} (confined code only by reference)`] : []),
     ];
-    return keys.length > 0 ? [`reads its own settings: ${parts.join('; ')}`] : [];
+    return [
+      ...(keys.length > 0 ? [`reads its own settings: ${parts.join('; ')}`] : []),
+      ...(shown.length > 0 ? [`lets users of the app read its settings ${shown.join(', ')}`] : []),
+    ];
   },
-  // Its own values are nobody else's; a variable of the environment might be.
-  widens: (before = {}, after) => Object.keys(after).some((key) => isOfConfig(after, key) && !isOfConfig(before, key)),
+  // Its own values are nobody else's; a variable of the environment might be, and a value that was set for it alone is.
+  widens: (before = {}, after) =>
+    Object.keys(after).some(
+      (key) =>
+        (isOfConfig(after, key) && !isOfConfig(before, key)) ||
+        (isForApp(after, key) && declaredIn(before, key)?.appReadable === false),
+    ),
 });
 
 const isOfConfig = (declaration: Declaration, key: string): boolean =>
   declaredIn(declaration, key)?.secret?.source === 'config';
+const isForApp = (declaration: Declaration, key: string): boolean => declaredIn(declaration, key)?.appReadable === true;

@@ -14,7 +14,7 @@ import { schema, schemaWrites } from '../schema/contract.ts';
 import { endpointCapability } from './capabilities.ts';
 import { createConfined } from './confined/load.ts';
 import { createConsent } from './consent/consent.ts';
-import { extensionGrants } from './consent/migrations.ts';
+import { extensionGrantPlaces, extensionGrants } from './consent/migrations.ts';
 import { consentRoutes } from './consent/routes.ts';
 import type { Deps } from './deps.ts';
 import { discover, prepareFolders } from './discover/discover.ts';
@@ -82,15 +82,18 @@ export default definePlugin<ExtensionsConfig>({
         async discover() {
           if (config.SAFE_MODE) return [];
           const own = new Set(['kernel', ...subjects.account().may.flatMap(nameOfPlugin)]);
-          return discover(
+          const all = await discover(
             { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
             {
               ...deps,
               warn: (name, what) => log.warn({ extension: name }, `${name}: ${what}`),
-              taken: (name) => own.has(name),
+              taken: (name) => own.has(name.toLowerCase()),
             },
           );
+          consent.keep(all);
+          return all;
         },
+        consent: consent.check,
         loadFull: (found, phase) => loadFull(found, deps, phase),
         confined,
         runtime: () => used.sandbox.runtime(),
@@ -115,7 +118,8 @@ export default definePlugin<ExtensionsConfig>({
       cacheTtl: config.EXTENSIONS_CACHE_TTL,
     });
     for (const route of [...own, ...consentRoutes(consent)]) host.contribute(routes, route);
-    for (const migration of [extensionTicks, extensionGrants]) host.contribute(migrations, migration);
+    for (const migration of [extensionTicks, extensionGrants, extensionGrantPlaces])
+      host.contribute(migrations, migration);
 
     host.onStart(async () => {
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
@@ -128,6 +132,8 @@ export default definePlugin<ExtensionsConfig>({
         log.error('extensions are still being loaded: the service listens without waiting for them'),
       );
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
+      // Finding out which layers of confinement hold takes a second, which the first confined package need not wait for.
+      void used.sandbox.runtime();
       const path = resolve(config.EXTENSIONS_PATH);
       watching = watch({
         look: () => fingerprint(path),

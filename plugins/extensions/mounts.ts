@@ -8,13 +8,23 @@ export interface MountTable extends Mounts {
 }
 
 /**
+ * Paths of the service (specification, "Endpoints") that no plugin serves yet: a confined endpoint that took one of them
+ * would be gone with the version that does.
+ */
+const KEPT: ReadonlySet<string> = new Set(
+  'admin assets files flows graphql operations schema settings shares utils versions websocket'.split(' '),
+);
+
+const firstOf = (path: string): string => path.split('/')[1] as string;
+
+/**
  * Places under which extensions answer, behind all routes of the product and before "not found" (conventions, "Mounting,
  * order, collisions"). `taken` holds the first segments of the product's own routes, in lower case.
  */
 export function createMounts(taken: () => ReadonlySet<string>, log: Pick<Log, 'warn'>): MountTable {
   const table = new Map<string, Mount[]>();
 
-  const isTaken = (path: string) => taken().has(path.split('/')[1] as string);
+  const isTaken = (path: string) => taken().has(firstOf(path));
 
   return {
     add(mount) {
@@ -23,6 +33,9 @@ export function createMounts(taken: () => ReadonlySet<string>, log: Pick<Log, 'w
       const name = key.slice(1);
       if (mount.confined && isTaken(key)) {
         throw new LoadFailure('ROUTE_COLLISION', `the service itself answers under "${name}". Rename the extension.`);
+      }
+      if (mount.confined && KEPT.has(firstOf(key))) {
+        throw new LoadFailure('ROUTE_COLLISION', `the service keeps "${name}" for itself. Rename the extension.`);
       }
       if (mount.confined && others.length > 0) {
         throw new LoadFailure('ROUTE_COLLISION', `another extension answers under "${name}". Rename one of them.`);

@@ -1,11 +1,12 @@
 import type { Context, Next } from 'koa';
 import { fail } from '#kernel';
+import type { Routing } from './contract.ts';
 
 /** Containers inside each other. What the service accepts needs a dozen; deeper ones only cost. */
 const MAX_DEPTH = 100;
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
-export type ReadBody = (ctx: Context) => Promise<unknown>;
+export type ReadBody = Routing['readBody'];
 type Parser = (ctx: Context, next: Next) => Promise<void>;
 
 /**
@@ -19,7 +20,7 @@ export function createBodyReader(limit: number): ReadBody {
     return koaBody({ jsonLimit: limit, jsonStrict: false, includeUnparsed: true }) as unknown as Parser;
   };
 
-  return async (ctx) => {
+  return async (ctx, { scalars = false } = {}) => {
     if (!METHODS.includes(ctx.method) || !hasBody(ctx) || !isJson(ctx)) return undefined;
     parser ??= load();
     const parse = await parser;
@@ -32,7 +33,7 @@ export function createBodyReader(limit: number): ReadBody {
       throw refusal(error, limit);
     }
     if (request.rawBody === '' || request.rawBody === undefined) return undefined;
-    checkBody(request.body, request.rawBody);
+    checkBody(request.body, request.rawBody, scalars);
     return request.body;
   };
 }
@@ -60,11 +61,12 @@ function refusal(error: unknown, limit: number) {
 }
 
 /** Top level, nesting and NUL characters: what parses may still be nothing that can be worked on or stored. */
-function checkBody(body: unknown, text: string): void {
-  if (body === null || typeof body !== 'object')
-    throw fail('INVALID_PAYLOAD', 'The body must be an object or an array.');
-  const hasNul = text.includes('\\u0000') && containsNul(body);
-  if (isTooDeep(body, 1)) throw fail('INVALID_PAYLOAD', `The body is nested more than ${MAX_DEPTH} levels deep.`);
+function checkBody(body: unknown, text: string, scalars: boolean): void {
+  const isScalar = body === null || typeof body !== 'object';
+  if (isScalar && !scalars) throw fail('INVALID_PAYLOAD', 'The body must be an object or an array.');
+  const hasNul = text.includes('\\u0000') && containsNul([body]);
+  if (!isScalar && isTooDeep(body, 1))
+    throw fail('INVALID_PAYLOAD', `The body is nested more than ${MAX_DEPTH} levels deep.`);
   if (hasNul) throw fail('INVALID_PAYLOAD', 'The body contains a NUL character.');
 }
 

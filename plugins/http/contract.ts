@@ -40,7 +40,12 @@ export interface Routing {
   /** First segments of the paths of the product's own routes, in lower case: nobody else can be reached under them. */
   segments(): ReadonlySet<string>;
   /** The JSON body of a request, read within the same limits as for routes; undefined when it has none. */
-  readBody(ctx: Context): Promise<unknown>;
+  readBody(ctx: Context, options?: ReadBodyOptions): Promise<unknown>;
+}
+
+export interface ReadBodyOptions {
+  /** A text, a number, true, false and null will do as well as an object or a list. */
+  readonly scalars?: boolean;
 }
 
 export const routing = service<Routing>('routing', { version: '1.0.0' });

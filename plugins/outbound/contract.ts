@@ -10,6 +10,8 @@ export interface OutboundRequest {
   readonly timeout: number;
   /** Bytes of the longest answer that is taken; longer ones fail with CONTENT_TOO_LARGE. */
   readonly maxBytes: number;
+  /** Asked before a part of the answer is kept: may it be? Where not, the request fails with REQUESTS_EXCEEDED. */
+  readonly mayHold?: (bytes: number) => boolean;
 }
 
 export interface OutboundResponse {

@@ -9,7 +9,7 @@ import { forwardable } from './headers.ts';
 
 /** One request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used. */
 export function exchange(
-  { method, url, headers = {}, body, maxBytes }: OutboundRequest,
+  { method, url, headers = {}, body, maxBytes, mayHold }: OutboundRequest,
   addresses: readonly LookupAddress[],
   signal: AbortSignal,
 ): Promise<OutboundResponse> {
@@ -48,7 +48,7 @@ export function exchange(
     });
     request.on('response', (response) => {
       isAnswered = true;
-      read(response, maxBytes).then((bytes) => {
+      read(response, maxBytes, mayHold).then((bytes) => {
         const { statusCode = 0, headersDistinct } = response;
         end(() => resolve({ status: statusCode, headers: joined(headersDistinct), body: bytes }));
       }, failed);
@@ -68,19 +68,26 @@ const pinned =
   };
 
 /** Counted while it is read, whatever the other side says of its length. */
-async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function read(
+  response: IncomingMessage,
+  maxBytes: number,
+  mayHold: OutboundRequest['mayHold'] = () => true,
+): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
+  let isHeld = true;
   try {
     for await (const part of response as AsyncIterable<Buffer>) {
       size += part.length;
-      if (size > maxBytes) break;
+      isHeld = mayHold(part.length);
+      if (size > maxBytes || !isHeld) break;
       parts.push(part);
     }
   } catch {
     throw new OutboundFailure('unreachable');
   }
   if (size > maxBytes) throw fail('CONTENT_TOO_LARGE', `The answer is longer than ${maxBytes} bytes.`);
+  if (!isHeld) throw fail('REQUESTS_EXCEEDED', 'Too much is being received at the same time.');
   if (!response.complete) throw new OutboundFailure('unreachable');
   return Buffer.concat(parts);
 }

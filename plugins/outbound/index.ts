@@ -3,7 +3,7 @@ import { AddressListError, createPolicy, type Policy } from './addresses.ts';
 import { requestCapability } from './capability/capability.ts';
 import { outbound } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { resolveName } from './resolve.ts';
+import { createResolver } from './resolve.ts';
 import { createOutbound } from './send.ts';
 
 interface Config {
@@ -14,7 +14,7 @@ interface Config {
 export default definePlugin<Config>({
   manifest,
   register(host) {
-    const service = createOutbound({ policy: policyOf(host.config), resolve: resolveName });
+    const service = createOutbound({ policy: policyOf(host.config), resolve: createResolver() });
     host.provide(outbound, service);
     host.contribute(capabilities, requestCapability(service));
   },

@@ -6,8 +6,47 @@ import { OutboundFailure } from './failure.ts';
 
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
-/** As the machine resolves names, every address of it. */
-export const resolveName: Resolve = (host) => lookup(host, { all: true, verbatim: true });
+/** Names that are looked up at a time: each keeps one of the few threads busy that files and passwords need as well. */
+const AT_A_TIME = 2;
+/** For so long a name that could not be resolved is not looked up again. Milliseconds. */
+const REST = 2_000;
+
+/**
+ * As the machine resolves names, every address of it. A name is looked up once for all who ask for it at the same time; a
+ * server of names that never answers holds up nobody but those who ask for names.
+ */
+export function createResolver(find: Resolve = plainLookup, now: () => number = () => performance.now()): Resolve {
+  const running = new Map<string, ReturnType<Resolve>>();
+  const failed = new Map<string, number>();
+  const waiting: (() => void)[] = [];
+  let free = AT_A_TIME;
+
+  async function once(host: string): ReturnType<Resolve> {
+    if (free === 0) await new Promise<void>((resolve) => void waiting.push(resolve));
+    else free--;
+    try {
+      return await find(host);
+    } catch (error) {
+      failed.set(host, now() + REST);
+      throw error;
+    } finally {
+      running.delete(host);
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  }
+
+  return (host) => {
+    for (const [name, until] of failed) if (until <= now()) failed.delete(name);
+    if (failed.has(host)) return Promise.reject(new OutboundFailure('unreachable'));
+    const found = running.get(host) ?? once(host);
+    running.set(host, found);
+    return found;
+  };
+}
+
+const plainLookup: Resolve = (host) => lookup(host, { all: true, verbatim: true });
 
 /**
  * The addresses of a URL's host. Asked once, and what is answered is what is connected to, so that no second answer can

@@ -38,15 +38,30 @@ const renderLiquid: RemoteMethod<TemplateApi> = {
   },
 };
 
+/** Templates of one package at a time, those that wait included: there are few processes for all packages. */
+const MOST = 8;
+
 /** `host.template` (conventions, "template.renderLiquid"). */
-export const templateCapability = (templates: Templates): Capability<boolean, TemplateApi> => ({
+export const templateCapability = (
+  templates: Templates,
+  busy: Map<string, number> = new Map(),
+): Capability<boolean, TemplateApi> => ({
   name: 'template',
   member: 'template',
   schema: { type: 'boolean' },
-  bind: (grant) => ({
+  bind: (grant, { name }) => ({
     async renderLiquid(template, data, options) {
       if (!grant) throw new Refusal('denied', 'The capability "template" is not granted.');
-      return templates.render(template, data, options?.delimiters);
+      const others = busy.get(name) ?? 0;
+      if (others >= MOST) throw new Refusal('rate_limited', `At most ${MOST} templates at a time.`);
+      busy.set(name, others + 1);
+      try {
+        return await templates.render(template, data, options?.delimiters);
+      } finally {
+        const left = (busy.get(name) ?? 1) - 1;
+        if (left > 0) busy.set(name, left);
+        else busy.delete(name);
+      }
     },
   }),
   remote: { renderLiquid },

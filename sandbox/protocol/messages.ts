@@ -5,7 +5,7 @@
  */
 export const PROTOCOL = 1;
 
-/** Bounds of one child, told with `load`; times in milliseconds, sizes in bytes. */
+/** Bounds of one child, told with `prepare`; times in milliseconds, sizes in bytes. */
 export interface Limits {
   /** Heap of the isolate. */
   readonly memory: number;
@@ -59,8 +59,10 @@ export type GuestError =
   | 'internal';
 
 export type ToChild =
+  /** The first message, once per child: what can be made before there is an artifact is made now. */
+  | { readonly type: 'prepare'; readonly limits: Limits }
   /** Body: the artifact as a script, whose completion value is `function (module, exports)`. Once per child. */
-  | { readonly type: 'load'; readonly limits: Limits; readonly reuse: boolean }
+  | { readonly type: 'load'; readonly reuse: boolean }
   /** Body: the input as JSON. `entry` is a contract key. Ids are never used twice. */
   | { readonly type: 'invoke'; readonly id: number; readonly entry: string; readonly context: GuestContext }
   /** Body: the value as JSON where `ok`, else `{ code, message, details? }` as JSON. */

@@ -19,14 +19,15 @@ async function bundleRunner(): Promise<string> {
 }
 
 /**
- * What runs in the guest's realm before the artifact, as a script whose value is a function of the limits, which answers
+ * What runs in the guest's realm before the artifact, as a script whose value is a function of the limits and of what is
+ * not the language (`language.ts`), which answers
  * the way in (`guest/index.ts`).
  */
 export async function preludeSource(): Promise<string> {
   const code = await bundle('guest/index.ts', 'esm', {});
   const parts = /^([\s\S]*)export \{\s*(\w+) as default\s*\};\s*$/.exec(code);
   if (!parts) throw new Error('the prelude does not end in its one export');
-  return `(function (LONGEST_CALL, LONGEST_RESULT) {\n'use strict';\n${parts[1]}\nreturn ${parts[2]};\n})`;
+  return `(function (LONGEST_CALL, LONGEST_RESULT, SURPLUS) {\n'use strict';\n${parts[1]}\nreturn ${parts[2]};\n})`;
 }
 
 async function bundle(entry: string, format: 'cjs' | 'esm', define: Record<string, string>): Promise<string> {

@@ -1,5 +1,6 @@
 import type IsolatedVm from 'isolated-vm';
 import type { Limits } from '../protocol/messages.ts';
+import { surplus } from './language.ts';
 import { OP } from './ops.ts';
 
 /** The text of `guest/`, put in when the runner is bundled. */
@@ -28,6 +29,10 @@ export interface Room {
 
 /** Makes rooms for one artifact, in one isolate. */
 export interface Isolate {
+  /** Makes what a number of rooms need before their artifact. */
+  prepare(rooms: number): void;
+  /** The artifact of all rooms from now on. Throws where it cannot be compiled. */
+  load(artifact: string): void;
   /** Evaluates the artifact; the first thing a room says is its contract where `describe`. */
   room(describe: boolean): Room;
   /** Returns once the isolate has done something of ours. */
@@ -37,14 +42,25 @@ export interface Isolate {
 /** The isolate has gone over its memory limit. Nothing can be done in this process any more. */
 export class IsolateLost extends Error {}
 
-/** Throws where the artifact cannot be compiled. */
-export function makeIsolate(ivm: Ivm, limits: Limits, artifact: string): Isolate {
+/** A context with our prelude in it, before anything foreign. */
+interface Bare {
+  readonly context: IsolatedVm.Context;
+  readonly enter: Enter;
+}
+
+export function makeIsolate(ivm: Ivm, limits: Limits): Isolate {
   // No `onCatastrophicError`: it would be told on this thread, which is the one that hangs. Without it the process aborts.
   const isolate = new ivm.Isolate({ memoryLimit: Math.max(8, Math.floor(limits.memory / 2 ** 20)), inspector: false });
-  const prelude = isolate.compileScriptSync(`${PRELUDE}(${Number(limits.hostCall)}, ${Number(limits.result)})`);
-  const program = isolate.compileScriptSync(artifact);
   const idle = isolate.createContextSync();
+  const facts = [
+    Number(limits.hostCall),
+    Number(limits.result),
+    JSON.stringify(surplus((text) => idle.evalSync(text))),
+  ];
+  const prelude = isolate.compileScriptSync(`${PRELUDE}(${facts})`);
   const rest = idle.evalSync('() => {}', { reference: true }) as unknown as Enter;
+  const prepared: Bare[] = [];
+  let program: IsolatedVm.Script | undefined;
 
   /**
    * Runs what may run guest code, and says how that went. What the guest throws is of no interest to anybody. The time is
@@ -84,9 +100,13 @@ export function makeIsolate(ivm: Ivm, limits: Limits, artifact: string): Isolate
     }
   }
 
-  function room(describe: boolean): Room {
+  function bare(): Bare {
     const context = isolate.createContextSync();
-    const enter = prelude.runSync(context, { reference: true }) as unknown as Enter;
+    return { context, enter: prelude.runSync(context, { reference: true }) as unknown as Enter };
+  }
+
+  function room(describe: boolean): Room {
+    const { context, enter } = prepared.pop() ?? bare();
     const state = evaluate(context, enter, describe);
     let left = false;
     return {
@@ -107,7 +127,7 @@ export function makeIsolate(ivm: Ivm, limits: Limits, artifact: string): Isolate
     let artifactFunction: IsolatedVm.Reference | undefined;
     // A reference, since anything else would make the library look at the value with the guest's own getters.
     const run = stretch(limits.cpu, (options) => {
-      artifactFunction = program.runSync(context, { ...options, reference: true }) as unknown as IsolatedVm.Reference;
+      artifactFunction = program?.runSync(context, { ...options, reference: true }) as unknown as IsolatedVm.Reference;
     });
     if (run.late) return 'timeout';
     if (artifactFunction?.typeof !== 'function') {
@@ -121,7 +141,16 @@ export function makeIsolate(ivm: Ivm, limits: Limits, artifact: string): Isolate
     return evaluated.late || run.used + evaluated.used > limits.cpu ? 'timeout' : 'ready';
   }
 
-  return { room, touch: settle };
+  return {
+    prepare(rooms) {
+      while (prepared.length < rooms) prepared.push(bare());
+    },
+    load(artifact) {
+      program = isolate.compileScriptSync(artifact);
+    },
+    room,
+    touch: settle,
+  };
 }
 
 /**

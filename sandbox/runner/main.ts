@@ -15,7 +15,9 @@ import {
 import { type Channel, openChannel } from './channel.ts';
 import { type Isolate, type Ivm, makeIsolate, type Room } from './isolate.ts';
 import { makeProgram, type Program, told } from './program.ts';
+import { rehearse } from './rehearsal.ts';
 import { read } from './said.ts';
+import { SPARES } from './spares.ts';
 
 const FAILED = 70;
 const LONGEST_CONTRACT = 60 * 1024;
@@ -26,7 +28,7 @@ process.on('unhandledRejection', () => process.exit(FAILED));
 const library: { exports: { ivm?: Ivm } } = { exports: {} };
 process.dlopen(library, process.argv[2] as string, constants.dlopen.RTLD_NOW);
 const ivm = library.exports.ivm as Ivm;
-let isolate: Isolate | undefined;
+let prepared: { readonly isolate: Isolate; readonly limits: Limits } | undefined;
 let program: Program | undefined;
 let loaded = false;
 
@@ -49,13 +51,17 @@ function take(message: ToChild, body: Buffer): void {
       break;
     case 'ping':
       // Guests run on this very thread, so whoever reads this is held up by none of them; nor shall the isolate be.
-      isolate?.touch();
+      prepared?.isolate.touch();
       channel.send({ type: 'pong', id: message.id });
       break;
+    case 'prepare':
+      if (prepared) throw new Error('a child is prepared once');
+      prepared = { isolate: prepare(message.limits), limits: message.limits };
+      break;
     case 'load':
-      if (loaded) throw new Error('a child is loaded once');
+      if (!prepared || loaded) throw new Error('a child is loaded once, when it is prepared');
       loaded = true;
-      channel.send(load(message.limits, message.reuse, body.toString('utf8')));
+      channel.send(load(prepared.isolate, prepared.limits, message.reuse, body.toString('utf8')));
       break;
     default:
       throw new Error('unknown message');
@@ -67,13 +73,19 @@ function invoke(id: number, entry: string, context: GuestContext, input: string)
   else channel.send({ type: 'failure', id, code: 'guest-error' });
 }
 
-function load(limits: Limits, reuse: boolean, artifact: string): FromChild {
+function prepare(limits: Limits): Isolate {
+  const isolate = makeIsolate(ivm, limits);
+  rehearse(isolate, limits);
+  isolate.prepare(SPARES);
+  return isolate;
+}
+
+function load({ load, room }: Isolate, limits: Limits, reuse: boolean, artifact: string): FromChild {
   try {
-    isolate = makeIsolate(ivm, limits, artifact);
+    load(artifact);
   } catch {
     return { type: 'refused', code: 'invalid-entry' };
   }
-  const { room } = isolate;
   const first = room(true);
   const contract = first.state === 'ready' ? contractOf(first) : undefined;
   if (contract === undefined) return { type: 'refused', code: first.state === 'timeout' ? 'timeout' : 'invalid-entry' };

@@ -1,7 +1,7 @@
 import type { Room } from './isolate.ts';
 
 /** Rooms kept ready: making one takes about ten times as long as using it. */
-const SPARES = 3;
+export const SPARES = 3;
 
 export interface Spares {
   take(): Room;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { packageOf, sourcesIn } from '../support/sources.ts';
 
-const MAX_LINES = 2600;
+const MAX_LINES = 2700;
 const PACKAGES = ['koa', 'ajv', 'semver', 'pino'];
 
 describe('architecture: kernel', () => {

@@ -63,6 +63,7 @@ describe('confined endpoints at their limits', () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     expect([(await row())?.status, (await row())?.reason?.code]).to.deep.equal(['failed', 'RUNTIME_CRASHED']);
+    expect((await row())?.reason?.detail).to.match(/^Failed too often .* POST its name to extensions\/restart\.$/);
     const parked = await service.request('GET', '/bomb/well');
     expect([parked.status, codeOf(parked.body)]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
     const restart = { token: service.admin.token, body: { name: 'service-extension-bomb' } };

@@ -38,6 +38,7 @@ describe('confined endpoints', () => {
             case '/wait': return new Promise(() => {});
             case '/answer': return request.body;
             case '/items': return { body: await host.items.readMany('notes', { fields: ['id', 'text'] }) };
+            case '/setting': return { body: await host.settings.get('anything') };
             case '/denied': return { body: await host.request.send({ url: 'https://example.com' }) };
             case '/globals': return { body: [typeof process, typeof require, typeof fetch, typeof globalThis.process] };
             case '/count': globalThis.count = (globalThis.count ?? 0) + 1; return { body: globalThis.count };
@@ -145,6 +146,28 @@ describe('confined endpoints', () => {
       expect((await ask('GET', '/echo/facts', service.admin.token)).body.accountability.admin).to.equal(true);
     });
 
+    it('has any JSON as its body', async () => {
+      for (const body of ['"text"', '5', 'true', 'null', '[1]', '{"a":{}}']) {
+        expect((await ask('POST', '/echo', undefined, body)).body.body, body).to.deep.equal(JSON.parse(body));
+      }
+    });
+
+    for (const [what, body, type] of [
+      ['what is no JSON', '{', 'application/json'],
+      ['a text', 'hello', 'text/plain'],
+      ['a form', 'a=1', 'application/x-www-form-urlencoded'],
+      ['an upload', '--a--', 'multipart/form-data; boundary=a'],
+      ['more than a megabyte', JSON.stringify('x'.repeat(1024 * 1024)), 'application/json'],
+    ] as const) {
+      it(`outside of its bounds is refused: ${what} as its body`, async () => {
+        const { status, body: said } = await service.request('POST', '/echo', {
+          body,
+          headers: { 'content-type': type },
+        });
+        expect([status, said.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      });
+    }
+
     const many = Array.from({ length: 65 }, (_, at) => `k${at}=1`).join('&');
     for (const [what, path] of Object.entries({
       'a list in the query': '/echo?a=1&a=2',
@@ -223,6 +246,8 @@ describe('confined endpoints', () => {
     expect((await ask('GET', '/echo/items', user)).body.error.code).to.equal('denied');
     expect((await ask('GET', '/echo/items')).body.error.code).to.equal('denied');
     expect((await ask('GET', '/echo/denied')).body.error.code).to.equal('denied');
+    // Settings take no capability: of a key that is not declared there is no value.
+    expect((await ask('GET', '/echo/setting')).body).to.deep.equal({ ok: true, value: null });
     expect((await ask('GET', '/echo/globals')).body).to.deep.equal([
       'undefined',
       'undefined',

@@ -46,6 +46,8 @@ export default ({ filter, action, init }, { services, logger, exceptions }) => {
     await new services.ItemsService('traces').createOne({ note: key, admin: accountability?.admin ?? null });
   });
   init('app.after', () => logger.info('the service is complete'));
+  for (const name of ['server.start', 'server.stop'])
+    action(name, ({ event, server }) => logger.info(event + ' ' + server.listening));
 };`;
 
 describe('extensions with full authority in the service', () => {
@@ -172,8 +174,10 @@ describe('extensions with full authority in the service', () => {
     expect(service.kernel.audit().some(({ name }) => name === 'service-extension-broken')).to.equal(false);
   });
 
-  it('were told when the service was complete', () => {
-    expect(service.log.filter((line) => line.msg === 'the service is complete')).to.have.length(1);
+  it('were told when the service was complete, and when it listened', () => {
+    const told = service.log.map(({ msg }) => msg);
+    expect(told.filter((msg) => msg === 'the service is complete')).to.have.length(1);
+    expect(told.filter((msg) => msg === 'server.start true')).to.have.length(1);
   });
 
   it('go and come back with a reload', async () => {
@@ -185,5 +189,10 @@ describe('extensions with full authority in the service', () => {
     expect((await send('GET', '/counter')).body).to.equal('new');
     expect((await send('GET', '/desk/count')).status).to.equal(404);
     expect((await send('POST', '/items/notes', { text: ' still ' })).body.data.text).to.equal('still');
+  });
+
+  it('are told when it stops', async () => {
+    await service.kernel.stop();
+    expect(service.log.filter(({ msg }) => String(msg).startsWith('server.stop'))).to.have.length(1);
   });
 });

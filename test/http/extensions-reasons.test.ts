@@ -54,7 +54,7 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
   INVALID_ENTRY: { entry: { source: `export const nothing = 1;` } },
   IDENTITY_MISMATCH: { identity: { source: answering('somebody-else') } },
   TIMEOUT: { timeout: { source: 'while (true) {}' } },
-  CRASH: { crash: { source: 'const all = []; while (true) all.push(new Array(100000).fill(all.length));' } },
+  CRASH: { crash: { source: 'const all = []; while (true) all.push(new Array(1000000).fill(all.length));' } },
   ROUTE_INVALID: { Route: { source: answering('Route') } },
   AMBIGUOUS_ENDPOINT: {
     twice: { source: answering('twice') },
@@ -151,7 +151,7 @@ describe('http: every reason for which an extension does not load', function () 
       ...filesOf('escape', { files: { 'src/index.js': plain, 'dist/readme': '' } }),
       ...filesOf('upgrade', { source: answering('upgrade') }),
       ...filesOf('crashing', {
-        source: `export default { id: 'crashing', handler: () => { const all = []; while (true) all.push(new Array(100000).fill(all.length)); } };`,
+        source: `export default { id: 'crashing', handler: () => { const all = []; while (true) all.push(new Array(1000000).fill(all.length)); } };`,
       }),
     });
     await symlink(join(place.path, 'outside.js'), join(place.path, 'service-extension-escape/dist/index.js'));

@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { type BootFailure, facet, service } from '#kernel';
 import { failureOf, type PluginSketch, sketch, withPlugins } from '../support/plugin.ts';
@@ -49,10 +53,33 @@ describe('packages of others', () => {
     }
   });
 
+  it('whose package.json is a pipe, a device or a folder hold up nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenon-odd-'));
+    try {
+      for (const name of ['pipe', 'device', 'folder']) await mkdir(join(folder, name));
+      execFileSync('mkfifo', [join(folder, 'pipe/package.json')]);
+      await symlink('/dev/zero', join(folder, 'device/package.json'));
+      await mkdir(join(folder, 'folder/package.json'));
+      await withPlugins([], ({ kernel }) => expect(kernel.plugins).to.deep.equal([]), {
+        environment: { EXTENSIONS_PATH: folder },
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   it('may be missing altogether', async () => {
     await withPlugins([], ({ kernel }) => expect(kernel.plugins).to.deep.equal([]), {
       environment: { EXTENSIONS_PATH: '/no/such/folder' },
     });
+  });
+
+  it('do not become plugins by an upgrade where they are called extensions', async () => {
+    for (const name of ['service-extension-orders', '@acme/service-extension-orders', '@service/extension-orders']) {
+      const { names, complaints } = await loadedOf({ name, stranger: true, register: () => expect.fail('it ran') });
+      expect(names).to.deep.equal([]);
+      expect(complaints[0]).to.match(/discover: .*its name is that of an extension/s);
+    }
   });
 
   const broken: readonly [what: string, plugin: Omit<PluginSketch, 'name'>, complaint: RegExp][] = [

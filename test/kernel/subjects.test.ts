@@ -13,6 +13,7 @@ import {
   type SubjectSketch,
   type Subjects,
 } from '#kernel';
+import { LineBudget } from '../../kernel/capabilities/line-budget.ts';
 import { type Booted, failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
 
 /** A capability with every way to answer, by a plugin of its own. */
@@ -244,7 +245,54 @@ describe('packages that a plugin runs', () => {
   });
 });
 
+describe('lines of confined code', () => {
+  const linesOf = async (secret: string, ...args: unknown[]) =>
+    withSubjects(async (subjects, { log }) => {
+      const run = invocation();
+      run.secrets.conceal(secret);
+      await subjects.admit(guest()).call('log.warn', args, run);
+      return log.filter(({ owner }) => owner === 'guest');
+    });
+
+  it('hold no secret in any way of writing it, and stay data where one is short', async () => {
+    const [line] = await linesOf('pa"ss\\\n', 'said pa"ss\\\n', { a: ['pa"ss\\\n'], 'pa"ss\\\n': 1 });
+    expect(line).to.deep.include({ msg: 'said --redact--', meta: { a: ['--redact--'], '--redact--': 1 } });
+    const [other] = await linesOf('"', 'x', { a: ['say "b"'], n: 12 });
+    expect(other?.meta).to.deep.equal({ a: ['say --redact--b--redact--'], n: 12 });
+    const [number] = await linesOf('12', { at: 12 }, 3120);
+    expect(number).to.deep.include({ msg: '{"at":"--redact--"}', meta: '3--redact--0' });
+  });
+
+  it('are not longer than a line should be, whatever comes with them', async () => {
+    const [line] = await linesOf('unused', 'x'.repeat(200_000), { big: 'y'.repeat(200_000) });
+    expect(JSON.stringify(line).length).to.be.below(25_000);
+    expect(line?.meta)
+      .to.be.a('string')
+      .and.match(/^\{"big":"y+…$/);
+  });
+});
+
+describe('the log of a package', () => {
+  it('takes so much at once, and so much a second', () => {
+    let now = 0;
+    const budget = new LineBudget(() => now);
+    const write = (times: number) => Array.from({ length: times }, () => budget.spend(9_800));
+    const said = write(200);
+    expect(said.filter((one) => one === 'write')).to.have.length(104);
+    expect(said.filter((one) => one === 'first')).to.have.length(1);
+    now += 1000;
+    expect(write(200).filter((one) => one === 'write')).to.have.length(13);
+  });
+});
+
 describe('secrets of one run', () => {
+  it('have one reference each, however often they are asked for', () => {
+    const secrets = new Secrets();
+    const refs = new Set(Array.from({ length: 1000 }, () => secrets.conceal('value').ref));
+    expect(refs.size).to.equal(1);
+    expect(secrets.conceal('other').ref).not.to.equal([...refs][0]);
+  });
+
   it('are known by references that no other run can use', () => {
     const [mine, other] = [new Secrets(), new Secrets()];
     const reference = mine.conceal('value');

@@ -36,6 +36,11 @@ export interface Spawned extends Service {
   output(): string;
 }
 
+export interface SpawnOptions extends ServiceOptions {
+  /** Of the command line; `start` by itself where it is left out. */
+  readonly args?: readonly string[];
+}
+
 export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** One of the caller's own, which `stop` leaves alone; without it a fresh one is made and dropped. */
@@ -70,9 +75,9 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
 }
 
 /** The product as administrators run it: a process of its own, which a test may kill. */
-export async function spawnService(options: ServiceOptions = {}): Promise<Spawned> {
+export async function spawnService({ args = ['start'], ...options }: SpawnOptions = {}): Promise<Spawned> {
   const place = await placeFor({ ...options, env: { PORT: String(await freePort()), ...options.env } });
-  const { child, output, ended } = runCli(['start'], place.env);
+  const { child, output, ended } = runCli(args, place.env);
   const kill = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return ended;

@@ -55,8 +55,8 @@ export function contribute(
   let isStopped = false;
   if (type === 'hook') {
     const own = admitted.get<Deps['events']>('events');
-    const filter = confinedFilter(current);
-    const action = confinedAction(current);
+    const filter = confinedFilter(current, deps.schema);
+    const action = confinedAction(current, deps.schema);
     for (const event of events.filter ?? [])
       own.onFilter(event, (payload, meta) => (isStopped ? undefined : filter(payload, meta)));
     for (const event of events.action ?? []) own.onAction(event, (meta) => (isStopped ? undefined : action(meta)));

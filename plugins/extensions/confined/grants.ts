@@ -14,7 +14,8 @@ export function grantsByEntry(
   manifest: ExtensionManifest,
   settings: Pick<ExtensionSettings, 'declare'>,
 ): ReadonlyMap<string, Grants> {
-  const own = manifest.settings === undefined ? {} : { settings: settings.declare(manifest.settings).declaration };
+  // They take no capability: of what is not declared there is just no value.
+  const own = { settings: manifest.settings === undefined ? {} : settings.declare(manifest.settings).declaration };
   const grants = ({ capabilities, events }: Pick<ExtensionManifest, 'capabilities' | 'events'>): Grants => ({
     ...grantsOf(capabilities),
     ...(events === undefined ? {} : { events }),

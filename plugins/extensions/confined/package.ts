@@ -37,14 +37,7 @@ export function loadPackage(gated: Gated, clashes: ReadonlyMap<string, LoadFailu
       admitted,
       script,
       reuse,
-      onParked: ({ detail }) =>
-        deps.running.failed(
-          found.id,
-          new LoadFailure(
-            'RUNTIME_CRASHED',
-            `It failed too often: ${detail} Correct it, then POST its name to extensions/restart.`,
-          ),
-        ),
+      onParked: ({ detail }) => deps.running.failed(found.id, new LoadFailure('RUNTIME_CRASHED', detail)),
     }));
 
   const entries = contributions.map((contribution): Entry => {

@@ -20,11 +20,22 @@ export async function inputOf(ctx: HttpContext, mount: string, readBody: Routing
   }
   const path = pathBelow(ctx.path, mount);
   const query = queryOf(ctx);
-  const body = JSON.stringify((await readBody(ctx as never)) ?? null);
+  const body = JSON.stringify((await bodyIn(ctx, readBody)) ?? null);
   if (Buffer.byteLength(body) > LONGEST_BODY) {
     throw fail('INVALID_PAYLOAD', `The body is larger than ${LONGEST_BODY} bytes.`);
   }
   return `{"method":"${method}","path":${JSON.stringify(path)},"query":${JSON.stringify(query)},"body":${body}}`;
+}
+
+/** Anything that JSON can say. What is no JSON or too long is outside of the bounds like everything else. */
+async function bodyIn(ctx: HttpContext, readBody: Routing['readBody']): Promise<unknown> {
+  if (ctx.is('multipart')) throw fail('INVALID_PAYLOAD', 'The body must be JSON.');
+  try {
+    return await readBody(ctx as never, { scalars: true });
+  } catch (error) {
+    const isOutside = error instanceof Failure && ['CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'].includes(error.code);
+    throw isOutside ? fail('INVALID_PAYLOAD', error.message) : error;
+  }
 }
 
 /** A mount of one or two segments, which a request may have written in other letters or encoded. */

@@ -16,3 +16,11 @@ export const extensionGrants: Migration = {
     )`);
   },
 };
+
+/** Where packages of a name were found, by their ids. */
+export const extensionGrantPlaces: Migration = {
+  id: '2026-11-21-extension-grant-places',
+  async up(db) {
+    await db.query(`alter table ${grantsTable(db)} add column if not exists places uuid[] not null default '{}'`);
+  },
+};

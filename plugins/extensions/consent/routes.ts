@@ -17,7 +17,8 @@ export const consentRoutes = (consent: Pick<Consent, 'waiting' | 'agree'>): read
     path: '/extensions/consent',
     async handle(ctx) {
       adminsOnly(ctx);
-      sendData(ctx, await consent.agree(ctx.state.caller, nameIn(bodyOf(ctx))));
+      const { name, asks } = decisionIn(bodyOf(ctx));
+      sendData(ctx, await consent.agree(ctx.state.caller, name, asks));
     },
   },
 ];
@@ -26,9 +27,9 @@ function adminsOnly(ctx: HttpContext): void {
   if (!ctx.state.caller.admin) throw fail('FORBIDDEN', 'what extensions may do is for admins to decide');
 }
 
-/** Exactly `{ name }`. */
-function nameIn(body: unknown): string {
-  const { name, ...others } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  if (typeof name === 'string' && name !== '' && Object.keys(others).length === 0) return name;
-  throw fail('INVALID_PAYLOAD', 'The body is exactly { "name": the name of a package }.');
+/** Exactly `{ name }`, or `{ name, asks }` with the sentences that were read. */
+function decisionIn(body: unknown): { readonly name: string; readonly asks: unknown } {
+  const { name, asks, ...others } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  if (typeof name === 'string' && name !== '' && Object.keys(others).length === 0) return { name, asks };
+  throw fail('INVALID_PAYLOAD', 'The body is { "name": the name of a package }, and "asks" as it was read.');
 }

@@ -1,28 +1,32 @@
 import { asUnavailable, type Db } from '../../database/contract.ts';
-import type { Grants } from '../confined/grants.ts';
+import type { Asked } from './asked.ts';
 import { grantsTable } from './migrations.ts';
-
-/** What a package asks for: grants by contract key, and whether it keeps state between callers. */
-export interface Asked {
-  readonly entries: Readonly<Record<string, Grants>>;
-  readonly stateful: boolean;
-}
 
 export interface Agreement {
   readonly version: string;
   readonly asked: Asked;
 }
 
-/** Agreements of all processes on this database, by package name. */
-export interface Agreements {
-  find(name: string): Promise<Agreement | undefined>;
-  /** False where there is one already: of two processes that come first, one is. */
-  first(name: string, agreement: Agreement): Promise<boolean>;
-  /** What is asked now was allowed before, or somebody allows it: `by` null leaves who allowed it as it is. */
-  put(name: string, agreement: Agreement, by: string | null): Promise<void>;
+/** A package, and where it lies: an upgrade that calls itself otherwise is an upgrade all the same. */
+export interface Subject {
+  readonly name: string;
+  /** The id of what was found, a uuid. */
+  readonly place: string;
 }
 
-export function createAgreements(db: Pick<Db, 'query' | 'schemas'>): Agreements {
+/** Agreements of all processes on this database, by package name. */
+export interface Agreements {
+  /** Of this name, and of whatever was allowed something at this place before. */
+  find(subject: Subject): Promise<readonly Agreement[]>;
+  /** Only what was allowed something at this place. */
+  findAt(place: string): Promise<readonly Agreement[]>;
+  /** False where there is one already: of two processes that come first, one is. */
+  first(subject: Subject, agreement: Agreement): Promise<boolean>;
+  /** What is asked now was allowed before, or somebody allows it: `by` null leaves who allowed it as it is. */
+  put(subject: Subject, agreement: Agreement, by: string | null): Promise<void>;
+}
+
+export function createAgreements(db: Pick<Db, 'query' | 'schemas' | 'transaction'>): Agreements {
   const run = async (text: string, params: readonly unknown[]) => {
     try {
       return await db.query<Agreement>(text, params);
@@ -30,23 +34,33 @@ export function createAgreements(db: Pick<Db, 'query' | 'schemas'>): Agreements 
       throw asUnavailable(error);
     }
   };
+  const table = () => grantsTable(db);
   return {
-    find: async (name) => (await run(`select version, asked from ${grantsTable(db)} where name = $1`, [name])).rows[0],
-    async first(name, { version, asked }) {
+    find: async ({ name, place }) =>
+      (await run(`select version, asked from ${table()} where name = $1 or $2 = any(places)`, [name, place])).rows,
+    findAt: async (place) => (await run(`select version, asked from ${table()} where $1 = any(places)`, [place])).rows,
+    async first({ name, place }, { version, asked }) {
       const { rows } = await run(
-        `insert into ${grantsTable(db)} (name, version, asked) values ($1, $2, $3) on conflict (name) do nothing returning 1`,
-        [name, version, JSON.stringify(asked)],
+        `insert into ${table()} (name, version, asked, places) values ($1, $2, $3, array[$4::uuid])
+        on conflict (name) do nothing returning 1`,
+        [name, version, JSON.stringify(asked), place],
       );
       return rows.length > 0;
     },
-    async put(name, { version, asked }, by) {
-      await run(
-        `insert into ${grantsTable(db)} as g (name, version, asked, agreed_by) values ($1, $2, $3, $4)
-        on conflict (name) do update set version = excluded.version, asked = excluded.asked,
-          agreed_by = coalesce(excluded.agreed_by, g.agreed_by),
-          agreed_on = case when excluded.agreed_by is null then g.agreed_on else now() end`,
-        [name, version, JSON.stringify(asked), by],
-      );
-    },
+    put: ({ name, place }, { version, asked }, by) =>
+      db.transaction(async () => {
+        await run(
+          `insert into ${table()} as g (name, version, asked, agreed_by, places) values ($1, $2, $3, $4, array[$5::uuid])
+          on conflict (name) do update set version = excluded.version, asked = excluded.asked,
+            agreed_by = coalesce(excluded.agreed_by, g.agreed_by),
+            agreed_on = case when excluded.agreed_by is null then g.agreed_on else now() end,
+            places = array(select distinct unnest(g.places || excluded.places))`,
+          [name, version, JSON.stringify(asked), by, place],
+        );
+        await run(
+          `update ${table()} set places = array_remove(places, $2::uuid) where name <> $1 and $2 = any(places)`,
+          [name, place],
+        );
+      }),
   };
 }

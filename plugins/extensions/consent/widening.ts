@@ -1,9 +1,10 @@
 import type { Subjects } from '#kernel';
-import type { Asked } from './store.ts';
+import type { Asked } from './asked.ts';
 
 type Judge = Pick<Subjects, 'widens' | 'describe'>;
 
 const STATEFUL = 'keeps state between those who call it';
+const BROWSER = 'runs in the admin app, as whoever is signed in there';
 
 /** Sentences of all that is asked for. */
 export function sentencesOf(asked: Asked, subjects: Judge): readonly string[] {
@@ -23,7 +24,11 @@ function added(
   subjects: Judge,
   isAdded: (had: Grants, wants: Grants) => boolean,
 ): readonly string[] {
+  // There is no more than everything.
+  if (before.full) return [];
   const found: string[] = [];
+  if (after.full) found.push(...subjects.describe({ full: true }));
+  if (after.browser && !before.browser) found.push(BROWSER);
   for (const [key, grants] of Object.entries(after.entries)) {
     const had: Grants = (Object.hasOwn(before.entries, key) && before.entries[key]) || {};
     const known = new Set(subjects.describe(had));

@@ -72,8 +72,8 @@ async function dependenciesOf(project: string): Promise<readonly string[]> {
 }
 
 /**
- * One folder as a package. Undefined where it is none of ours: no folder, a plugin (which the kernel runs), or a folder
- * that neither its name nor its package.json calls an extension.
+ * One folder as a package. Undefined where it is none of ours: no folder, a plugin (which the kernel runs, unless its
+ * folder is called an extension), or a folder that neither its name nor its package.json calls an extension.
  */
 async function readPackage(place: Place, deps: DiscoverDeps): Promise<Found | undefined> {
   const { path, key, local } = place;
@@ -85,7 +85,7 @@ async function readPackage(place: Place, deps: DiscoverDeps): Promise<Found | un
   } catch (error) {
     return isNamed ? broken(place, error) : undefined;
   }
-  if ((!isNamed && !hasKey(parsed)) || isPlugin(parsed)) return undefined;
+  if (!isNamed && (!hasKey(parsed) || isPlugin(parsed))) return undefined;
   try {
     const { name, version, manifest, warning } = checkPackage(parsed, deps);
     if (warning !== undefined) deps.warn(name, warning);

@@ -1,7 +1,8 @@
-import Router from 'router';
+import type Router from 'router';
 import { withoutPrefix } from '../manifest/names.ts';
 import type { Found } from '../model.ts';
 import { routerMount } from './compat/mount.ts';
+import { createRouter } from './compat/paths.ts';
 import type { Context } from './context.ts';
 import type { Kit } from './kit.ts';
 
@@ -14,7 +15,7 @@ const PLACE = /^(?:@[^/?#\s]+\/)?[^/?#\s]+$/;
 /** Registers the routes, and mounts them once they are complete. `name` is what a function without an id goes by. */
 export async function addEndpoint(kit: Kit, context: Context, endpoint: unknown, name: string): Promise<void> {
   const { id, handler } = shapeOf(endpoint, name);
-  const router = new Router({ mergeParams: true });
+  const router = createRouter();
   await handler(router, context);
   kit.scope.add(kit.deps.mounts.add(routerMount(kit, `/${id}`, router)));
   kit.says(`answers under /${id}`);

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, Failure, Failures, StatedFailure } from '#kernel';
+import { ERRORS, type ErrorCode, Failure, Failures, StatedFailure } from '#kernel';
 import { BaseException } from './exceptions.ts';
 
 /** The code of the table for a status, as far as there is one. */
@@ -71,13 +71,16 @@ const isException = (error: unknown): error is BaseException =>
 function stated(status: number, code: unknown, message: string, extensions: unknown): StatedFailure {
   const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
   const answered = isStatus ? status : 500;
-  return new StatedFailure(CODES[answered] ?? 'INTERNAL_SERVER_ERROR', {
+  const said = typeof code === 'string' && CODE.test(code) ? code : codeOf(answered);
+  return new StatedFailure(isKnown(said) ? said : (CODES[answered] ?? 'INTERNAL_SERVER_ERROR'), {
     status: answered,
-    code: typeof code === 'string' && CODE.test(code) ? code : codeOf(answered),
+    code: said,
     message,
     extensions: typeof extensions === 'object' && extensions !== null ? { ...extensions } : {},
   });
 }
+
+const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 /** `409` → `CONFLICT`. */
 const codeOf = (status: number): string =>

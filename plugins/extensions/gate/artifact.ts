@@ -41,6 +41,8 @@ export async function scriptOf(files: PackageFiles, built: string, limit: number
       format: 'cjs',
       platform: 'neutral',
       target: 'node24',
+      // The confined engine runs without it, since each context would pay for it (sandbox/runner/flags.ts).
+      supported: { using: false },
       charset: 'utf8',
       legalComments: 'none',
       minifyWhitespace: true,

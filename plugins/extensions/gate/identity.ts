@@ -48,19 +48,23 @@ export function contributionsOf(
   if (said?.key !== '' || more.length > 0) {
     throw invalid('the built entry exports no single contract; export one object by default, as the kit makes it');
   }
-  const ids = idsOf(name);
-  if (said.id === null) throw mismatch(`the built entry has no id; call it "${ids[1] ?? name}"`);
-  return [contribution(manifest as Declared, said, said.id, ids)];
+  return [contribution(manifest as Declared, said, said.id, idsOf(name))];
 }
 
 type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDelivery'> & { readonly type: ServerType };
 
-function contribution(declared: Declared, said: ContractEntry, id: string, ids: readonly string[]): Contribution {
+function contribution(
+  declared: Declared,
+  said: ContractEntry,
+  id: string | null,
+  ids: readonly string[],
+): Contribution {
   const { type, capabilities = {}, events = {}, optionDelivery = {} } = declared;
   const where = said.key === '' ? 'the built entry' : `"${said.key}"`;
+  if (type !== 'hook' && !said.handler) throw invalid(`${where} has no handler function; export { id, handler }`);
+  if (id === null) throw mismatch(`${where} has no id; call it "${ids[1] ?? ids[0]}"`);
   if (said.id !== null && !ids.includes(said.id))
     throw mismatch(`${where} calls itself otherwise; its id is "${ids.join('" or "')}"`);
-  if (type !== 'hook' && !said.handler) throw invalid(`${where} has no handler function`);
   if (type === 'hook') {
     checkEvents(where, 'filter', said.filters, events.filter);
     checkEvents(where, 'action', said.actions, events.action);

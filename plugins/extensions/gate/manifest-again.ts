@@ -29,12 +29,12 @@ export async function manifestAgain(found: Found, deps: ManifestDeps): Promise<C
   if (name !== found.name || version !== found.version || !isDeepStrictEqual(manifest, before)) {
     throw invalid('it is not what was discovered: the file changed in between. Load the extensions again');
   }
-  if (manifest.type === 'hook' && !manifest.events) throw invalid('a confined hook takes events');
+  if (manifest.type === 'hook' && !manifest.events) throw invalid('a confined hook must declare its "events"');
   const seen = new Set<string>();
   for (const { type, name: entry, events } of serverEntries(manifest)) {
     if (seen.has(`${type}:${entry}`)) throw invalid(`two entries are called ${type} "${entry.slice(0, 80)}"`);
     seen.add(`${type}:${entry}`);
-    if (type === 'hook' && !events) throw invalid(`the hook "${entry.slice(0, 80)}" takes events`);
+    if (type === 'hook' && !events) throw invalid(`the hook "${entry.slice(0, 80)}" must declare its "events"`);
   }
   return { found, manifest, version, built };
 }

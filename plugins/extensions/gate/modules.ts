@@ -29,10 +29,10 @@ const FULL_KIT = /^@[^/]+\/extensions?-(?:sdk|kit)(?:\/|$)/;
 const INTERNAL = /^(?:@tenon\/|tenon(?:\/|$)|@service\/(?!extension-)|#kernel(?:\/|$))/;
 
 const advice: Partial<Record<ReasonCode, string>> = {
-  USES_NODE_BUILTIN: 'confined code has the language and nothing of the process around it',
-  USES_RAW_FS: 'confined code has no files',
+  USES_NODE_BUILTIN: 'use the language itself and what "host" offers, or declare no confined runtime',
+  USES_RAW_FS: 'confined code has no files, so keep data in items or settings',
   USES_RAW_NETWORK: 'declare the capability "request" and use host.request.send',
-  USES_CHILD_PROCESS: 'confined code starts no processes',
+  USES_CHILD_PROCESS: 'confined code starts no processes, so do the work in JavaScript or ask another service',
   USES_RAW_ENV: 'declare settings and use host.settings.get',
   USES_INTERNAL_IMPORT: 'use what the context of a handler offers as "host"',
   USES_LEGACY_SDK_RUNTIME_IMPORT: `import ${CONFINED_NAMES.join(', ')} from "${KIT}", types from anywhere`,

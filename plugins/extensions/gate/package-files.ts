@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { open, realpath, stat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { LoadFailure, type ReasonCode } from '../model.ts';
 
@@ -35,7 +35,7 @@ export async function packageFiles(folder: string): Promise<PackageFiles> {
       if (!(await stat(found)).isFile()) return undefined;
       return { path: found, shown: relative(root, found).split(sep).join('/') };
     },
-    read: (file, limit, unreadable) => readBounded(file, limit, unreadable),
+    read: readWhole,
   };
 }
 
@@ -50,12 +50,21 @@ const isInside = (root: string, path: string): boolean => {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 };
 
-async function readBounded(file: PackageFile, limit: number, unreadable: ReasonCode): Promise<Buffer | undefined> {
+/** Does the path lead to the file that was opened, and by no link? */
+async function isStill(path: string, { ino, dev }: Stats): Promise<boolean> {
+  const now = await lstat(path);
+  return now.ino === ino && now.dev === dev && (await realpath(path)) === path;
+}
+
+/** What is still where it was found, as a whole; undefined where it is larger than `limit` bytes. */
+export async function readWhole(file: PackageFile, limit: number, unreadable: ReasonCode): Promise<Buffer | undefined> {
   try {
     const handle = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       // Opening a pipe may wait for ever, reading a device too: neither is waited for, and neither is a file.
       const about = await handle.stat();
+      // A link may have taken its place, or that of a folder above, since it was found.
+      if (!(await isStill(file.path, about))) throw escapes();
       if (!about.isFile()) throw new LoadFailure(unreadable, `"${file.shown}" is not a file.`);
       if (about.size > limit) return undefined;
       // It may grow meanwhile: one byte more tells.

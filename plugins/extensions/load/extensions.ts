@@ -63,6 +63,7 @@ export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
       fresh.filter((slot) => slot.failure === undefined && isConfined(slot.found)),
       state,
     );
+    await steps.consent(fresh.filter((slot) => slot.failure === undefined && !isConfined(slot.found)));
     steps.ambiguous(confined);
 
     await steps.unload(plan.leaving);

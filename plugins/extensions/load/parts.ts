@@ -20,6 +20,8 @@ export interface Confined<Gated> {
 /** What loading consists of. */
 export interface Parts {
   discover(): Promise<readonly Found[]>;
+  /** Why something that is not confined may not load; undefined where it may. */
+  consent(found: Found): Promise<LoadFailure | undefined>;
   loadFull(found: Found, phase: Phase): Promise<Loaded>;
   readonly confined: Confined<unknown>;
   /** Resolves the confined runtime. */

@@ -17,6 +17,8 @@ const phaseOf = ({ found }: Slot): Phase | undefined => PHASE_OF[found.type as k
 export interface Steps {
   /** A few at a time: a probe takes a process of its own. */
   gate(slots: readonly Slot[], runtime: RuntimeState): Promise<void>;
+  /** Asks whether what is not confined may be loaded. */
+  consent(slots: readonly Slot[]): Promise<void>;
   /** Marks those that cannot be told apart, among all that passed the gate. */
   ambiguous(slots: readonly Slot[]): void;
   loadFull(slots: readonly Slot[]): Promise<void>;
@@ -74,6 +76,14 @@ export function createSteps(parts: Parts, isStopped: () => boolean): Steps {
         for (let slot = left.shift(); slot !== undefined; slot = left.shift()) await passGate(slot, state, reason);
       };
       await Promise.all(Array.from({ length: GATES }, work));
+    },
+    async consent(slots) {
+      for (const slot of slots) {
+        await attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
+          const refused = await parts.consent(slot.found);
+          if (refused) throw refused;
+        });
+      }
     },
     ambiguous(slots) {
       const passed = slots.filter(({ gated, failure }) => gated !== undefined && failure === undefined);

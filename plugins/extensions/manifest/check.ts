@@ -1,5 +1,5 @@
 import { satisfies, validRange } from 'semver';
-import { API_VERSION, problems, type Subjects } from '#kernel';
+import { API_VERSION, problems, type Subjects, VERSION } from '#kernel';
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
 import { APP_TYPES, type ExtensionManifest, LoadFailure, SERVER_TYPES, TYPES } from '../model.ts';
 import type { ExtensionsConfig } from '../settings.ts';
@@ -42,7 +42,7 @@ function declarationProblems(manifest: Raw, { subjects, settings }: ManifestDeps
   const found: string[] = [];
   if (manifest.runtime === undefined) {
     for (const key of CONFINED) {
-      if (manifest[key] !== undefined) found.push(`/${key} takes "runtime": "confined-server"`);
+      if (manifest[key] !== undefined) found.push(`/${key} needs "runtime": "confined-server" beside it`);
     }
   } else if (manifest.type !== 'bundle' && manifest.source === undefined) {
     found.push('/source is required with the confined runtime');
@@ -63,17 +63,20 @@ function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly str
     if (wrong.length > 0) return wrong;
     const intent = CONFINED.find((key) => entry[key] !== undefined);
     if (intent !== undefined && manifest.runtime === undefined)
-      return [`${where}/${intent} takes "runtime": "confined-server" at the bundle's root`];
+      return [`${where}/${intent} needs "runtime": "confined-server" at the bundle's root`];
     if (entry.capabilities === undefined) return [];
     return capabilityProblems(entry.capabilities as Raw, `${where}/capabilities`, subjects);
   });
 }
 
+/** By the version that packages are written for, and by the service's own, which is the one that its admins see. */
+const isFor = (range: string): boolean => satisfies(API_VERSION, range) || satisfies(VERSION, range);
+
 /** Older packages with full authority load on any host: they were written without knowing of the range. */
 function hostProblem({ host, runtime }: Raw, { config }: ManifestDeps): { readonly warning?: string } {
   const range = host as string;
   if (validRange(range) === null) refuse([`/host "${range}" is not a range of versions`]);
-  if (satisfies(API_VERSION, range)) return {};
+  if (isFor(range)) return {};
   const what = `it was written for host ${range}, and this is ${API_VERSION}`;
   if (runtime !== undefined || config.EXTENSIONS_HOST_CHECK === 'strict') {
     throw new LoadFailure('MANIFEST_INVALID', `${what}. Install a version of the package for this host.`);

@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LoadFailure } from '../model.ts';
 import { type CheckedPackage, checkPackage, type ManifestDeps } from './check.ts';
@@ -28,17 +29,22 @@ export const readManifest = async (folder: string, deps: ManifestDeps, longest?:
 
 async function readText(path: string, longest: number): Promise<string> {
   try {
-    const file = await stat(path);
-    const { size } = file;
     // Opening a pipe would wait for somebody to write to it.
-    if (!file.isFile()) throw new LoadFailure('MANIFEST_INVALID', 'package.json is not a file. Replace it.');
-    if (size > longest) {
-      throw new LoadFailure(
-        'MANIFEST_TOO_LARGE',
-        `package.json has ${size} bytes, of ${longest} at most. Make it smaller.`,
-      );
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const file = await handle.stat();
+      const { size } = file;
+      if (!file.isFile()) throw new LoadFailure('MANIFEST_INVALID', 'package.json is not a file. Replace it.');
+      if (size > longest) {
+        throw new LoadFailure(
+          'MANIFEST_TOO_LARGE',
+          `package.json has ${size} bytes, of ${longest} at most. Make it smaller.`,
+        );
+      }
+      return (await handle.readFile('utf8')).replace(/^\uFEFF/, '');
+    } finally {
+      await handle.close();
     }
-    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
     if (error instanceof LoadFailure) throw error;
     const { code } = error as NodeJS.ErrnoException;

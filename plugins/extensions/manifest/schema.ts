@@ -15,7 +15,13 @@ const names = {
   minItems: 1,
   maxItems: 16,
   uniqueItems: true,
-  items: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]*$' },
+  items: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 128,
+    pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]*$',
+    description: 'the exact name of an event, without wildcards',
+  },
 } as const;
 const events = {
   type: 'object',
@@ -68,8 +74,10 @@ export const MANIFEST_SCHEMAS = {
   ),
 } as const;
 
+/** Names stand in logs, in questions to administrators and in history: nothing in one may pass for something else. */
+const entryName = { ...text, maxLength: 255, pattern: '^\\P{C}+$', description: 'a name on one line' } as const;
 const entry = (type: object, properties: Record<string, object>) =>
-  shape(['type', 'name', 'source'], { type, name: text, ...properties });
+  shape(['type', 'name', 'source'], { type, name: entryName, ...properties });
 
 /** Entries of a bundle by type (conventions, "Bundle entries"): `runtime` stands at the root alone. */
 export const ENTRY_SCHEMAS = {
@@ -84,8 +92,9 @@ export const PACKAGE_SCHEMA = {
   type: 'object',
   required: ['name', 'version', 'service:extension'],
   properties: {
-    name: text,
-    version: text,
+    // Together they are `name@version` in history.
+    name: { ...text, maxLength: 214, pattern: '^@?[!-?A-~]+$', description: 'the name of a package' },
+    version: { ...text, maxLength: 100, pattern: '^[!-?A-~]+$', description: 'a version' },
     type: { enum: ['module', 'commonjs'] },
     dependencies: { type: 'object', additionalProperties: { type: 'string' } },
     'service:extension': { type: 'object' },

@@ -13,7 +13,9 @@ type Redact = (text: string) => string;
  * environment, paths, and what looks like a secret.
  */
 export function redactDetail(detail: string, ofEnvironment: Redact): string {
-  return cut(withoutTokens(oneLine(ofEnvironment(detail)).replace(WORD, withoutPath)));
+  const shown = oneLine(ofEnvironment(detail)).replace(WORD, withoutPath);
+  // The beginning of a path may be a value of the environment.
+  return cut(withoutTokens(shown.replaceAll('<redacted><path>', '<path>')));
 }
 
 /**
@@ -41,7 +43,7 @@ const isAbsolute = (word: string): boolean =>
   /^(\/|\\|~[\\/]|[A-Za-z]:[\\/]|file:)/.test(word) || /[=:](\/|[A-Za-z]:[\\/])(?!\/)/.test(word);
 
 function withoutPath(word: string): string {
-  const origin = /^https?:\/\/[\w.:-]+/i.exec(word)?.[0];
+  const origin = /^https?:\/\/[\w.:-]+(?=[/?#]|$)/i.exec(word)?.[0];
   if (origin !== undefined) return origin.length === word.length ? word : `${origin}/<path>`;
   const bare = word.replace(/[.:!?]+$/, '');
   if (!/[\\/]/.test(bare) || SCOPED.test(bare)) return word;

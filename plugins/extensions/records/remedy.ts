@@ -13,13 +13,13 @@ const REMEDIES: Partial<Record<ReasonCode, string>> = {
   LOCAL_PATH_ESCAPES_ROOT: 'Keep all files inside of the package.',
   ARTIFACT_TOO_LARGE: 'Make the built file smaller, or raise EXTENSIONS_SANDBOX_MAX_ARTIFACT.',
   USES_NODE_BUILTIN: 'Use the capabilities of the host instead.',
-  USES_RAW_FS: 'Confined code has no files.',
+  USES_RAW_FS: 'Keep data in items or settings.',
   USES_RAW_NETWORK: 'Use host.request with the capability "request" instead.',
-  USES_CHILD_PROCESS: 'Confined code starts no processes.',
+  USES_CHILD_PROCESS: 'Do the work in JavaScript, or ask another service.',
   USES_RAW_ENV: 'Declare settings instead.',
   USES_DYNAMIC_REQUIRE: 'Name the module literally.',
   USES_DYNAMIC_IMPORT: 'Name the module literally.',
-  USES_DYNAMIC_CODE: 'Confined code makes no code from text.',
+  USES_DYNAMIC_CODE: 'Write the code out.',
   USES_INTERNAL_IMPORT: 'Import nothing of the service itself.',
   USES_LEGACY_SDK_RUNTIME_IMPORT: 'Import the kit for confined code instead.',
   INVALID_ENTRY: 'Build the package with the kit for confined code.',
@@ -35,8 +35,9 @@ const REMEDIES: Partial<Record<ReasonCode, string>> = {
   OPERATION_COLLISION: 'Rename the operation.',
   CAPABILITY_MISSING: 'Declare capabilities.endpoint with the access it is for.',
   EVENT_INVALID: 'Correct the name of the event.',
-  CONSENT_REQUIRED: 'An administrator decides.',
-  RUNTIME_CRASHED: 'Correct the package, then restart it.',
+  CONSENT_REQUIRED: 'An administrator decides: POST its name to extensions/consent.',
+  RUNTIME_CRASHED: 'Correct the package, then POST its name to extensions/restart.',
+  UNKNOWN: 'See the log of the service for the error.',
 };
 
 /** Letters of a detail that leave room for the remedy behind it. */

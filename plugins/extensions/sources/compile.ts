@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, sep } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { bundle, messagesOf } from '../gate/bundler.ts';
+import { readWhole } from '../gate/package-files.ts';
 import { entryText, type Part } from './entry.ts';
 
 /** The running admin app has these, and a second copy of them would not work beside the first. */
@@ -83,10 +84,16 @@ const kept = (roots: readonly string[]): Plugin => ({
     });
     build.onLoad({ filter: /.*/, namespace: 'file' }, async ({ path }) => {
       const real = await realpath(path);
-      if (roots.some((one) => real.startsWith(one))) return undefined;
-      return { errors: [{ text: `"${basename(path)}" lies outside of the package` }] };
+      if (!roots.some((one) => real.startsWith(one)))
+        return { errors: [{ text: `"${basename(path)}" lies outside of the package` }] };
+      // Read here, since what would be read a moment later might be another file.
+      const contents = await readWhole({ path: real, shown: basename(path) }, LARGEST, 'BUNDLE_BUILD_FAILED');
+      if (contents) return { contents, loader: 'default', resolveDir: dirname(path) };
+      return { errors: [{ text: `"${basename(path)}" is larger than ${LARGEST} bytes` }] };
     });
   },
 });
 
 const RESOLVING = Symbol('resolving');
+/** Bytes of one file. */
+const LARGEST = 64 * 1024 * 1024;

@@ -11,12 +11,19 @@ import { checkedQuery } from './query.ts';
 import { demandReadable } from './readable.ts';
 import { ofRun } from './run.ts';
 import { invalid } from './shape.ts';
+import type { Turns } from './turns.ts';
 
 /** Bytes of an answer as JSON. */
 export const MAX_REPLY = 2 * 1024 * 1024;
 
 /** The verbs of one package, held to its grant and to the bounds of confined code (conventions, "items"). */
-export function createItemsApi(deps: Deps, reads: Pick<Reads, 'quiet'>, given: ItemsGrant, subject: Subject): ItemsApi {
+export function createItemsApi(
+  deps: Deps,
+  reads: Pick<Reads, 'quiet'>,
+  given: ItemsGrant,
+  subject: Subject,
+  turns: Turns,
+): ItemsApi {
   const { accountability, collections, actions = VERBS } = grantOf(given);
   const within = collections && new Set(collections);
   const owner = `${subject.name}@${subject.version}`;
@@ -31,10 +38,8 @@ export function createItemsApi(deps: Deps, reads: Pick<Reads, 'quiet'>, given: I
   const writes = createWrites({
     ...deps,
     maxMutations: Math.min(MAX.mutations, deps.maxMutations),
-    // Rows of the service itself that are written along: as the user may, but never without anybody's permissions.
-    guard(name, action) {
-      if (isFree || within || !name.startsWith(SYSTEM_PREFIX)) demand(name, action);
-    },
+    // Rows that are written along as well: an admin who calls a package does not lend it the making of admins.
+    guard: demand,
   });
 
   function callerOf({ caller }: Invocation): Caller {
@@ -65,7 +70,7 @@ export function createItemsApi(deps: Deps, reads: Pick<Reads, 'quiet'>, given: I
     return JSON.parse(data ?? 'null');
   };
 
-  return {
+  const api: ItemsApi = {
     readMany: (invocation, name, raw) =>
       ofRun(invocation, async () => {
         const { caller, query } = await asking(invocation, name, raw);
@@ -111,6 +116,14 @@ export function createItemsApi(deps: Deps, reads: Pick<Reads, 'quiet'>, given: I
       return writes.deleteMany(writerOf(invocation), name, all);
     },
   };
+  /** Inside of a unit of work there is one connection, which whoever waits for a turn might wait for in vain. */
+  const inTurn =
+    <Args extends unknown[], T>(run: (invocation: Invocation, ...args: Args) => Promise<T>) =>
+    (invocation: Invocation, ...args: Args): Promise<T> => {
+      const work = () => run(invocation, ...args);
+      return deps.db.isInside() ? work() : turns(subject.name, invocation.signal, work);
+    };
+  return Object.fromEntries(Object.entries(api).map(([name, run]) => [name, inTurn(run)])) as unknown as ItemsApi;
 }
 
 type Item = Record<string, unknown>;

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Reads } from '../read/read.ts';
 import { createItemsApi, MAX_REPLY } from './api.ts';
 import { describeItems, type ItemsGrant, itemsGrantSchema, itemsWiden } from './grant.ts';
+import { createTurns } from './turns.ts';
 
 const name = { type: 'string', minLength: 1, maxLength: 255 } as const;
 const key = { type: ['string', 'number'], maxLength: 255 } as const;
@@ -51,11 +52,15 @@ const remote = {
 };
 
 /** `host.items` for code that is held to its grant; plugins of the product use the service. */
-export const itemsCapability = (deps: Deps, reads: Pick<Reads, 'quiet'>): Capability<ItemsGrant, ItemsApi> => ({
+export const itemsCapability = (
+  deps: Deps,
+  reads: Pick<Reads, 'quiet'>,
+  turns = createTurns(),
+): Capability<ItemsGrant, ItemsApi> => ({
   name: 'items',
   member: 'items',
   schema: itemsGrantSchema,
-  bind: (grant, subject) => createItemsApi(deps, reads, grant, subject),
+  bind: (grant, subject) => createItemsApi(deps, reads, grant, subject, turns),
   remote,
   describe: describeItems,
   widens: itemsWiden,

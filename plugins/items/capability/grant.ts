@@ -31,7 +31,13 @@ export const itemsGrantSchema: Capability['schema'] = {
     required: ['accountability'],
     properties: {
       accountability: accountabilitySchema,
-      collections: { type: 'array', minItems: 1, uniqueItems: true, items: { type: 'string', minLength: 1 } },
+      collections: {
+        type: 'array',
+        minItems: 1,
+        uniqueItems: true,
+        // They stand in what an administrator is asked.
+        items: { type: 'string', minLength: 1, maxLength: 255, pattern: '^\\P{C}+$' },
+      },
       actions: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: VERBS } },
     },
   },

@@ -19,10 +19,10 @@ export function answerOf({ status, headers, body }: OutboundResponse, secrets: S
 }
 
 function bodyOf(text: string, type: string, secrets: Secrets): unknown {
-  if (/^\s*(?:application|text)\/(?:[\w.+-]{1,100}\+)?json\s*(?:;|$)/i.test(type)) {
+  if (/^\s*(?:application|text)\/(?:[\w.+-]{1,100}\+)?json\s*(?:;|$)/i.test(type) && !isDeep(text)) {
     try {
       // Once parsed, since a secret may be written in JSON in another way than it is.
-      return scrubbed(JSON.parse(text), secrets, 0);
+      return secrets.scrubValue(JSON.parse(text));
     } catch {
       // Then it is a text like any other.
     }
@@ -30,17 +30,19 @@ function bodyOf(text: string, type: string, secrets: Secrets): unknown {
   return secrets.scrub(text);
 }
 
-function scrubbed(value: unknown, secrets: Secrets, depth: number): unknown {
-  if (depth > MAX_DEPTH) throw new Error('too deep');
-  if (typeof value === 'string') return secrets.scrub(value);
-  if (typeof value === 'number') {
-    const text = String(value);
-    const clean = secrets.scrub(text);
-    return clean === text ? value : clean;
+/** Looked at as text: what is nested a million times must not be walked through before that is known. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (isQuoted) {
+      if (char === '\\') at++;
+      else if (char === '"') isQuoted = false;
+    } else if (char === '"') isQuoted = true;
+    else if (char === '[' || char === '{') {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (char === ']' || char === '}') depth--;
   }
-  if (Array.isArray(value)) return value.map((one) => scrubbed(one, secrets, depth + 1));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [secrets.scrub(key), scrubbed(one, secrets, depth + 1)]),
-  );
+  return false;
 }

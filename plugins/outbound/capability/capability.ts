@@ -4,6 +4,7 @@ import { OutboundFailure } from '../failure.ts';
 import { answerOf } from './answer.ts';
 import { type Allowed, allowedBy, METHODS, type RequestGrant, requestGrantSchema, shownOrigins } from './grant.ts';
 import { MAX_MESSAGE, refuseHidden, withBody, withSecret } from './message.ts';
+import { createShares, type Share, turn } from './share.ts';
 
 const TIMEOUT = { default: 10_000, most: 30_000 } as const;
 
@@ -36,13 +37,16 @@ const send: RemoteMethod<RequestApi> = {
 };
 
 /** `host.request`: what the grant names, and what the operator's deny list leaves of it. */
-export const requestCapability = (outbound: Outbound): Capability<RequestGrant, RequestApi> => ({
+export const requestCapability = (
+  outbound: Outbound,
+  shareOf = createShares(),
+): Capability<RequestGrant, RequestApi> => ({
   name: 'request',
   member: 'request',
   schema: requestGrantSchema,
-  bind(grant) {
+  bind(grant, { name }) {
     const allowed = allowedBy(grant);
-    return { send: (options, invocation) => sendWithin(allowed, outbound, options, invocation) };
+    return { send: (options, invocation) => sendWithin(allowed, outbound, shareOf(name), options, invocation) };
   },
   remote: { send },
   describe: (grant) => [`sends ${[...(grant.methods ?? ['GET'])].join(', ')} to ${shownOrigins(grant).join(', ')}`],
@@ -59,6 +63,7 @@ const comparable = (grant: RequestGrant): Record<string, unknown> => ({
 async function sendWithin(
   { origins, methods }: Allowed,
   outbound: Outbound,
+  share: Share,
   options: SendOptions,
   invocation: Invocation,
 ) {
@@ -70,6 +75,7 @@ async function sendWithin(
   const method = (options.method ?? 'GET').toUpperCase();
   if (!methods.has(method)) throw new Refusal('denied', 'This method is not granted.');
   const { headers, body } = withBody(options);
+  const { mayHold, release } = share.open();
   const request = {
     method,
     url,
@@ -78,8 +84,15 @@ async function sendWithin(
     signal: invocation.signal,
     timeout: Math.min(options.timeoutMs ?? TIMEOUT.default, TIMEOUT.most),
     maxBytes: MAX_MESSAGE,
+    mayHold,
   };
-  return answerOf(await outbound.send(request).catch(refused), invocation.secrets);
+  try {
+    const response = await outbound.send(request).catch(refused);
+    await turn();
+    return answerOf(response, invocation.secrets);
+  } finally {
+    release();
+  }
 }
 
 /** Nothing of the network is told but what the conventions have a code for. */
@@ -90,5 +103,7 @@ function refused(error: unknown): never {
     throw new Refusal('timeout', 'The request took too long.');
   if (error instanceof Failure && error.code === 'CONTENT_TOO_LARGE')
     throw new Refusal('invalid_request', 'The answer is too long.');
+  if (error instanceof Failure && error.code === 'REQUESTS_EXCEEDED')
+    throw new Refusal('rate_limited', 'Too much is being received at the same time.');
   throw new Refusal('internal', 'The request failed.');
 }

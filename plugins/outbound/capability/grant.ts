@@ -17,10 +17,16 @@ export interface RequestGrant {
 const ORIGIN =
   '^[hH][tT][tT][pP][sS]?://(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\s/?#@:%*<>^|\\[\\]\\\\\\u0000-\\u0020\\u007f]{0,253}[^\\s/?#@:%*<>^|\\[\\]\\\\.\\u0000-\\u0020\\u007f])(?::[0-9]{1,5})?/?$';
 
-const origins = { type: 'array', minItems: 1, items: { type: 'string', pattern: ORIGIN } } as const;
+const origin = {
+  type: 'string',
+  pattern: ORIGIN,
+  description: 'an origin such as https://api.example.com, without a path',
+} as const;
+const origins = { type: 'array', minItems: 1, items: origin } as const;
 
 export const requestGrantSchema: Capability['schema'] = {
   type: 'object',
+  description: 'an object with a list of "origins" (or "urls", which is the same)',
   additionalProperties: false,
   properties: {
     urls: origins,

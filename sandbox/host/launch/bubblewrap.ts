@@ -11,7 +11,7 @@ export const FILTER_FD = 4;
 /**
  * Arguments of bubblewrap up to the command: own namespaces of every kind, a root in which nothing but these files is and
  * nothing can be written, no /proc and no /dev, another host name, and an end when the service ends. Variables are
- * cleared by whoever spawns it; bubblewrap itself sets PWD. No option is newer than version 0.4.
+ * set by whoever spawns it; bubblewrap itself sets PWD. No option is newer than version 0.4.
  *
  * Root does without a user namespace: inside of one it would stay root's own files' owner. It keeps the three rights that
  * setpriv needs to change the user and to drop these rights as well.

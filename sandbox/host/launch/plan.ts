@@ -25,6 +25,11 @@ export interface Limits {
   readonly tasks: number | null;
 }
 
+/**
+ * All that a child is told of its surroundings. One arena of the C library for all threads: each reserves 64 MiB of
+ * addresses, and where threads come and go the limit of addresses would end a healthy child.
+ */
+export const VARIABLES: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: '1' };
 /** Open files: Node itself has 19. */
 export const OPEN_FILES = 64;
 /** Threads: measured, a child has 4 to 7 at work, and libuv starts up to 4 more where they are used. */

@@ -8,7 +8,7 @@ import { commandOf } from './command.ts';
 import { endOf } from './end.ts';
 import { covering } from './inherited.ts';
 import { killTree } from './kill.ts';
-import { CARRIERS, type Plan, TASKS } from './plan.ts';
+import { CARRIERS, type Plan, TASKS, VARIABLES } from './plan.ts';
 import { bytesOf, innermost, statusOf } from './proc.ts';
 
 /** A child with what only the launcher and its self-tests look at. */
@@ -50,7 +50,7 @@ export function startProgram(bench: Bench, plan: Plan, program: string, diagnose
       // Its own session: a signal of the terminal is meant for the service alone.
       detached: true,
       cwd: '/',
-      env: {},
+      env: { ...VARIABLES },
       stdio: cover.stdio,
       ...(plan.carrier !== 'root' && uid !== null ? { uid, gid: uid } : {}),
     });

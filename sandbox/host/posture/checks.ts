@@ -1,6 +1,6 @@
 import type { ChildEnd } from '../child.ts';
 import type { Counters } from '../launch/cgroups/cgroups.ts';
-import { OPEN_FILES, type Plan } from '../launch/plan.ts';
+import { OPEN_FILES, type Plan, VARIABLES } from '../launch/plan.ts';
 import type { Layer } from './posture.ts';
 import { type Answer, refused, valueIn } from './talk.ts';
 
@@ -96,10 +96,10 @@ export const CHECKS: { readonly [L in Layer]: (findings: Findings) => readonly C
 /** Killed by its group; or dead of its own, as V8 is where the limit of addresses refuses it something. */
 const isOfMemory = (end: ChildEnd, { limits }: Plan): boolean => end.memory || (limits?.addresses ?? null) !== null;
 
-/** bubblewrap sets the working folder, and nothing else is there. */
+/** bubblewrap sets the working folder, and nothing else is there but what children are meant to have. */
 function isClear(environment: unknown): boolean {
   if (typeof environment !== 'object' || environment === null) return false;
-  return Object.entries(environment).every(([name, value]) => name === 'PWD' && value === '/');
+  return Object.entries({ ...environment }).every(([name, value]) => value === { ...VARIABLES, PWD: '/' }[name]);
 }
 
 const isApart = (descriptors: unknown, own: readonly string[]): boolean =>

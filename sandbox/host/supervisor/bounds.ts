@@ -4,12 +4,18 @@ export interface Bounds {
   readonly hello: number;
   /** A program's process without work is ended after this; the spare too, when no program has one. */
   readonly idle: number;
+  /** From a first call until the next spare is started: a start stops the service for some milliseconds. */
+  readonly soon: number;
   /** Between two looks at idle and growing processes. */
   readonly sweep: number;
   /** How soon after a deadline a process must prove that nothing holds it up. */
   readonly health: number;
   /** Of one program at the same time; more is busy. */
   readonly inFlight: number;
+  /** As many at the same time in one process are a crowd: a program without state gets a second process. */
+  readonly crowd: number;
+  /** The second process without work is ended after this, and so is one that has grown. */
+  readonly calm: number;
   /** A process that has served so many is replaced. */
   readonly served: number;
   /** First and longest wait of a program that crashes again and again; the first restart is immediate. */
@@ -29,10 +35,13 @@ export interface Bounds {
 export const BOUNDS: Bounds = {
   hello: 10_000,
   idle: 5 * 60_000,
+  soon: 100,
   sweep: 10_000,
   health: 100,
   inFlight: 64,
-  served: 10_000,
+  crowd: 8,
+  calm: 10_000,
+  served: 50_000,
   firstDelay: 100,
   longestDelay: 30_000,
   goodService: 60_000,

@@ -26,6 +26,7 @@ export class Fleet {
   /** Launches that came to nothing, one after another. */
   #failed = 0;
   #notBefore = 0;
+  #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(parts: Parts) {
@@ -41,8 +42,14 @@ export class Fleet {
     return this.#spare !== undefined || this.#living.size < this.#parts.processes;
   }
 
+  /** Would there even be a place for a spare then? */
+  hasMuchRoom(): boolean {
+    return this.#living.size + (this.#spare ? 0 : 1) < this.#parts.processes;
+  }
+
   /**
-   * A process without a program: the spare, a new one, or one in place of the process that has been idle for longest.
+   * A process without a program: the spare, a new one, or one in place of the process that has been idle for longest,
+   * else of one that its program can do without.
    * Rejects with `busy` when all are at work, and with `internal` when none can be started.
    */
   async acquire(mayEnd = true): Promise<Worker> {
@@ -65,6 +72,16 @@ export class Fleet {
     }
   }
 
+  /** Does so once those who are waiting now have been served. */
+  prepareSoon(): void {
+    this.#timer ??= outside(() =>
+      setTimeout(() => {
+        this.#timer = undefined;
+        this.prepare();
+      }, this.#parts.bounds.soon).unref(),
+    );
+  }
+
   /** The sandbox is in use from now on. */
   used(): void {
     this.#lastUse = this.#parts.now();
@@ -79,6 +96,7 @@ export class Fleet {
 
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#timer);
     for (const claim of this.#claims.splice(0)) claim(new RunFailure('internal'));
     await Promise.all([...this.#living].map((worker) => worker.end()));
   }
@@ -92,22 +110,20 @@ export class Fleet {
       return spare;
     }
     if (this.#living.size < this.#parts.processes) return this.#launch();
-    const leaving = [...this.#living].filter(({ state }) => state === 'down').length;
-    if (leaving <= this.#claims.length) {
-      const idlest = mayEnd ? this.#idlest() : undefined;
-      if (!idlest) throw new RunFailure('busy');
-      void idlest.end();
-    }
+    const leaving = [...this.#living].filter(({ state, isLeaving }) => state === 'down' || isLeaving).length;
+    if (leaving <= this.#claims.length && !(mayEnd && this.#makeRoom())) throw new RunFailure('busy');
     // The place is free once the old process is reaped.
     const got = await new Promise<Worker | RunFailure>((resolve) => void this.#claims.push(resolve));
     if (got instanceof RunFailure) throw got;
     return got;
   }
 
-  #idlest(): Worker | undefined {
-    return [...this.#living]
-      .filter(({ state, busy }) => state === 'ready' && busy === 0)
-      .sort((a, b) => a.idleSince - b.idleSince)[0];
+  #makeRoom(): boolean {
+    const staying = [...this.#living].filter(({ state, isLeaving }) => state === 'ready' && !isLeaving);
+    const [idlest] = staying.filter(({ busy }) => busy === 0).sort((a, b) => a.idleSince - b.idleSince);
+    const release = idlest ? () => void idlest.end() : staying.find(({ onWanted }) => onWanted)?.onWanted;
+    release?.();
+    return release !== undefined;
   }
 
   #launch(): Worker {

@@ -32,7 +32,10 @@ interface Waiting {
   settle(outcome: Worker | RunFailure): void;
 }
 
-/** One program and its process: at most one that takes invocations, and an older one that finishes what it has. */
+/**
+ * One program and its process; in a crowd, a second one that helps it, unless the program keeps state between
+ * invocations. Older ones may finish what they have.
+ */
 export class Guest {
   readonly #program: Program;
   readonly #parts: Parts;
@@ -41,6 +44,8 @@ export class Guest {
   readonly #workers = new Set<Worker>();
   #current: Worker | undefined;
   #starting: Promise<void> | undefined;
+  #helper: Worker | undefined;
+  #seeking: Promise<void> | undefined;
   #closed = false;
   /** The current process is to be replaced; not tried again before. */
   #renewAt = Number.POSITIVE_INFINITY;
@@ -71,7 +76,7 @@ export class Guest {
     if (this.#stability.parked) throw new RunFailure('crash');
     if (run.signal?.aborted) throw new RunFailure('timeout');
     if (this.busy >= this.#parts.bounds.inFlight) throw new RunFailure('busy');
-    if (this.#current) return this.#current.invoke(run);
+    if (this.#current) return this.#lessBusy(this.#current).invoke(run);
     if (!this.#starting && this.#stability.wait() > 0) throw new RunFailure('busy');
     const ready = this.#enqueue(run);
     this.#starting ??= this.#start(true).finally(() => (this.#starting = undefined));
@@ -86,17 +91,56 @@ export class Guest {
     this.#closed = true;
     this.#parts.left();
     this.#refuse(new RunFailure('crash'));
-    await Promise.all([this.#starting, ...[...this.#workers].map((worker) => worker.end())]);
+    await Promise.all([this.#starting, this.#seeking, ...[...this.#workers].map((worker) => worker.end())]);
   }
 
   /** Ends what has been idle for long, replaces what has grown. */
   async sweep(): Promise<void> {
-    const { bounds, limits, now } = this.#parts;
+    const { bounds, limits } = this.#parts;
+    if (this.#helper && this.#isIdle(this.#helper, bounds.calm)) this.#dismiss();
     const worker = this.#current;
     if (!worker) return;
-    if (worker.busy === 0 && now() - worker.idleSince >= bounds.idle) return void worker.end();
+    if (this.#isIdle(worker, bounds.idle)) return void worker.end();
     const resident = await worker.resident();
-    if (worker.baseline > 0 && resident - worker.baseline > limits.memory * GROWTH) this.#wornOut(worker);
+    const grown = worker.baseline > 0 ? (resident - worker.baseline) / limits.memory : 0;
+    // Without state there is nothing to lose, and the spare takes over at once.
+    if (grown > GROWN && !this.#program.reuse && this.#isIdle(worker, bounds.calm)) void worker.end();
+    else if (grown > GROWTH) this.#wornOut(worker);
+  }
+
+  #isIdle(worker: Worker, since: number): boolean {
+    return worker.busy === 0 && this.#parts.now() - worker.idleSince >= since;
+  }
+
+  #lessBusy(current: Worker): Worker {
+    const { fleet, bounds } = this.#parts;
+    if (this.#helper) return this.#helper.busy < current.busy ? this.#helper : current;
+    if (
+      current.busy >= bounds.crowd &&
+      !this.#program.reuse &&
+      !this.#seeking &&
+      !this.#starting &&
+      fleet.hasMuchRoom()
+    )
+      this.#seeking = this.#seekHelp().finally(() => (this.#seeking = undefined));
+    return current;
+  }
+
+  async #seekHelp(): Promise<void> {
+    const worker = await this.#obtain(false).catch(() => undefined);
+    if (!worker) return;
+    if (worker.state !== 'ready' || !this.#current || this.#closed) return void worker.end();
+    this.#helper = worker;
+    worker.onWanted = () => this.#dismiss();
+  }
+
+  /** The helper finishes what it has. */
+  #dismiss(): void {
+    const helper = this.#helper;
+    this.#helper = undefined;
+    if (!helper) return;
+    helper.isLeaving = true;
+    if (helper.busy === 0) void helper.end();
   }
 
   #enqueue(run: Run): Promise<Answer> {
@@ -124,29 +168,32 @@ export class Guest {
 
   /** Never rejects: whoever waits is told. */
   async #start(mayEnd: boolean): Promise<void> {
-    const { fleet, limits } = this.#parts;
-    const { script, reuse } = this.#program;
-    let worker: Worker;
     try {
-      worker = await fleet.acquire(mayEnd);
+      this.#serve(await this.#obtain(mayEnd));
     } catch (error) {
-      return this.#refuse(error as RunFailure);
+      this.#refuse(error as RunFailure);
     }
+  }
+
+  /** A process with the program in it. Rejects with a RunFailure. */
+  async #obtain(mayEnd: boolean): Promise<Worker> {
+    const { fleet } = this.#parts;
+    const { script, reuse } = this.#program;
+    const worker = await fleet.acquire(mayEnd);
     if (this.#closed || worker.state !== 'blank') {
       void worker.end();
-      return this.#refuse(new RunFailure(this.#closed ? 'crash' : 'internal'));
+      throw new RunFailure(this.#closed ? 'crash' : 'internal');
     }
     this.#workers.add(worker);
     worker.onDown = (cause) => this.#down(worker, cause);
     worker.onSettled = (exhausted) => this.#settled(worker, exhausted);
     try {
-      await worker.load(script, limits, reuse);
-    } catch (error) {
-      return this.#refuse(error as RunFailure);
+      await worker.load(script, reuse);
     } finally {
-      fleet.prepare();
+      fleet.prepareSoon();
     }
-    this.#serve(worker);
+    void worker.resident().then((bytes) => (worker.baseline = bytes));
+    return worker;
   }
 
   #serve(worker: Worker): void {
@@ -159,18 +206,18 @@ export class Guest {
     this.#current = worker;
     this.#renewAt = Number.POSITIVE_INFINITY;
     this.#stability.serving();
-    void worker.resident().then((bytes) => (worker.baseline = bytes));
     if (before?.busy === 0) void before.end();
     for (const waiting of [...this.#waiting]) waiting.settle(worker);
   }
 
   #settled(worker: Worker, exhausted: boolean): void {
     if (exhausted) this.#exhausted(worker);
-    if (worker !== this.#current) {
-      if (worker.busy === 0) void worker.end();
-      return;
-    }
-    if (worker.served >= this.#parts.bounds.served) this.#wornOut(worker);
+    const isWornOut = worker.served >= this.#parts.bounds.served;
+    if (worker === this.#helper) {
+      if (isWornOut) this.#dismiss();
+    } else if (worker === this.#current) {
+      if (isWornOut) this.#wornOut(worker);
+    } else if (worker.busy === 0) void worker.end();
   }
 
   /** A new process takes over and this one finishes what it has; where there is no room for both, once it is idle. */
@@ -186,7 +233,8 @@ export class Guest {
 
   #down(worker: Worker, cause: Cause): void {
     this.#workers.delete(worker);
-    if (this.#current === worker) this.#current = undefined;
+    if (this.#helper === worker) this.#helper = undefined;
+    if (this.#current === worker) this.#leaveOff();
     if (cause === 'asked') return;
     const isParked = this.#stability.crashed();
     if (isParked) this.#refuse(new RunFailure('crash'));
@@ -199,10 +247,18 @@ export class Guest {
     });
   }
 
+  /** Nobody takes invocations any more. */
+  #leaveOff(): void {
+    this.#current = undefined;
+    this.#dismiss();
+  }
+
   #exhausted(worker: Worker): void {
     if (!this.#stability.exhausted()) return;
     this.#refuse(new RunFailure('crash'));
-    this.#current = undefined;
+    const current = this.#current;
+    this.#leaveOff();
+    if (current && current.busy === 0) void current.end();
     if (worker.busy === 0) void worker.end();
     this.#announce('it used up its CPU time again and again');
   }
@@ -220,5 +276,6 @@ export class Guest {
   }
 }
 
-/** Of the isolate's memory: what the resident size may gain before a process is replaced. */
+/** Of the isolate's memory: what the resident size may gain before a process is replaced, and before an idle one is ended. */
 const GROWTH = 0.75;
+const GROWN = 0.25;

@@ -76,7 +76,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       // Programs come in rows, so the process for the next one starts meanwhile.
       fleet.prepare();
       try {
-        return await worker.load(script, limits, false);
+        return await worker.load(script, false);
       } finally {
         await worker.end();
         fleet.prepare();

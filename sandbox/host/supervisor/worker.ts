@@ -47,6 +47,10 @@ export class Worker {
   onDown: ((cause: Cause) => void) | undefined;
   /** An invocation is over, or a cancelled one has left. `exhausted`: it had used up its CPU time. */
   onSettled: ((exhausted: boolean) => void) | undefined;
+  /** Its program can do without it, and is told so when somebody else needs the place. */
+  onWanted: (() => void) | undefined;
+  /** It gets nothing more to do, and is ended once it is idle. */
+  isLeaving = false;
   state: 'starting' | 'blank' | 'loading' | 'ready' | 'down' = 'starting';
   served = 0;
   /** Since when it has had nothing to do. */
@@ -57,12 +61,12 @@ export class Worker {
   baseline = 0;
 
   readonly #child: Child;
+  readonly #limits: Limits;
   readonly #connection: Connection;
   readonly #bounds: Bounds;
   readonly #now: () => number;
   readonly #hello = waiting<void>();
   #loading: Waiting<readonly ContractEntry[]> | undefined;
-  #limits: Limits | undefined;
   #timer: NodeJS.Timeout | undefined;
   #callsWhileLoading = 0;
   #lastId = 0;
@@ -72,6 +76,7 @@ export class Worker {
 
   constructor(child: Child, bounds: Bounds, limits: Limits, now: () => number) {
     this.#child = child;
+    this.#limits = limits;
     this.#bounds = bounds;
     this.#now = now;
     this.idleSince = now();
@@ -84,6 +89,7 @@ export class Worker {
         this.#down(cause);
       },
     });
+    this.#connection.send({ type: 'prepare', limits });
     this.#timer = setTimeout(() => this.#down('slow-start'), bounds.hello);
     void child.ended.then(() => this.#down('died'));
   }
@@ -99,26 +105,25 @@ export class Worker {
   }
 
   /** Hands over the script, once. Rejects with `invalid-entry`, `timeout` or `crash`. */
-  load(script: string, limits: Limits, reuse: boolean): Promise<readonly ContractEntry[]> {
+  load(script: string, reuse: boolean): Promise<readonly ContractEntry[]> {
     if (this.state !== 'blank') return Promise.reject(new RunFailure('crash'));
     this.state = 'loading';
-    this.#limits = limits;
     this.#loading = waiting();
-    this.#timer = later(limits.wall, () => this.#overdue());
-    this.#connection.send({ type: 'load', limits, reuse }, script);
+    this.#timer = later(this.#limits.wall, () => this.#overdue());
+    this.#connection.send({ type: 'load', reuse }, script);
     return this.#loading.promise;
   }
 
   /** Rejects with a RunFailure, at the latest at the deadline. */
   invoke(run: Run): Promise<Answer> {
-    const limits = this.#limits;
-    if (this.state !== 'ready' || !limits) return Promise.reject(new RunFailure('crash'));
+    const { wall } = this.#limits;
+    if (this.state !== 'ready') return Promise.reject(new RunFailure('crash'));
     const { entry, context, input, signal } = run;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const since = this.#now();
-    const timer = later(limits.wall, () => this.#leave(id, this.#bounds.health));
-    const abort = () => this.#leave(id, Math.max(this.#bounds.health, since + limits.wall - this.#now()));
+    const timer = later(wall, () => this.#leave(id, this.#bounds.health));
+    const abort = () => this.#leave(id, Math.max(this.#bounds.health, since + wall - this.#now()));
     signal?.addEventListener('abort', abort, { once: true });
     const running: Running = { run, since, timer, abort, resolve, reject };
     this.#runs.set(id, running);
@@ -190,7 +195,7 @@ export class Worker {
   }
 
   #settle(running: Running, message: FromChild & { type: 'result' | 'failure' }, body: Buffer): void {
-    const { wall, result } = this.#limits as Limits;
+    const { wall, result } = this.#limits;
     let isExhausted = false;
     this.#over(message.id, running);
     if (message.type === 'failure') {

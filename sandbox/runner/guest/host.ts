@@ -21,35 +21,62 @@ export interface Run {
 export const newRun = (id: number, type: string): Run =>
   ({ __proto__: null, id, type, over: false, calls: 0, inFlight: 0, waiting: table() }) as unknown as Run;
 
-/** `host` of one invocation (conventions, "Host API"): frozen, without prototypes, and of no use once it is over. */
+/**
+ * `host` of one invocation (conventions, "Host API"): frozen, without prototypes, and of no use once it is over. Each
+ * group is made when it is first looked at, since few handlers need more than one.
+ */
 export function makeHost(run: Run): unknown {
   const asks = (method: string) => freeze((...args: unknown[]) => call(run, method, args));
   const tells = (method: string) => freeze((...args: unknown[]) => tell(run, method, args));
+  let log: unknown;
+  let request: unknown;
+  let items: unknown;
+  let settings: unknown;
+  let template: unknown;
+  return freeze({
+    __proto__: null,
+    get log() {
+      log ??= freeze({
+        __proto__: null,
+        debug: tells('log.debug'),
+        info: tells('log.info'),
+        warn: tells('log.warn'),
+        error: tells('log.error'),
+      });
+      return log;
+    },
+    get request() {
+      request ??= freeze({ __proto__: null, send: asks('request.send') });
+      return request;
+    },
+    get items() {
+      items ??= makeItems(asks);
+      return items;
+    },
+    get settings() {
+      settings ??= freeze({ __proto__: null, get: asks('settings.get') });
+      return settings;
+    },
+    get template() {
+      template ??= freeze({ __proto__: null, renderLiquid: asks('template.renderLiquid') });
+      return template;
+    },
+  });
+}
+
+function makeItems(asks: (method: string) => unknown): unknown {
   const readMany = asks('items.readMany');
   return freeze({
     __proto__: null,
-    log: freeze({
-      __proto__: null,
-      debug: tells('log.debug'),
-      info: tells('log.info'),
-      warn: tells('log.warn'),
-      error: tells('log.error'),
-    }),
-    request: freeze({ __proto__: null, send: asks('request.send') }),
-    items: freeze({
-      __proto__: null,
-      read: readMany,
-      readMany,
-      readOne: asks('items.readOne'),
-      createOne: asks('items.createOne'),
-      createMany: asks('items.createMany'),
-      updateOne: asks('items.updateOne'),
-      updateMany: asks('items.updateMany'),
-      deleteOne: asks('items.deleteOne'),
-      deleteMany: asks('items.deleteMany'),
-    }),
-    settings: freeze({ __proto__: null, get: asks('settings.get') }),
-    template: freeze({ __proto__: null, renderLiquid: asks('template.renderLiquid') }),
+    read: readMany,
+    readMany,
+    readOne: asks('items.readOne'),
+    createOne: asks('items.createOne'),
+    createMany: asks('items.createMany'),
+    updateOne: asks('items.updateOne'),
+    updateMany: asks('items.updateMany'),
+    deleteOne: asks('items.deleteOne'),
+    deleteMany: asks('items.deleteMany'),
   });
 }
 

@@ -6,7 +6,7 @@
  * - `await` and literals are safe (they use what the engine holds, not what the guest sees); spread and for-of are not.
  */
 export const { stringify, parse } = JSON;
-export const { apply, ownKeys, deleteProperty } = Reflect;
+export const { apply, deleteProperty } = Reflect;
 export const { freeze, keys, hasOwn, defineProperty } = Object;
 export const { isArray } = Array;
 export const PromiseOf = Promise;

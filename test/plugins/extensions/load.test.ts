@@ -30,6 +30,7 @@ class Stage {
     });
     const parts: Parts = {
       discover: async () => this.all,
+      consent: async () => undefined,
       loadFull: async ({ name }) => {
         step('full', name);
         return loaded(name);

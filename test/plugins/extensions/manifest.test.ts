@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { VERSION } from '#kernel';
 import { grantsOf } from '../../../plugins/extensions/manifest/capabilities.ts';
 import { checkPackage, type ManifestDeps } from '../../../plugins/extensions/manifest/check.ts';
 import { isExtensionName, withoutPrefix } from '../../../plugins/extensions/manifest/names.ts';
@@ -55,6 +56,23 @@ describe('extensions: manifest', () => {
       { ...endpoint, ...confined, capabilities: { files: { accountability: 'user' }, schema: ['read'] } },
     ],
   ];
+  it('accepts no names that would pass for something else in history, logs and questions', () => {
+    for (const name of [
+      'a b',
+      'a\nb',
+      '@tenon/items@1.0.0',
+      '@tenοn/items',
+      'a\u202eb',
+      '\u001b[31ma',
+      'x'.repeat(215),
+    ])
+      expect(refusal(endpoint, { name }), name).to.include('name must');
+    for (const version of ['1.0.0 ', '1@2', '1\u0007', '1'.repeat(101)])
+      expect(refusal(endpoint, { version }), version).to.include('version must');
+    for (const name of ['a\nb', 'x'.repeat(256)])
+      expect(refusal({ ...bundle, entries: [{ ...entry, name }] }), name).to.include('name must');
+  });
+
   for (const [what, manifest] of fine) {
     it(`accepts ${what}`, () => {
       expect(check(manifest).manifest).to.deep.equal({ host: '^1.0.0', ...manifest });
@@ -69,18 +87,18 @@ describe('extensions: manifest', () => {
     ['halves for one path', { ...endpoint, path: { app: 'a', api: 'b' } }, /path must be string/],
     ['no range of hosts', { ...endpoint, host: undefined }, /required property 'host'/],
     ['a range that is none', { ...endpoint, host: 'newest' }, /"newest" is not a range/],
-    ['another runtime', { ...endpoint, runtime: 'sandbox' }, /runtime must be equal to constant/],
-    ['no runtime', { ...endpoint, runtime: null }, /runtime must be equal to constant/],
+    ['another runtime', { ...endpoint, runtime: 'sandbox' }, /runtime must be "confined-server"/],
+    ['no runtime', { ...endpoint, runtime: null }, /runtime must be "confined-server"/],
     ['another word for confinement', { ...endpoint, sandbox: { enabled: true } }, /additional properties "sandbox"/],
     ['runtime on an app type', { ...panel, ...confined }, /additional properties "runtime"/],
     ['capabilities on an app type', { ...panel, capabilities: bare }, /additional properties "capabilities"/],
     ['events on an app type', { ...panel, events: { action: ['a'] } }, /additional properties "events"/],
     ['optionDelivery on an app type', { ...panel, optionDelivery: {} }, /additional properties "optionDelivery"/],
-    ['capabilities without the runtime', { ...endpoint, capabilities: bare }, /capabilities takes "runtime"/],
-    ['events without the runtime', { ...hook, events: { action: ['a'] } }, /events takes "runtime"/],
-    ['optionDelivery without the runtime', { ...operation, optionDelivery: {} }, /optionDelivery takes "runtime"/],
-    ['stateful without the runtime', { ...endpoint, stateful: true }, /stateful takes "runtime"/],
-    ['stateful: false', { ...endpoint, ...confined, stateful: false }, /stateful must be equal to constant/],
+    ['capabilities without the runtime', { ...endpoint, capabilities: bare }, /capabilities needs "runtime"/],
+    ['events without the runtime', { ...hook, events: { action: ['a'] } }, /events needs "runtime"/],
+    ['optionDelivery without the runtime', { ...operation, optionDelivery: {} }, /optionDelivery needs "runtime"/],
+    ['stateful without the runtime', { ...endpoint, stateful: true }, /stateful needs "runtime"/],
+    ['stateful: false', { ...endpoint, ...confined, stateful: false }, /stateful must be true/],
     [
       'events on an endpoint',
       { ...endpoint, ...confined, events: { action: ['a'] } },
@@ -115,7 +133,7 @@ describe('extensions: manifest', () => {
     [
       'intent of an entry alone',
       { ...bundle, entries: [{ ...entry, capabilities: bare }] },
-      /entries\.0\.capabilities takes/,
+      /entries\.0\.capabilities needs/,
     ],
     [
       'capabilities of a panel in a confined bundle',
@@ -140,7 +158,7 @@ describe('extensions: manifest', () => {
     [
       'a wildcard among events',
       { ...hook, ...confined, events: { filter: ['items.*'] } },
-      /events\.filter\.0 must match/,
+      /events\.filter\.0 must be the exact name of an event/,
     ],
     ['events of no kind', { ...hook, ...confined, events: {} }, /events must NOT have fewer/],
     [
@@ -172,6 +190,8 @@ describe('extensions: manifest', () => {
     const older = { ...endpoint, host: '^9.0.0' };
     expect(check(older).warning).to.match(/\^9\.0\.0.*1\.0\.0/);
     expect(check(endpoint)).not.to.have.property('warning');
+    // The version that the service says of itself will do as well.
+    expect(check({ ...endpoint, ...confined, host: `^${VERSION}` })).not.to.have.property('warning');
     expect(refusal({ ...older, ...confined })).to.match(/written for host \^9\.0\.0/);
     expect(refusal(older, {}, { ...deps, config: { EXTENSIONS_HOST_CHECK: 'strict' } })).to.match(/host \^9/);
   });

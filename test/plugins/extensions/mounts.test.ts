@@ -47,6 +47,17 @@ describe('extensions: mounts', () => {
     }
   });
 
+  it('keep confined ones from paths that belong to the service, served or not yet', async () => {
+    for (const path of ['/users', '/files', '/graphql/more']) {
+      expect(
+        codeOf(() => mounts.add(mount(path, 'a', { confined: true }))),
+        path,
+      ).to.equal('ROUTE_COLLISION');
+    }
+    expect(codeOf(() => mounts.add(mount('/files', 'a')))).to.equal('none');
+    expect(warned).to.deep.equal([]);
+  });
+
   it('let two with full authority share a place, the first one first', async () => {
     const passing = mount('/a', 'one', {
       handle: async (_ctx, next) => {

@@ -166,6 +166,12 @@ describe('extensions: details of reasons', () => {
       'to https://api.example.com/v1/secret failed',
       'to https://api.example.com/<path> failed',
     ],
+    ['an address with a password', 'to https://me:hunter2@api.example.com/v1 failed', 'to <path> failed'],
+    [
+      'an address with a query',
+      'to http://api.example.com?key=hunter2 failed',
+      'to http://api.example.com/<path> failed',
+    ],
     ['what looks like a token', 'key abcdefghijklmnopqrstuvwx12 bad', 'key <redacted> bad'],
     ['several lines', 'a\n   at b\t c', 'a at b c'],
     ['a scoped package', 'of @acme/service-extension-chat-notify too', 'of @acme/service-extension-chat-notify too'],
@@ -180,8 +186,14 @@ describe('extensions: details of reasons', () => {
 
   it('hold nothing of the environment, and are cut', () => {
     expect(asReason({ code: 'UNKNOWN', detail: 'with hunter2hunter2 in it' }, false).detail).to.equal(
-      'with <redacted> in it',
+      'with <redacted> in it. See the log of the service for the error.',
     );
+    expect(asReason({ code: 'RUNTIME_CRASHED', detail: 'Failed too often.' }, false).detail).to.equal(
+      'Failed too often. Correct the package, then POST its name to extensions/restart.',
+    );
+    // A folder that the configuration names, and what is below it, is one path.
+    const folder = (text: string) => text.replaceAll('/srv/extensions', '<redacted>');
+    expect(redactDetail("no '/srv/extensions/a/index.js' there", folder)).to.equal("no '<path>' there");
     expect(redactDetail('word '.repeat(200), nothing)).to.have.length(300);
     for (const code of ['VALIDATION_INCOMPLETE', 'BUNDLE_BUILD_FAILED']) {
       expect(asReason({ code, detail: 'word '.repeat(200) }, false).detail.length).to.be.at.most(300);

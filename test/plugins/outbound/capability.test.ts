@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Host, type Invocation, problems, Refusal, Secrets, type Subjects } from '#kernel';
+import { fail, type Host, type Invocation, problems, Refusal, Secrets, type Subjects } from '#kernel';
 import { requestCapability } from '../../../plugins/outbound/capability/capability.ts';
 import type { RequestGrant } from '../../../plugins/outbound/capability/grant.ts';
 import type { Outbound, OutboundRequest, OutboundResponse, SendOptions } from '../../../plugins/outbound/contract.ts';
@@ -247,6 +247,38 @@ describe('outbound: the capability request', () => {
       }
     });
 
+    it('holds so much of all answers to a package at a time, whichever of its parts asks', async () => {
+      const open: (() => void)[] = [];
+      const body = Buffer.alloc(2 * 1024 * 1024 - 1000, 'x');
+      const outbound: Outbound = {
+        async send({ mayHold }) {
+          if (!mayHold?.(body.length)) throw fail('REQUESTS_EXCEEDED', 'too much');
+          await new Promise<void>((resolve) => void open.push(resolve));
+          return { status: 200, headers: {}, body };
+        },
+      };
+      const capability = requestCapability(outbound);
+      const parts = [capability.bind(GRANT, subject), capability.bind({ ...GRANT }, subject)];
+      const ask = (at: number) =>
+        parts[at % 2]?.send({ url: URL_OF }, invocationWith()).then(
+          ({ status }) => status,
+          ({ code }: Refusal) => code,
+        );
+      const all = Array.from({ length: 6 }, (_, at) => ask(at));
+      expect(await Promise.all(all.slice(4))).to.deep.equal(['rate_limited', 'rate_limited']);
+      const other = capability.bind(GRANT, { ...subject, name: 'another' });
+      const theirs = other.send({ url: URL_OF }, invocationWith());
+      for (let at = 0; at < 5; at++) {
+        while (open.length === 0) await new Promise((resolve) => setImmediate(resolve));
+        open.shift()?.();
+      }
+      expect([...(await Promise.all(all.slice(0, 4))), (await theirs).status]).to.deep.equal([200, 200, 200, 200, 200]);
+      await new Promise((resolve) => setImmediate(resolve));
+      const again = ask(0);
+      open.shift()?.();
+      expect(await again).to.equal(200);
+    });
+
     describe('with secrets', () => {
       const given = (value = 'hunter2') => {
         const secrets = new Secrets();
@@ -310,6 +342,21 @@ describe('outbound: the capability request', () => {
         expect(await refusalOf({ url: URL_OF, auth: { bearer: secret } }, { secrets })).to.equal('invalid_request');
       });
 
+      it('takes little time to do so, whatever comes back', async () => {
+        const { secrets, secret } = given('correct horse battery staple');
+        for (let at = 0; at < 980; at++) secrets.conceal('correct horse battery staple');
+        const headers = { 'content-type': 'application/json' };
+        const texts = Array.from({ length: 60_000 }, (_, at) => `${at} is a text of no interest`);
+        const body = Buffer.from(JSON.stringify(texts));
+        const since = performance.now();
+        const { value } = await answered(
+          { url: URL_OF, auth: { bearer: secret } },
+          { secrets, answer: { headers, body } },
+        );
+        expect(value.body).to.deep.equal(texts);
+        expect(performance.now() - since).to.be.below(500);
+      });
+
       it('takes them out of what comes back, however it is written', async () => {
         const { secrets, secret } = given('pa"ss/12');
         const number = secrets.conceal('424242');
@@ -344,7 +391,12 @@ describe('outbound: the capability request', () => {
         async () => {
           const grants = { request: { origins: [origin] } };
           expect(subjects?.problems(grants)).to.deep.equal([]);
-          expect(subjects?.problems({ request: { origins: ['nonsense'] } })).not.to.deep.equal([]);
+          expect(subjects?.problems({ request: { origins: ['nonsense'] } })).to.deep.equal([
+            '/capabilities/request/origins/0 must be an origin such as https://api.example.com, without a path',
+          ]);
+          expect(subjects?.problems({ request: {} })).to.deep.equal([
+            '/capabilities/request must be an object with a list of "origins" (or "urls", which is the same)',
+          ]);
           const admitted = subjects?.admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
           const call = (...args: unknown[]) =>
             admitted?.call('request.send', args, invocationWith()) as Promise<unknown>;

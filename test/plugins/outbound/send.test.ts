@@ -147,8 +147,10 @@ describe('outbound: sending', () => {
       ];
       for (const resolve of [toLoopback, mixed])
         expect(await reasonOf(outboundWith(resolve, strict).send(request('http://a.example/')))).to.equal('denied');
-      const { resolveName } = await import('../../../plugins/outbound/resolve.ts');
-      expect(await reasonOf(outboundWith(resolveName, strict).send(request('http://localhost/')))).to.equal('denied');
+      const { createResolver } = await import('../../../plugins/outbound/resolve.ts');
+      expect(await reasonOf(outboundWith(createResolver(), strict).send(request('http://localhost/')))).to.equal(
+        'denied',
+      );
     });
 
     it('asks for the name once, and connects to what it was answered', async () => {

@@ -159,6 +159,23 @@ describe('templates', () => {
       ]).to.deep.equal([true, true, false, false]);
     });
 
+    it('renders few at a time for one package, so that others have their turn', async () => {
+      const open: (() => void)[] = [];
+      const slow = { render: () => new Promise<string>((resolve) => open.push(() => resolve('done'))) };
+      const { bind } = templateCapability(slow);
+      const [one, same, other] = [subject, { ...subject }, { ...subject, name: 'another' }].map((who) =>
+        bind(true, who),
+      );
+      const all = Array.from({ length: 9 }, (_, at) => (at % 2 === 0 ? one : same)?.renderLiquid('a'));
+      expect(await failureOf<Refusal>(all.pop() as Promise<string>)).to.include({ code: 'rate_limited' });
+      const theirs = other?.renderLiquid('a');
+      for (const finish of open) finish();
+      expect(new Set([...(await Promise.all(all)), await theirs])).to.deep.equal(new Set(['done']));
+      const again = one?.renderLiquid('a');
+      open.at(-1)?.();
+      expect(await again).to.equal('done');
+    });
+
     it('takes no secrets', async () => {
       const secrets = new Secrets();
       const { ref } = secrets.conceal('hunter2');

@@ -19,7 +19,7 @@ const WHOLE: Findings = {
   limits: {
     ...{ 'core file size': 0, 'file size': 0, 'open files': 64, processes: 32, 'address space': 1_000 },
   },
-  environment: yes({ PWD: '/' }),
+  environment: yes({ PWD: '/', MALLOC_ARENA_MAX: '1' }),
   descriptors: yes([{ fd: 3, file: '1:1' }]),
   own: ['1:2'],
   root: yes(['lib', 'node', 'runner.cjs']),
@@ -57,6 +57,7 @@ const CASES: readonly (readonly [what: string, change: Partial<Findings>, ...lay
   ['another result', { isolates: [yes('[41]')] }, 'isolate'],
   ['no isolate tried', { isolates: [] }, 'isolate'],
   ['a runner that does not start', { runner: false }, 'isolate'],
+  ['a variable that should be another', { environment: yes({ PWD: '/', MALLOC_ARENA_MAX: '2' }) }, 'process'],
   ['a variable', { environment: yes({ PWD: '/', SECRET: 'x' }) }, 'process'],
   ['variables that are not told', { environment: ENDED }, 'process'],
   ['an inherited file', { descriptors: yes([{ fd: 9, file: '1:2' }]) }, 'process'],

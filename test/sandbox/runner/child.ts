@@ -46,6 +46,7 @@ export class Runner {
   /** Everything said that nobody has asked for yet. */
   readonly said: Said[] = [];
   #gone = false;
+  #prepared = false;
   readonly #waiting = new Set<() => void>();
 
   static async start(): Promise<Runner> {
@@ -90,7 +91,9 @@ export class Runner {
   }
 
   load(script: string, { limits, reuse }: { limits?: Partial<Limits>; reuse?: boolean } = {}): void {
-    this.send({ type: 'load', limits: { ...LIMITS, ...limits }, reuse: reuse ?? false }, script);
+    if (!this.#prepared) this.send({ type: 'prepare', limits: { ...LIMITS, ...limits } });
+    this.#prepared = true;
+    this.send({ type: 'load', reuse: reuse ?? false }, script);
   }
 
   invoke(id: number, input: unknown = {}, activation: Activation = { type: 'json-endpoint' }, entry = ''): void {

@@ -15,10 +15,10 @@ const TAMPER = `
 `;
 
 const GLOBALS = `
-  AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DataView Date
-  DisposableStack Error EvalError Float16Array Float32Array Float64Array Function Infinity Int16Array Int32Array Int8Array
+  AggregateError Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean DataView Date
+  Error EvalError Float32Array Float64Array Function Infinity Int16Array Int32Array Int8Array
   Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set String
-  SuppressedError Symbol SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap
+  Symbol SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap
   WeakRef WeakSet clearInterval clearTimeout console decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval
   globalThis isFinite isNaN parseFloat parseInt setInterval setTimeout undefined unescape`.trim();
 

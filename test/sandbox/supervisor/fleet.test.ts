@@ -12,7 +12,7 @@ describe('supervisor: processes', () => {
       await guest.invoke(run());
       // The spare became its process, and another one is there.
       expect(launcher.children[0]?.behaviour).to.equal(echo);
-      expect(launcher.living()).to.equal(2);
+      await until(() => launcher.living() === 2);
     }));
 
   it('never has more than allowed: ends the one that was idle for longest', () =>
@@ -60,10 +60,10 @@ describe('supervisor: processes', () => {
     }));
 
   it('ends what is idle for long, the spare last', () =>
-    withGround(fakeLauncher(), { bounds: { idle: 60, sweep: 10 } }, async ({ open, launcher }) => {
+    withGround(fakeLauncher(), { bounds: { idle: 60, sweep: 10, soon: 0 } }, async ({ open, launcher }) => {
       const guest = open('echo');
       await guest.invoke(run());
-      expect(launcher.living()).to.equal(2);
+      await until(() => launcher.living() === 2);
       await until(() => guest.state() === 'idle');
       await until(() => launcher.living() === 0);
       expect(await outcome(guest.invoke(run(2)))).to.equal('2');
@@ -174,6 +174,7 @@ describe('supervisor: processes', () => {
     };
     return withGround(launcher, {}, async ({ open }) => {
       await storage.run('a request', async () => void (await open('echo').invoke(run())));
+      await until(() => seen.length === 2);
       expect(seen).to.deep.equal([undefined, undefined]);
     });
   });

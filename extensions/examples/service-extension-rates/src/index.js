@@ -7,7 +7,8 @@ export default defineJsonEndpoint({
   async handler({ path }, { host }) {
     if (!CURRENCY.test(path)) return { status: 400, body: { message: 'Name a currency, for example /rates/EUR.' } };
     const token = await host.settings.get('api_token');
-    const auth = token.ok && token.value !== null ? { auth: { bearer: token.value } } : {};
+    const isSet = token.ok && typeof token.value === 'object' && token.value !== null;
+    const auth = isSet ? { auth: { bearer: token.value } } : {};
     const answer = await host.request.send({ url: `https://rates.example.com/v1${path}`, ...auth });
     if (!answer.ok || answer.value.status !== 200) {
       host.log.warn('no rate', { path, why: answer.ok ? answer.value.status : answer.error.code });

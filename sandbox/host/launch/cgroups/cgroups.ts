@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { openV1 } from './v1.ts';
 import { openV2 } from './v2.ts';
 
@@ -25,7 +26,7 @@ export interface Group {
   readonly doors: readonly string[];
   /** Moves a process that has not started others yet; throws where it is gone. */
   join(pid: number): void;
-  /** From now on this share of a core, half of one unless told; nothing where the processor cannot be limited here. */
+  /** From now on this share of a core, `SHARE` unless told; nothing where the processor cannot be limited here. */
   throttle(share?: number): void;
   /** Another bound for processes and threads. */
   limitTasks(tasks: number): void;
@@ -45,8 +46,11 @@ export interface Cgroups {
   close(): Promise<void>;
 }
 
-/** Share of a core that a child gets, and the time in microseconds in which it is counted. */
-export const SHARE = 0.5;
+/**
+ * Cores that a child gets: one for the thread that runs guests and a quarter for what collects their garbage beside it,
+ * but never all there are. And the time in microseconds in which that is counted.
+ */
+export const SHARE = Math.max(0.5, Math.min(1.25, availableParallelism() - 0.5));
 export const PERIOD = 100_000;
 
 /** The newer hierarchy, else the older one, else null: limits of memory and tasks must be writable here. */

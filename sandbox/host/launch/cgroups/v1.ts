@@ -79,7 +79,7 @@ function makeGroup(bases: Bases, name: string, limits: GroupLimits): Group {
     },
     throttle(share = SHARE) {
       if (cpu === null || !writes(join(cpu, 'cpu.cfs_period_us'), PERIOD)) return;
-      writes(join(cpu, 'cpu.cfs_quota_us'), share * PERIOD);
+      writes(join(cpu, 'cpu.cfs_quota_us'), Math.round(share * PERIOD));
     },
     limitTasks: (tasks) => void writes(join(pids, 'pids.max'), tasks),
     tasks: () => Number(read(join(pids, 'pids.current'))),

@@ -92,7 +92,7 @@ function makeGroup(folder: string, limits: GroupLimits, needed: readonly string[
   return {
     doors: [at('cgroup.procs')],
     join: (pid) => write(at('cgroup.procs'), pid),
-    throttle: (share = SHARE) => void writes(at('cpu.max'), `${share * PERIOD} ${PERIOD}`),
+    throttle: (share = SHARE) => void writes(at('cpu.max'), `${Math.round(share * PERIOD)} ${PERIOD}`),
     limitTasks: (tasks) => void writes(at('pids.max'), tasks),
     tasks: () => Number(read(at('pids.current'))),
     counters: () => ({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Asked } from '../../../../plugins/extensions/consent/store.ts';
+import type { Asked } from '../../../../plugins/extensions/consent/asked.ts';
 import { sentencesOf, wideningOf } from '../../../../plugins/extensions/consent/widening.ts';
 
 /** Grants here are lists; a longer one allows more. */

@@ -53,6 +53,31 @@ describe('endpoints with full authority', () => {
       await second.remove();
     });
 
+    it('takes paths as older routers wrote them', async () => {
+      const code = endpoint(`
+        router.get('/one/:id?', (req, res) => res.json(['one', req.params.id ?? null]));
+        router.get(['/two', '/files/*'], (req, res) => res.json(['two']));
+        router.use('/used', (req, res) => res.json(['used', req.url]));
+        router.route('/routed').get((req, res) => res.json(['routed']));
+        router.use((req, res, next) => { res.set('X-Seen', 'yes'); next(); });
+        router.all('*', (req, res) => res.json(['any', req.path]));`);
+      await stage.with(code, async () => {
+        for (const [path, said] of [
+          ['/one', ['one', null]],
+          ['/one/5', ['one', '5']],
+          ['/two', ['two']],
+          ['/files/a/b.txt', ['two']],
+          ['/files', ['two']],
+          ['/used/a', ['used', '/a']],
+          ['/routed', ['routed']],
+          ['/else/where', ['any', '/else/where']],
+          ['', ['any', '/']],
+        ] as const) {
+          expect((await get(`/shop${path}`)).body, path).to.deep.equal(said);
+        }
+      });
+    });
+
     it('leaves the body to the next one as well', async () => {
       const first = await stage.load({
         files: endpoint(`router.use((req, res, next) => { tell(req.body); next(); })`),
@@ -325,6 +350,7 @@ describe('endpoints with full authority', () => {
       const kinds = [
         ['InvalidPayloadException', 400, 'INVALID_PAYLOAD'],
         ['InvalidQueryException', 400, 'INVALID_QUERY'],
+        ['RecordNotUniqueException', 400, 'RECORD_NOT_UNIQUE'],
         ['InvalidCredentialsException', 401, 'INVALID_CREDENTIALS'],
         ['ForbiddenException', 403, 'FORBIDDEN'],
         ['RouteNotFoundException', 404, 'ROUTE_NOT_FOUND'],
@@ -344,7 +370,11 @@ describe('endpoints with full authority', () => {
           expect(await outcome(`/throw/${kind}`), kind).to.deep.equal([status, name, 'because']);
           expect((await outcome(`/reject/${kind}`)).slice(0, 2), kind).to.deep.equal([status, name]);
         }
-        expect((await get('/shop/next/ForbiddenException')).body.errors[0].extensions.more).to.equal(1);
+        for (const [kind, extensions] of [
+          ['RecordNotUniqueException', { more: 1, code: 'RECORD_NOT_UNIQUE' }],
+          ['InvalidPayloadException', { more: 1, code: 'INVALID_PAYLOAD', reason: 'because' }],
+        ] as const)
+          expect((await get(`/shop/next/${kind}`)).body.errors[0].extensions).to.deep.equal(extensions);
       });
     });
 

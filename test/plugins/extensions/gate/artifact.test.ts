@@ -66,6 +66,17 @@ describe('extensions: the script of a built entry', () => {
     expect(exportsOf(await make({ 'index.js': source }))).to.deep.equal({ id: 'a' });
   });
 
+  it('does without what the confined engine leaves out', async () => {
+    const source = `class Held { #order; constructor(order) { this.#order = order; } [Symbol.dispose]() { this.#order.push('b'); } }
+      const order = [];
+      { using held = new Held(order); order.push('a'); }
+      export default { id: order.join('') };`;
+    const script = await make({ 'index.js': source });
+    expect(script).not.to.match(/using held/);
+    expect(exportsOf(script)).to.deep.equal({ id: 'ab' });
+    expect(script).to.contain('#order');
+  });
+
   it('is the same for the same files', async () => {
     const files = {
       'index.js': "import { a } from './a.js'; export default { id: a };",

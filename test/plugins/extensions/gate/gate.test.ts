@@ -194,6 +194,7 @@ describe('extensions: the gate of confined packages', () => {
         [[entry(), entry()], 'INVALID_ENTRY'],
         [[entry({ key: 'endpoint:orders' })], 'INVALID_ENTRY'],
         [[entry({ handler: false })], 'INVALID_ENTRY'],
+        [[entry({ id: null, handler: false })], 'INVALID_ENTRY'],
         [[entry({ id: null })], 'IDENTITY_MISMATCH'],
         [[entry({ id: 'others' })], 'IDENTITY_MISMATCH'],
       ] as const) {

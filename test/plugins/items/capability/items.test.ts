@@ -189,6 +189,16 @@ describe('items: the capability', () => {
       expect(await count(`articles where title = 'x'`)).to.equal(0);
     });
 
+    it('never rows of the service along with others, not even for an admin', async () => {
+      const before = await count('platform_users');
+      const admin = caller({ admin: true });
+      const evil = { email: 'evil@example.com', role: ROLE };
+      await denied(asUser('createOne', ['articles', { title: 'evil', owner: evil }], admin));
+      await denied(asUser('updateOne', ['articles', 1, { owner: { id: USER, ...evil } }], admin));
+      expect([await count('platform_users'), await count(`articles where title = 'evil'`)]).to.deep.equal([before, 0]);
+      expect(await count(`platform_users where email = 'evil@example.com'`)).to.equal(0);
+    });
+
     it('refuses what is wrong with a payload, and tells no more of other failures', async () => {
       expect(await codeOf(asUser('createOne', ['articles', { title: 'bad' }]))).to.equal('invalid_request');
       expect(await codeOf(asAnybody('createOne', ['articles', { title: 'x', views: 'many' }]))).to.equal(

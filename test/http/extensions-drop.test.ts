@@ -1,0 +1,81 @@
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type Spawned, spawnService } from '../support/service.ts';
+import { endpoint, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+
+/** Asks until it is so; answers how many milliseconds that took. */
+async function until(is: () => Promise<boolean>, limit = 10_000): Promise<number> {
+  const started = Date.now();
+  while (!(await is())) {
+    if (Date.now() - started > limit) throw new Error(`it did not happen within ${limit} ms`);
+    await pause(20);
+  }
+  return Date.now() - started;
+}
+
+describe('http: confined packages dropped into the folder of a running server', function () {
+  this.timeout(60_000);
+  let ready: Packages;
+  let local: Packages;
+  let service: Spawned;
+  const publicly = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
+  const answers = (path: string, body: unknown) => async () => (await service.request('GET', path)).body === body;
+  const drop = (folder: string) => cp(join(ready.path, folder), join(local.path, folder), { recursive: true });
+  const row = async (name: string) => (await rowsOf(service))[name];
+  const runtime = async () =>
+    (await service.request('GET', '/extensions', { token: service.admin.token })).body.meta.confinedRuntime;
+
+  before(async () => {
+    ready = await packagesIn();
+    local = await packagesIn();
+    for (const name of ['first', 'second']) {
+      await ready.put(`service-extension-${name}`, publicly, endpoint(name, `() => ({ body: '${name}' })`));
+    }
+    await ready.put(
+      'service-extension-broken',
+      publicly,
+      `import { readFile } from 'node:fs/promises'; export default { id: 'broken', handler: () => readFile('/etc/passwd') };`,
+    );
+    service = await spawnService({ env: { EXTENSIONS_PATH: local.path, EXTENSIONS_AUTO_RELOAD: 'true' } });
+  });
+  after(async () => {
+    await service?.stop();
+    await ready?.remove();
+    await local?.remove();
+  });
+
+  it('answer within two seconds, the first one of the server included', async () => {
+    expect(await runtime()).to.deep.equal({ state: 'not-required', posture: null });
+    for (const name of ['first', 'second']) {
+      expect((await service.request('GET', `/${name}`)).status).to.equal(404);
+      await drop(`service-extension-${name}`);
+      expect(await until(answers(`/${name}`, name)), name).to.be.below(2000);
+      expect(await row(`service-extension-${name}`)).to.include({ status: 'loaded', runtime: 'confined-server' });
+    }
+    expect((await runtime()).state).to.equal('available');
+  });
+
+  it('say what is wrong with them and what to do, while the others go on', async () => {
+    await drop('service-extension-broken');
+    await until(async () => (await row('service-extension-broken')) !== undefined);
+    const broken = await row('service-extension-broken');
+    expect(broken).to.include({ type: 'endpoint', status: 'failed', local: true, runtime: 'confined-server' });
+    expect(broken?.reason).to.deep.equal({
+      code: 'USES_RAW_FS',
+      detail: '"index.js" imports "node:fs/promises": confined code has no files, so keep data in items or settings.',
+    });
+    expect((await service.request('GET', '/broken')).status).to.equal(404);
+    expect((await service.request('GET', '/first')).body).to.equal('first');
+  });
+
+  it('answer once they are corrected, and no more once they are gone', async () => {
+    await local.put('service-extension-broken', publicly, endpoint('broken', `() => ({ body: 'well' })`));
+    expect(await until(answers('/broken', 'well'))).to.be.below(2000);
+    expect(await row('service-extension-broken')).not.to.have.property('reason');
+    await rm(join(local.path, 'service-extension-broken'), { recursive: true });
+    await until(async () => (await row('service-extension-broken')) === undefined);
+    expect((await service.request('GET', '/broken')).status).to.equal(404);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
+import { spawnService } from '../support/service.ts';
+import { endpoint, packagesIn } from './confined-packages.ts';
+
+describe('http: a service that was started with --safe', function () {
+  this.timeout(60_000);
+  let place: Sketch;
+  before(async () => {
+    place = await sketchFolder({
+      'a-plugin/package.json': packageOf('a-plugin', { type: 'plugin', path: 'index.ts' }),
+      'a-plugin/index.ts': `process.stdout.write('the plugin ran\\n'); export default { register() {} };`,
+      'service-extension-full/package.json': packageOf('service-extension-full', {
+        type: 'endpoint',
+        path: 'index.js',
+      }),
+      'service-extension-full/index.js': `process.stdout.write('the extension ran\\n'); export default () => {};`,
+    });
+    const confined = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
+    await (await packagesIn(place.path)).put('service-extension-a', confined, endpoint('a', '() => ({ body: 1 })'));
+  });
+  after(() => place?.remove());
+
+  for (const args of [
+    ['up', '--safe'],
+    ['--safe', 'up'],
+  ]) {
+    it(`loads nothing of others (${args.join(' ')}), also where it is asked to`, async () => {
+      const env = { EXTENSIONS_PATH: place.path, EXTENSIONS_AUTO_RELOAD: 'true', LOG_LEVEL: 'warn' };
+      const service = await spawnService({ args, env });
+      try {
+        const { token } = service.admin;
+        await service.request('POST', '/extensions/reload', { token });
+        const { body } = await service.request('GET', '/extensions', { token });
+        expect(body).to.deep.equal({ data: [], meta: { confinedRuntime: { state: 'not-required', posture: null } } });
+        expect((await service.request('GET', '/a')).status).to.equal(404);
+        expect((await service.request('GET', '/items/nothing', { token })).status).to.equal(403);
+        expect(service.output())
+          .to.match(/SAFE_MODE is on/)
+          .and.not.match(/ran/);
+      } finally {
+        await service.stop();
+      }
+    });
+  }
+});

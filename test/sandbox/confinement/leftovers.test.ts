@@ -1,0 +1,33 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { isLinux } from './launching.ts';
+import { serve } from './serving.ts';
+
+(isLinux ? describe : describe.skip)('files of a launcher', function () {
+  this.timeout(60_000);
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-left-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('that was killed are removed by the next one, those of one that lives are not', async () => {
+    const env = { TMPDIR: folder };
+    const killed = serve({ mode: 'holds', env });
+    expect(await killed.next()).to.have.property('pids');
+    killed.process.kill('SIGKILL');
+    await killed.ended;
+    const living = serve({ mode: 'holds', env });
+    expect(await living.next()).to.have.property('pids');
+    const own = await readdir(folder);
+    const next = serve({ mode: 'posture', env });
+    await next.ended;
+    const left = await readdir(folder);
+    living.process.kill('SIGKILL');
+    await living.ended;
+    expect(left).to.have.length(1);
+    expect(own).to.include.members(left);
+  });
+});

@@ -1,0 +1,236 @@
+import { readFile } from 'node:fs/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect } from 'chai';
+import type { Caller, Log } from '#kernel';
+import { type Guest, GuestFailure, type Sandbox } from '../../../plugins/sandbox/contract.ts';
+import { createSandbox } from '../../../plugins/sandbox/service.ts';
+import { type ConfinedLauncher, createLauncher } from '../../../sandbox/host/launch/launcher.ts';
+import { caller, type ItemsService, itemsService, ROLE, USER } from '../../plugins/items/capability/service.ts';
+import { defaults } from '../../plugins/sandbox/ground.ts';
+
+const SQL = `
+  create table articles (id serial primary key, title text);
+  insert into articles (title) select 'article ' || n from generate_series(1, 50) n;
+  insert into platform_roles (id, name) values ('${ROLE}', 'Editor');
+  insert into platform_users (id, email, role) values ('${USER}', 'editor@example.com', '${ROLE}');
+  insert into platform_permissions (role, collection, action, permissions, fields) values
+    ('${ROLE}', 'articles', 'create', null, '*'), ('${ROLE}', 'articles', 'read', null, '*');`;
+
+/** What became of an invocation: its value, or the code of its failure. */
+type Outcome = unknown;
+type Expected = (outcome: Outcome) => void;
+const ends: Expected = (outcome) =>
+  expect(outcome).to.be.oneOf(['crash', 'timeout', 'busy', 'invalid-result', 'guest-error']);
+const is =
+  (...outcomes: readonly unknown[]): Expected =>
+  (outcome) =>
+    expect(outcomes).to.deep.include(outcome);
+
+/** By forgery: what the invocation may come to. All else is the same for all. */
+const FORGERIES: Readonly<Record<string, Expected>> = {
+  'other ids': is('done'),
+  'after it is over': is('done'),
+  'after it was cancelled': is('timeout'),
+  'ids that are none': is('crash'),
+  'ids that are texts': is('crash'),
+  'methods of others': (outcome) => {
+    for (const code of outcome as string[]) expect(code).to.be.oneOf(['unsupported', 'denied']);
+  },
+  'methods that are none': is('crash'),
+  'methods that are paths': is('crash'),
+  'its own authority alone': is(['denied', 'denied', 'denied', 'denied', 'denied']),
+  'arguments that are no JSON': is(Array(4).fill('invalid_request')),
+  'arguments that are deep': is(Array(2).fill('invalid_request')),
+  'arguments that are large': is(['invalid_request']),
+  'prototypes and doubles': (outcome) => {
+    for (const code of outcome as string[]) expect(code).to.be.oneOf(['invalid_request', 'denied']);
+  },
+  'results that are no JSON': is('invalid-result'),
+  'results that are empty': is('invalid-result'),
+  'results that are bytes': is('invalid-result'),
+  'results that are deep': is('invalid-result'),
+  'results that are too large': is('invalid-result'),
+  'results that are numbers without end': () => {},
+  'results with prototypes': () => {},
+  'codes that are the host’s': is('crash'),
+  'members nobody expects': is('crash'),
+  'members by prototype': is('crash'),
+  'no frames': is('crash'),
+  'bodies without end': is('crash'),
+  'headers without end': is('crash'),
+  'headers that are missing': is('crash'),
+  'headers that are lists': is('crash'),
+  'headers that are nothing': is('crash'),
+  'headers that are deep': is('crash'),
+  'headers that are bytes': is('crash'),
+  'half a frame': is('timeout'),
+  'a byte at a time': is('slow', 'timeout'),
+  'a flood of lines': ends,
+  'a flood of long lines': ends,
+  'a flood of calls': ends,
+  'a flood for nobody': ends,
+  'a flood of pongs': ends,
+  'a flood of large results': ends,
+  'never reads again': ends,
+  'hangs, and says it is well': is('timeout'),
+  'hangs for good': is('timeout'),
+  exits: is('crash'),
+  'lets go of the pipe': is('crash'),
+  'hello twice': is('crash'),
+  'loaded twice': is('crash'),
+  'refused after loaded': is('crash'),
+  'messages of the host': is('crash'),
+  'loads for ever': ends,
+  'a contract of thousands': ends,
+  'a contract of other things': ends,
+  'calls while it is loaded': is('done'),
+  'a result before it is loaded': ends,
+};
+
+const WALL = 1000;
+/** Of the host while it is attacked, on a machine that is busy with other things. */
+const LONGEST_PAUSE = 400;
+const MOST_MEMORY = 96 * 1024 * 1024;
+const nobody: Caller = caller({ user: null, role: null });
+
+describe('sandbox: a process that was taken over', function () {
+  this.timeout(120_000);
+  let service: ItemsService;
+  let launcher: ConfinedLauncher;
+  let sandbox: Sandbox;
+  let stop: (() => Promise<void>) | undefined;
+  let honest: Guest;
+  let memory: number;
+  let pauses: ReturnType<typeof monitorEventLoopDelay>;
+  const pids: number[] = [];
+
+  before(async () => {
+    const text = await readFile(new URL('forged/program.cjs', import.meta.url), 'utf8');
+    service = await itemsService(SQL);
+    const quiet = () => {};
+    const log = { debug: quiet, info: quiet, warn: quiet, error: quiet } as unknown as Log;
+    const config = { ...defaults, EXTENSIONS_SANDBOX_TIMEOUT: String(WALL), EXTENSIONS_SANDBOX_MAX_PROCESSES: '4' };
+    const made = createSandbox(
+      config,
+      async (options) => {
+        launcher = await createLauncher(options);
+        const { posture } = launcher;
+        const launch = () => {
+          const child = launcher.launchProgram(text);
+          pids.push(child.pid);
+          return child;
+        };
+        return { posture, launch, close: () => launcher.close() };
+      },
+      log,
+    );
+    ({ sandbox, stop } = made);
+    expect((await sandbox.runtime()).state).to.equal('available');
+    honest = open('honest');
+    expect(await outcomeOf(honest, 'first')).to.equal('first');
+    globalThis.gc?.();
+    memory = process.memoryUsage.rss();
+    pauses = monitorEventLoopDelay({ resolution: 5 });
+    pauses.enable();
+  });
+  after(async () => {
+    pauses?.disable();
+    await stop?.();
+    await service?.stop();
+  });
+
+  const open = (script: string): Guest =>
+    sandbox.open({
+      admitted: service.subjects.admit({
+        name: `forged-${script.replace(/\W+/g, '-')}`,
+        version: '1.0.0',
+        runtime: 'confined',
+        grants: { items: { accountability: 'user' }, log: true },
+      }),
+      script,
+      reuse: false,
+      onParked: () => {},
+    });
+  const outcomeOf = async (guest: Guest, input: unknown = 1, who: Caller | null = nobody): Promise<Outcome> => {
+    try {
+      const run = { entry: '', contributionId: 'forged', activation: { type: 'json-endpoint' }, caller: who } as const;
+      return (await guest.invoke({ ...run, input: JSON.stringify(input) })).value;
+    } catch (error) {
+      if (error instanceof GuestFailure) return error.code;
+      throw error;
+    }
+  };
+  const rows = async () =>
+    (
+      await service.database.query<{ n: string }>(
+        `select (select count(*) from articles) || ' ' || (select count(*) from articles where title ~ 'forged') || ' '
+          || (select count(*) from platform_users) n`,
+      )
+    )[0]?.n;
+
+  it('has at least forty things to say', () => {
+    expect(Object.keys(FORGERIES).length).to.be.at.least(40);
+  });
+
+  for (const [name, expected] of Object.entries(FORGERIES)) {
+    it(`gets nowhere with ${name}`, async () => {
+      const guest = open(name);
+      try {
+        pauses.reset();
+        const since = performance.now();
+        const outcome = await outcomeOf(guest);
+        expected(outcome);
+        // It may have had to wait for its process.
+        expect(performance.now() - since).to.be.below(2 * WALL + 2000);
+        expect(pauses.max / 1e6, 'the host stood still').to.be.below(LONGEST_PAUSE);
+        expect(await outcomeOf(honest, name), 'another program').to.equal(name);
+      } finally {
+        await guest.close();
+      }
+      expect(await rows()).to.match(/^50 0 /);
+      expect({}).not.to.have.any.keys('polluted', 'forged', 'limit');
+      expect(process.memoryUsage.rss() - memory, 'memory').to.be.below(MOST_MEMORY);
+    });
+  }
+
+  it('has the authority of its own callers alone, whatever ids others have', async () => {
+    const [waiting, forging] = [open('waits'), open('an id of another program')];
+    try {
+      // Its process is started, which may take its time; ids are counted from one in each.
+      for (let at = 0; at < 3 && (await outcomeOf(forging)) !== 'denied'; at++);
+      const rich = Promise.all(Array.from({ length: 5 }, () => outcomeOf(waiting, 1, caller())));
+      expect(await outcomeOf(forging)).to.equal('denied');
+      expect(await rich).to.deep.equal(Array(5).fill('timeout'));
+      expect(await outcomeOf(forging, 1, caller())).to.equal('ok');
+      expect(await rows()).to.match(/^51 1 /);
+      await service.database.query(`delete from articles where title = 'forged'`);
+    } finally {
+      await Promise.all([waiting.close(), forging.close()]);
+    }
+  });
+
+  it('is answered in time also where many are, and leaves room for others', async () => {
+    const guests = ['a flood of calls', 'never reads again', 'hangs for good'].map(open);
+    try {
+      const since = performance.now();
+      const all = Promise.all(
+        guests.flatMap((guest) => Array.from({ length: 70 }, () => outcomeOf(guest, 'x'.repeat(100_000)))),
+      );
+      expect(await outcomeOf(honest, 'meanwhile')).to.equal('meanwhile');
+      for (const outcome of await all) expect(outcome).to.be.oneOf(['busy', 'crash', 'timeout']);
+      expect(performance.now() - since).to.be.below(2 * WALL + 3000);
+      expect(await rows()).to.match(/^50 0 /);
+    } finally {
+      await Promise.all(guests.map((guest) => guest.close()));
+    }
+    expect(process.memoryUsage.rss() - memory, 'memory').to.be.below(2 * MOST_MEMORY);
+  });
+
+  it('leaves nothing behind', async () => {
+    await stop?.();
+    stop = undefined;
+    const left = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)));
+    expect(left.filter((one) => one !== undefined)).to.deep.equal([]);
+    expect(pids.length).to.be.at.least(40);
+  });
+});
