@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
 import { type Spawned, spawnService } from '../test/support/service.ts';
-import { HANDLERS, installHandlers } from './bench/confined-handlers.ts';
+import { HANDLERS, installConfined, installHandlers } from './bench/confined-handlers.ts';
 import { bytesOf, load } from './bench/load.ts';
 import { childrenOf, proportionalOf } from './bench/processes.ts';
 import { serial } from './bench/serial.ts';
@@ -37,7 +37,7 @@ const folder = await mkdtemp(join(tmpdir(), 'tenon-bench-'));
 let service: Spawned | undefined;
 try {
   await installHandlers(folder, CALLS);
-  service = await spawnService({ database, env: { EXTENSIONS_PATH: folder } });
+  service = await spawnService({ database, env: { EXTENSIONS_PATH: folder, EXTENSIONS_AUTO_RELOAD: 'true' } });
   const url = new URL(service.url);
 
   const starts = await firstCalls(url);
@@ -76,6 +76,7 @@ try {
     ['one call of the host', (serialOf('calls') - serialOf('fresh')) / CALLS, 0.3, 'ms', true],
     ['first call, from the spare', starts.spare, 30, 'ms', true],
     ['first call, cold', starts.cold, 200, 'ms', true],
+    ['a package dropped into the folder', await dropped(url), 2000, 'ms', true],
     ['idle extension, proportional memory', idle, 20, 'MiB', true],
   ];
   let isGood = true;
@@ -119,6 +120,14 @@ async function first(url: URL, name: string): Promise<number> {
   const response = await fetch(new URL(`/${name}`, url));
   await response.text();
   if (response.status !== 200) throw new Error(`${name} answered ${response.status}`);
+  return performance.now() - started;
+}
+
+/** From the copy of a package into the folder of the running service until it answers. */
+async function dropped(url: URL): Promise<number> {
+  const started = performance.now();
+  await installConfined(folder, 'dropped');
+  while ((await fetch(new URL('/dropped', url))).status !== 200) await pause(20);
   return performance.now() - started;
 }
 

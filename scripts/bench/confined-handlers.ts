@@ -15,16 +15,20 @@ const confined = (id: string, before = '') => `export default {
 };
 `;
 
+const runtime = { runtime: 'confined-server', capabilities: { endpoint: { access: 'public' } } };
+
+export const installConfined = (folder: string, name: string): Promise<void> =>
+  install(folder, name, confined(name), runtime);
+
 /** Writes them as packages, and six more that are only called once. */
 export async function installHandlers(folder: string, calls: number): Promise<void> {
-  const runtime = { runtime: 'confined-server', capabilities: { endpoint: { access: 'public' } } };
   await install(
     folder,
     'full',
     `export default (router) => {\n  router.get('/', ({ query }, response) => response.json(${BODY}));\n};\n`,
     {},
   );
-  await install(folder, 'fresh', confined('fresh'), runtime);
+  await installConfined(folder, 'fresh');
   await install(folder, 'reused', confined('reused'), { ...runtime, stateful: true });
   await install(
     folder,
@@ -32,7 +36,7 @@ export async function installHandlers(folder: string, calls: number): Promise<vo
     confined('calls', `for (let at = 0; at < ${calls}; at++) await host.settings.get('nothing');`),
     runtime,
   );
-  for (let at = 0; at < 6; at++) await install(folder, `first${at}`, confined(`first${at}`), runtime);
+  for (let at = 0; at < 6; at++) await installConfined(folder, `first${at}`);
 }
 
 async function install(folder: string, name: string, code: string, more: object): Promise<void> {

@@ -158,7 +158,7 @@ describe('packages that a plugin runs', () => {
   it('stand in the audit as long as they are there', async () => {
     await withSubjects((subjects, { kernel }) => {
       const admitted = subjects.admit(guest({ sentences: ['answers /guest'] }));
-      expect(auditText(kernel.audit())).to.match(/guest {3}confined {2}answers \/guest\n[^]*lends one/);
+      expect(auditText(kernel.audit())).to.match(/guest {3}confined {2}answers \/guest\n.*lends one/s);
       expect(subjects.account().may).to.deep.equal(kernel.audit());
       admitted.remove();
       expect(auditText(kernel.audit())).not.to.contain('guest');

@@ -16,6 +16,7 @@ export async function singleFiles(root: string): Promise<readonly Found[]> {
   for (const [folder, type] of Object.entries(TYPE_FOLDERS)) {
     for (const name of await subfolders(join(root, folder))) {
       const path = join(root, folder, name);
+      const revision = await fingerprint(path);
       found.push({
         id: idOf(`local:${folder}/${name}`),
         folder: path,
@@ -23,7 +24,7 @@ export async function singleFiles(root: string): Promise<readonly Found[]> {
         local: true,
         type,
         files: await filesIn(path, type),
-        revision: await fingerprint(path),
+        revision,
       });
     }
   }

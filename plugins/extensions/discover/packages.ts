@@ -79,11 +79,14 @@ async function readPackage(place: Place, deps: DiscoverDeps): Promise<Found | un
   const { path, key, local } = place;
   const isNamed = isExtensionName(place.name);
   let parsed: unknown;
+  // Looked at before anything is read: what changes meanwhile is found to have changed.
+  let revision = '';
   try {
-    if (!(await isFolder(path))) return undefined;
+    if (!(await isFolder(path)) || (!isNamed && !(await isOurs(path)))) return undefined;
+    revision = await fingerprint(path);
     ({ parsed } = await readPackageFile(path));
   } catch (error) {
-    return isNamed ? broken(place, error) : undefined;
+    return isNamed ? broken(place, error, revision) : undefined;
   }
   if (!isNamed && (!hasKey(parsed) || isPlugin(parsed))) return undefined;
   try {
@@ -100,15 +103,15 @@ async function readPackage(place: Place, deps: DiscoverDeps): Promise<Found | un
       type,
       manifest,
       files,
-      revision: await fingerprint(path),
+      revision,
     };
   } catch (error) {
-    return broken(place, error, parsed);
+    return broken(place, error, revision, parsed);
   }
 }
 
 /** Something that calls itself an extension and cannot be one: as much as is known of it. */
-async function broken({ path, key, local, name }: Place, error: unknown, parsed?: unknown): Promise<Found> {
+function broken({ path, key, local, name }: Place, error: unknown, revision: string, parsed?: unknown): Found {
   const version = textOf(parsed, 'version');
   const failure =
     error instanceof LoadFailure ? error : new LoadFailure('DISCOVERY_FAILED', whyNot(error, local), { cause: error });
@@ -120,7 +123,7 @@ async function broken({ path, key, local, name }: Place, error: unknown, parsed?
     type: null,
     ...(version === undefined ? {} : { version }),
     files: {},
-    revision: await fingerprint(path),
+    revision,
     failure,
   };
 }
@@ -137,6 +140,12 @@ async function isFolder(path: string): Promise<boolean> {
   if (!(await stat(path)).isDirectory()) return false;
   await readdir(path);
   return true;
+}
+
+/** Says so without being called so. All that lies in the folder of somebody else's package is not looked through. */
+async function isOurs(path: string): Promise<boolean> {
+  const { parsed } = await readPackageFile(path);
+  return hasKey(parsed) && !isPlugin(parsed);
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

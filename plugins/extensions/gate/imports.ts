@@ -117,14 +117,25 @@ export function isDefinition(words: readonly Token[], index: number): boolean {
   return mayBegin && is(after, 'mark', ':');
 }
 
-/** Of the bracket at `index`; the last word where it is never closed. */
+const closings = new WeakMap<readonly Token[], Int32Array>();
+
+/** Of the bracket at `index`; the last word where it is never closed. All are found at once: looking must not take long. */
 function closing(words: readonly Token[], index: number): number {
-  let depth = 0;
-  for (let at = index; at < words.length && at < index + MOST_WORDS; at++) {
-    const { kind, text } = words[at] as Token;
+  const known = closings.get(words) ?? findClosings(words);
+  closings.set(words, known);
+  return known[index] ?? words.length;
+}
+
+function findClosings(words: readonly Token[]): Int32Array {
+  const found = new Int32Array(words.length).fill(words.length);
+  const open: number[] = [];
+  for (const [at, { kind, text }] of words.entries()) {
     if (kind !== 'mark') continue;
-    if (text === '(') depth++;
-    if (text === ')' && --depth === 0) return at;
+    if (text === '(') open.push(at);
+    else if (text === ')') {
+      const opened = open.pop();
+      if (opened !== undefined) found[opened] = at;
+    }
   }
-  return words.length;
+  return found;
 }

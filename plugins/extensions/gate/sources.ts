@@ -5,7 +5,7 @@ import { lookThrough } from './uses.ts';
 
 /** Bounds of what is looked through; sources beyond them cannot be vouched for. */
 const MOST_FILES = 500;
-const MOST_BYTES = 4 * 1024 * 1024;
+const MOST_BYTES = 2 * 1024 * 1024;
 
 const isServer = (type: string): boolean => (SERVER_TYPES as readonly string[]).includes(type);
 const serverHalf = (source: string | Halves | undefined): string | undefined =>

@@ -121,11 +121,34 @@ function ownNames(words: readonly Token[]): ReadonlySet<string> {
 function isListed(words: readonly Token[], index: number): boolean {
   const [before, after] = [words[index - 1], words[index + 1]];
   if (!['{', ','].includes(before?.text ?? '') || !['}', ','].includes(after?.text ?? '')) return false;
-  let start = index - 1;
-  while (start >= 0 && start > index - MOST_NAMES && words[start]?.text !== '{' && words[start]?.text !== ';') start--;
-  const holder = words[start - 1]?.text;
+  const { begins, ends } = listsOf(words);
+  const holder = words[(begins[index] as number) - 1]?.text;
   if (holder !== 'import' && holder !== 'const' && holder !== 'let' && holder !== 'var') return false;
-  let end = index + 1;
-  while (end < words.length && end < index + MOST_NAMES && words[end]?.text !== '}') end++;
-  return !GLOBALS.has(words[end + 2]?.text ?? '');
+  return !GLOBALS.has(words[(ends[index] as number) + 2]?.text ?? '');
+}
+
+interface Lists {
+  /** By word: the `{` or `;` before it, and the `}` behind it. */
+  readonly begins: Int32Array;
+  readonly ends: Int32Array;
+}
+const lists = new WeakMap<readonly Token[], Lists>();
+
+/** All are found at once: a list of a million names must not be gone through for each of them. */
+function listsOf(words: readonly Token[]): Lists {
+  const known = lists.get(words);
+  if (known) return known;
+  const [begins, ends] = [new Int32Array(words.length), new Int32Array(words.length)];
+  for (let at = 0, begin = -1; at < words.length; at++) {
+    begins[at] = begin;
+    const { text } = words[at] as Token;
+    if (text === '{' || text === ';') begin = at;
+  }
+  for (let at = words.length - 1, end = words.length; at >= 0; at--) {
+    ends[at] = end;
+    if (words[at]?.text === '}') end = at;
+  }
+  const found = { begins, ends };
+  lists.set(words, found);
+  return found;
 }

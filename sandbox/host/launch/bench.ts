@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inheritedDescriptors } from './inherited.ts';
 import { librariesOf, loaderOfNode } from './libraries.ts';
+import { makePlace } from './place.ts';
 import { seccompFilter } from './seccomp.ts';
 import { findTools, type Tools } from './tools.ts';
 
@@ -37,9 +37,7 @@ export async function makeBench({ flags, native, folders }: BenchOptions): Promi
   const tools = findTools(folders);
   const linux = process.platform === 'linux';
   const libraries = linux && tools.bubblewrap !== null ? await findLibraries(tools, native) : null;
-  const folder = mkdtempSync(join(tmpdir(), 'tenon-child-'));
-  // Nothing secret is kept here, and a child without a file system of its own reads it as another user.
-  chmodSync(folder, 0o755);
+  const folder = makePlace();
   const keep = (name: string, content: string | Buffer) => {
     const path = join(folder, name);
     writeFileSync(path, content, { mode: 0o644 });

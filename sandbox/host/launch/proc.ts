@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 /** Direct children of a process, as this namespace counts; empty where the kernel does not tell. */
@@ -34,6 +34,20 @@ export async function limitsOf(pid: number): Promise<Readonly<Record<string, num
     return found ? [[found[1], found[2] === 'unlimited' ? Infinity : Number(found[2])]] : [];
   });
   return Object.fromEntries(rows);
+}
+
+/**
+ * Containers that share folders or hierarchies count processes each for itself: nobody judges by a number of another
+ * count. This is the name of ours.
+ */
+export const COUNT = namespaceOfProcesses();
+
+function namespaceOfProcesses(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid').match(/\d+/)?.[0] ?? '0';
+  } catch {
+    return '0';
+  }
 }
 
 export function isAlive(pid: number): boolean {

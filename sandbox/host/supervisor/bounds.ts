@@ -12,8 +12,10 @@ export interface Bounds {
   readonly health: number;
   /** Of one program at the same time; more is busy. */
   readonly inFlight: number;
-  /** As many at the same time in one process are a crowd: a program without state gets a second process. */
+  /** As many at the same time in one process are a crowd: it is asked whether it keeps up. */
   readonly crowd: number;
+  /** Where it takes so long to answer, a program without state gets a second process. */
+  readonly lag: number;
   /** The second process without work is ended after this, and so is one that has grown. */
   readonly calm: number;
   /** A process that has served so many is replaced. */
@@ -40,6 +42,7 @@ export const BOUNDS: Bounds = {
   health: 100,
   inFlight: 64,
   crowd: 8,
+  lag: 4,
   calm: 10_000,
   served: 50_000,
   firstDelay: 100,

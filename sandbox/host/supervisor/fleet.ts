@@ -42,18 +42,13 @@ export class Fleet {
     return this.#spare !== undefined || this.#living.size < this.#parts.processes;
   }
 
-  /** Would there even be a place for a spare then? */
-  hasMuchRoom(): boolean {
-    return this.#living.size + (this.#spare ? 0 : 1) < this.#parts.processes;
-  }
-
   /**
-   * A process without a program: the spare, a new one, or one in place of the process that has been idle for longest,
-   * else of one that its program can do without.
+   * A process without a program: the spare, a new one, or one in place of the process that has been idle for longest and
+   * for at least `idle` milliseconds. For a program that has none (0) also in place of one that another can do without.
    * Rejects with `busy` when all are at work, and with `internal` when none can be started.
    */
-  async acquire(mayEnd = true): Promise<Worker> {
-    const worker = await this.#pick(mayEnd);
+  async acquire(idle = 0): Promise<Worker> {
+    const worker = await this.#pick(idle);
     await worker.hello;
     // From here on its end is the business of whoever has it.
     worker.onDown = undefined;
@@ -101,7 +96,7 @@ export class Fleet {
     await Promise.all([...this.#living].map((worker) => worker.end()));
   }
 
-  async #pick(mayEnd: boolean): Promise<Worker> {
+  async #pick(idle: number): Promise<Worker> {
     if (this.#closed) throw new RunFailure('internal');
     this.used();
     const spare = this.#spare;
@@ -111,17 +106,19 @@ export class Fleet {
     }
     if (this.#living.size < this.#parts.processes) return this.#launch();
     const leaving = [...this.#living].filter(({ state, isLeaving }) => state === 'down' || isLeaving).length;
-    if (leaving <= this.#claims.length && !(mayEnd && this.#makeRoom())) throw new RunFailure('busy');
+    if (leaving <= this.#claims.length && !this.#makeRoom(idle)) throw new RunFailure('busy');
     // The place is free once the old process is reaped.
     const got = await new Promise<Worker | RunFailure>((resolve) => void this.#claims.push(resolve));
     if (got instanceof RunFailure) throw got;
     return got;
   }
 
-  #makeRoom(): boolean {
+  #makeRoom(idle: number): boolean {
     const staying = [...this.#living].filter(({ state, isLeaving }) => state === 'ready' && !isLeaving);
     const [idlest] = staying.filter(({ busy }) => busy === 0).sort((a, b) => a.idleSince - b.idleSince);
-    const release = idlest ? () => void idlest.end() : staying.find(({ onWanted }) => onWanted)?.onWanted;
+    const isIdle = idlest !== undefined && this.#parts.now() - idlest.idleSince >= idle;
+    const wanted = idle === 0 ? staying.find(({ onWanted }) => onWanted)?.onWanted : undefined;
+    const release = isIdle ? () => void idlest.end() : wanted;
     release?.();
     return release !== undefined;
   }

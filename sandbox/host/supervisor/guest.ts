@@ -46,6 +46,8 @@ export class Guest {
   #starting: Promise<void> | undefined;
   #helper: Worker | undefined;
   #seeking: Promise<void> | undefined;
+  /** Not sought again before. */
+  #seekAt = 0;
   #closed = false;
   /** The current process is to be replaced; not tried again before. */
   #renewAt = Number.POSITIVE_INFINITY;
@@ -79,7 +81,7 @@ export class Guest {
     if (this.#current) return this.#lessBusy(this.#current).invoke(run);
     if (!this.#starting && this.#stability.wait() > 0) throw new RunFailure('busy');
     const ready = this.#enqueue(run);
-    this.#starting ??= this.#start(true).finally(() => (this.#starting = undefined));
+    this.#starting ??= this.#start(0).finally(() => (this.#starting = undefined));
     return ready;
   }
 
@@ -113,23 +115,23 @@ export class Guest {
   }
 
   #lessBusy(current: Worker): Worker {
-    const { fleet, bounds } = this.#parts;
+    const { bounds, now } = this.#parts;
     if (this.#helper) return this.#helper.busy < current.busy ? this.#helper : current;
-    if (
-      current.busy >= bounds.crowd &&
-      !this.#program.reuse &&
-      !this.#seeking &&
-      !this.#starting &&
-      fleet.hasMuchRoom()
-    )
-      this.#seeking = this.#seekHelp().finally(() => (this.#seeking = undefined));
+    const isCrowded = current.busy >= bounds.crowd && !this.#program.reuse;
+    if (isCrowded && !this.#seeking && !this.#starting && now() >= this.#seekAt) {
+      this.#seekAt = now() + bounds.calm / 10;
+      this.#seeking = this.#seekHelp(current).finally(() => (this.#seeking = undefined));
+    }
     return current;
   }
 
-  async #seekHelp(): Promise<void> {
-    const worker = await this.#obtain(false).catch(() => undefined);
+  /** A crowd that waits for something else than the process is not served sooner by two. */
+  async #seekHelp(current: Worker): Promise<void> {
+    const { bounds } = this.#parts;
+    if ((await current.lag()) < bounds.lag) return;
+    const worker = await this.#obtain(bounds.calm).catch(() => undefined);
     if (!worker) return;
-    if (worker.state !== 'ready' || !this.#current || this.#closed) return void worker.end();
+    if (worker.state !== 'ready' || this.#current !== current || this.#closed) return void worker.end();
     this.#helper = worker;
     worker.onWanted = () => this.#dismiss();
   }
@@ -167,19 +169,19 @@ export class Guest {
   }
 
   /** Never rejects: whoever waits is told. */
-  async #start(mayEnd: boolean): Promise<void> {
+  async #start(idle: number): Promise<void> {
     try {
-      this.#serve(await this.#obtain(mayEnd));
+      this.#serve(await this.#obtain(idle));
     } catch (error) {
       this.#refuse(error as RunFailure);
     }
   }
 
-  /** A process with the program in it. Rejects with a RunFailure. */
-  async #obtain(mayEnd: boolean): Promise<Worker> {
+  /** A process with the program in it, if need be in place of one that has been idle for so long. Rejects with a RunFailure. */
+  async #obtain(idle: number): Promise<Worker> {
     const { fleet } = this.#parts;
     const { script, reuse } = this.#program;
-    const worker = await fleet.acquire(mayEnd);
+    const worker = await fleet.acquire(idle);
     if (this.#closed || worker.state !== 'blank') {
       void worker.end();
       throw new RunFailure(this.#closed ? 'crash' : 'internal');
@@ -227,7 +229,7 @@ export class Guest {
     if (this.#renewAt === Number.POSITIVE_INFINITY) this.#renewAt = now();
     if (fleet.hasRoom() && now() >= this.#renewAt) {
       this.#renewAt = now() + bounds.sweep;
-      this.#starting = this.#start(false).finally(() => (this.#starting = undefined));
+      this.#starting = this.#start(Number.POSITIVE_INFINITY).finally(() => (this.#starting = undefined));
     } else if (worker.busy === 0) void worker.end();
   }
 

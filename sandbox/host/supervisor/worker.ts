@@ -71,6 +71,7 @@ export class Worker {
   #callsWhileLoading = 0;
   #lastId = 0;
   readonly #runs = new Map<number, Running>();
+  readonly #asked = new Map<number, () => void>();
   /** Nobody waits for these, and it has not yet been seen that they are gone. */
   readonly #leaving = new Map<number, NodeJS.Timeout>();
 
@@ -141,6 +142,21 @@ export class Worker {
     return promise;
   }
 
+  /** Milliseconds until it has done what it was asked for before; 0 where it is gone. */
+  lag(): Promise<number> {
+    const id = ++this.#lastId;
+    const since = this.#now();
+    return new Promise((resolve) => {
+      this.#asked.set(id, () => resolve(this.#now() - since));
+      if (this.state !== 'ready' || !this.#connection.send({ type: 'ping', id })) this.#answered(id);
+    });
+  }
+
+  #answered(id: number): boolean {
+    this.#asked.get(id)?.();
+    return this.#asked.delete(id);
+  }
+
   /** Ends the process. Resolves when it is gone. */
   async end(): Promise<void> {
     this.#down('asked');
@@ -150,7 +166,7 @@ export class Worker {
   #take(message: FromChild, body: Buffer): void {
     if (message.type === 'result' || message.type === 'failure') this.#result(message, body);
     else if (message.type === 'call') this.#call(message, body);
-    else if (message.type === 'pong') this.#left(message.id);
+    else if (message.type === 'pong') this.#answered(message.id) || this.#left(message.id);
     else if (message.type === 'hello') this.#helloed(message.protocol);
     else if (message.type === 'loaded') this.#loaded(message.contract);
     else if (this.state === 'loading') this.#refused(message.code, 'refused');
@@ -266,6 +282,7 @@ export class Worker {
     this.#connection.close();
     for (const timer of this.#leaving.values()) clearTimeout(timer);
     this.#leaving.clear();
+    for (const id of this.#asked.keys()) this.#answered(id);
     this.#hello.reject(new RunFailure('internal'));
     this.#loading?.reject(new RunFailure('crash'));
     for (const [id, running] of [...this.#runs]) {

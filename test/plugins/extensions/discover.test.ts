@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -221,6 +222,20 @@ describe('extensions: discovery', () => {
     expect(second).not.to.equal(first);
     await utimes(join(place.path, 'local/a/dist/index.js'), new Date(0), new Date(0));
     expect(await revision()).not.to.equal(second);
+  });
+
+  it('takes what changes while it is read for changed the next time', async () => {
+    const settings = { a: { type: 'string' } };
+    await place.write({ 'local/a/package.json': packageOf('service-extension-a', { ...panel, settings }) });
+    const changing = {
+      declare: () => {
+        writeFileSync(join(place.path, 'local/a/late.js'), '1');
+        return { problems: [], declaration: {} };
+      },
+    };
+    const places = { local: join(place.path, 'local'), project: place.path };
+    const [first] = await discover(places, { ...deps, settings: changing });
+    expect((await find())[0]?.revision).not.to.equal(first?.revision);
   });
 
   it('takes the fingerprint of a folder that contains itself', async () => {

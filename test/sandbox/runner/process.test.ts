@@ -45,12 +45,19 @@ describe('runner: the process', () => {
       (runner) => runner.channel.write(Buffer.alloc(16, 255)),
       (runner) => runner.send({ type: 'unheard-of' } as never),
       (runner) => runner.load(`(function (module) { ${SIMPLE} })`),
+      (runner) => runner.send({ type: 'prepare', limits: LIMITS }),
     ];
     for (const say of nonsense) {
       const runner = await Runner.load(SIMPLE);
       say(runner);
       expect(await runner.ended).to.equal(FAILED);
     }
+  });
+
+  it('is prepared before it is loaded', async () => {
+    const runner = await Runner.start();
+    runner.send({ type: 'load', reuse: false }, `(function (module) { ${SIMPLE} })`);
+    expect(await runner.ended).to.equal(FAILED);
   });
 
   it('answers that it has nothing to run', async () => {

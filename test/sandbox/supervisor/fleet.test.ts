@@ -107,6 +107,18 @@ describe('supervisor: processes', () => {
       expect(await outcome(guest.invoke(run(1)))).to.equal('1');
     }));
 
+  it('ends one that has grown a little once it has been idle for some seconds, unless it keeps state', () =>
+    withGround(fakeLauncher(), { bounds: { sweep: 10, calm: 30 } }, async ({ supervisor, open, launcher }) => {
+      const stateful = supervisor.open({ name: 'echo', script: 'echo', reuse: true, onParked() {} });
+      const guest = open('echo');
+      await Promise.all([guest.invoke(run()), stateful.invoke(run())]);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      for (const child of launcher.children) child.bytes += 20 << 20;
+      await until(() => guest.state() === 'idle');
+      expect(stateful.state()).to.equal('running');
+      expect(await outcome(guest.invoke(run(1)))).to.equal('1');
+    }));
+
   it('probes in a process that runs nothing else, and ends it', () =>
     withGround(
       fakeLauncher({

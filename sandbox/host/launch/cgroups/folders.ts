@@ -1,14 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isAlive } from '../proc.ts';
+import { COUNT, isAlive } from '../proc.ts';
 
 const PREFIX = 'tenon-';
 /** How long what was killed may take to be gone. */
 const PATIENCE = 3_000;
 
-/** Containers that share a hierarchy count processes each for itself: nobody judges by a number of another count. */
-const COUNT = namespaceOfProcesses();
 /** Folders of launchers of this process: two services in one process do not take each other's for leftovers. */
 const mine = new Set<string>();
 let count = 0;
@@ -107,14 +105,6 @@ export function removeIfEmpty(folder: string): void {
     rmdirSync(folder);
   } catch {
     // Somebody is still inside, and the next service that starts tries again.
-  }
-}
-
-function namespaceOfProcesses(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid').match(/\d+/)?.[0] ?? '0';
-  } catch {
-    return '0';
   }
 }
 

@@ -100,4 +100,18 @@ describe('extensions: what a source uses', () => {
       expect(Date.now() - since, bomb).to.be.below(3000);
     }
   });
+
+  it('is found in a time that grows with the source and no faster', () => {
+    const hard = ['require(', '{fetch,', 'import {', '{env}=process;', '=/[a', '`${', 'x = process['];
+    for (const part of hard) {
+      const timed = (length: number) => {
+        const source = part.repeat(length / part.length);
+        const since = performance.now();
+        lookThrough(source);
+        return performance.now() - since;
+      };
+      timed(50_000);
+      expect(timed(1_000_000), part).to.be.below(2_000);
+    }
+  });
 });

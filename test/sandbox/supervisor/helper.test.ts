@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { doing, echo, type FakeChild, fakeLauncher } from './fake.ts';
+import { outcome, run, until, withGround } from './ground.ts';
+
+/** A program that answers when it is told, and a crowd of three. */
+function crowd() {
+  const open: { readonly child: FakeChild; readonly id: number }[] = [];
+  const slow = doing((child, id) => void open.push({ child, id }));
+  const answer = (): void => {
+    for (const { child, id } of open.splice(0)) child.say({ type: 'result', id }, '1');
+  };
+  return { launcher: fakeLauncher({ slow, other: echo }), open, answer };
+}
+const BOUNDS = { crowd: 3, lag: 0, calm: 20, sweep: 10, soon: 0 };
+const serving = (open: readonly { readonly child: FakeChild }[]): number =>
+  new Set(open.map(({ child }) => child)).size;
+
+describe('supervisor: a second process', () => {
+  it('helps in a crowd, and is ended when that is over', () => {
+    const { launcher, open, answer } = crowd();
+    return withGround(launcher, { bounds: BOUNDS }, async ({ open: opened }) => {
+      const guest = opened('slow');
+      const all: Promise<string | undefined>[] = [];
+      while (serving(open) < 2 && all.length < 60) {
+        all.push(outcome(guest.invoke(run())));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      expect(serving(open)).to.equal(2);
+      for (let at = 0; at < 6; at++) all.push(outcome(guest.invoke(run())));
+      await until(() => open.length === all.length);
+      const [first, second] = [...new Set(open.map(({ child }) => child))].map(
+        (one) => open.filter(({ child }) => child === one).length,
+      );
+      expect(second, 'the less busy one is given more').to.be.above(3);
+      expect(first).to.be.above(2);
+      answer();
+      expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['1']));
+      await until(() => launcher.living() === 2);
+      expect(guest.state()).to.equal('running');
+    });
+  });
+
+  it('is not for programs with state', () => {
+    const { launcher, open, answer } = crowd();
+    return withGround(launcher, { bounds: BOUNDS }, async ({ supervisor }) => {
+      const guest = supervisor.open({ name: 'slow', script: 'slow', reuse: true, onParked() {} });
+      const all = Array.from({ length: 20 }, () => outcome(guest.invoke(run())));
+      await until(() => open.length === 20);
+      all.push(outcome(guest.invoke(run())));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      expect(serving(open)).to.equal(1);
+      answer();
+      await until(() => open.length === 0);
+      answer();
+      await Promise.all(all);
+    });
+  });
+
+  it('makes room for a program that has none', () => {
+    const { launcher, open, answer } = crowd();
+    return withGround(launcher, { processes: 3, bounds: { ...BOUNDS, calm: 60_000 } }, async ({ open: opened }) => {
+      const guest = opened('slow');
+      const all: Promise<string | undefined>[] = [];
+      while (serving(open) < 2 && all.length < 60) {
+        all.push(outcome(guest.invoke(run())));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      // Nobody is idle: both places but one are at work, and one of the others has to ask for the helper's.
+      const answers = ['other', 'slow'].map((name) => outcome(opened(name).invoke(run(7))));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      while (open.length > 0) {
+        answer();
+        await new Promise((resolve) => setTimeout(resolve, 30));
+      }
+      expect(await Promise.all(answers)).to.deep.equal(['7', '1']);
+      await Promise.all(all);
+      expect(launcher.living()).to.be.at.most(3);
+    });
+  });
+
+  it('that dies takes its own invocations with it, and no others', () => {
+    const { launcher, open, answer } = crowd();
+    return withGround(launcher, { bounds: BOUNDS }, async ({ open: opened }) => {
+      const guest = opened('slow');
+      const all: Promise<string | undefined>[] = [];
+      while (serving(open) < 2 && all.length < 60) {
+        all.push(outcome(guest.invoke(run())));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      const helper = open.at(-1)?.child;
+      const lost = open.filter(({ child }) => child === helper).length;
+      helper?.die();
+      await until(() => !helper?.isAlive);
+      answer();
+      const codes = await Promise.all(all);
+      expect(codes.filter((code) => code === 'crash')).to.have.length(lost);
+      expect(codes.filter((code) => code === '1')).to.have.length(all.length - lost);
+    });
+  });
+
+  it('is not for a crowd that waits for something else', () => {
+    const { launcher, open, answer } = crowd();
+    return withGround(launcher, { bounds: { ...BOUNDS, lag: 1000 } }, async ({ open: opened }) => {
+      const guest = opened('slow');
+      const all = Array.from({ length: 10 }, () => outcome(guest.invoke(run())));
+      await until(() => open.length === 10);
+      all.push(outcome(guest.invoke(run())));
+      await until(() => open.length === 11);
+      const asked = open[0]?.child.got.filter(({ type }) => type === 'ping').length;
+      expect(asked).to.be.above(0);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      expect(serving(open)).to.equal(1);
+      answer();
+      await Promise.all(all);
+    });
+  });
+});
