@@ -1,8 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The handlers that are measured against each other; `full` is the one in the service's own process. */
-export const HANDLERS: readonly string[] = ['full', 'fresh', 'reused', 'calls'];
+/**
+ * The handlers that are measured against each other: `full` and `work` are in the service's own process, `work` and `calls`
+ * ask for a setting several times.
+ */
+export const HANDLERS: readonly string[] = ['full', 'work', 'fresh', 'reused', 'calls'];
 
 const BODY = `{ hello: query.name ?? 'world', list: [1, 2, 3] }`;
 
@@ -26,6 +29,18 @@ export async function installHandlers(folder: string, calls: number): Promise<vo
     folder,
     'full',
     `export default (router) => {\n  router.get('/', ({ query }, response) => response.json(${BODY}));\n};\n`,
+    {},
+  );
+  await install(
+    folder,
+    'work',
+    `export default (router, { extensionSettings }) => {
+  router.get('/', async ({ query }, response) => {
+    for (let at = 0; at < ${calls}; at++) await extensionSettings.get('nothing');
+    response.json(${BODY});
+  });
+};
+`,
     {},
   );
   await installConfined(folder, 'fresh');
