@@ -1,7 +1,8 @@
 /**
  * `npm run bench:confined [-- --seconds 2 --rounds 5 --connections 32]`: a confined endpoint against the same handler with
  * full authority, in one service and one run, in alternating rounds; then what a call of the host costs, how long a first
- * call waits, and what an idle extension holds. Ratios and differences tell; absolute numbers depend on the machine.
+ * call waits, and what an idle extension holds. There are places for six processes, so that the programs that are only called
+ * once do not take that of a helper. Ratios and differences tell; absolute numbers depend on the machine.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +38,10 @@ const folder = await mkdtemp(join(tmpdir(), 'tenon-bench-'));
 let service: Spawned | undefined;
 try {
   await installHandlers(folder, CALLS);
-  service = await spawnService({ database, env: { EXTENSIONS_PATH: folder, EXTENSIONS_AUTO_RELOAD: 'true' } });
+  service = await spawnService({
+    database,
+    env: { EXTENSIONS_PATH: folder, EXTENSIONS_AUTO_RELOAD: 'true', EXTENSIONS_SANDBOX_MAX_PROCESSES: '6' },
+  });
   const url = new URL(service.url);
 
   const starts = await firstCalls(url);
