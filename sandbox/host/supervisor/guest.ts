@@ -146,9 +146,11 @@ export class Guest {
   }
 
   #enqueue(run: Run): Promise<Answer> {
+    const { limits, now } = this.#parts;
+    const since = now();
     return new Promise((resolve, reject) => {
       const timeout = () => waiting.settle(new RunFailure('timeout'));
-      const timer = setTimeout(timeout, this.#parts.limits.wall);
+      const timer = setTimeout(timeout, limits.wall);
       const waiting: Waiting = {
         run,
         settle: (outcome) => {
@@ -156,7 +158,8 @@ export class Guest {
           clearTimeout(timer);
           run.signal?.removeEventListener('abort', timeout);
           if (outcome instanceof RunFailure) reject(outcome);
-          else resolve(outcome.invoke(run));
+          // Who calls is answered in time, whatever the start took.
+          else resolve(outcome.invoke(run, limits.wall - (now() - since)));
         },
       };
       run.signal?.addEventListener('abort', timeout, { once: true });

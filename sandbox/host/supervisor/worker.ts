@@ -115,15 +115,14 @@ export class Worker {
     return this.#loading.promise;
   }
 
-  /** Rejects with a RunFailure, at the latest at the deadline. */
-  invoke(run: Run): Promise<Answer> {
-    const { wall } = this.#limits;
+  /** Rejects with a RunFailure, at the latest when the `wall` milliseconds that it has left are over. */
+  invoke(run: Run, wall = this.#limits.wall): Promise<Answer> {
     if (this.state !== 'ready') return Promise.reject(new RunFailure('crash'));
     const { entry, context, input, signal } = run;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const since = this.#now();
-    const timer = later(wall, () => this.#leave(id, this.#bounds.health));
+    const timer = later(Math.max(1, wall), () => this.#leave(id, this.#bounds.health));
     const abort = () => this.#leave(id, Math.max(this.#bounds.health, since + wall - this.#now()));
     signal?.addEventListener('abort', abort, { once: true });
     const running: Running = { run, since, timer, abort, resolve, reject };
