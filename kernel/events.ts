@@ -57,6 +57,8 @@ export class Events {
   #filters: readonly Listener[] = [];
   #actions: readonly Listener[] = [];
   #known = nothingKnown();
+  /** Where nobody has ever asked for quiet, nobody need look for it on a hot path. */
+  #mayBeQuiet = false;
   readonly #log: Log;
   deferrals: () => readonly Deferral[] = () => [];
 
@@ -79,12 +81,13 @@ export class Events {
 
   /** Runs `work`, of which only the product's own listeners are told. */
   quietly<T>(work: () => T): T {
+    this.#mayBeQuiet = true;
     return course.run({ path: course.getStore()?.path ?? [], quiet: true }, work);
   }
 
   /** Does anybody listen to this name? Remembered, so that asking on a hot path costs one lookup. */
   has(kind: 'filter' | 'action', name: string): boolean {
-    if (course.getStore()?.quiet) return this.#hearing(kind, name).length > 0;
+    if (this.#mayBeQuiet && course.getStore()?.quiet) return this.#hearing(kind, name).length > 0;
     let known = this.#known[kind].get(name);
     if (known === undefined) {
       known = this.#hearing(kind, name).length > 0;
