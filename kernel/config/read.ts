@@ -72,7 +72,8 @@ function rawValue(source: Environment, name: string): string | undefined {
   }
 }
 
-function fileOf(environment: Environment): Environment {
+/** What the file named by CONFIG_PATH says; it wins over the environment. */
+export function fileOf(environment: Environment): Environment {
   const path = environment.CONFIG_PATH ?? '.env';
   if (!existsSync(path)) {
     if (environment.CONFIG_PATH === undefined) return {};

@@ -9,7 +9,7 @@ import { ownCapabilities } from '../capabilities/own.ts';
 import { SubjectStore } from '../capabilities/subjects.ts';
 import type { ConfigKey } from '../config/cast.ts';
 import { parsedEnvironment } from '../config/parsed.ts';
-import { type Environment, processEnvironment, readConfig } from '../config/read.ts';
+import { type Environment, fileOf, processEnvironment, readConfig } from '../config/read.ts';
 import { redactor } from '../config/redact.ts';
 import { makeSystemCaller } from '../context.ts';
 import { fail } from '../errors.ts';
@@ -74,8 +74,10 @@ export interface BootOptions {
 /** discover → validate → config → order → register. Throws a BootFailure that names the culprit. */
 export async function boot(composition: Composition, options: BootOptions = {}): Promise<Kernel> {
   const environment = options.environment ?? processEnvironment();
-  const extensions = environment.EXTENSIONS_PATH ?? composition.local ?? KERNEL_CONFIG.EXTENSIONS_PATH.default;
-  const isSafe = /^(true|1)$/i.test(environment.SAFE_MODE ?? '');
+  // Needed before manifests tell which settings there are.
+  const early = { ...environment, ...fileOf(environment) };
+  const extensions = early.EXTENSIONS_PATH ?? composition.local ?? KERNEL_CONFIG.EXTENSIONS_PATH.default;
+  const isSafe = /^(true|1)$/i.test(early.SAFE_MODE?.trim() ?? '');
   const { found, refused } = await discover({ ...composition, local: isSafe ? undefined : extensions });
 
   const declared = new Map<string, { owner: string; key: ConfigKey }>();

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,6 +126,23 @@ describe('packages of others', () => {
       expect(complaints).to.deep.equal([]);
     });
   }
+
+  it('are found and left out by what the file of settings says, too', async () => {
+    const { folder, remove } = await sketch([greeter]);
+    const path = `${folder}/settings.json`;
+    const namesUnder = (SAFE_MODE: boolean) => {
+      writeFileSync(path, JSON.stringify({ EXTENSIONS_PATH: `${folder}/local`, SAFE_MODE }));
+      return withPlugins([], ({ kernel }) => kernel.plugins.map(({ name }) => name), {
+        environment: { CONFIG_PATH: path },
+      });
+    };
+    try {
+      expect(await namesUnder(false)).to.deep.equal(['greeter']);
+      expect(await namesUnder(true)).to.deep.equal([]);
+    } finally {
+      await remove();
+    }
+  });
 
   it('are not even looked at in safe mode', async () => {
     const { folder, remove } = await sketch([greeter]);

@@ -18,7 +18,7 @@ export interface Started extends Child {
   complaint(): string;
 }
 
-/** A start of Node needs more than half a core; from here on the child gets that. Milliseconds. */
+/** A start takes all it can get; from here on the child gets its share of a core. Milliseconds. */
 const HEAD_START = 300;
 const COMPLAINT = 500;
 
