@@ -2,7 +2,10 @@ import type { Composition } from '#kernel';
 
 /** The whole product, floor by floor: a plugin uses what stands on its own floor or below. */
 export const floors = [
-  { floor: 'ground', plugins: ['database', 'cluster', 'http', 'passwords', 'secrets', 'outbound', 'templates'] },
+  {
+    floor: 'ground',
+    plugins: ['database', 'cluster', 'http', 'passwords', 'secrets', 'outbound', 'templates', 'graphql-fields'],
+  },
   { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'sandbox'] },
   {
     floor: 'content',
@@ -22,7 +25,7 @@ export const floors = [
       'extension-settings',
     ],
   },
-  { floor: 'surfaces', plugins: ['server', 'explain', 'extensions'] },
+  { floor: 'surfaces', plugins: ['server', 'explain', 'graphql', 'extensions'] },
 ] as const;
 
 /** Folders of all plugins, in floor order; `local` names a folder of packages made by others. */

@@ -81,6 +81,11 @@ export interface Access {
   demand(caller: Caller, action: Action, collection: string): Promise<void>;
   /** What a query of a caller with these permissions may speak of. */
   visible(permissions: PermissionSet): Visible;
+  /**
+   * The fields that permissions list for an action: `always`, or on `some` of the rows it may touch only. Empty where
+   * there is no permission. For whoever makes a description of the service for callers with these permissions.
+   */
+  listed(permissions: PermissionSet, action: Action, collection: Collection): ReadonlyMap<string, 'always' | 'some'>;
   /** The fields the caller may read of a collection: for schema routes. */
   readableFields(collection: Collection, caller: Caller): Promise<ReadonlySet<string>>;
 }

@@ -6,6 +6,7 @@ import { schema, systemCollections } from '../schema/contract.ts';
 import { forgetCollections, forgetFields } from './cleanup.ts';
 import * as collections from './collections.ts';
 import { access } from './contract.ts';
+import { listed } from './listed.ts';
 import { announceChanges, deriveRoleKeys } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createAdmit } from './payload/admit.ts';
@@ -34,6 +35,7 @@ export default definePlugin({
           throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
       },
       visible: visibleTo,
+      listed,
       readableFields: createReadableFields(permissions),
     });
 

@@ -15,6 +15,7 @@ const item = { ...text('item'), nullable: false } as const;
 export const activity: SystemCollection = {
   collection: 'platform_activity',
   note: 'Who did what, when',
+  verbs: ['read'],
   accountability: null,
   fields: [
     id,
@@ -38,6 +39,7 @@ export const activity: SystemCollection = {
 export const revisions: SystemCollection = {
   collection: 'platform_revisions',
   note: 'What items were after each change',
+  verbs: ['read'],
   accountability: null,
   fields: [
     id,

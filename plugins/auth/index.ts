@@ -3,11 +3,14 @@ import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
+import { graphqlFields } from '../graphql-fields/contract.ts';
 import { routes } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import * as collections from './collections.ts';
+import { createEntry } from './entry.ts';
+import { authFields } from './graphql.ts';
 import { identify } from './identify.ts';
 import manifest from './package.json' with { type: 'json' };
 import { type CookieConfig, refreshCookie } from './refresh-cookie.ts';
@@ -44,16 +47,16 @@ export default definePlugin<Config>({
     const sessions = createSessions(db, config.REFRESH_TOKEN_TTL);
     const standing = createStanding(db, used.bus);
     host.contribute(middleware, identify({ db, access: used.access, tokens, standing }));
-    for (const route of authRoutes({
+    const entry = createEntry({
       signIn: createSignIn({ ...used, db, events, sessions, tokens }),
       sessions,
       cookie: refreshCookie(config),
       accessLifetime: config.ACCESS_TOKEN_TTL,
       stallTime: config.LOGIN_STALL_TIME,
-      disableDefault: config.AUTH_DISABLE_DEFAULT,
-    })) {
-      host.contribute(routes, route);
-    }
+    });
+    const ways = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
+    for (const route of authRoutes(ways)) host.contribute(routes, route);
+    for (const field of authFields(ways)) host.contribute(graphqlFields, field);
 
     events.onFilter('users.update', async (payload, { keys }) => {
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);

@@ -1,52 +1,42 @@
-import { type Caller, fail } from '#kernel';
+import { fail } from '#kernel';
 import { bodyOf, type Route, sendData } from '../http/contract.ts';
-import { type CollectionRecord, collectionRecord } from '../schema/contract.ts';
+import type { CollectionVerbs } from './collection-verbs.ts';
 import { adminOnly, type Deps, listBody, nameIn, segment } from './deps.ts';
-import { visibleCollection, visibleCollections, visibleTo } from './visible.ts';
 
-export function collectionRoutes(deps: Deps): readonly Route[] {
-  const { writes } = deps;
-  const visible = (caller: Caller) => visibleTo(caller, 'platform_collections', deps);
-  const list = async (caller: Caller) => visibleCollections(await visible(caller)).map(collectionRecord);
-  const one = async (caller: Caller, name: string) => collectionRecord(visibleCollection(await visible(caller), name));
-  const some = async (caller: Caller, names: readonly string[]): Promise<readonly CollectionRecord[]> => {
-    const seen = await visible(caller);
-    return names.map((name) => collectionRecord(visibleCollection(seen, name)));
-  };
-
+export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): readonly Route[] {
   return [
     {
       method: 'GET',
       path: '/collections',
-      handle: async (ctx) => sendData(ctx, await list(ctx.state.caller)),
+      handle: async (ctx) => sendData(ctx, await verbs.list(ctx.state.caller)),
     },
     {
       method: 'SEARCH',
       path: '/collections',
       async handle(ctx) {
         const keys = keysOf(bodyOf(ctx));
-        sendData(ctx, keys ? await some(ctx.state.caller, keys) : await list(ctx.state.caller));
+        sendData(ctx, keys ? await verbs.some(ctx.state.caller, keys) : await verbs.list(ctx.state.caller));
       },
     },
     {
       method: 'GET',
       path: '/collections/:collection',
-      handle: async (ctx) => sendData(ctx, await one(ctx.state.caller, segment(ctx, 'collection'))),
+      handle: async (ctx) => sendData(ctx, await verbs.one(ctx.state.caller, segment(ctx, 'collection'))),
     },
     {
       method: 'POST',
       path: '/collections',
       async handle(ctx) {
         const { caller } = ctx.state;
-        adminOnly(caller);
         const body = bodyOf(ctx);
-        if (!Array.isArray(body)) return sendData(ctx, await one(caller, await writes.createCollection(caller, body)));
+        if (!Array.isArray(body)) return sendData(ctx, await verbs.create(caller, body));
+        adminOnly(caller);
         const names = await writes.unit(async () => {
           const made: string[] = [];
           for (const input of body) made.push(await writes.createCollection(caller, input));
           return made;
         });
-        sendData(ctx, await some(caller, names));
+        sendData(ctx, await verbs.some(caller, names));
       },
     },
     {
@@ -59,34 +49,21 @@ export function collectionRoutes(deps: Deps): readonly Route[] {
         await writes.unit(async () => {
           for (const { name, input } of changes) await writes.updateCollection(caller, name, input);
         });
-        const there = (await visible(caller)).overview.collections;
-        sendData(
-          ctx,
-          await some(
-            caller,
-            changes.map(({ name }) => name).filter((name) => there.has(name)),
-          ),
-        );
+        const names = changes.map(({ name }) => name);
+        sendData(ctx, await verbs.left(caller, names));
       },
     },
     {
       method: 'PATCH',
       path: '/collections/:collection',
-      async handle(ctx) {
-        const { caller } = ctx.state;
-        adminOnly(caller);
-        const name = segment(ctx, 'collection');
-        await writes.updateCollection(caller, name, bodyOf(ctx));
-        // A folder that was forgotten is nothing any more.
-        const isThere = (await visible(caller)).overview.collections.has(name);
-        sendData(ctx, isThere ? await one(caller, name) : undefined);
-      },
+      handle: async (ctx) =>
+        sendData(ctx, await verbs.update(ctx.state.caller, segment(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'DELETE',
       path: '/collections/:collection',
       async handle(ctx) {
-        await writes.deleteCollection(ctx.state.caller, segment(ctx, 'collection'));
+        await verbs.remove(ctx.state.caller, segment(ctx, 'collection'));
         sendData(ctx, undefined);
       },
     },

@@ -5,6 +5,7 @@ import { activity } from '../activity/contract.ts';
 import { bus, lock } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
+import { graphqlFields } from '../graphql-fields/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { operations } from '../operations/contract.ts';
@@ -24,6 +25,7 @@ import { runInits, STARTING } from './full/init.ts';
 import { loadFull } from './full/load.ts';
 import { extensionTicks } from './full/ticks.ts';
 import { stopBundler } from './gate/bundler.ts';
+import { extensionFields } from './graphql.ts';
 import { createExtensions } from './load/extensions.ts';
 import { within } from './load/within.ts';
 import { createMounts } from './mounts.ts';
@@ -118,6 +120,7 @@ export default definePlugin<ExtensionsConfig>({
       cacheTtl: config.EXTENSIONS_CACHE_TTL,
     });
     for (const route of [...own, ...consentRoutes(consent)]) host.contribute(routes, route);
+    for (const field of extensionFields(extensions)) host.contribute(graphqlFields, field);
     for (const migration of [extensionTicks, extensionGrants, extensionGrantPlaces])
       host.contribute(migrations, migration);
 

@@ -1,9 +1,8 @@
 import type { Context, Next } from 'koa';
 import { fail } from '#kernel';
 import type { Routing } from './contract.ts';
+import { checkJson } from './json.ts';
 
-/** Containers inside each other. What the service accepts needs a dozen; deeper ones only cost. */
-const MAX_DEPTH = 100;
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
 export type ReadBody = Routing['readBody'];
@@ -60,32 +59,8 @@ function refusal(error: unknown, limit: number) {
   return fail('INVALID_PAYLOAD', message);
 }
 
-/** Top level, nesting and NUL characters: what parses may still be nothing that can be worked on or stored. */
 function checkBody(body: unknown, text: string, scalars: boolean): void {
   const isScalar = body === null || typeof body !== 'object';
   if (isScalar && !scalars) throw fail('INVALID_PAYLOAD', 'The body must be an object or an array.');
-  const hasNul = text.includes('\\u0000') && containsNul([body]);
-  if (!isScalar && isTooDeep(body, 1))
-    throw fail('INVALID_PAYLOAD', `The body is nested more than ${MAX_DEPTH} levels deep.`);
-  if (hasNul) throw fail('INVALID_PAYLOAD', 'The body contains a NUL character.');
-}
-
-/** Goes no deeper than the limit itself, so it cannot run out of stack. */
-function isTooDeep(value: object, level: number): boolean {
-  if (level > MAX_DEPTH) return true;
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-    if (inner !== null && typeof inner === 'object' && isTooDeep(inner, level + 1)) return true;
-  }
-  return false;
-}
-
-function containsNul(body: object): boolean {
-  const left: object[] = [body];
-  for (let one = left.pop(); one; one = left.pop()) {
-    for (const [key, value] of Object.entries(one)) {
-      if (key.includes('\0') || (typeof value === 'string' && value.includes('\0'))) return true;
-      if (value !== null && typeof value === 'object') left.push(value);
-    }
-  }
-  return false;
+  checkJson(body, text, 'The body');
 }

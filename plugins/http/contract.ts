@@ -12,7 +12,8 @@ export type HttpContext = ParameterizedContext<
 >;
 
 export interface Route {
-  readonly method: Method;
+  /** `*`: whatever method no other route of this path takes, to refuse it by name. Such a route is given no body. */
+  readonly method: Method | '*';
   /** For example `/items/:collection/:id`. A trailing slash in a request is accepted. */
   readonly path: string;
   handle(ctx: HttpContext): Promise<void> | void;
@@ -55,6 +56,8 @@ export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
 
 /** Who is asking, before anybody is known: address (behind trusted proxies the client's own), user agent, origin. */
 export { addressOf, clientOf } from './client.ts';
+/** What an object or array of a request may look like, wherever in it it stands: INVALID_PAYLOAD for what may not. */
+export { checkJson } from './json.ts';
 /** The query string with brackets resolved (`filter[a][_eq]=1`); depth and list length are limited. */
 export { parseQueryString, rawQueryOf } from './query-string.ts';
 

@@ -28,7 +28,7 @@ export function createRouter(routes: readonly Route[]): FindRoute {
   const router = new Router({ strict: false, sensitive: true });
   const table = new Map<string, Compiled[]>();
   for (const route of routes) {
-    const layer = router.register(route.path, [route.method], () => {}) as unknown as Layer;
+    const layer = router.register(route.path, [], () => {}) as unknown as Layer;
     const segment = firstSegment(route.path);
     for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]) {
       const key = `${method} ${/^[:*{]/.test(segment) ? '*' : segment}`;
@@ -44,7 +44,10 @@ export function createRouter(routes: readonly Route[]): FindRoute {
     }
     return undefined;
   };
-  return (method, path) => look(`${method} ${firstSegment(path)}`, path) ?? look(`${method} *`, path);
+  return (method, path) => {
+    const segment = firstSegment(path);
+    return look(`${method} ${segment}`, path) ?? look(`${method} *`, path) ?? look(`* ${segment}`, path);
+  };
 }
 
 function firstSegment(path: string): string {

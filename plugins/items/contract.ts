@@ -1,6 +1,6 @@
 import { type Caller, type Invocation, service } from '#kernel';
 import type { Route } from '../http/contract.ts';
-import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
+import type { GroupSelection, RawQuery, ReadText, Selection, Stream } from '../query/contract.ts';
 import type { Explained } from './read/explain.ts';
 import type { Download } from './read/export/download.ts';
 import type { FormatName } from './read/export/formats.ts';
@@ -23,6 +23,11 @@ export interface Items {
   readKeys(caller: Caller, collection: string, keys: readonly unknown[], query?: RawQuery): Promise<ReadText>;
   /** `readMany` for those who can take it in parts: what may be long and is comes as a stream, all else as text. */
   stream(caller: Caller, collection: string, query: RawQuery): Promise<ReadText | Stream>;
+  /**
+   * A read said field by field, answered in exactly that form: `null` where a row by key is not there or may not be read
+   * is FORBIDDEN here too. Listeners of the collection are told of it in the form of REST.
+   */
+  select(caller: Caller, collection: string, asked: Selecting): Promise<ReadText | Stream>;
   /** The rows of a list read (or of `keys`) as a file, made while it is read. Limits are those of the query. */
   export(
     caller: Caller,
@@ -49,6 +54,19 @@ export interface Items {
   upsertSingleton(caller: Caller, collection: string, payload: Payload): Promise<Key>;
   deleteMany(caller: Caller, collection: string, keys: readonly unknown[]): Promise<Key[]>;
   deleteByQuery(caller: Caller, collection: string, query: RawQuery): Promise<Key[]>;
+}
+
+/** The selection is only made where no compiled statement is remembered for its text. */
+export interface Selecting {
+  readonly selection: () => Selection | GroupSelection;
+  /** Everything the selection depends on, where the same text always means the same selection of this collection. */
+  readonly text?: string;
+  /** One row by its key; never part of `text`. */
+  readonly key?: unknown;
+  /** The rows of these keys, in their order. */
+  readonly keys?: readonly unknown[];
+  /** `long`: what may be long and is comes as a stream. */
+  readonly inParts?: 'long';
 }
 
 export const items = service<Items>('items', { version: '1.0.0' });

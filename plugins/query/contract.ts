@@ -1,8 +1,17 @@
 import { Failure, fail, service } from '#kernel';
 import type { Collection, Overview } from '../schema/contract.ts';
+import type { GroupSelection, Selection } from './selection.ts';
 import type { Read, Where } from './tree.ts';
 
 export { type Moment, momentAt, parseMoment } from './moment.ts';
+export {
+  aggregateOf,
+  type GroupSelection,
+  type Selected,
+  type SelectedGroup,
+  type Selection,
+  type Terms,
+} from './selection.ts';
 export { spelledOut } from './spelled-out.ts';
 export { isUuid } from './uuid.ts';
 
@@ -41,6 +50,7 @@ export {
   type OrderStep,
   type Pick,
   type Read,
+  type ShownGroup,
   type Value,
   type Via,
   type ViaStep,
@@ -62,6 +72,11 @@ export interface Parse {
   readonly visible?: Visible;
   /** Told of a name in `fields` that is left out because no field has it, where the caller might know it. */
   readonly onUnknown?: () => void;
+  /**
+   * What to show and under which conditions, in place of what the query says (of which only `backlink` still counts). A
+   * name in it that no field has, or that the caller may not know, is FORBIDDEN.
+   */
+  readonly selection?: Selection | GroupSelection;
 }
 
 /**
@@ -86,8 +101,15 @@ export interface ReadText {
 }
 
 export interface Query {
-  /** The default and the largest limit (-1: none). */
-  readonly ceilings: { readonly default: number; readonly max: number };
+  /** The default and the largest limit (-1: none), and how deep and how wide a query may be. */
+  readonly ceilings: {
+    readonly default: number;
+    readonly max: number;
+    /** Relations inside each other. */
+    readonly depth: number;
+    /** Parts of one query. */
+    readonly nodes: number;
+  };
   /** Query → tree. Unknown fields in `fields` are dropped, elsewhere FORBIDDEN; bad grammar is INVALID_QUERY. */
   parse(collection: Collection, raw: RawQuery, options: Parse): Read;
   /** A filter alone. `trusted` ones (permission rules) may follow `$CURRENT_USER.a.b` with system rights. */

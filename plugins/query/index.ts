@@ -28,7 +28,12 @@ export default definePlugin<Config>({
       limitMax: config.QUERY_LIMIT_MAX,
     };
     host.provide<Query>(query, {
-      ceilings: { default: ceilings.limitDefault, max: ceilings.limitMax },
+      ceilings: {
+        default: ceilings.limitDefault,
+        max: ceilings.limitMax,
+        depth: ceilings.depth,
+        nodes: ceilings.nodes,
+      },
       parse: (collection, raw, options) => parseRead(collection, raw, options, ceilings),
       filter: (collection, raw, overview, options) =>
         parseWhere(collection, raw, overview, ceilings, options?.trusted ?? false),

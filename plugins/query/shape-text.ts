@@ -11,7 +11,7 @@ function nodeOf(read: Read): string {
     read.where.kind === 'all' && read.where.of.length === 0 ? '' : ` where ${whereOf(read.where, true)}`;
   const asked = read.order.filter(({ implied }) => !implied);
   return [
-    `[${read.aggregate ? aggregateOf(read.aggregate) : read.pick.map(pickOf).join(',')}]`,
+    `[${read.aggregate ? aggregateOf(read.aggregate) : read.pick.flatMap(pickOf).join(',')}]`,
     read.keys ? ' by keys' : '',
     conditions === ' where true' ? '' : conditions,
     read.search === null ? '' : ' search',
@@ -25,7 +25,12 @@ function nodeOf(read: Read): string {
 const called = (name: string, fn: Fn | { readonly name: string } | undefined): string =>
   fn ? `${fn.name}(${name})` : name;
 
-function pickOf(pick: Pick): string {
+function pickOf(pick: Pick): readonly string[] {
+  if (pick.kind === 'constant') return [];
+  return pick.kind === 'object' ? pick.pick.flatMap(pickOf) : [fieldOf(pick)];
+}
+
+function fieldOf(pick: Exclude<Pick, { kind: 'constant' | 'object' }>): string {
   const { name } = pick.field;
   switch (pick.kind) {
     case 'column':

@@ -121,7 +121,19 @@ export interface Order {
 }
 
 export type Pick =
-  | { readonly kind: 'column'; readonly key: string; readonly field: Field; readonly fn?: Fn; readonly when?: Where }
+  | {
+      readonly kind: 'column';
+      readonly key: string;
+      readonly field: Field;
+      readonly fn?: Fn;
+      /** In another form than the field's own: a number as text (a GraphQL `ID`), an exact type as a JSON number. */
+      readonly as?: 'text' | 'number';
+      readonly when?: Where;
+    }
+  /** The same text in every row. */
+  | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
+  /** Several of the same row together: `{ "year": 2024, "month": 5 }`. */
+  | { readonly kind: 'object'; readonly key: string; readonly pick: readonly Pick[] }
   | { readonly kind: 'one'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
   | { readonly kind: 'many'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
   /** A to-many alias asked for by itself: the list of related keys. */
@@ -133,6 +145,8 @@ export type Pick =
       readonly field: Field;
       readonly by: Field;
       readonly reads: readonly Read[];
+      /** Rows of collections that nothing was asked of are null instead of their bare key. */
+      readonly strict?: true;
       readonly when?: Where;
     };
 
@@ -160,7 +174,17 @@ export interface Aggregation {
     readonly at: number;
     readonly descending: boolean;
   }[];
+  /** What a row of the answer is made of, where it is not the form of REST; numbers are JSON numbers then. */
+  readonly shown?: readonly ShownGroup[];
 }
+
+/** Places in `groups` and `functions` of an aggregation, by the keys they have in an answer. */
+export type ShownGroup =
+  | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
+  /** All groups by their own keys, as one object. */
+  | { readonly kind: 'groups'; readonly key: string }
+  | { readonly kind: 'function'; readonly key: string; readonly at: number }
+  | { readonly kind: 'object'; readonly key: string; readonly shown: readonly ShownGroup[] };
 
 /** One node of a query tree. `limit: null` means all rows. */
 export interface Read {
@@ -180,6 +204,8 @@ export interface Read {
   readonly meta: readonly ('total_count' | 'filter_count')[];
   /** A single object instead of a list: singletons and reads by key. */
   readonly single: boolean;
+  /** Every pick is answered, as a selection says: one that may not be shown is null instead of left out. */
+  readonly exact?: true;
   /** The row rule alone, for `total_count`. Set by `restrict`. */
   readonly rule?: Where;
 }

@@ -175,7 +175,11 @@ export interface Collection {
   readonly fields: ReadonlyMap<string, Field>;
   readonly singleton: boolean;
   readonly sortField: string | null;
+  /** Of a system collection: see `SystemCollection.verbs`. Absent: all. */
+  readonly verbs?: readonly Verb[];
 }
+
+export type Verb = 'read' | 'create' | 'update' | 'delete';
 
 /** Everything known about the database at one moment. Immutable; a new one is made when something changes. */
 export interface Overview {
@@ -244,6 +248,11 @@ export interface SystemCollection {
   readonly singleton?: boolean;
   /** What is recorded when rows are written: activity and revisions (the default), activity only, or nothing. */
   readonly accountability?: CollectionMeta['accountability'];
+  /**
+   * What the service offers of the usual verbs, whoever asks; absent = all. `[]` for those with routes of their own. What
+   * is made from the overview (GraphQL, documents) keeps to it.
+   */
+  readonly verbs?: readonly Verb[];
   /** Not in the API at all (sessions, migrations). */
   readonly internal?: boolean;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CheckStatus, HealthCheck } from '#kernel';
+import { type Caller, type CheckStatus, type HealthCheck, type RequestState, VERSION } from '#kernel';
 
 export interface Result {
   readonly componentType: string;
@@ -36,6 +36,17 @@ async function measure(checks: readonly HealthCheck[], timeLimit: number): Promi
     status: worst(results.map(({ status }) => status)),
     checks: Object.fromEntries(checks.map(({ name }, at) => [name, [results[at] as Result]])),
   };
+}
+
+/** What a caller is shown: admins the checks, everybody else only how it stands. A process that stops is not well. */
+export async function healthFor(
+  { admin }: Caller,
+  { draining, checks: known }: RequestState['health'],
+  measured: ReturnType<typeof createHealth>,
+): Promise<{ readonly status: CheckStatus }> {
+  const { status, checks } = await measured(known);
+  const detail = { releaseId: VERSION, serviceId: 'service', checks };
+  return { status: draining ? 'error' : status, ...(admin ? detail : {}) };
 }
 
 export const worst = (all: readonly CheckStatus[]): CheckStatus =>

@@ -1,7 +1,9 @@
-import { definePlugin, middleware, VERSION } from '#kernel';
+import { definePlugin, middleware } from '#kernel';
+import { graphqlFields } from '../graphql-fields/contract.ts';
 import { type HttpContext, routes, sendData } from '../http/contract.ts';
 import { query } from '../query/contract.ts';
-import { createHealth } from './health.ts';
+import { serverFields } from './graphql.ts';
+import { createHealth, healthFor } from './health.ts';
 import { infoFor } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
 import { ping } from './ping.ts';
@@ -13,14 +15,11 @@ export default definePlugin({
     const measure = createHealth();
 
     async function health(ctx: HttpContext): Promise<void> {
-      const { caller, health: known } = ctx.state;
-      const measured = await measure(known.checks);
-      const status = known.draining ? 'error' : measured.status;
-      ctx.status = status === 'error' ? 503 : 200;
+      const shown = await healthFor(ctx.state.caller, ctx.state.health, measure);
+      ctx.status = shown.status === 'error' ? 503 : 200;
       ctx.set('Cache-Control', 'no-store');
       ctx.type = 'application/health+json; charset=utf-8';
-      const detail = { releaseId: VERSION, serviceId: 'service', checks: measured.checks };
-      ctx.body = JSON.stringify({ status, ...(caller.admin ? detail : {}) });
+      ctx.body = JSON.stringify(shown);
     }
 
     host.contribute(middleware, ping);
@@ -30,5 +29,6 @@ export default definePlugin({
       path: '/server/info',
       handle: (ctx) => sendData(ctx, infoFor(ctx.state.caller, used.query)),
     });
+    for (const field of serverFields({ query: used.query, measure })) host.contribute(graphqlFields, field);
   },
 });

@@ -1,5 +1,6 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
+import { graphqlFields } from '../graphql-fields/contract.ts';
 import { routes } from '../http/contract.ts';
 import { collectionRoutes, items } from '../items/contract.ts';
 import { passwords } from '../passwords/contract.ts';
@@ -7,6 +8,7 @@ import { systemCollections } from '../schema/contract.ts';
 import { showAccount } from './account.ts';
 import { users } from './collections.ts';
 import { firstStart } from './first-start.ts';
+import { userFields } from './graphql.ts';
 import manifest from './package.json' with { type: 'json' };
 import { meRoutes } from './routes/me.ts';
 import { permissionRoutes } from './routes/permissions.ts';
@@ -34,6 +36,7 @@ export default definePlugin<Config>({
     ]) {
       host.contribute(routes, route);
     }
+    for (const field of userFields(used.items)) host.contribute(graphqlFields, field);
     host.onMigrate(async () => {
       const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD };
       const made = await firstStart({ db, passwords: used.passwords, admin, show: showAccount });

@@ -1,7 +1,7 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { forgetWrites } from './data.ts';
-import { bytesOf, load } from './load.ts';
-import { cpuByProcess, processesOf } from './processes.ts';
+import { bytesOf } from './load.ts';
+import { type Figures, medians, metered } from './metered.ts';
 import { askOf, isWrite, type Shape } from './shapes.ts';
 import type { Side, Sides } from './sides.ts';
 
@@ -12,14 +12,7 @@ export interface Options {
   readonly scale: number;
 }
 
-/** Medians over the rounds. CPU in ms a request, of the server process and its database backends together. */
-export interface Figures {
-  readonly perSecond: number;
-  readonly cpu: number;
-  /** The part of it that the server process used. */
-  readonly serverCpu: number;
-}
-
+/** Medians over the rounds. */
 export type Measured = Readonly<Record<Side['name'], Figures>>;
 
 /** Bodies larger than this are made once: their making must not be what is measured. */
@@ -57,19 +50,13 @@ async function oneRound(
   { connections, scale }: Options,
   database: FreshDatabase,
 ): Promise<Figures> {
-  const usage = async () => {
-    const { server, backends } = await processesOf(side.pid, side.application, database);
-    return { server, cpu: cpuByProcess([server, ...backends]) };
-  };
-  const next = requests(side, shape, scale);
-  const before = await usage();
-  const { requests: made, failed, seconds: took } = await load(side.url, next, connections, seconds);
-  const after = await usage();
-  if (isWrite(shape)) await forgetWrites(database);
-  if (failed > 0) throw new Error(`${failed} of ${made} requests of "${shape.name}" to the ${side.name} server failed`);
-  const used = (pid: number) => (after.cpu.get(pid) ?? 0) - (before.cpu.get(pid) ?? 0);
-  const cpu = [...after.cpu.keys()].reduce((sum, pid) => sum + used(pid), 0);
-  return { perSecond: made / took, cpu: cpu / made, serverCpu: used(after.server) / made };
+  try {
+    return await metered(side, requests(side, shape, scale), { connections, seconds }, database);
+  } catch (error) {
+    throw new Error(`"${shape.name}" by the ${side.name} server: ${(error as Error).message}`, { cause: error });
+  } finally {
+    if (isWrite(shape)) await forgetWrites(database);
+  }
 }
 
 function requests(side: Side, shape: Shape, scale: number): () => Buffer {
@@ -82,15 +69,4 @@ function requests(side: Side, shape: Shape, scale: number): () => Buffer {
   const first = make();
   const varies = shape.table !== undefined || isWrite(shape);
   return varies && first.length < LARGE ? make : () => first;
-}
-
-const medians = (figures: readonly Figures[]): Figures => ({
-  perSecond: median(figures.map((one) => one.perSecond)),
-  cpu: median(figures.map((one) => one.cpu)),
-  serverCpu: median(figures.map((one) => one.serverCpu)),
-});
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

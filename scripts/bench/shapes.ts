@@ -248,8 +248,12 @@ export interface Ask {
   readonly body?: unknown;
 }
 
-/** The `n`-th request of a shape; keys are spread over the table, so that no row is asked for twice in a row. */
+/** The key that the `n`-th request asks for: spread over the table, so that no row is asked for twice in a row. */
+export const keyOf = (table: keyof typeof ROWS, n: number, scale: number): number =>
+  1 + ((n * 7919) % scaled(table, scale));
+
+/** The `n`-th request of a shape. */
 export function askOf({ method, path, table, body }: Shape, n: number, scale: number): Ask {
-  const id = table ? 1 + ((n * 7919) % scaled(table, scale)) : 0;
+  const id = table ? keyOf(table, n, scale) : 0;
   return { method, path: path.replace(':id', String(id)), ...(body ? { body: body(n) } : {}) };
 }

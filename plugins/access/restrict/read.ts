@@ -19,7 +19,7 @@ export function restrictRead(read: Read, scope: Scope): Read {
       read.order.map((one) => restrictOrder(one, collection, scope)),
       collection,
     ),
-    pick: read.pick.flatMap((one) => restrictPick(one, collection, scope)),
+    pick: restrictPicks(read.pick, collection, scope, read.exact),
     ...(read.aggregate ? { aggregate: restrictAggregate(read.aggregate, collection, scope) } : {}),
   };
 }
@@ -56,8 +56,19 @@ function withTieBreaker(order: readonly Order[], collection: Collection): readon
   return [...order, { path: [], use: { field: key.use.field }, descending: false, implied: true }];
 }
 
-/** Left out without an error: fields outside the lists, and whatever leads into a collection that may not be read. */
+/**
+ * Left out without an error: fields outside the lists, and whatever leads into a collection that may not be read. In the
+ * answer to a selection, which has all it names, they are null.
+ */
+const restrictPicks = (picks: readonly Pick[], collection: Collection, scope: Scope, exact = false): readonly Pick[] =>
+  picks.flatMap((pick) => {
+    const left = restrictPick(pick, collection, scope);
+    return left.length === 0 && exact ? [{ kind: 'constant', key: pick.key, value: null }] : left;
+  });
+
 function restrictPick(pick: Pick, collection: Collection, scope: Scope): readonly Pick[] {
+  if (pick.kind === 'constant') return [pick];
+  if (pick.kind === 'object') return [{ ...pick, pick: restrictPicks(pick.pick, collection, scope, true) }];
   const access = scope.rules.fieldAccess(scope, collection, 'read', pick.field.name);
   if (access === false) return [];
   const when = access === true ? {} : { when: access };

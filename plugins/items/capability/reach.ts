@@ -15,9 +15,21 @@ export function reachOf(read: Read): ReadonlySet<string> {
   }
 
   function shown(pick: Pick): void {
-    if (pick.kind === 'column') field(pick);
-    else if (pick.kind === 'any') pick.reads.forEach(node);
-    else node(pick.read);
+    switch (pick.kind) {
+      case 'constant':
+        return;
+      case 'object':
+        pick.pick.forEach(shown);
+        return;
+      case 'column':
+        field(pick);
+        return;
+      case 'any':
+        pick.reads.forEach(node);
+        return;
+      default:
+        node(pick.read);
+    }
   }
 
   function condition(where: Where): void {

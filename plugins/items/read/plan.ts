@@ -2,11 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../access/contract.ts';
 import {
+  type GroupSelection,
   type Prepared,
   type RawQuery,
   type Read,
   type Restricted,
-  spelledOut,
+  type Selection,
   unknownField,
 } from '../../query/contract.ts';
 import type { Deps } from '../deps.ts';
@@ -14,10 +15,13 @@ import { eventNames } from '../names.ts';
 import { castKey, keyField, type Target } from '../target.ts';
 import { isHeard } from './hooks.ts';
 import { isLong } from './long-read.ts';
+import { questionOf } from './question.ts';
 
 /** A read as a route asks for it: the query is only parsed when no compiled statement is remembered for its text. */
 export interface Asked {
   readonly query: () => RawQuery;
+  /** In place of the query. */
+  readonly selection?: () => Selection | GroupSelection;
   /** The query as text, where the same text always means the same query. */
   readonly text?: string;
   readonly key?: unknown;
@@ -32,6 +36,8 @@ export interface Asked {
 export interface Plan {
   prepared: Prepared;
   readonly read: Restricted<Read>;
+  /** Of a selection whose rows somebody wants: the query they are told of, and how their rows become the answer. */
+  readonly told?: { readonly query: RawQuery; readonly shape: (row: unknown) => unknown };
   /**
    * For a read that may be long and was not: the same as one text, which costs half. Null once it was long after all, or
    * failed: from then on it goes through a cursor.
@@ -58,10 +64,12 @@ export function createPlans({ schema, access, query, events }: Deps): MakePlan {
   return async (caller, set, target, asked) => {
     const { overview, collection } = target;
     // Listeners want the rows, all of them.
-    const inParts = asked.inParts !== undefined && !isHeard(events, collection) ? asked.inParts : '';
+    const heard = (asked.inParts !== undefined || asked.selection !== undefined) && isHeard(events, collection);
+    const inParts = asked.inParts !== undefined && !heard ? asked.inParts : '';
+    const told = asked.selection !== undefined && heard ? ' told' : '';
     const remembered =
       asked.text !== undefined && asked.text.length <= MAX_REMEMBERED_TEXT && !asked.keys
-        ? `${overview.version}\n${set.version}\n${set.key}\n${collection.name}\n${asked.key === undefined ? inParts : 'key'}\n${asked.text}`
+        ? `${overview.version}\n${set.version}\n${set.key}\n${collection.name}\n${asked.key === undefined ? inParts : 'key'}${told}\n${asked.text}`
         : undefined;
     const listened = !asked.silent && eventNames(collection, 'query').some((name) => events.has('filter', name));
     const known = remembered !== undefined && !listened ? plans.get(remembered) : undefined;
@@ -70,12 +78,8 @@ export function createPlans({ schema, access, query, events }: Deps): MakePlan {
       if (known.prepared.form === 'text') known.prepared = query.keep(known.prepared);
       return known;
     }
-    const asks = listened
-      ? await events.filter(eventNames(collection, 'query'), spelledOut(asked.query()), {
-          caller,
-          collection: collection.name,
-        })
-      : asked.query();
+    const question = await questionOf(events, caller, collection, asked, { ofQuery: listened, ofRows: told !== '' });
+    const { query: asks, selection } = question;
     let unknown = false;
     // Counts and groups belong to lists.
     const ofOne = { ...asks, meta: undefined, aggregate: undefined, groupBy: undefined };
@@ -86,6 +90,7 @@ export function createPlans({ schema, access, query, events }: Deps): MakePlan {
         unknown = true;
       },
       unlimited: asked.unlimited ?? false,
+      ...(selection ? { selection } : {}),
       single: asked.key !== undefined || collection.singleton,
       ...(asked.keys ? { keys: asked.keys.map((key) => castKey(keyField(collection), key)) } : {}),
     });
@@ -94,7 +99,11 @@ export function createPlans({ schema, access, query, events }: Deps): MakePlan {
       throw unknownField('in fields', collection.name);
     const read = await access.restrict(asked.key === undefined ? parsed : onlyKey(parsed), caller, overview);
     const inRows = inParts === 'always' ? !read.single && !read.aggregate : inParts === 'long' && isLong(read);
-    const made: Plan = { prepared: query.prepare(read, overview, inRows ? 'rows' : 'text'), read };
+    const made: Plan = {
+      prepared: query.prepare(read, overview, inRows ? 'rows' : 'text'),
+      read,
+      ...(question.told ? { told: { query: question.told.query, shape: question.told.shape(read) } } : {}),
+    };
     if (remembered !== undefined && !listened) plans.set(remembered, made);
     return made;
   };

@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import { isUnknownField, type RawQuery, type ReadText, type Stream, type Subjects } from '../../query/contract.ts';
-import type { Items } from '../contract.ts';
+import type { Items, Selecting } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findCollection, keyField, type Target } from '../target.ts';
 import { type Explained, explained } from './explain.ts';
@@ -12,7 +12,7 @@ import { singletonDefaults } from './singleton.ts';
 
 export type Reads = Pick<
   Items,
-  'readMany' | 'readOne' | 'readKeys' | 'stream' | 'export' | 'explain' | 'rows' | 'checkQuery'
+  'readMany' | 'readOne' | 'readKeys' | 'stream' | 'select' | 'export' | 'explain' | 'rows' | 'checkQuery'
 > & {
   answer(caller: Caller, collection: string, asked: Asked): Promise<ReadText | Stream>;
   /** `readMany`, or with a key `readOne`, of which nobody is told: a listener may be the one who asks. */
@@ -33,16 +33,21 @@ export function createReads(deps: Deps): Reads {
     owner,
   });
 
-  const run: Use<ReadText | Stream> = async (caller, target, asked, { prepared, read }) => {
+  const run: Use<ReadText | Stream> = async (caller, target, asked, { prepared, read, told }) => {
     const { collection } = target;
     if (prepared.form === 'rows') return query.stream(prepared, subjectsOf(caller, null));
     const key = asked.key === undefined ? null : castKey(keyField(collection), asked.key);
     const text = await query.run(prepared, subjectsOf(caller, key));
     if (text.data === null) {
-      if (asked.key === undefined && collection.singleton) return { ...text, data: singletonDefaults(read) };
+      if (asked.key === undefined && collection.singleton)
+        return { ...text, data: singletonDefaults(read, told?.shape) };
       throw fail('FORBIDDEN', `${collection.name} has no readable row ${String(asked.key)}`);
     }
-    return !asked.silent && isHeard(events, collection) ? throughHooks(events, caller, collection, asked, text) : text;
+    // What is read of a selection is settled by then, whoever may have come or gone.
+    if (told) return throughHooks(events, caller, collection, told.query, text, told.shape);
+    return !asked.selection && !asked.silent && isHeard(events, collection)
+      ? throughHooks(events, caller, collection, asked.query(), text)
+      : text;
   };
 
   async function use<T>(caller: Caller, name: string, asked: Asked, then: Use<T>): Promise<T> {
@@ -95,6 +100,7 @@ export function createReads(deps: Deps): Reads {
     readOne: (caller, collection, key, raw = {}) => read(caller, collection, { ...asObject(raw), key }),
     readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { query: () => raw, keys }),
     stream: (caller, collection, raw) => answer(caller, collection, { ...asObject(raw), inParts: 'long' }),
+    select: (caller, collection, asked) => answer(caller, collection, asSelection(asked)),
     export(caller, collection, format, raw, keys) {
       const asked: Asked = { query: () => raw, inParts: 'always', ...(keys ? { keys } : {}) };
       return use<Download>(caller, collection, asked, async (who, target, what, made) =>
@@ -123,6 +129,12 @@ export function createReads(deps: Deps): Reads {
 
 /** A query that came as an object has a text as well. No query string has a line break, so none is taken for it. */
 const asObject = (raw: RawQuery): Asked => ({ query: () => raw, text: `\n${JSON.stringify(raw)}` });
+
+const noQuery = (): RawQuery => ({});
+
+/** Nor does a query's text begin like this. */
+const asSelection = ({ text, ...asked }: Selecting): Asked =>
+  text === undefined ? { ...asked, query: noQuery } : { ...asked, query: noQuery, text: `\nselection ${text}` };
 
 /** Undefined table, column or function, or a type that is no longer what it was. */
 const isOutdated = (error: unknown): boolean =>

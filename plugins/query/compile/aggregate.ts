@@ -1,9 +1,10 @@
-import type { Aggregation, FieldUse, Read } from '../contract.ts';
-import { shownSql } from './expression.ts';
+import type { Aggregation, FieldUse, Read, ShownGroup } from '../contract.ts';
+import { isNumber, numberSql, shownSql } from './expression.ts';
+import { constantSql, type Member, memberList, objectSql } from './json-object.ts';
 import { operandSql } from './operand.ts';
 import { orderBy } from './order.ts';
-import { conditionsOf, cutOf } from './rows.ts';
-import { columnOf, quote, type Statement, tableOf } from './statement.ts';
+import { conditionsOf, cutOf, NOTHING } from './rows.ts';
+import { columnOf, type Statement, tableOf } from './statement.ts';
 import { whereClause, wrapped } from './where.ts';
 
 type AggregateFn = Aggregation['functions'][number];
@@ -32,23 +33,45 @@ export function groupsSql(
   }));
   const cut = groups.length > 0 ? cutOf(statement, read) : '';
   const from = `select ${values.join(', ')} from ${tableOf(read.collection.table)} ${inner}${where}${by}${orderBy(terms)}${cut}`;
-  return `select ${[...shownGroups(outer, groups), ...shownFunctions(outer, functions)].join(', ')} from (${from}) ${outer}`;
+  const { shown } = read.aggregate;
+  const members = shown
+    ? shownMembers(outer, read.aggregate, shown)
+    : [...shownGroups(outer, groups), ...shownFunctions(outer, functions)];
+  return `select ${memberList(members) || NOTHING} from (${from}) ${outer}`;
 }
 
-const shownGroups = (outer: string, groups: Aggregation['groups']): readonly string[] =>
-  groups.map(
-    ({ key, use }, at) => `${use.fn ? `${outer}.g${at}` : shownSql(`${outer}.g${at}`, use.field)} as ${quote(key)}`,
-  );
+const shownGroups = (outer: string, groups: Aggregation['groups']): readonly Member[] =>
+  groups.map(({ key, use }, at) => ({
+    key,
+    sql: use.fn ? `${outer}.g${at}` : shownSql(`${outer}.g${at}`, use.field),
+  }));
+
+/** What a selection says, in place of groups and functions beside each other. */
+const shownMembers = (outer: string, aggregate: Aggregation, shown: readonly ShownGroup[]): readonly Member[] =>
+  shown.map((one) => ({ key: one.key, sql: shownMember(outer, aggregate, one) }));
+
+function shownMember(outer: string, aggregate: Aggregation, one: ShownGroup): string {
+  switch (one.kind) {
+    case 'constant':
+      return constantSql(one.value);
+    case 'groups':
+      return aggregate.groups.length === 0 ? 'null::json' : objectSql(shownGroups(outer, aggregate.groups), 'x');
+    case 'object':
+      return objectSql(shownMembers(outer, aggregate, one.shown), 'x');
+    case 'function':
+      return shownNumber(aggregate.functions[one.at] as AggregateFn, `${outer}.f${one.at}`);
+  }
+}
 
 /** `count` of `*` alone is a number; everything else an object by field. */
-function shownFunctions(outer: string, functions: Aggregation['functions']): readonly string[] {
+function shownFunctions(outer: string, functions: Aggregation['functions']): readonly Member[] {
   const names = [...new Set(functions.map(({ name }) => name))];
   return names.map((name) => {
     const mine = functions.flatMap((one, at) => (one.name === name ? [{ one, value: `${outer}.f${at}` }] : []));
     const [first] = mine;
     const bare = mine.length === 1 && first?.one.use === null && (name === 'count' || name === 'countAll');
-    const fields = mine.map(({ one, value }) => `${shownResult(one, value)} as ${quote(one.key)}`).join(', ');
-    return `${bare ? first.value : `(select row_to_json(x.*) from (select ${fields}) x)`} as ${quote(name)}`;
+    const members = mine.map(({ one, value }) => ({ key: one.key, sql: shownResult(one, value) }));
+    return { key: name, sql: bare ? first.value : objectSql(members, 'x') };
   });
 }
 
@@ -70,6 +93,14 @@ const comparable = (value: string, { field, fn }: FieldUse): string =>
 
 const ordered = (value: string, { field }: FieldUse, name: string): string =>
   field.type === 'uuid' && (name === 'min' || name === 'max') ? `${value}::text` : value;
+
+/** A JSON number where it is a number. */
+function shownNumber(one: AggregateFn, value: string): string {
+  const { name, use } = one;
+  return use && !name.startsWith('count') && isNumber(use.field)
+    ? numberSql(value, use.field)
+    : shownResult(one, value);
+}
 
 /** Exact types stay texts, as they are in rows. */
 function shownResult({ name, use }: AggregateFn, value: string): string {

@@ -1,4 +1,5 @@
 import type { Field } from '../../schema/contract.ts';
+import type { Pick } from '../tree.ts';
 import { columnOf } from './statement.ts';
 
 /** What a concealed value reads as. */
@@ -54,6 +55,23 @@ export function shownSql(value: string, field: Field): string {
       return field.type.startsWith('geometry') ? `ST_AsGeoJSON(${value})::json` : value;
   }
 }
+
+/** The same in the form that a selection asks for; lists and the mask stay as they are. */
+export function shownAs(value: string, field: Field, as: Shown): string {
+  if (as === 'number' && isNumber(field)) return numberSql(value, field);
+  const shown = shownSql(value, field);
+  return as === 'text' && !field.column?.array ? `${shown}::text` : shown;
+}
+
+type Shown = Extract<Pick, { kind: 'column' }>['as'];
+
+/** Does it hold numbers, in whatever form they are read? */
+export const isNumber = ({ type, concealed, column }: Field): boolean =>
+  !concealed && !column?.array && ['integer', 'bigInteger', 'decimal', 'float'].includes(type);
+
+/** A JSON number, exact types included; what is not a number or has no end is none. */
+export const numberSql = (value: string, { type }: Field): string =>
+  type === 'decimal' || type === 'float' ? `case when ${value} - ${value} = 0 then ${value} end` : value;
 
 const UTC = (moment: string): string => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 

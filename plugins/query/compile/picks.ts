@@ -1,8 +1,9 @@
 import { literal } from '../../database/contract.ts';
 import type { Pick, Read } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
-import { shownSql } from './expression.ts';
+import { shownAs } from './expression.ts';
 import { functionSql } from './function.ts';
+import { constantSql, type Member, memberList, objectSql } from './json-object.ts';
 import { anyLink, childLink } from './links.ts';
 import { conditionsOf, rowJson, rowsSql } from './rows.ts';
 import { columnOf, quote, type Statement, tableOf } from './statement.ts';
@@ -12,20 +13,23 @@ type Of<K extends Pick['kind']> = Extract<Pick, { kind: K }>;
 
 /** The select list of a node; `joins` gets what stands behind relations. */
 export const pickList = (statement: Statement, alias: string, picks: readonly Pick[], joins: string[]): string =>
-  picks
-    .map((pick) => {
-      const sql = pickSql(statement, alias, pick, joins);
-      const shown = pick.when ? `case when ${whereSql(statement, alias, pick.when)} then ${sql} end` : sql;
-      return `${shown} as ${quote(pick.key)}`;
-    })
-    .join(', ');
+  memberList(membersOf(statement, alias, picks, joins));
+
+const membersOf = (statement: Statement, alias: string, picks: readonly Pick[], joins: string[]): readonly Member[] =>
+  picks.map((pick) => {
+    const sql = pickSql(statement, alias, pick, joins);
+    const when = 'when' in pick ? pick.when : undefined;
+    return { key: pick.key, sql: when ? `case when ${whereSql(statement, alias, when)} then ${sql} end` : sql };
+  });
 
 function pickSql(statement: Statement, alias: string, pick: Pick, joins: string[]): string {
   switch (pick.kind) {
     case 'column':
-      return pick.fn
-        ? functionSql(statement, alias, { field: pick.field, fn: pick.fn })
-        : shownSql(columnOf(alias, pick.field), pick.field);
+      return columnSql(statement, alias, pick);
+    case 'constant':
+      return constantSql(pick.value);
+    case 'object':
+      return objectSql(membersOf(statement, alias, pick.pick, joins), statement.alias());
     case 'one':
       return oneSql(statement, alias, pick, joins);
     case 'any':
@@ -33,6 +37,11 @@ function pickSql(statement: Statement, alias: string, pick: Pick, joins: string[
     default:
       return manySql(statement, alias, pick, joins);
   }
+}
+
+function columnSql(statement: Statement, alias: string, { field, fn, as }: Of<'column'>): string {
+  if (!fn) return shownAs(columnOf(alias, field), field, as);
+  return `${functionSql(statement, alias, { field, fn })}${as === 'text' ? '::text' : ''}`;
 }
 
 /**
@@ -64,12 +73,16 @@ function joinedRow(
   joins.push(` left join ${tableOf(read.collection.table)} ${joined} on ${conjunction(on)}`);
   const row = statement.alias();
   const picks = pickList(statement, joined, read.pick, joins);
-  const json = read.pick.length === 0 ? `'{}'::json` : `(select row_to_json(${row}.*) from (select ${picks}) ${row})`;
+  const json =
+    read.pick.length === 0 ? rowJson(read, row) : `(select ${rowJson(read, row)} from (select ${picks}) ${row})`;
   return `case when ${key} is not null then ${json} end`;
 }
 
-/** A many-to-any: a join a collection, of which each row finds at most one. Rows of other collections show their key. */
-function anySql(statement: Statement, alias: string, { field, by, reads }: Of<'any'>, joins: string[]): string {
+/**
+ * A many-to-any: a join a collection, of which each row finds at most one. Rows of other collections show their key, or
+ * nothing where the pick is strict.
+ */
+function anySql(statement: Statement, alias: string, { field, by, reads, strict }: Of<'any'>, joins: string[]): string {
   const value = columnOf(alias, field);
   const cases = reads.map((read) => {
     const { name, primary } = read.collection;
@@ -78,9 +91,8 @@ function anySql(statement: Statement, alias: string, { field, by, reads }: Of<'a
     );
     return `when ${literal(name)} then ${json}`;
   });
-  return cases.length === 0
-    ? `to_json(${value})`
-    : `case ${columnOf(alias, by)} ${cases.join(' ')} else to_json(${value}) end`;
+  const other = strict ? 'null::json' : `to_json(${value})`;
+  return cases.length === 0 ? other : `case ${columnOf(alias, by)} ${cases.join(' ')} else ${other} end`;
 }
 
 function manySql(statement: Statement, alias: string, pick: Of<'many' | 'keys'>, joins: string[]): string {

@@ -1,6 +1,7 @@
 import type { Field } from '../../schema/contract.ts';
 import type { Read } from '../contract.ts';
 import { groupsSql } from './aggregate.ts';
+import { objectOf } from './json-object.ts';
 import { orderBy, orderTerms } from './order.ts';
 import { pickList } from './picks.ts';
 import { searchSql } from './search.ts';
@@ -16,12 +17,18 @@ export function conditionsOf(statement: Statement, alias: string, read: Read): r
   ];
 }
 
-/**
- * A row type without columns has no whole-row value, so a read that may show nothing says so itself. The bare alias could
- * be taken for a column of that name, which any client can make (`alias[r]=id`).
- */
-export const rowJson = ({ pick, aggregate }: Read, alias: string): string =>
-  pick.length === 0 && !aggregate ? `'{}'::json` : `row_to_json(${alias}.*)`;
+/** The object of a row of `rowsSql`. Groups in the form of REST have names that fit, and always some. */
+export function rowJson({ pick, aggregate }: Read, alias: string): string {
+  if (aggregate && !aggregate.shown) return `row_to_json(${alias}.*)`;
+  const members = aggregate?.shown ?? pick;
+  return objectOf(
+    members.map(({ key }) => key),
+    alias,
+  );
+}
+
+/** The select list of a read that may show nothing. */
+export const NOTHING = '1 as "?"';
 
 export const cutOf = (statement: Statement, { limit, offset }: Read): string =>
   `${limit === null ? '' : ` limit ${limit}`}${offset === 0 ? '' : ` offset ${statement.param(offset, 'int8')}`}`;
@@ -43,8 +50,8 @@ export function rowsSql(statement: Statement, read: Read, link?: (alias: string)
   const from = ` from ${source}${joins.join('')}${whereClause(conditions)}`;
   const cut = cutOf(statement, read);
 
-  if (read.pick.every((pick) => pick.kind === 'column' && !isCostly(pick))) {
-    return `select ${pickList(statement, inner, read.pick, []) || '1 as "?"'}${from}${orderBy(order)}${cut}`;
+  if (read.pick.every(isOfTheRow)) {
+    return `select ${pickList(statement, inner, read.pick, []) || NOTHING}${from}${orderBy(order)}${cut}`;
   }
   const outer = statement.alias();
   const mark = markFor(read);
@@ -55,9 +62,11 @@ export function rowsSql(statement: Statement, read: Read, link?: (alias: string)
   return `select ${picks} from (select ${inner}.*${exported}${from}${orderBy(order)}${cut}) ${outer}${related.join('')}${orderBy(marks)}`;
 }
 
-/** Counted once a row, so only for the rows that are answered. */
-const isCostly = (pick: Read['pick'][number]): boolean =>
-  pick.kind === 'column' && pick.fn?.name === 'count' && pick.fn.to !== undefined;
+/** Does it need nothing but the row? Others are counted once a row, so only for the rows that are answered. */
+const isOfTheRow = (pick: Read['pick'][number]): boolean =>
+  pick.kind === 'constant' ||
+  (pick.kind === 'object' && pick.pick.every(isOfTheRow)) ||
+  (pick.kind === 'column' && !(pick.fn?.name === 'count' && pick.fn.to !== undefined));
 
 /** The beginning of names that none of the table's own columns has. */
 function markFor({ collection }: Read): string {

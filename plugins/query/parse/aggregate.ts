@@ -27,6 +27,24 @@ export function parseAggregate(
   aliases: ReadonlyMap<string, string>,
   path: Path,
 ): Aggregation | undefined {
+  const parts = aggregateParts(scope, collection, raw, aliases, path);
+  const { groups, functions } = parts;
+  if (groups.length === 0 && functions.length === 0) return undefined;
+  // Both are members of one object here.
+  checkNames(groups, new Set(functions.map(({ name }) => name)), path);
+  return ordered(parts, raw.sort, path);
+}
+
+type Parts = Omit<Aggregation, 'order'>;
+
+/** What is grouped by and what is computed; both may be nothing. */
+export function aggregateParts(
+  scope: Scope,
+  collection: Collection,
+  raw: Raw,
+  aliases: ReadonlyMap<string, string>,
+  path: Path,
+): Parts {
   const asked = fromJson(raw.aggregate, parameterAt(path, 'aggregate')) ?? {};
   if (!isObject(asked)) throw invalid('must be an object of functions', parameterAt(path, 'aggregate'));
   const groups = [...new Set(textList(raw.groupBy, parameterAt(path, 'groupBy')))].map((entry, index) => {
@@ -37,13 +55,20 @@ export function parseAggregate(
   const functions = Object.entries(asked).flatMap(([name, fields]) =>
     functionsOf(scope, collection, name, fields, [...parameterAt(path, 'aggregate'), name]),
   );
-  if (groups.length === 0 && functions.length === 0) return undefined;
+  checkNames(groups, new Set(), path);
+  return { groups, functions };
+}
+
+export const ordered = (parts: Parts, sort: unknown, path: Path): Aggregation => ({
+  ...parts,
+  order: orderOf(parts, sort, parameterAt(path, 'sort')),
+});
+
+function checkNames(groups: Aggregation['groups'], others: ReadonlySet<string>, path: Path): void {
   for (const [index, { key }] of groups.entries()) {
-    const same = groups.findIndex((one) => one.key === key) !== index || functions.some(({ name }) => name === key);
-    if (same)
+    if (others.has(key) || groups.findIndex((one) => one.key === key) !== index)
       throw invalid(`two things would be called "${key}": give one an alias`, [...parameterAt(path, 'groupBy'), index]);
   }
-  return { groups, functions, order: orderOf({ groups, functions }, raw.sort, parameterAt(path, 'sort')) };
 }
 
 function groupOf(
@@ -104,7 +129,7 @@ function plain(use: FieldUse): FieldUse {
 }
 
 /** By groups or aggregates, as they are called in the answer; without a word by the groups in their order. */
-function orderOf({ groups, functions }: Omit<Aggregation, 'order'>, sort: unknown, path: Path): Aggregation['order'] {
+function orderOf({ groups, functions }: Parts, sort: unknown, path: Path): Aggregation['order'] {
   const asked = textList(sort, path).map((entry, index) => {
     const { text, descending } = directed(entry);
     const group = groups.findIndex(({ key, use }) => key === text || (!use.fn && use.field.name === text));

@@ -1,10 +1,11 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { RawQuery, Read } from '../contract.ts';
+import type { RawQuery, Read, Terms } from '../contract.ts';
 import { parseAggregate } from './aggregate.ts';
 import { parseFilter } from './filter.ts';
 import { parsePaging } from './paging.ts';
 import { parseAliases, parseSearch, searchable } from './parameters.ts';
-import { type Place, parsePicks } from './picks.ts';
+import { parsePicks } from './picks.ts';
+import type { Place } from './related.ts';
 import { type Scope, spend } from './scope.ts';
 import { invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
 import { parseSort, withDefaults } from './sort.ts';
@@ -33,22 +34,35 @@ export function parseNode(
   for (const [name, below] of Object.entries(node.below ?? {})) {
     if (!isObject(below)) throw invalid('must be an object', relationAt(path, name));
   }
-  const search = parseSearch(node.search, parameterAt(path, 'search'));
   const aliases = parseAliases(node.alias, parameterAt(path, 'alias'));
   const aggregate = parseAggregate(scope, collection, node, aliases, path);
   const sort = () => parseSort(scope, collection, node.sort, aliases, parameterAt(path, 'sort'));
   return {
-    collection,
-    where: parseFilter(scope, collection, node.filter, parameterAt(path, 'filter')),
-    search,
-    searched: search === null ? [] : searchable(collection),
-    ...parsePaging(node, scope.ceilings, path, place.unlimited),
+    ...parseTerms(scope, collection, node, path, place),
     ...(aggregate
       ? { aggregate, order: [], pick: [] }
       : {
           order: withDefaults(collection, sort(), place.manual),
           pick: parsePicks(scope, collection, entries, node, aliases, path, place),
         }),
+  };
+}
+
+/** Which rows a node is about: the same, however it was said what is shown of them. */
+export function parseTerms(
+  scope: Scope,
+  collection: Collection,
+  terms: Terms,
+  path: Path,
+  { unlimited }: Pick<Place, 'unlimited'>,
+): Omit<Read, 'order' | 'pick'> {
+  const search = parseSearch(terms.search, parameterAt(path, 'search'));
+  return {
+    collection,
+    where: parseFilter(scope, collection, terms.filter, parameterAt(path, 'filter')),
+    search,
+    searched: search === null ? [] : searchable(collection),
+    ...parsePaging(terms, scope.ceilings, path, unlimited),
     meta: [],
     single: false,
   };

@@ -4,7 +4,9 @@ import { parseFields } from './fields.ts';
 import { parseFilter } from './filter.ts';
 import { type Node, parseNode } from './node.ts';
 import { parseMeta } from './parameters.ts';
+import type { Place } from './related.ts';
 import type { Ceilings, Scope } from './scope.ts';
+import { parseSelected } from './select.ts';
 import { fromJson, invalid, isObject } from './shape.ts';
 
 /** Query → tree (architecture, section 4). Nothing here knows who asks: `access` narrows what comes out. */
@@ -19,23 +21,26 @@ export function parseRead(collection: Collection, raw: RawQuery, options: Parse,
     onUnknown: options.onUnknown ?? (() => {}),
     spent: { nodes: 0 },
   };
+  const place = { depth: 0, unlimited: options.unlimited ?? false, manual: null };
+  const read = options.selection
+    ? parseSelected(scope, collection, options.selection, place)
+    : parseRaw(scope, collection, raw, place);
+  return {
+    ...read,
+    ...(options.single ? { single: true, limit: 1, offset: 0 } : {}),
+    ...(options.keys ? { keys: options.keys, limit: null, offset: 0 } : {}),
+  };
+}
+
+function parseRaw(scope: Scope, collection: Collection, raw: RawQuery, place: Place): Read {
   if (raw.version !== undefined) throw invalid('is not supported yet', ['version']);
   const deep = fromJson(raw.deep, ['deep']);
   if (deep !== undefined && deep !== null && !isObject(deep)) throw invalid('must be an object', ['deep']);
   // At the root of `deep` only relations have a meaning; other keys with an underscore are ignored.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
   const node: Node = { ...raw, below: Object.fromEntries(relations) };
-  const read = parseNode(scope, collection, parseFields(raw.fields, ['fields']), node, [], {
-    depth: 0,
-    unlimited: options.unlimited ?? false,
-    manual: null,
-  });
-  return {
-    ...read,
-    meta: parseMeta(raw.meta),
-    ...(options.single ? { single: true, limit: 1, offset: 0 } : {}),
-    ...(options.keys ? { keys: options.keys, limit: null, offset: 0 } : {}),
-  };
+  const read = parseNode(scope, collection, parseFields(raw.fields, ['fields']), node, [], place);
+  return { ...read, meta: parseMeta(raw.meta) };
 }
 
 /** A filter by itself. `trusted` ones are permission rules. */

@@ -5,8 +5,11 @@ export type Path = readonly (string | number)[];
 /** Every complaint about a query names the place it is about. */
 export const invalid = (reason: string, path: Path) => fail('INVALID_QUERY', `${path.join('.')}: ${reason}`, { path });
 
-/** Where a parameter of a node stands: `limit` at the root, `deep.comments._limit` further down. */
-export const parameterAt = (node: Path, name: string): Path => [...node, node.length === 0 ? name : `_${name}`];
+/**
+ * Where a parameter of a node stands: `limit` at the root, `deep.comments._limit` further down, and in a selection
+ * `comments.limit`.
+ */
+export const parameterAt = (node: Path, name: string): Path => [...node, node[0] === 'deep' ? `_${name}` : name];
 
 /** Where the node of a relation stands: `deep.author`, below it `deep.author.posts`. */
 export const relationAt = (node: Path, name: string): Path => [...(node.length === 0 ? ['deep'] : node), name];

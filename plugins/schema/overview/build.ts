@@ -30,7 +30,8 @@ export function buildOverview({ content, version, declared, first }: Input): Ove
     served.set(table, name);
     const fields = fieldsOf(name, table, rows.get(name) ?? [], system, declared);
     const meta = system ? systemCollectionMeta(system) : (metas.get(name) ?? null);
-    collections.set(name, collectionOf(name, table, fields, meta, system !== undefined));
+    const collection = collectionOf(name, table, fields, meta, system !== undefined);
+    collections.set(name, system?.verbs ? { ...collection, verbs: system.verbs } : collection);
   }
   const relations = relationsOf({
     content,

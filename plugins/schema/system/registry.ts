@@ -14,6 +14,7 @@ export const registryCollections: readonly SystemCollection[] = [
   {
     collection: 'platform_collections',
     note: 'What is known about collections beside their tables',
+    verbs: [],
     fields: [
       { field: 'collection', type: 'string', maxLength: 64, primary: true },
       string('icon', 64),
@@ -38,6 +39,7 @@ export const registryCollections: readonly SystemCollection[] = [
   {
     collection: 'platform_fields',
     note: 'What is known about fields beside their columns',
+    verbs: [],
     fields: [
       id,
       name('collection'),
@@ -65,6 +67,7 @@ export const registryCollections: readonly SystemCollection[] = [
   {
     collection: 'platform_relations',
     note: 'What is known about relations beside their constraints',
+    verbs: [],
     fields: [
       id,
       name('many_collection'),

@@ -1,21 +1,16 @@
-import { type Caller, fail } from '#kernel';
+import { fail } from '#kernel';
 import type { Db } from '../../database/contract.ts';
 import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData, sendJson } from '../../http/contract.ts';
 import type { Items } from '../../items/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
+import { signedIn, USERS } from '../signed-in.ts';
 import { table } from '../tables.ts';
 
-const USERS = 'platform_users';
 const PAGE_LENGTH = 255;
 
 const isForbidden = (error: unknown): boolean => (error as { code?: string } | null)?.code === 'FORBIDDEN';
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function signedIn({ user }: Caller): string {
-  if (user === null) throw fail('INVALID_CREDENTIALS', 'nobody is signed in');
-  return user;
-}
 
 /** `/users/me`: the caller's own row, under the caller's own permissions. */
 export function meRoutes({ items, db }: { readonly items: Items; readonly db: Db }): readonly Route[] {

@@ -29,6 +29,8 @@ export interface Outcome {
   readonly about: readonly string[];
   readonly answer: unknown;
   readonly expected: unknown;
+  /** Why nothing was asked: the way that is tried has no words for it. */
+  readonly unasked?: string;
 }
 
 /** Each case has a seed of its own, so that one can be drawn again without those before it. */
@@ -110,10 +112,15 @@ function areFull(value: unknown): boolean {
   });
 }
 
-type Result = Omit<Outcome, 'about'> & { readonly steps?: Iterable<string> };
+export type Result = Omit<Outcome, 'about'> & { readonly steps?: Iterable<string> };
 
 export async function runCase(world: World, someone: Someone, asked: Case): Promise<Outcome> {
   const result = await (asked.kind === 'write' ? runWrite(world, someone, asked) : runRead(world, someone, asked));
+  return told(asked, result);
+}
+
+/** With what the case is about. */
+export function told(asked: Case, result: Result): Outcome {
   const verb = asked.kind === 'write' ? asked.write.verb : asked.kind;
   const text = JSON.stringify(asked);
   const parts = asked.kind === 'write' ? [] : PARTS.filter((part) => text.includes(part));
@@ -211,7 +218,7 @@ async function runWrite(world: World, someone: Someone, asked: Extract<Case, { k
   return fits ? { ...outcome(false, {}, {}), steps } : outcome(false, { data: got }, { data: expected });
 }
 
-const isOne = (write: Write): boolean =>
+export const isOne = (write: Write): boolean =>
   (write.verb === 'create' && write.rows.length === 1) || (write.verb === 'update' && write.keys.length === 1);
 
 function send({ service }: World, { token }: Someone, { collection, write, fields }: Extract<Case, { kind: 'write' }>) {
@@ -240,19 +247,19 @@ function send({ service }: World, { token }: Someone, { collection, write, field
   }
 }
 
-const outcome = (refused: boolean, answered: unknown, expected: unknown): Result => ({
+export const outcome = (refused: boolean, answered: unknown, expected: unknown): Result => ({
   refused,
   answer: answered,
   expected,
   differs: !isDeepStrictEqual(answered, expected),
 });
 
-const less = (all: readonly string[], others: readonly string[]) => ({
+export const less = (all: readonly string[], others: readonly string[]) => ({
   rows: all.filter((one) => !others.includes(one)),
 });
 
 /** Undefined where it has to be refused. */
-function answer<T>(work: () => T): T | undefined {
+export function answer<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {

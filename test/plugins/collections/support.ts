@@ -14,7 +14,7 @@ export interface Served {
   as(role: string | null, method: string, path: string, body?: unknown): Promise<Reply>;
 }
 
-const folders = ['database', 'cluster', 'http', 'schema', 'query', 'access', 'collections'].map(
+const folders = ['database', 'cluster', 'http', 'graphql-fields', 'schema', 'query', 'access', 'collections'].map(
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
 );
 

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Failure } from '#kernel';
-import type { Permission } from '../../../plugins/access/contract.ts';
-import { permissionSet } from '../../../plugins/access/permissions/set.ts';
+import type { Permission, PermissionSet } from '../../../plugins/access/contract.ts';
+import { adminSet, permissionSet } from '../../../plugins/access/permissions/set.ts';
 import { visibleTo } from '../../../plugins/access/readable-fields.ts';
 import { restrictRead } from '../../../plugins/access/restrict/read.ts';
 import { createRules } from '../../../plugins/access/restrict/rules.ts';
 import { readStatement } from '../../../plugins/query/compile/read.ts';
 import { isPending, Statement } from '../../../plugins/query/compile/statement.ts';
-import type { Dynamic, RawQuery, Read } from '../../../plugins/query/contract.ts';
+import type { Dynamic, GroupSelection, RawQuery, Read, ReadText, Selection } from '../../../plugins/query/contract.ts';
 import { asQueryError } from '../../../plugins/query/failures.ts';
 import { momentAt } from '../../../plugins/query/moment.ts';
 import { parseRead, parseWhere } from '../../../plugins/query/parse/parse.ts';
@@ -66,13 +66,30 @@ export async function groundOf(name: string): Promise<Ground> {
   return { overview: sketch(tables), database };
 }
 
-/** The tree under the caller's permissions, and the statement of it. */
-export function compiled(one: Omit<Case, 'row' | 'schema'>, overview: Overview): { text: string; params: unknown[] } {
+type Question = Omit<Case, 'row' | 'schema'>;
+
+/** What the caller of a case may do. */
+export const permissionsOf = ({ rules }: Question): PermissionSet =>
+  rules ? permissionSet('1', 'somebody', rowsOf(rules)) : adminSet('1');
+
+/** The tree under the caller's permissions, and the statement of it; with a selection that takes the place of the query. */
+export function compiled(
+  one: Question,
+  overview: Overview,
+  selection?: Selection | GroupSelection,
+): { text: string; params: unknown[] } {
   const collection = overview.collections.get(one.collection) as Collection;
   const ceilings = { ...CEILINGS, ...one.ceilings };
-  const set = one.rules && permissionSet('1', 'somebody', rowsOf(one.rules));
+  const set = one.rules && permissionsOf(one);
   const { single, keys, unlimited } = one;
-  const options = { overview, single, keys, unlimited, ...(set ? { visible: visibleTo(set) } : {}) };
+  const options = {
+    overview,
+    single,
+    keys,
+    unlimited,
+    ...(set ? { visible: visibleTo(set) } : {}),
+    ...(selection ? { selection } : {}),
+  };
   const tree = parseRead(collection, one.query, options, ceilings);
   const rules = createRules({
     filter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
@@ -102,13 +119,23 @@ export interface Answer {
   readonly error?: { readonly code: string; readonly path?: unknown };
 }
 
+/** The JSON texts that the database makes of it. */
+export async function textOf(
+  one: Question,
+  { overview, database }: Ground,
+  selection?: Selection | GroupSelection,
+): Promise<ReadText> {
+  const { text, params } = compiled(one, overview, selection);
+  const values = params.map((param) => (isPending(param) ? standIn(param.pending, one) : param));
+  const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(asQueryError);
+  return { data: row?.data ?? null, meta: row?.meta ?? null };
+}
+
 /** What a client would get: the answer, or the error with the place it is about. Anything else is thrown. */
-export async function answerOf(one: Omit<Case, 'row' | 'schema'>, { overview, database }: Ground): Promise<Answer> {
+export async function answerOf(one: Question, ground: Ground): Promise<Answer> {
   try {
-    const { text, params } = compiled(one, overview);
-    const values = params.map((param) => (isPending(param) ? standIn(param.pending, one) : param));
-    const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(asQueryError);
-    return { data: JSON.parse(row?.data ?? 'null'), ...(row?.meta ? { meta: JSON.parse(row.meta) } : {}) };
+    const { data, meta } = await textOf(one, ground);
+    return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const path = (error.extensions as { path?: unknown } | undefined)?.path;

@@ -19,6 +19,9 @@ export const parseExact = (text: string, keep: (source: string) => unknown = jso
       )
     : JSON.parse(text);
 
+/** A number that is written out, with all its digits; null for what is none. */
+export const exactNumber = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? json.rawJSON(text) : null);
+
 /** The text of a number that was kept, undefined for everything else. */
 export const keptNumber = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === null

@@ -1,0 +1,47 @@
+import type { GraphqlField } from '../graphql-fields/contract.ts';
+import type { Entry, Tokens } from './entry.ts';
+
+interface Deps {
+  readonly entry: Entry;
+  readonly disableDefault: boolean;
+}
+
+const MODE = 'enum auth_mode { json cookie }';
+const TOKENS = 'type auth_tokens { access_token: String expires: BigInt refresh_token: String }';
+
+/** The same by GraphQL. One attempt in a request, since a document could make hundreds of them. */
+export function authFields({ entry, disableDefault }: Deps): readonly GraphqlField[] {
+  const login: GraphqlField = {
+    scope: 'system',
+    operation: 'mutation',
+    definition: 'auth_login(email: String!, password: String!, mode: auth_mode, otp: String): auth_tokens',
+    types: `${MODE} ${TOKENS}`,
+    once: true,
+    resolve: async (args, { ctx }) => shown(await entry.login(ctx, args)),
+  };
+
+  const refresh: GraphqlField = {
+    scope: 'system',
+    operation: 'mutation',
+    definition: 'auth_refresh(refresh_token: String, mode: auth_mode): auth_tokens',
+    types: `${MODE} ${TOKENS}`,
+    once: true,
+    resolve: async (args, { ctx }) => shown(await entry.refresh(ctx, args)),
+  };
+
+  const logout: GraphqlField = {
+    scope: 'system',
+    operation: 'mutation',
+    definition: 'auth_logout(refresh_token: String, mode: auth_mode): Boolean',
+    types: MODE,
+    async resolve(args, { ctx }) {
+      await entry.logout(ctx, args);
+      return true;
+    },
+  };
+
+  return [...(disableDefault ? [] : [login]), refresh, logout];
+}
+
+/** A `BigInt` is a text, and a token that is in the cookie is null. */
+const shown = (tokens: Tokens) => ({ refresh_token: null, ...tokens, expires: String(tokens.expires) });

@@ -1,0 +1,47 @@
+import type { GraphqlField } from '../../graphql-fields/contract.ts';
+import type { CollectionVerbs } from '../collection-verbs.ts';
+import { COLLECTIONS, CREATE_COLLECTION, UPDATE_COLLECTION } from './types.ts';
+
+const query = {
+  scope: 'system',
+  operation: 'query',
+  types: COLLECTIONS,
+  offeredTo: { collection: 'platform_collections', action: 'read' },
+} as const;
+const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
+
+/** `/collections` by GraphQL. */
+export const collectionFields = (verbs: CollectionVerbs): readonly GraphqlField[] => [
+  {
+    ...query,
+    definition: 'collections: [platform_collections!]',
+    resolve: (_args, { caller }) => verbs.list(caller),
+  },
+  {
+    ...query,
+    definition: 'collections_by_name(name: String!): platform_collections',
+    resolve: ({ name }, { caller }) => verbs.one(caller, name as string),
+  },
+  {
+    ...mutation,
+    definition: 'create_collections_item(data: create_platform_collections_input!): platform_collections',
+    types: COLLECTIONS + CREATE_COLLECTION,
+    resolve: ({ data }, { caller }) => verbs.create(caller, data),
+  },
+  {
+    ...mutation,
+    definition:
+      'update_collections_item(collection: String!, data: update_platform_collections_input!): platform_collections',
+    types: COLLECTIONS + UPDATE_COLLECTION,
+    resolve: ({ collection, data }, { caller }) => verbs.update(caller, collection as string, data),
+  },
+  {
+    ...mutation,
+    definition: 'delete_collections_item(collection: String!): delete_collection',
+    types: 'type delete_collection { collection: String }',
+    async resolve({ collection }, { caller }) {
+      await verbs.remove(caller, collection as string);
+      return { collection };
+    },
+  },
+];

@@ -1,0 +1,53 @@
+import type { GraphqlField } from '../../graphql-fields/contract.ts';
+import type { FieldVerbs } from '../field-verbs.ts';
+import { CREATE_FIELD, FIELDS, UPDATE_FIELD } from './types.ts';
+
+const query = {
+  scope: 'system',
+  operation: 'query',
+  types: FIELDS,
+  offeredTo: { collection: 'platform_fields', action: 'read' },
+} as const;
+const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
+
+/** `/fields` by GraphQL. */
+export const fieldFields = (verbs: FieldVerbs): readonly GraphqlField[] => [
+  {
+    ...query,
+    definition: 'fields: [platform_fields!]',
+    resolve: (_args, { caller }) => verbs.list(caller),
+  },
+  {
+    ...query,
+    definition: 'fields_in_collection(collection: String!): [platform_fields!]',
+    resolve: ({ collection }, { caller }) => verbs.of(caller, collection as string),
+  },
+  {
+    ...query,
+    definition: 'fields_by_name(collection: String!, field: String!): platform_fields',
+    resolve: ({ collection, field }, { caller }) => verbs.one(caller, collection as string, field as string),
+  },
+  {
+    ...mutation,
+    definition: 'create_fields_item(collection: String!, data: create_platform_fields_input!): platform_fields',
+    types: FIELDS + CREATE_FIELD,
+    resolve: ({ collection, data }, { caller }) => verbs.create(caller, collection as string, data),
+  },
+  {
+    ...mutation,
+    definition:
+      'update_fields_item(collection: String!, field: String!, data: update_platform_fields_input!): platform_fields',
+    types: FIELDS + UPDATE_FIELD,
+    resolve: ({ collection, field, data }, { caller }) =>
+      verbs.update(caller, collection as string, field as string, data),
+  },
+  {
+    ...mutation,
+    definition: 'delete_fields_item(collection: String!, field: String!): delete_field',
+    types: 'type delete_field { collection: String field: String }',
+    async resolve({ collection, field }, { caller }) {
+      await verbs.remove(caller, collection as string, field as string);
+      return { collection, field };
+    },
+  },
+];

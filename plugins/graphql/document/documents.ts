@@ -1,0 +1,62 @@
+import type { FragmentDefinitionNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { fragmentsOf, operationsOf } from './extent.ts';
+import type { DocumentLimits } from './limits.ts';
+import { parseDocument } from './parse.ts';
+import { checkDocument } from './validate.ts';
+
+/** A document that is valid in a schema. */
+export interface Document {
+  /** Of this process and this schema: no two documents have the same. For keys of memories. */
+  readonly id: number;
+  /** By name; the only anonymous one by the empty text. */
+  readonly operations: ReadonlyMap<string, OperationDefinitionNode>;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+}
+
+/** The documents of one schema, remembered by their text. */
+export interface Documents {
+  /** Parses and checks it, or knows it already. Throws a DocumentFailure. */
+  of(text: string): Document;
+}
+
+export type DocumentsOf = (schema: GraphQLSchema) => Documents;
+
+/** A token and what is made of it take some 250 bytes, so all documents of the process stay within about 50 MB. */
+const MAX_SIZE = 200_000;
+const CHARACTERS_FOR_A_TOKEN = 100;
+
+interface Remembered {
+  readonly document: Document;
+  readonly size: number;
+}
+
+/**
+ * For each schema its documents, in one memory for all of them: there may be a hundred schemas, and anybody can send documents
+ * that nobody will send again. Those that are refused are not remembered.
+ */
+export function createDocuments(limits: DocumentLimits): DocumentsOf {
+  const memory = new LRUCache<string, Remembered>({ maxSize: MAX_SIZE, sizeCalculation: ({ size }) => size });
+  let schemas = 0;
+  let documents = 0;
+
+  return (schema) => {
+    const own = ++schemas;
+    return {
+      of(text) {
+        const key = `${own} ${text}`;
+        const known = memory.get(key);
+        if (known) return known.document;
+        const { node, tokens } = parseDocument(text, limits);
+        checkDocument(node, schema, limits);
+        const document: Document = {
+          id: ++documents,
+          operations: new Map(operationsOf(node).map((one) => [one.name?.value ?? '', one])),
+          fragments: fragmentsOf(node),
+        };
+        memory.set(key, { document, size: Math.ceil(tokens + text.length / CHARACTERS_FOR_A_TOKEN) });
+        return document;
+      },
+    };
+  };
+}

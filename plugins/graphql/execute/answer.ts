@@ -1,0 +1,21 @@
+import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import type { GraphqlCall } from '../../graphql-fields/contract.ts';
+import type { Document } from '../document/documents.ts';
+import type { BuiltSchema } from '../schema/schemas.ts';
+
+export interface Operation {
+  readonly document: Document;
+  readonly node: OperationDefinitionNode;
+  /** As the request has them, not yet checked against their types. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** The whole answer as JSON text, or in parts where one of its lists is long. Errors are in it. */
+export type Answer =
+  | { readonly kind: 'text'; readonly text: string; readonly failed: boolean }
+  | { readonly kind: 'parts'; readonly parts: AsyncIterable<string | Uint8Array> };
+
+/** Runs one operation. Throws a DocumentFailure where the variables do not fit; all else is an answer with `errors`. */
+export type Execute = (built: BuiltSchema, operation: Operation, call: GraphqlCall) => Promise<Answer>;
+
+export type GraphqlErrorEntry = GraphQLFormattedError;

@@ -1,0 +1,74 @@
+import { OperationTypeNode } from 'graphql';
+import { beyond } from '../document/limits.ts';
+import { type Root, rootsOf } from '../plan/roots.ts';
+import type { Answer, Execute } from './answer.ts';
+import { checkOnce, contributed } from './contributed.ts';
+import { introspected } from './introspection.ts';
+import type { Outcome } from './outcome.ts';
+import { partsOf } from './parts.ts';
+import { type ReadBinding, read, textOf } from './reads.ts';
+import { coerced, counter, type ExecuteDeps, type Run } from './run.ts';
+import { failed, type Settled, settled, spliced } from './settled.ts';
+import { write } from './writes.ts';
+
+/** Runs operations: reads are statements of the engine, whose texts are put side by side untouched. */
+export function createExecute(deps: ExecuteDeps): Execute {
+  return async (built, operation, call) => {
+    const { document, node } = operation;
+    if (node.operation === OperationTypeNode.SUBSCRIPTION) throw beyond('There are no subscriptions here.');
+    const run: Run = { ...operation, built, call, coerced: coerced(deps, built, operation) };
+    const spend = counter(deps.ceilings.nodes, () => beyond('The document asks for too much at its root.'));
+    const roots = rootsOf(built, document, node, { variables: run.coerced, spend });
+    checkOnce(roots);
+    const [only] = roots;
+    if (roots.length === 1 && only?.binding?.kind === 'list') return alone(deps, run, only, only.binding);
+    return spliced(
+      node.operation === OperationTypeNode.MUTATION ? await inTurn(deps, run, roots) : await together(deps, run, roots),
+    );
+  };
+}
+
+/** A list by itself may come in parts. */
+async function alone(deps: ExecuteDeps, run: Run, root: Root, binding: ReadBinding): Promise<Answer> {
+  try {
+    const answer = await read(deps, run, root, binding, 'long');
+    if ('batches' in answer) return { kind: 'parts', parts: partsOf(root.key, answer) };
+    return spliced([{ key: root.key, text: textOf(answer), errors: [], isFatal: false }]);
+  } catch (error) {
+    return spliced([failed(deps, run, root, error)]);
+  }
+}
+
+const together = (deps: ExecuteDeps, run: Run, roots: readonly Root[]): Promise<readonly Settled[]> =>
+  Promise.all(roots.map((root) => settled(deps, run, root, () => outcome(deps, run, root))));
+
+/** One write after the other, as the specification of GraphQL has it, up to one whose failure fails the whole. */
+async function inTurn(deps: ExecuteDeps, run: Run, roots: readonly Root[]): Promise<readonly Settled[]> {
+  const done: Settled[] = [];
+  for (const root of roots) {
+    const one = await settled(deps, run, root, () => outcome(deps, run, root));
+    done.push(one);
+    if (one.isFatal) break;
+  }
+  return done;
+}
+
+async function outcome(deps: ExecuteDeps, run: Run, root: Root): Promise<Outcome> {
+  const { binding, field } = root;
+  if (!binding) return field.name === '__typename' ? { text: JSON.stringify(typeOf(run)) } : introspected(run, root);
+  switch (binding.kind) {
+    case 'nothing':
+      return { text: 'null' };
+    case 'contributed':
+      return contributed(deps, run, root, binding.field);
+    case 'list':
+    case 'singleton':
+    case 'by id':
+    case 'aggregated':
+      return { text: textOf(await read(deps, run, root, binding)) };
+    default:
+      return { text: await write(deps, run, root, binding) };
+  }
+}
+
+const typeOf = ({ built, node }: Run): string | undefined => built.schema.getRootType(node.operation)?.name;

@@ -1,0 +1,30 @@
+import { getArgumentValues } from 'graphql';
+import type { ReadText, Stream } from '../../query/contract.ts';
+import { groupSelectionOf } from '../plan/groups.ts';
+import type { Root } from '../plan/roots.ts';
+import { selectionOf } from '../plan/selection.ts';
+import type { RootBinding } from '../schema/binding.ts';
+import { type ExecuteDeps, type Run, translating } from './run.ts';
+
+export type ReadBinding = Extract<RootBinding, { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated' }>;
+
+/** A read of rows or groups: one statement, which is not even translated where it is remembered. */
+export function read(
+  deps: ExecuteDeps,
+  run: Run,
+  root: Root,
+  { kind, collection }: ReadBinding,
+  inParts?: 'long',
+): Promise<ReadText | Stream> {
+  const { field, nodes } = root;
+  const translate = kind === 'aggregated' ? groupSelectionOf : selectionOf;
+  return deps.items.select(run.call.caller, collection, {
+    selection: () => translate(translating(deps, run), field, nodes),
+    text: root.text(run.coerced),
+    ...(kind === 'by id' ? { key: getArgumentValues(field, nodes[0], run.coerced).id } : {}),
+    ...(inParts ? { inParts } : {}),
+  });
+}
+
+/** What was not asked for in parts is not answered in parts. */
+export const textOf = (answer: ReadText | Stream): string => (answer as ReadText).data ?? 'null';

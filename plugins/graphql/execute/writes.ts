@@ -1,0 +1,73 @@
+import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
+import type { Key, Payload } from '../../items/contract.ts';
+import { collect, setsOf } from '../plan/collect.ts';
+import type { Root } from '../plan/roots.ts';
+import type { RootBinding } from '../schema/binding.ts';
+import { plain } from './plain.ts';
+import { checkedSelection, rowBack, rowsBack } from './read-back.ts';
+import { type ExecuteDeps, type Run, translating } from './run.ts';
+
+export type WriteBinding = Extract<RootBinding, { readonly shown: boolean }>;
+
+interface Given {
+  readonly id?: unknown;
+  readonly ids?: readonly unknown[];
+  readonly data?: Payload | readonly Payload[] | null;
+}
+
+/** A write, and the rows of it read back. Its answer is `true` where the caller may read nothing of the collection. */
+export async function write(deps: ExecuteDeps, run: Run, root: Root, binding: WriteBinding): Promise<string> {
+  const { kind, collection, shown } = binding;
+  const given = plain(getArgumentValues(root.field, root.nodes[0], run.coerced)) as Given;
+  if (kind === 'delete one' || kind === 'delete many') return remove(deps, run, root, collection, given);
+  const selection = shown ? await checkedSelection(deps, run, root) : undefined;
+  const keys = await written(deps, run, kind, collection, given);
+  if (!selection) return 'true';
+  return Array.isArray(keys)
+    ? rowsBack(deps, run, collection, selection, keys)
+    : rowBack(deps, run, collection, root, selection, keys as Key);
+}
+
+/** The key of the one row written, or the keys of several. */
+async function written(
+  { items }: ExecuteDeps,
+  { call: { caller } }: Run,
+  kind: Exclude<WriteBinding['kind'], 'delete one' | 'delete many'>,
+  collection: string,
+  { id, ids = [], data }: Given,
+): Promise<Key | readonly Key[]> {
+  const row = (data ?? {}) as Payload;
+  const rows = (data ?? []) as readonly Payload[];
+  switch (kind) {
+    case 'create one':
+      return items.createOne(caller, collection, row);
+    case 'create many':
+      return items.createMany(caller, collection, rows);
+    case 'update one':
+      return items.updateOne(caller, collection, id, row);
+    case 'update many':
+      return items.updateMany(caller, collection, ids, row);
+    case 'update each':
+      return rows.length === 0 ? [] : items.updateEach(caller, collection, rows);
+    case 'update singleton':
+      return items.upsertSingleton(caller, collection, row);
+  }
+}
+
+/** Answers the keys as they were given, `{ id }` or `{ ids }`: rows of none of them are there any more. */
+async function remove(
+  deps: ExecuteDeps,
+  run: Run,
+  root: Root,
+  name: string,
+  { id, ids = [id] }: Given,
+): Promise<string> {
+  const type = getNamedType(root.field.type);
+  const shown =
+    type instanceof GraphQLObjectType ? collect(translating(deps, run), type, setsOf(root.nodes)) : undefined;
+  await deps.items.deleteMany(run.call.caller, name, ids);
+  if (!shown) return 'true';
+  const keys = ids.map(String);
+  const values: Readonly<Record<string, unknown>> = { __typename: type.name, id: keys[0], ids: keys };
+  return JSON.stringify(Object.fromEntries(shown.map(({ key, field }) => [key, values[field.name] ?? null])));
+}

@@ -1,0 +1,52 @@
+import type { HttpContext } from '../../http/contract.ts';
+import type { Bundle } from './bundle.ts';
+
+/**
+ * Everything comes from here and nothing is written into the page but by its own script. Styles are the exception: the
+ * editor sets them on the elements it makes.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "connect-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self' data:",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Sends the page. Its addresses are relative: a proxy may serve the service below a path. */
+export function sendPage(ctx: HttpContext, scope: string, { script, style, workers }: Bundle): void {
+  const root = [
+    '.',
+    ...ctx.path
+      .split('/')
+      .slice(2)
+      .map(() => '..'),
+  ].join('/');
+  const file = (name: string) => `${root}/graphql/explorer/${name}`;
+  ctx.status = 200;
+  ctx.vary('Accept');
+  ctx.set('Content-Security-Policy', POLICY);
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>GraphQL: ${scope}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${file(style)}">
+<script type="module" src="${file(script)}"></script>
+</head>
+<body>
+<div id="explorer" data-scope="${scope}" data-root="${root}" data-workers='${JSON.stringify(workers)}'></div>
+<noscript>This page needs JavaScript. Clients send documents to the same address by POST.</noscript>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,75 @@
+import { fail } from '#kernel';
+import { bodyOf, checkJson, type HttpContext } from '../../http/contract.ts';
+
+/** What a client asks, its members checked for their types and for nothing else. */
+export interface GraphqlRequest {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly operationName: string | undefined;
+}
+
+/** From the body of a POST, else from the query string. INVALID_PAYLOAD names the member that is wrong. */
+export const requestOf = (ctx: HttpContext): GraphqlRequest =>
+  checked(ctx.method === 'POST' ? inBody(ctx) : inQuery(ctx));
+
+type Members = Readonly<Partial<Record<'query' | 'variables' | 'operationName' | 'extensions', unknown>>>;
+
+function inBody(ctx: HttpContext): Members {
+  const body = bodyOf(ctx);
+  if (ctx.is('multipart')) throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON.', { where: 'body' });
+  if (body === undefined) throw fail('INVALID_PAYLOAD', 'The body must be JSON with a member "query".');
+  // A page of another site can make a browser send anything but JSON without being asked first.
+  if (ctx.req.headers['content-type'] === undefined)
+    throw fail('UNSUPPORTED_MEDIA_TYPE', 'The header Content-Type must say that the body is JSON.', { where: 'body' });
+  if (Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'The body must be one object: requests are sent one by one.');
+  return body as Members;
+}
+
+/** Taken from the text itself: a document has brackets of its own, which mean something else than those of filters. */
+function inQuery(ctx: HttpContext): Members {
+  const url = ctx.req.url ?? '';
+  const at = url.indexOf('?');
+  const params = new URLSearchParams(at === -1 ? '' : url.slice(at));
+  const text = (name: string): string | undefined => {
+    const all = params.getAll(name);
+    if (all.length > 1) throw fail('INVALID_PAYLOAD', `"${name}" is given ${all.length} times.`);
+    return all[0] || undefined;
+  };
+  const json = (name: string): unknown => {
+    const value = text(name);
+    return value === undefined ? undefined : parsed(name, value);
+  };
+  return {
+    query: text('query'),
+    variables: json('variables'),
+    operationName: text('operationName'),
+    extensions: json('extensions'),
+  };
+}
+
+function parsed(name: string, text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw fail('INVALID_PAYLOAD', `"${name}" must be JSON.`);
+  }
+  checkJson(value, text, `"${name}"`);
+  return value;
+}
+
+function checked({ query, variables, operationName, extensions }: Members): GraphqlRequest {
+  if (query === undefined || query === null) throw fail('INVALID_PAYLOAD', '"query" is missing.');
+  if (typeof query !== 'string') throw fail('INVALID_PAYLOAD', '"query" must be a text.');
+  if (operationName !== undefined && operationName !== null && typeof operationName !== 'string')
+    throw fail('INVALID_PAYLOAD', '"operationName" must be a text.');
+  // Nothing uses them, but what is sent has to make sense.
+  map('extensions', extensions);
+  return { query, variables: map('variables', variables), operationName: operationName || undefined };
+}
+
+function map(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) throw fail('INVALID_PAYLOAD', `"${name}" must be an object.`);
+  return value as Readonly<Record<string, unknown>>;
+}

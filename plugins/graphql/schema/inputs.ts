@@ -1,0 +1,95 @@
+import {
+  type GraphQLInputFieldConfig,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from 'graphql';
+import type { Collection, Field } from '../../schema/contract.ts';
+import { UNBOUND } from './binding.ts';
+import { leafType } from './field-type.ts';
+import type { Model } from './model.ts';
+import { typeName } from './names.ts';
+import type { Types } from './types.ts';
+
+/** A row to be created. */
+export function createType(types: Types, name: string): GraphQLInputObjectType | undefined {
+  const { model } = types;
+  const preset = new Set(model.permissions.of(name, 'create').flatMap(({ presets }) => Object.keys(presets ?? {})));
+  const isNeeded = (field: Field) => isRequired(field) && !preset.has(field.name);
+  return inputType(types, 'create', name, fieldsOf(model, name, ['create']), isNeeded);
+}
+
+/** A change of a row; its key says which one where nothing else does. */
+export function updateType(types: Types, name: string): GraphQLInputObjectType | undefined {
+  const fields = fieldsOf(types.model, name, ['update']);
+  return fields.length > 0 ? inputType(types, 'update', name, withKey(types.model, name, fields)) : undefined;
+}
+
+/** A row inside another one's payload: with its key it is linked and changed, without it is created. */
+export function nestedType(types: Types, name: string): GraphQLInputObjectType | undefined {
+  const { model } = types;
+  if (!model.may('create', name) && !model.may('update', name)) return undefined;
+  return inputType(types, 'nested', name, withKey(model, name, fieldsOf(model, name, ['create', 'update'])));
+}
+
+/** In the order of the collection. */
+function fieldsOf(model: Model, name: string, verbs: readonly ('create' | 'update')[]): readonly Field[] {
+  const granted = new Set(verbs.flatMap((verb) => model.writable(verb, name)).map(({ field }) => field));
+  return (model.names.collections.get(name)?.fields ?? []).filter((field) => granted.has(field));
+}
+
+function withKey(model: Model, name: string, fields: readonly Field[]): readonly Field[] {
+  const { collection, fields: all } = model.names.collections.get(name) ?? {};
+  return (all ?? []).filter((field) => collection?.primary === field.name || fields.includes(field));
+}
+
+function inputType(
+  types: Types,
+  kind: 'create' | 'update' | 'nested',
+  name: string,
+  fields: readonly Field[],
+  isNeeded: (field: Field) => boolean = () => false,
+): GraphQLInputObjectType | undefined {
+  const { collection } = types.model.names.collections.get(name) ?? {};
+  // A list by itself may turn out to be of rows that cannot be written, and then nothing would be left.
+  if (!collection || !fields.some(({ column }) => column)) return undefined;
+  return new GraphQLInputObjectType({
+    name: typeName(kind, name),
+    description: collection.meta?.note,
+    fields: () =>
+      Object.fromEntries(
+        fields.flatMap((field) => {
+          const type = valueType(types, collection, field);
+          if (!type) return [];
+          const config: GraphQLInputFieldConfig = {
+            type: isNeeded(field) ? new GraphQLNonNull(type) : type,
+            description: field.meta?.note,
+            extensions: UNBOUND,
+          };
+          return [[field.name, config]];
+        }),
+      ),
+  });
+}
+
+/** Undefined for lists of rows that may not be written. */
+function valueType(types: Types, collection: Collection, field: Field) {
+  const { relation } = field;
+  if (relation?.kind === 'any') return GraphQLString;
+  const nested = relation ? types.of('nested', relation.to) : undefined;
+  if (relation?.kind === 'many') return nested && new GraphQLList(nested);
+  return nested ?? leafType(collection, field);
+}
+
+/** Flags of values that the service writes itself when a row is created. */
+const WRITTEN: readonly string[] = ['uuid', 'date-created', 'user-created', 'role-created'];
+
+/** Neither the database nor the service has a value of its own for it. */
+const isRequired = ({ column, special }: Field): boolean =>
+  column !== null &&
+  !column.nullable &&
+  column.default === null &&
+  !column.generated &&
+  !column.autoIncrement &&
+  !special.some((one) => WRITTEN.includes(one));

@@ -1,0 +1,46 @@
+import {
+  GraphQLID,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  specifiedScalarTypes,
+} from 'graphql';
+import { FUNCTION_TYPES } from './functions.ts';
+import { FUNCTION_OPERATORS, OPERATORS_OF } from './operators.ts';
+import { SCALARS } from './scalars.ts';
+
+/** What deleting answers. */
+export const DELETE_ONE = new GraphQLObjectType({
+  name: 'delete_one',
+  fields: { id: { type: new GraphQLNonNull(GraphQLID) } },
+});
+export const DELETE_MANY = new GraphQLObjectType({
+  name: 'delete_many',
+  fields: { ids: { type: new GraphQLNonNull(new GraphQLList(GraphQLID)) } },
+});
+
+/** Types that are the same in every schema, by name. */
+export const SHARED_TYPES: ReadonlyMap<string, GraphQLNamedType> = new Map(
+  [
+    ...specifiedScalarTypes,
+    ...SCALARS,
+    ...Object.values(FUNCTION_TYPES),
+    ...Object.values(OPERATORS_OF),
+    ...Object.values(FUNCTION_OPERATORS),
+    DELETE_ONE,
+    DELETE_MANY,
+  ].map((type) => [type.name, type]),
+);
+
+/** Names that no collection's type may have. */
+export const RESERVED: readonly string[] = [
+  'Query',
+  'Mutation',
+  'Subscription',
+  ...SHARED_TYPES.keys(),
+  // Documents may call the types of their variables so.
+  'GraphQLBigInt',
+  'GraphQLGeoJSON',
+  'GraphQLStringOrFloat',
+];

@@ -1,0 +1,34 @@
+import type { Collection, Relation, RelationEnd } from '../../schema/contract.ts';
+import type { Read } from '../contract.ts';
+import type { Scope } from './scope.ts';
+
+/** Where in the tree a node stands. */
+export interface Place {
+  readonly depth: number;
+  readonly unlimited: boolean;
+  /** The relation's own sort field, where it has one. */
+  readonly manual: string | null;
+  /** The relation that led here. */
+  readonly through?: Relation;
+}
+
+/** Where the node behind a relation stands. */
+export const placeBehind = ({ depth }: Place, { kind, relation }: RelationEnd): Place => ({
+  depth: depth + 1,
+  unlimited: false,
+  manual: kind === 'many' ? (relation.meta?.sort_field ?? null) : null,
+  through: relation,
+});
+
+/** A many-to-one leads to one row, so nothing that orders or cuts lists has a meaning there. */
+export const ofOneRow = (read: Read): Read => ({ ...read, limit: null, offset: 0, order: [] });
+
+/** The collections that a many-to-any may lead to and that can be read. */
+export const collectionsOf = (
+  { overview }: Scope,
+  { allowed }: Extract<RelationEnd, { kind: 'any' }>,
+): readonly Collection[] =>
+  allowed.flatMap((name) => {
+    const to = overview.collections.get(name);
+    return to?.table && to.primary ? [to] : [];
+  });

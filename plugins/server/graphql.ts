@@ -1,0 +1,51 @@
+import type { GraphqlField } from '../graphql-fields/contract.ts';
+import type { Query } from '../query/contract.ts';
+import { type createHealth, healthFor } from './health.ts';
+import { infoFor } from './info.ts';
+
+interface Deps {
+  readonly query: Pick<Query, 'ceilings'>;
+  readonly measure: ReturnType<typeof createHealth>;
+}
+
+const INFO = `
+  type server_info {
+    project: server_info_project
+    rateLimit: Boolean
+    rateLimitGlobal: Boolean
+    websocket: Boolean
+    queryLimit: server_info_query_limit
+    service: server_info_service
+  }
+  type server_info_project {
+    project_name: String
+    project_descriptor: String
+    project_logo: String
+    project_color: String
+    default_language: String
+    public_foreground: String
+    public_background: String
+    public_note: String
+    custom_css: String
+  }
+  type server_info_query_limit { default: Int max: Int }
+  type server_info_service { version: String }
+`;
+
+/** The same by GraphQL. What a caller's level does not have of the information is null. */
+export const serverFields = ({ query, measure }: Deps): readonly GraphqlField[] => [
+  { scope: 'system', operation: 'query', definition: 'server_ping: String', resolve: () => 'pong' },
+  {
+    scope: 'system',
+    operation: 'query',
+    definition: 'server_info: server_info',
+    types: INFO,
+    resolve: (_args, { caller }) => infoFor(caller, query),
+  },
+  {
+    scope: 'system',
+    operation: 'query',
+    definition: 'server_health: JSON',
+    resolve: (_args, { caller, ctx }) => healthFor(caller, ctx.state.health, measure),
+  },
+];

@@ -1,0 +1,36 @@
+import type { GraphqlField } from '../graphql-fields/contract.ts';
+import type { Items, Payload } from '../items/contract.ts';
+import { signedIn, USERS } from './signed-in.ts';
+
+/** The caller's own rows, under the caller's own permissions. */
+export const userFields = (items: Pick<Items, 'updateOne'>): readonly GraphqlField[] => [
+  {
+    scope: 'system',
+    operation: 'query',
+    definition: 'users_me: platform_users',
+    row: USERS,
+    resolve: (_args, { caller }) => signedIn(caller),
+  },
+  {
+    scope: 'system',
+    operation: 'mutation',
+    definition: 'update_users_me(data: update_platform_users_input!): platform_users',
+    offeredTo: { collection: USERS, action: 'update' },
+    row: USERS,
+    async resolve({ data }, { caller }) {
+      const user = signedIn(caller);
+      await items.updateOne(caller, USERS, user, data as Payload);
+      return user;
+    },
+  },
+  {
+    scope: 'system',
+    operation: 'query',
+    definition: 'roles_me: platform_roles',
+    row: 'platform_roles',
+    resolve(_args, { caller }) {
+      if (!caller.share) signedIn(caller);
+      return caller.role;
+    },
+  },
+];

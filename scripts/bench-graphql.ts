@@ -1,0 +1,85 @@
+/**
+ * `npm run bench:graphql [-- --seconds 2 --rounds 3 --connections 32 --scale 1 --only "by id" --asked "GraphQL;REST, GET"]`:
+ * the service's GraphQL beside its own REST and beside PostGraphile, each with the same rows of one database, in alternating
+ * rounds of one run. Ratios tell; absolute numbers depend on the machine. `--profile <folder>` writes CPU profiles, one a
+ * process: with `--asked` of one way of asking, of that one.
+ */
+import { parseArgs } from 'node:util';
+import { freshDatabase } from '../test/support/database.ts';
+import { startServer } from '../test/support/server.ts';
+import { loadData, settle } from './bench/data.ts';
+import { compareAnswers } from './bench/graphql/compare.ts';
+import { NAMES, startContenders } from './bench/graphql/contenders.ts';
+import { HEADER, lines, verdicts } from './bench/graphql/report.ts';
+import { measure } from './bench/graphql/rounds.ts';
+import { SHAPES } from './bench/graphql/shapes.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '32' },
+    scale: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    asked: { type: 'string' },
+    profile: { type: 'string' },
+  },
+});
+const options = {
+  seconds: Number(values.seconds),
+  rounds: Number(values.rounds),
+  connections: Number(values.connections),
+  scale: Number(values.scale),
+};
+const names = chosen(values.asked, NAMES);
+const shapes = chosen(
+  values.only,
+  SHAPES.map(({ name }) => name),
+).flatMap((name) => SHAPES.filter((shape) => shape.name === name));
+
+const server = await startServer();
+process.env.TEST_DATABASE_URL = server.url;
+const database = await freshDatabase('bench');
+try {
+  await loadData(database, options.scale);
+  // A worker's time would count for nobody.
+  await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
+  const contenders = await startContenders(names, database, values.profile);
+  try {
+    await settle(database);
+    console.log(
+      `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
+    );
+    console.log(HEADER);
+    const found: string[] = [];
+    for (const shape of shapes) {
+      const objections = await compareAnswers(contenders.all, shape, options.scale);
+      for (const [name, { text }] of objections) found.push(`${shape.name}: ${name} ${text}`);
+      const able = contenders.all.filter(({ name }) => !objections.get(name)?.refused);
+      const measured = await measure(shape, able, options, database);
+      for (const line of lines(shape, measured)) console.log(line);
+      for (const { line, missed } of verdicts(shape, measured)) {
+        console.log(`  ${line}`);
+        if (missed) process.exitCode = 1;
+      }
+    }
+    console.log('');
+    if (found.length === 0) console.log('all answered the same rows and values');
+    else process.exitCode = 1;
+    for (const text of found) console.log(`not the same work: ${text}`);
+  } finally {
+    await contenders.stop();
+  }
+} finally {
+  await database.drop();
+  await server.stop();
+}
+
+/** Those of a list by semicolons, all where there is none. */
+function chosen<Name extends string>(list: string | undefined, all: readonly Name[]): readonly Name[] {
+  if (list === undefined) return all;
+  const wanted = list.split(';').map((name) => name.trim());
+  const unknown = wanted.filter((name) => !all.some((one) => one === name));
+  if (unknown.length > 0) throw new Error(`there is no ${unknown.join(', ')}; there are: ${all.join('; ')}`);
+  return all.filter((name) => wanted.includes(name));
+}

@@ -1,0 +1,37 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A server of the bench's own, in a process of its own. */
+export interface ForkedServer {
+  readonly url: URL;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Runs a module that tells its port once it listens. `env` is its whole environment but for what Node itself needs. */
+export async function forkServer(
+  module: URL,
+  env: Readonly<Record<string, string>>,
+  nodeOptions: readonly string[] = [],
+): Promise<ForkedServer> {
+  const child = fork(module, { env: { PATH: process.env.PATH, ...env }, execArgv: [...nodeOptions] });
+  const stop = async () => {
+    child.kill();
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  };
+  try {
+    return { url: new URL(`http://127.0.0.1:${await portOf(child)}`), pid: child.pid as number, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** What it tells, or the news that it ended before. */
+function portOf(child: ReturnType<typeof fork>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (port) => resolve(Number(port)));
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`a server of the bench ended as it started, with code ${code}`)));
+  });
+}

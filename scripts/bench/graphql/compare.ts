@@ -1,0 +1,79 @@
+import type { Objection } from '../compare-answers.ts';
+import { keyOf } from '../shapes.ts';
+import type { Contender, Name } from './contenders.ts';
+import type { GraphqlShape } from './shapes.ts';
+
+/** Of the contenders that do not answer what the first of them does. */
+export async function compareAnswers(
+  contenders: readonly Contender[],
+  shape: GraphqlShape,
+  scale: number,
+): Promise<ReadonlyMap<Name, Objection>> {
+  const objections = new Map<Name, Objection>();
+  for (const n of shape.table ? [1, 2, 3] : [1]) {
+    const id = shape.table ? keyOf(shape.table, n, scale) : 0;
+    let first: readonly unknown[] | undefined;
+    for (const contender of contenders) {
+      const answer = await rowsOf(contender, shape, id);
+      if (typeof answer === 'string') {
+        objections.set(contender.name, { text: answer, refused: true });
+        continue;
+      }
+      first ??= answer;
+      const text = difference(first, answer);
+      if (text !== undefined && !objections.has(contender.name)) {
+        objections.set(contender.name, { text, refused: false });
+      }
+    }
+  }
+  return objections;
+}
+
+/** The rows of an answer, as they compare; a text says why there are none. */
+async function rowsOf(
+  { target, headers, ask }: Contender,
+  shape: GraphqlShape,
+  id: number,
+): Promise<readonly unknown[] | string> {
+  const { method, path, body } = ask(shape, id);
+  const response = await fetch(new URL(path, target.url), {
+    method,
+    headers: {
+      ...Object.fromEntries(headers.map((line) => line.split(': ') as [string, string])),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const refusal = `answers ${response.status}: ${text.slice(0, 500)}`;
+  if (response.status !== 200) return refusal;
+  const { data, errors } = JSON.parse(text);
+  if (errors || !data) return refusal;
+  const rows = path === '/graphql' ? data.article : data;
+  return (Array.isArray(rows) ? rows : [rows]).map((row) => comparable('', row));
+}
+
+/**
+ * A value as all of them mean it: keys of rows are texts in one and numbers in another, so are exact numbers, and moments
+ * are written in different ways.
+ */
+function comparable(name: string, value: unknown): unknown {
+  if (value === null || name === 'meta') return value;
+  if (Array.isArray(value)) return value.map((one) => comparable(name, one));
+  if (typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, comparable(key, inner)]));
+  if (name === 'id') return String(value);
+  if (name === 'price') return Number(value);
+  return name.endsWith('_at') ? new Date(String(value)).toISOString() : value;
+}
+
+function difference(first: readonly unknown[], rows: readonly unknown[]): string | undefined {
+  if (rows.length !== first.length) return `answers ${rows.length} rows, not ${first.length}`;
+  const at = rows.findIndex((row, index) => JSON.stringify(row) !== JSON.stringify(first[index]));
+  if (at < 0) return undefined;
+  const [is, other] = [JSON.stringify(rows[at]), JSON.stringify(first[at])];
+  let from = 0;
+  while (is[from] === other[from]) from++;
+  const around = (text: string) => `…${text.slice(Math.max(0, from - 60), from + 100)}…`;
+  return `answers another row ${at}:\n    ${around(is)}\n    ${around(other)}`;
+}

@@ -1,0 +1,71 @@
+import type { FreshDatabase } from '../../../test/support/database.ts';
+import type { Spawned } from '../../../test/support/service.ts';
+import type { ForkedServer } from '../fork-server.ts';
+import { prepareModel } from '../model.ts';
+import { spawnMeasured } from '../service-process.ts';
+import type { Ask } from '../shapes.ts';
+import type { Target } from '../sides.ts';
+import { startPeer } from './peer.ts';
+import type { GraphqlShape } from './shapes.ts';
+
+export const NAMES = ['GraphQL', 'REST, GET', 'REST, SEARCH', 'PostGraphile'] as const;
+export type Name = (typeof NAMES)[number];
+
+/** A way of asking for a shape. The service's three are one process, asked one after the other. */
+export interface Contender {
+  readonly name: Name;
+  readonly target: Target;
+  readonly headers: readonly string[];
+  readonly ask: (shape: GraphqlShape, id: number) => Ask;
+}
+
+export interface Contenders {
+  readonly all: readonly Contender[];
+  stop(): Promise<void>;
+}
+
+const post = (query: string, { table }: GraphqlShape, id: number): Ask => ({
+  method: 'POST',
+  path: '/graphql',
+  body: table ? { query, variables: { id } } : { query },
+});
+
+const ASKS: Readonly<Record<Name, Contender['ask']>> = {
+  GraphQL: (shape, id) => post(shape.document, shape, id),
+  'REST, GET': ({ path }, id) => ({ method: 'GET', path: path.replace(':id', String(id)) }),
+  'REST, SEARCH': ({ search }, id) => ({ method: 'SEARCH', path: '/items/article', body: search(id) }),
+  PostGraphile: (shape, id) => post(shape.peer, shape, id),
+};
+
+/** Starts the service and, where it is wanted, PostGraphile over the same database. `profile`: a folder for CPU profiles. */
+export async function startContenders(
+  wanted: readonly Name[],
+  database: FreshDatabase,
+  profile?: string,
+): Promise<Contenders> {
+  let peer: ForkedServer | undefined;
+  let service: Spawned | undefined;
+  const stop = async () => {
+    await peer?.stop();
+    await service?.stop();
+  };
+  try {
+    // Before the service makes its own tables: the schema holds nothing but what is asked for.
+    if (wanted.includes('PostGraphile')) peer = await startPeer(database, profile);
+    service = await spawnMeasured(database, profile);
+    await prepareModel(service);
+    const ours = {
+      target: { url: new URL(service.url), pid: service.pid, application: 'tenon' },
+      headers: [`Authorization: Bearer ${service.admin.token}`],
+    };
+    const theirs = peer && { target: { ...peer, application: 'postgraphile' }, headers: [] };
+    const all = wanted.flatMap((name) => {
+      const at = name === 'PostGraphile' ? theirs : ours;
+      return at ? [{ name, ...at, ask: ASKS[name] }] : [];
+    });
+    return { all, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

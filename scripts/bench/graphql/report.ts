@@ -1,0 +1,57 @@
+import { type Figures, median, medians } from '../metered.ts';
+import type { Name } from './contenders.ts';
+import type { Measured } from './rounds.ts';
+import type { GraphqlShape } from './shapes.ts';
+
+/** What the service's GraphQL is to be, in requests a second of another's. */
+const AIMS: readonly (readonly [of: Name, atLeast: number])[] = [
+  ['PostGraphile', 1.5],
+  ['REST, GET', 0.75],
+];
+
+export const HEADER = `${'shape'.padEnd(15)}${'asked by'.padEnd(14)}  requests/s   CPU ms/request   server   database`;
+
+/** One line a contender: medians. */
+export const lines = ({ name: shape }: GraphqlShape, measured: Measured): readonly string[] =>
+  [...measured].map(([name, figures], at) => {
+    const { perSecond, cpu, serverCpu } = medians(figures);
+    return [
+      (at === 0 ? shape : '').padEnd(15),
+      name.padEnd(14),
+      perSecond.toFixed(0).padStart(12),
+      cpu.toFixed(3).padStart(17),
+      serverCpu.toFixed(3).padStart(9),
+      (cpu - serverCpu).toFixed(3).padStart(11),
+    ].join('');
+  });
+
+export interface Verdict {
+  readonly line: string;
+  readonly missed: boolean;
+}
+
+/** GraphQL beside the others: more than 1 is in its favour in both ratios. The aims are of requests a second. */
+export function verdicts(shape: GraphqlShape, measured: Measured): readonly Verdict[] {
+  const ours = measured.get('GraphQL');
+  return [...measured].flatMap(([name, other]) =>
+    ours && name !== 'GraphQL' ? [verdict(shape, name, ours, other)] : [],
+  );
+}
+
+function verdict(
+  { name: shape }: GraphqlShape,
+  name: Name,
+  ours: readonly Figures[],
+  other: readonly Figures[],
+): Verdict {
+  const aim = AIMS.find(([of]) => of === name)?.[1];
+  // Within a round, whose loads followed each other: the machine was the same for both.
+  const ratio = (of: (ours: Figures, other: Figures) => number) =>
+    median(ours.map((one, round) => of(one, other[round] as Figures)));
+  const perSecond = ratio((a, b) => a.perSecond / b.perSecond);
+  const cpu = ratio((a, b) => b.cpu / a.cpu);
+  const missed = aim !== undefined && perSecond < aim;
+  const judged = aim === undefined ? '' : `at least ${aim.toFixed(2)}   ${missed ? 'MISSED' : 'met'}`;
+  const figures = `requests/s ${perSecond.toFixed(2).padStart(5)}   CPU ${cpu.toFixed(2).padStart(5)}`;
+  return { line: `${shape.padEnd(15)}${`GraphQL : ${name}`.padEnd(26)}${figures}   ${judged}`.trimEnd(), missed };
+}

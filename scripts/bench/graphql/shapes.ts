@@ -1,0 +1,83 @@
+import type { ROWS } from '../data.ts';
+
+/** A document and, where it asks for a row, the variable of its key. */
+export interface GraphqlShape {
+  readonly name: string;
+  /** Of whose keys another is asked for at every request. */
+  readonly table?: keyof typeof ROWS;
+  /** The service's document; `$id` is the key. */
+  readonly document: string;
+  /** The same for PostGraphile, which calls things otherwise: aliases give them the service's names. */
+  readonly peer: string;
+  /** The same in REST, with `:id` for the key. */
+  readonly path: string;
+  /** And once more by SEARCH, with the query in the body. */
+  readonly search: (id: number) => object;
+}
+
+// A many-to-one is an object in GraphQL, so the key of the author is left out.
+const PLAIN = ['id', 'title', 'body', 'status', 'published_at', 'views', 'price', 'meta'] as const;
+const plain = PLAIN.join(' ');
+const plainOfPeer = 'id: rowId title body status published_at: publishedAt views price meta';
+
+const NESTED = [
+  'id',
+  'title',
+  'author_id.name',
+  'comments.id',
+  'comments.author',
+  'comments.created_at',
+  'tags.tag_id.name',
+] as const;
+
+/** What is measured. The three levels are those of the shapes beside the hand-written server. */
+export const SHAPES: readonly GraphqlShape[] = [
+  {
+    name: 'three levels',
+    document: `query {
+      article(limit: 25) {
+        id title author_id { name } comments(limit: 5) { id author created_at } tags { tag_id { name } }
+      }
+    }`,
+    peer: `query {
+      article: allArticlesList(first: 25, orderBy: [PRIMARY_KEY_ASC]) {
+        id: rowId title author_id: authorByAuthorId { name }
+        comments: commentsByArticleIdList(first: 5, orderBy: [PRIMARY_KEY_ASC]) { id: rowId author created_at: createdAt }
+        tags: articleTagsByArticleIdList(first: 100, orderBy: [SORT_ASC, PRIMARY_KEY_ASC]) { tag_id: tagByTagId { name } }
+      }
+    }`,
+    path: `/items/article?limit=25&fields=${NESTED.join()}&deep[comments][_limit]=5`,
+    search: () => ({ query: { limit: 25, fields: NESTED, deep: { comments: { _limit: 5 } } } }),
+  },
+  {
+    name: 'list 25',
+    document: `query { article(limit: 25) { ${plain} } }`,
+    peer: `query { article: allArticlesList(first: 25, orderBy: [PRIMARY_KEY_ASC]) { ${plainOfPeer} } }`,
+    path: `/items/article?limit=25&fields=${PLAIN.join()}`,
+    search: () => ({ query: { limit: 25, fields: PLAIN } }),
+  },
+  {
+    name: 'by id',
+    table: 'article',
+    document: `query ($id: ID!) { article: article_by_id(id: $id) { ${plain} } }`,
+    peer: `query ($id: Int!) { article: articleByRowId(rowId: $id) { ${plainOfPeer} } }`,
+    path: `/items/article/:id?fields=${PLAIN.join()}`,
+    search: (id) => ({ keys: [id], query: { fields: PLAIN } }),
+  },
+  {
+    name: 'by variable',
+    table: 'author',
+    document: `query ($id: ID) {
+      article(limit: 25, filter: { author_id: { id: { _eq: $id } } }) { id title status views }
+    }`,
+    peer: `query ($id: Int!) {
+      article: allArticlesList(first: 25, orderBy: [PRIMARY_KEY_ASC], condition: { authorId: $id }) {
+        id: rowId title status views
+      }
+    }`,
+    path: '/items/article?limit=25&fields=id,title,status,views&filter[author_id][_eq]=:id',
+    search: (id) => ({
+      query: { limit: 25, fields: ['id', 'title', 'status', 'views'], filter: { author_id: { _eq: id } } },
+    }),
+  },
+];

@@ -1,0 +1,45 @@
+import type { FreshDatabase } from '../../test/support/database.ts';
+import { type Load, load } from './load.ts';
+import { cpuByProcess, processesOf } from './processes.ts';
+import type { Target } from './sides.ts';
+
+/** CPU in ms a request, of the server process and its database backends together. */
+export interface Figures {
+  readonly perSecond: number;
+  readonly cpu: number;
+  /** The part of it that the server process used. */
+  readonly serverCpu: number;
+}
+
+/** Puts load on a server and tells what it cost. Throws where a request failed. */
+export async function metered(
+  target: Target,
+  next: () => Buffer,
+  { connections, seconds }: { readonly connections: number; readonly seconds: number },
+  database: FreshDatabase,
+): Promise<Figures> {
+  const usage = async () => {
+    const { server, backends } = await processesOf(target.pid, target.application, database);
+    return { server, cpu: cpuByProcess([server, ...backends]) };
+  };
+  const before = await usage();
+  const { requests: made, failed, seconds: took }: Load = await load(target.url, next, connections, seconds);
+  const after = await usage();
+  if (failed > 0) throw new Error(`${failed} of ${made} requests failed`);
+  const used = (pid: number) => (after.cpu.get(pid) ?? 0) - (before.cpu.get(pid) ?? 0);
+  const cpu = [...after.cpu.keys()].reduce((sum, pid) => sum + used(pid), 0);
+  return { perSecond: made / took, cpu: cpu / made, serverCpu: used(after.server) / made };
+}
+
+/** Each figure's median. */
+export const medians = (figures: readonly Figures[]): Figures => ({
+  perSecond: median(figures.map((one) => one.perSecond)),
+  cpu: median(figures.map((one) => one.cpu)),
+  serverCpu: median(figures.map((one) => one.serverCpu)),
+});
+
+/** The middle one. */
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,34 @@
+import type { FreshDatabase } from '../../test/support/database.ts';
+import { type Spawned, spawnService } from '../../test/support/service.ts';
+
+/** Node's options that make it write a CPU profile into a folder as it ends. */
+export const profiling = (folder: string | undefined): readonly string[] =>
+  folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
+
+/** The service as it is measured, in a process of its own. `profile`: a folder for its CPU profile. */
+export async function spawnMeasured(database: FreshDatabase, profile?: string): Promise<Spawned> {
+  // The servers beside it write no log, so neither does the service but for warnings.
+  const service = await spawnService({
+    database,
+    env: {
+      LOG_LEVEL: 'warn',
+      ACCESS_TOKEN_TTL: '1d',
+      DB_POOL_MAX: '10',
+      DB_STATEMENT_TIMEOUT: '60s',
+      // A thousand rows of 1 KB.
+      MAX_PAYLOAD_SIZE: '10mb',
+      // With 32 connections on a few processors many a read is slow.
+      QUERY_SLOW_MS: '0',
+      ...(profile ? { NODE_OPTIONS: profiling(profile).join(' ') } : {}),
+    },
+  });
+  return {
+    ...service,
+    async stop() {
+      await service.stop();
+      // What it said at warn or above concerns whoever measures.
+      const log = service.output().trim();
+      if (log !== '') console.error(`\nthe service's log:\n${log.slice(0, 4000)}`);
+    },
+  };
+}

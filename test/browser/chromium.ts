@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+import packed from '../../package.json' with { type: 'json' };
+import { root } from '../support/sources.ts';
+
+/** Of what is unpacked: the browser, the libraries and the fonts that a bare machine lacks. Goes away with node_modules. */
+const place = join(root, 'node_modules/.chromium', packed.devDependencies['@sparticuz/chromium']);
+
+/** The package's own looks in other folders, and without any font the browser ends. */
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
+
+/** A Chromium without a window. It is a dependency, so nothing has to be installed; `CHROMIUM_PATH` names another one. */
+export async function openChromium(): Promise<Browser> {
+  const own = process.env.CHROMIUM_PATH;
+  if (own) return chromium.launch({ executablePath: own });
+  if (!existsSync(place)) await unpack();
+  return chromium.launch({
+    executablePath: join(place, 'chromium'),
+    args: ['--no-zygote'],
+    chromiumSandbox: false,
+    env: {
+      PATH: process.env.PATH,
+      HOME: place,
+      LD_LIBRARY_PATH: join(place, 'al2023/lib'),
+      FONTCONFIG_FILE: join(place, 'fonts.conf'),
+    },
+  });
+}
+
+/** The package unpacks itself into the folder for temporary files, and its libraries only where it believes to be at home. */
+async function unpack(): Promise<void> {
+  await mkdir(dirname(place), { recursive: true });
+  const folder = await mkdtemp(`${place}-`);
+  try {
+    const code = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+      cwd: root,
+      env: { TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const [status] = (await once(child, 'exit')) as [number | null];
+    if (status !== 0) throw new Error(`Chromium cannot be unpacked (${process.platform} ${process.arch})`);
+    await writeFile(join(folder, 'fonts.conf'), FONTS);
+    // Somebody else may have been faster; theirs is as good.
+    await rename(folder, place).catch((error) => {
+      if (!existsSync(place)) throw error;
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,202 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect } from 'chai';
+import { getIntrospectionQuery } from 'graphql';
+import { HOSTILE } from '../plugins/graphql/document-hostile.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { asAdmin, type Person, personWith } from './people.ts';
+
+const TABLES = `create table authors (id serial primary key, name text, born date);
+  create table posts (id serial primary key, title text not null, secret text, author int references authors);
+  insert into authors (name) values ('Ann');
+  insert into posts (title, secret, author) values ('first', 'hidden', 1)`;
+
+const ask = (service: InProcess, query: string, token: string | null = service.admin.token, path = '/graphql') =>
+  service.request('POST', path, { token, body: { query } });
+
+describe('graphql: limits', function () {
+  this.timeout(120_000);
+  let service: InProcess;
+  before(async () => {
+    // Larger than by default, so that what is refused is refused for what it is.
+    service = await startService({ env: { MAX_PAYLOAD_SIZE: '4mb' } });
+    await service.database.query(TABLES);
+  });
+  after(() => service?.stop());
+
+  it('hostile documents are refused or answered, and nobody waits for them long', async () => {
+    await ask(service, '{ posts { id } }');
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    const blocked: Record<string, number> = {};
+    for (const [what, query] of Object.entries(HOSTILE)) {
+      // The best of several, since a machine has other things to do.
+      for (let round = 0, best = Number.POSITIVE_INFINITY; round < 6 && best > 150; round++) {
+        delay.enable();
+        delay.reset();
+        const { status, body } = await ask(service, query + ' '.repeat(round));
+        delay.disable();
+        expect(status, `${what}: ${JSON.stringify(body).slice(0, 200)}`).to.be.oneOf([200, 400]);
+        expect(JSON.stringify(body).length, what).to.be.below(40_000);
+        best = Math.min(best, delay.max / 1e6);
+        blocked[what] = best;
+      }
+    }
+    // More than the document's own 50 ms, since the body is read and the answer is written too.
+    expect(Object.entries(blocked).filter(([, ms]) => ms > 150)).to.deep.equal([]);
+    expect((await ask(service, '{ posts { title } }')).body).to.deep.equal({ data: { posts: [{ title: 'first' }] } });
+  });
+
+  it('documents within them are answered whole', async () => {
+    const fifty = Array.from({ length: 50 }, (_, at) => `p${at}: posts { title }`).join(' ');
+    const { status, body } = await ask(service, `{ ${fifty} }`);
+    expect([status, Object.keys(body.data).length]).to.deep.equal([200, 50]);
+  });
+
+  it('what tools ask to know the schema is answered on both routes', async () => {
+    for (const path of ['/graphql', '/graphql/system']) {
+      const { status, body } = await ask(service, getIntrospectionQuery(), service.admin.token, path);
+      expect([status, body.errors], path).to.deep.equal([200, undefined]);
+      expect(body.data.__schema.queryType.name).to.equal('Query');
+    }
+  });
+
+  describe('who asks', () => {
+    let reader: Person;
+    let writer: Person;
+    before(async () => {
+      reader = await personWith(service, [
+        { collection: 'posts', action: 'read', fields: ['id', 'title', 'author'] },
+        { collection: 'authors', action: 'read', fields: ['id', 'name'] },
+      ]);
+      writer = await personWith(service, [
+        { collection: 'posts', action: 'read', fields: ['id', 'secret'] },
+        { collection: 'posts', action: 'create' },
+      ]);
+    });
+
+    const refusedTo = async (person: Person | null, query: string) => {
+      const { status, body } = await ask(service, query, person?.token ?? null);
+      expect([status, body.errors?.[0].extensions.code], query).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
+      return body.errors[0].message as string;
+    };
+
+    it('decides what there is to ask for, for the same text too', async () => {
+      const query = '{ posts { title author { name } } }';
+      const read = await ask(service, query, reader.token);
+      expect(read.body).to.deep.equal({ data: { posts: [{ title: 'first', author: { name: 'Ann' } }] } });
+      await refusedTo(writer, query);
+      await refusedTo(null, query);
+      const secrets = await ask(service, '{ posts { secret } }', writer.token);
+      expect(secrets.body).to.deep.equal({ data: { posts: [{ secret: 'hidden' }] } });
+      await refusedTo(reader, '{ posts { secret } }');
+    });
+
+    it('is told nothing of what is not there for him', async () => {
+      expect(await refusedTo(reader, '{ posts { secre } }')).not.to.contain('secret');
+      expect(await refusedTo(reader, '{ authors { bor } }')).not.to.contain('born');
+      expect(await refusedTo(null, '{ post { id } }')).not.to.contain('posts');
+      const both = await ask(service, '{ posts { secre } }', writer.token);
+      expect(both.body.errors[0].message).to.contain('Did you mean "secret"?');
+    });
+
+    it('may write where he may, and nowhere else', async () => {
+      const query = 'mutation { create_posts_item(data: { title: "by writer" }) { id secret } }';
+      const { body } = await ask(service, query, writer.token);
+      expect(body.data.create_posts_item).to.deep.include({ secret: null });
+      await refusedTo(reader, query);
+      await refusedTo(writer, 'mutation { delete_posts_items(ids: [1]) { ids } }');
+    });
+
+    it('has a new permission with the next request, and loses one as fast', async () => {
+      await refusedTo(reader, '{ authors { born } }');
+      const filter = `filter[role]=${reader.role}&filter[collection]=authors`;
+      const [{ id }] = await asAdmin(service, 'GET', `/permissions?fields=id&${filter}`);
+      await asAdmin(service, 'PATCH', `/permissions/${id}`, { fields: ['born'] });
+      const { body } = await ask(service, '{ authors { born } }', reader.token);
+      expect(body.data).to.deep.equal({ authors: [{ born: null }] });
+      await asAdmin(service, 'PATCH', `/permissions/${id}`, { fields: ['id', 'name'] });
+      await refusedTo(reader, '{ authors { born } }');
+    });
+  });
+
+  describe('what came after the start', () => {
+    it('is there at once: a table made through the service', async () => {
+      await ask(service, '{ posts { id } }');
+      const fields = [{ field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } }];
+      await asAdmin(service, 'POST', '/collections', { collection: 'made', schema: {}, fields });
+      expect((await ask(service, '{ made { id } }')).body).to.deep.equal({ data: { made: [] } });
+      await asAdmin(service, 'DELETE', '/collections/made');
+      expect((await ask(service, '{ made { id } }')).status).to.equal(400);
+    });
+
+    it('is there at once: tables and columns that others make in the database', async () => {
+      await ask(service, '{ posts { id } }');
+      await service.database.query('create table other (id serial primary key)');
+      expect((await ask(service, '{ other { id } }')).body).to.deep.equal({ data: { other: [] } });
+      await service.database.query('alter table other add column name text');
+      expect((await ask(service, '{ other { id name } }')).body).to.deep.equal({ data: { other: [] } });
+      await service.database.query('alter table other add column size int');
+      const query = 'query ($f: other_filter) { other(filter: $f) { id } }';
+      const variables = { f: { size: { _eq: 1 } } };
+      const { body } = await service.request('POST', '/graphql', {
+        token: service.admin.token,
+        body: { query, variables },
+      });
+      expect(body).to.deep.equal({ data: { other: [] } });
+    });
+  });
+});
+
+describe('graphql: limits that are set', function () {
+  this.timeout(60_000);
+  let service: InProcess;
+  before(async () => {
+    service = await startService({
+      env: {
+        GRAPHQL_QUERY_TOKEN_LIMIT: '100',
+        GRAPHQL_MAX_ALIASES: '1',
+        GRAPHQL_MAX_ROOT_FIELDS: '2',
+        GRAPHQL_SCHEMA_CACHE_CAPACITY: '1',
+        MAX_RELATIONAL_DEPTH: '2',
+        QUERY_MAX_NODES: '60',
+      },
+    });
+    await service.database.query(TABLES);
+    await asAdmin(service, 'POST', '/fields/authors', { field: 'posts', type: 'alias', meta: { special: ['o2m'] } });
+    await asAdmin(service, 'PATCH', '/relations/posts/author', { meta: { one_field: 'posts' } });
+  });
+  after(() => service?.stop());
+
+  for (const [query, code, message] of [
+    [`{ posts { ${'id '.repeat(100)} } }`, 'INVALID_PAYLOAD', 'more than 100 tokens'],
+    ['{ a: posts { id } b: posts { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'GRAPHQL_MAX_ALIASES'],
+    ['{ a: posts { id } posts { id } authors { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'GRAPHQL_MAX_ROOT_FIELDS'],
+    [
+      `{ posts ${'{ author { posts '.repeat(3)} { id } ${'} }'.repeat(3)} }`,
+      'GRAPHQL_VALIDATION_EXCEPTION',
+      'MAX_RELATIONAL_DEPTH',
+    ],
+    [
+      '{ posts { ...A ...A ...A ...A ...A } } fragment A on posts { ...B ...B ...B } fragment B on posts { id title secret }',
+      'GRAPHQL_VALIDATION_EXCEPTION',
+      'QUERY_MAX_NODES',
+    ],
+  ] as const)
+    it(`refuses with the name of the setting: ${message}`, async () => {
+      const { status, body } = await ask(service, query);
+      expect([status, body.errors[0].extensions.code, body.data]).to.deep.equal([400, code, undefined]);
+      expect(body.errors[0].message).to.contain(message);
+      expect(body.errors[0].extensions.graphqlErrors[0].message).to.equal(body.errors[0].message);
+    });
+
+  it('schemas that found no place in memory are made again', async () => {
+    const reader = await personWith(service, [{ collection: 'posts', action: 'read', fields: ['title'] }]);
+    for (let round = 0; round < 3; round++) {
+      expect((await ask(service, '{ posts { title } }', reader.token)).body.data).to.deep.equal({
+        posts: [{ title: 'first' }],
+      });
+      expect((await ask(service, '{ posts { title secret } }')).body.data).to.deep.equal({
+        posts: [{ title: 'first', secret: 'hidden' }],
+      });
+    }
+  });
+});

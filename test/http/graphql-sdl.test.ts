@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { buildSchema, printSchema } from 'graphql';
+import { type InProcess, startService } from '../support/service.ts';
+import { asAdmin, type Person, personWith } from './people.ts';
+
+const TABLES = `create table posts (id serial primary key, title text not null, secret text);
+  create table drafts (id serial primary key)`;
+
+describe('graphql: the schema as a file', function () {
+  this.timeout(60_000);
+  let service: InProcess;
+  let reader: Person;
+  before(async () => {
+    service = await startService();
+    await service.database.query(TABLES);
+    reader = await personWith(service, [{ collection: 'posts', action: 'read', fields: ['id', 'title'] }]);
+  });
+  after(() => service?.stop());
+
+  const sdl = (path: string, token: string | null = service.admin.token) => service.request('GET', path, { token });
+
+  it('is a download in the schema language, named for the project and the day', async () => {
+    const { status, headers, body } = await sdl('/server/specs/graphql');
+    expect(status).to.equal(200);
+    expect(headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+    expect(headers.get('content-disposition')).to.match(/^attachment; filename="Tenon_\d{4}-\d\d-\d\d\.graphql"$/);
+    expect(headers.get('vary')).to.contain('Authorization');
+    expect(printSchema(buildSchema(body))).to.equal(body);
+  });
+
+  it('is that of the collections of users, or with "system" that of the service', async () => {
+    const [without, items, system] = await Promise.all(
+      ['', '/items', '/system'].map((scope) => sdl(`/server/specs/graphql${scope}`)),
+    );
+    expect(items?.body).to.equal(without?.body);
+    expect(items?.body)
+      .to.match(/^ {2}posts\(/m)
+      .and.not.match(/^ {2}users\(/m);
+    expect(system?.body)
+      .to.match(/^ {2}users\(/m)
+      .and.not.match(/^ {2}posts\(/m);
+  });
+
+  it('is ROUTE_NOT_FOUND for any other scope', async () => {
+    for (const scope of ['other', 'ITEMS', '%20', 'items/more']) {
+      const { status, body } = await sdl(`/server/specs/graphql/${scope}`);
+      expect([status, body.errors[0].extensions.code], scope).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+    }
+  });
+
+  it('is the own one of whoever asks', async () => {
+    const { body } = await sdl('/server/specs/graphql', reader.token);
+    expect(body).to.contain('title: String!').and.not.contain('secret').and.not.contain('drafts');
+    expect(body).not.to.contain('create_posts_item');
+    const anybody = await sdl('/server/specs/graphql', null);
+    expect(anybody.body).to.contain('_empty').and.not.contain('posts');
+  });
+
+  it('has a table as soon as there is one', async () => {
+    await asAdmin(service, 'POST', '/collections', {
+      collection: 'later',
+      schema: {},
+      fields: [{ field: 'id', type: 'integer', schema: { is_primary_key: true } }],
+    });
+    expect((await sdl('/server/specs/graphql')).body).to.match(/^type later \{/m);
+  });
+
+  it('is a field of /graphql/system as well', async () => {
+    const query = '{ items: server_specs_graphql system: server_specs_graphql(scope: system) }';
+    const reply = await service.request('POST', '/graphql/system', { token: reader.token, body: { query } });
+    const [items, system] = await Promise.all(
+      ['items', 'system'].map((scope) => sdl(`/server/specs/graphql/${scope}`, reader.token)),
+    );
+    expect(reply.body).to.deep.equal({ data: { items: items?.body, system: system?.body } });
+  });
+});
+
+describe('graphql: introspection off', function () {
+  this.timeout(60_000);
+  let service: InProcess;
+  before(async () => {
+    service = await startService({ env: { GRAPHQL_INTROSPECTION: 'false' } });
+    await service.database.query(TABLES);
+  });
+  after(() => service?.stop());
+
+  const post = (path: string, query: string, variables?: object) =>
+    service.request('POST', path, { token: service.admin.token, body: { query, variables } });
+
+  it('the schema is told to nobody: not as a file, not as a field, not by questions', async () => {
+    for (const path of ['/server/specs/graphql', '/server/specs/graphql/items', '/server/specs/graphql/system']) {
+      const { status, body } = await service.request('GET', path, { token: service.admin.token });
+      expect([status, body.errors[0].extensions.code], path).to.deep.equal([403, 'FORBIDDEN']);
+    }
+    const field = await post('/graphql/system', '{ server_specs_graphql }');
+    expect([field.status, field.body.data, field.body.errors[0].extensions.code]).to.deep.equal([
+      200,
+      { server_specs_graphql: null },
+      'FORBIDDEN',
+    ]);
+    for (const query of ['{ __schema { queryType { name } } }', '{ __type(name: "posts") { name } }']) {
+      const { status, body } = await post('/graphql', query);
+      expect([status, body.errors[0].extensions.code], query).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
+    }
+  });
+
+  it('nothing is suggested, of fields or of variables', async () => {
+    const field = await post('/graphql', '{ posts { titel } }');
+    expect(field.body.errors[0].message).to.equal('Cannot query field "titel" on type "posts".');
+    const variable = await post('/graphql', 'query ($f: posts_filter) { posts(filter: $f) { id } }', {
+      f: { titel: {} },
+    });
+    expect(variable.status).to.equal(400);
+    expect(JSON.stringify(variable.body)).not.to.contain('Did you mean');
+  });
+
+  it('documents are answered, and what type something is', async () => {
+    const { body } = await post('/graphql', '{ __typename posts { __typename id } }');
+    expect(body).to.deep.equal({ data: { __typename: 'Query', posts: [] } });
+  });
+
+  it('a browser gets no page', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const { status, body } = await service.request('GET', '/graphql', { headers });
+    expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
+  });
+});

@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { loadData } from '../../scripts/bench/data.ts';
+import { SHAPES } from '../../scripts/bench/graphql/shapes.ts';
+import { prepareModel } from '../../scripts/bench/model.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { statementsDuring } from '../support/statements.ts';
+import { personWith } from './people.ts';
+
+const SCALE = 0.01;
+
+const TWO_ROOTS = `query ($country: String!) {
+  article(limit: 3, filter: { status: { _eq: "published" } }) { title author_id { name } tags { tag_id { name } } }
+  author(limit: 2, filter: { country: { _eq: $country } }) { name articles(limit: 2) { title comments(limit: 1) { author } } }
+}`;
+
+describe('GraphQL makes one statement for each root field, however deep it is', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  let editor: string;
+  before(async () => {
+    database = await freshDatabase('graphql_statements');
+    await loadData(database, SCALE);
+    service = await startService({ database });
+    editor = await prepareModel(service);
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  async function ask(token: string, query: string, variables: object = {}): Promise<Record<string, unknown>> {
+    const { status, body } = await service.request('POST', '/graphql', { token, body: { query, variables } });
+    expect(status, JSON.stringify(body).slice(0, 500)).to.equal(200);
+    expect(body).to.have.all.keys('data');
+    return body.data;
+  }
+
+  /** The statements of one request, once all that is remembered has been asked for. */
+  async function warm(request: (n: number) => Promise<unknown>): Promise<readonly string[]> {
+    for (let n = 0; n < 2; n++) await request(n);
+    const runs: (readonly string[])[] = [];
+    for (let n = 2; n < 5; n++) runs.push(await statementsDuring(() => request(n)));
+    // News from the database may have something remembered asked anew in between, which no second run has as well.
+    return runs.toSorted((a, b) => a.length - b.length)[0] ?? [];
+  }
+
+  for (const { name, document, table } of SHAPES) {
+    it(`${name}: one`, async () => {
+      const sent = await warm(async (n) => {
+        const { article } = await ask(service.admin.token, document, table ? { id: n + 1 } : {});
+        expect(article).not.to.be.empty;
+      });
+      expect(sent, sent.join('\n\n')).to.have.length(1);
+    });
+  }
+
+  it('three levels below each of two root fields: two', async () => {
+    const sent = await warm(async (n) => {
+      const data = await ask(service.admin.token, TWO_ROOTS, { country: n % 2 === 0 ? 'AT' : 'BE' });
+      expect(data.article).to.have.length(3);
+      expect(data.author).to.have.length(2);
+    });
+    expect(sent, sent.join('\n\n')).to.have.length(2);
+    expect(sent.map((text) => /\bfrom "(?:public"\.")?(article|author)"/.exec(text)?.[1])).to.have.members([
+      'article',
+      'author',
+    ]);
+  });
+
+  it('behind a row rule and a field list: one', async () => {
+    const sent = await warm(async () => {
+      const { article } = await ask(editor, 'query { article(limit: 4) { id title status } }');
+      expect(article).to.have.length(4);
+      for (const row of article as { status: string }[]) expect(row.status).to.equal('published');
+    });
+    expect(sent, sent.join('\n\n')).to.have.length(1);
+  });
+
+  it('the first request of a caller: at most three to know who asks and what that user may do, and the one of the root field', async () => {
+    const { token } = await personWith(service, [{ collection: 'tag', action: 'read', fields: ['id', 'name'] }]);
+    const sent = await statementsDuring(() => ask(token, 'query { tag(limit: 1) { id name } }'));
+    const [asked, ...remembered] = sent.toReversed();
+    expect(asked).to.contain('"tag"');
+    expect(
+      remembered.filter((text) => !text.includes('platform_')),
+      sent.join('\n\n'),
+    ).to.deep.equal([]);
+    expect(sent, sent.join('\n\n')).to.have.length.within(2, 4);
+  });
+
+  it('a document that was never seen before costs no statement of its own', async () => {
+    await ask(service.admin.token, 'query { tag(limit: 1) { id } }');
+    const runs: (readonly string[])[] = [];
+    for (const field of ['name', 'color', 'id name']) {
+      runs.push(await statementsDuring(() => ask(service.admin.token, `query { tag(limit: 2) { ${field} } }`)));
+    }
+    const fewest = runs.toSorted((a, b) => a.length - b.length)[0] ?? [];
+    expect(fewest, fewest.join('\n\n')).to.have.length(1);
+  });
+});

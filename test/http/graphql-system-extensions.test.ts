@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { bundle, packageOf, panel, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
+import { makePerson, makeRole, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const QUERY = '{ extensions { interfaces displays layouts modules } }';
+const app = (type: string) => ({ ...panel, type });
+const entry = (type: string, name: string) => ({ type, name, source: 'src/index.js' });
+const CODE = 'export default { id: "x" };';
+
+describe('graphql: extensions', function () {
+  this.timeout(60_000);
+  let place: Sketch;
+  let service: InProcess;
+  const ask = (token: string | null) => service.request('POST', '/graphql/system', { token, body: { query: QUERY } });
+
+  before(async () => {
+    place = await sketchFolder({
+      'service-extension-map/package.json': packageOf('service-extension-map', app('interface')),
+      'service-extension-map/dist/index.js': CODE,
+      'service-extension-chart/package.json': packageOf('service-extension-chart', app('interface')),
+      'service-extension-chart/dist/index.js': CODE,
+      'service-extension-pane/package.json': packageOf('service-extension-pane', panel),
+      'service-extension-pane/dist/index.js': CODE,
+      'service-extension-lost/package.json': packageOf('service-extension-lost', app('layout')),
+      'service-extension-many/package.json': packageOf('service-extension-many', {
+        ...bundle,
+        entries: [entry('module', 'shop'), entry('interface', 'bunch'), entry('hook', 'watch')],
+      }),
+      'service-extension-many/dist/app.js': 'export const interfaces = []; export const modules = [];',
+      'service-extension-many/dist/api.js':
+        'export default { hooks: [{ name: "watch", config: () => {} }], endpoints: [], operations: [] };',
+      'service-extension-half/package.json': packageOf('service-extension-half', {
+        ...bundle,
+        entries: [entry('module', 'gone'), entry('hook', 'stays')],
+      }),
+      'service-extension-half/dist/api.js':
+        'export default { hooks: [{ name: "stays", config: () => {} }], endpoints: [], operations: [] };',
+    });
+    service = await startService({ env: { ...QUICK_HASHES, EXTENSIONS_PATH: place.path } });
+  });
+  after(async () => {
+    await service?.stop();
+    await place?.remove();
+  });
+
+  it('are named by kind, parts of bundles too, but not those that failed', async () => {
+    const rows = (await service.request('GET', '/extensions', { token: service.admin.token })).body.data;
+    const states = rows.map((row: Record<string, string>) => [row.name, row.status]);
+    expect(states).to.deep.include.members([
+      ['service-extension-many', 'loaded'],
+      ['service-extension-half', 'partial'],
+      ['service-extension-lost', 'failed'],
+    ]);
+    expect((await ask(service.admin.token)).body).to.deep.equal({
+      data: {
+        extensions: {
+          interfaces: ['bunch', 'service-extension-chart', 'service-extension-map'],
+          displays: [],
+          layouts: [],
+          modules: ['shop'],
+        },
+      },
+    });
+  });
+
+  it('are for admins, as by REST', async () => {
+    const person = await makePerson(service, await makeRole(service, { app_access: true }));
+    for (const token of [person.token, null]) {
+      const { status, body } = await ask(token);
+      expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
+    }
+  });
+});

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { asAdmin } from './people.ts';
+import { PARTS } from './permissions/cases.ts';
+import { askByGraphql } from './permissions/graphql-cases.ts';
+import { BY_QUERY, DETAILED } from './permissions/graphql-payloads.ts';
+import { FOLLOW } from './permissions/graphql-reads.ts';
+import { INTROSPECTION, schemaFaults, type Told } from './permissions/graphql-schema.ts';
+import { Sight } from './permissions/graphql-sight.ts';
+import { A_WORLD, CASES, ONLY, runMatrix, SEED } from './permissions/matrix.ts';
+import { MODEL } from './permissions/model.ts';
+import { createWorld } from './permissions/world.ts';
+
+const VERBS = ['list', 'one', 'create', 'update', 'update each', 'delete'];
+const KINDS = [
+  ...VERBS,
+  ...PARTS.filter((part) => part !== '$FOLLOW'),
+  ...['to-one create', 'to-one update', 'to-one link', 'to-many create', 'to-many update'],
+  ...['deselect by nullify', 'deselect by delete'],
+];
+/** How many of the cases GraphQL cannot ask, with the seed that stands in the code. */
+const UNASKED: Readonly<Record<string, number>> = { [BY_QUERY]: 279, [DETAILED]: 127, [FOLLOW]: 42 };
+
+describe('every answer of GraphQL agrees with a plain evaluation of the permissions', () => {
+  it(`in ${ONLY === undefined ? `${CASES} generated cases` : `case ${ONLY}`}, seed ${SEED}`, async function () {
+    this.timeout(Math.max(240_000, CASES * 100));
+    const tally = await runMatrix(askByGraphql);
+    const unasked = [...tally.unasked.values()].reduce((sum, one) => sum + one, 0);
+    console.log(`      ${tally.cases - unasked} permission cases, ${tally.differences.length} differences`);
+    for (const [reason, count] of tally.unasked) console.log(`      ${count} not asked: ${reason}`);
+    expect(tally.differences, `\n${tally.differences.join('\n\n')}\n`).to.have.length(0);
+    expect(tally.cases).to.equal(ONLY === undefined ? CASES : 1);
+    expect([FOLLOW, BY_QUERY, DETAILED]).to.include.members([...tally.unasked.keys()]);
+    if (ONLY !== undefined || CASES < A_WORLD) return;
+    for (const kind of KINDS) expect(tally.kinds.get(kind)?.done, `${kind}: done`).to.be.greaterThan(2);
+    for (const verb of VERBS) expect(tally.kinds.get(verb)?.refused, `${verb}: refused`).to.be.greaterThan(20);
+    expect(tally.kinds.get('hidden')?.refused, 'names what is hidden').to.be.greaterThan(200);
+    if (process.env.PERMISSION_SEED === undefined && CASES === A_WORLD)
+      expect(Object.fromEntries(tally.unasked)).to.deep.equal(UNASKED);
+  });
+
+  it('and no schema tells of what its person may neither read nor write', async function () {
+    this.timeout(180_000);
+    const world = await createWorld(SEED);
+    try {
+      const all: { collection: string }[] = await asAdmin(world.service, 'GET', '/collections');
+      const tables = all.map(({ collection }) => collection);
+      let types = 0;
+      /** How many people would know too much if they had the first one's schema, the admin's. */
+      let curious = 0;
+      let whole: Told | undefined;
+      const faults: string[] = [];
+      for (const someone of world.people) {
+        await someone.enter?.();
+        const sight = new Sight(MODEL, world.rows, someone.eyes);
+        for (const path of ['/graphql', '/graphql/system']) {
+          const { token } = someone;
+          const reply = await world.service.request('POST', path, { token, body: { query: INTROSPECTION } });
+          const told: Told = reply.body.data.__schema;
+          types += told.types.length;
+          whole ??= told;
+          if (path === '/graphql' && schemaFaults(whole, someone, sight, tables).length > 0) curious++;
+          for (const fault of schemaFaults(told, someone, sight, tables))
+            faults.push(`${someone.about} ${path}: ${fault}`);
+        }
+      }
+      expect(faults, faults.join('\n')).to.deep.equal([]);
+      expect(types).to.be.greaterThan(2_000);
+      expect(curious).to.equal(world.people.length - 1);
+    } finally {
+      await world.stop();
+    }
+  });
+});

@@ -1,0 +1,137 @@
+import { APP_MINIMUM } from '../../../plugins/access/contract.ts';
+import type { Sight } from './graphql-sight.ts';
+import { MODEL, NAMES, tableOf } from './model.ts';
+import type { Model } from './shapes.ts';
+import type { Someone } from './world.ts';
+
+/** A schema as introspection tells it. */
+export interface Told {
+  readonly types: readonly ToldType[];
+}
+
+interface ToldType {
+  readonly name: string;
+  readonly kind: string;
+  readonly fields: readonly { readonly name: string }[] | null;
+  readonly inputFields: readonly { readonly name: string }[] | null;
+  readonly possibleTypes: readonly { readonly name: string }[] | null;
+}
+
+export const INTROSPECTION = `{ __schema { types {
+  name kind possibleTypes { name }
+  fields(includeDeprecated: true) { name } inputFields(includeDeprecated: true) { name }
+} } }`;
+
+type Action = 'read' | 'create' | 'update' | 'delete';
+type Use = 'shown' | 'compared' | 'created' | 'updated' | 'nested';
+
+const TYPES: readonly (readonly [Use, (table: string) => string])[] = [
+  ['shown', (table) => table],
+  ['shown', (table) => `${table}_aggregated_count`],
+  ['shown', (table) => `${table}_aggregated_fields`],
+  ['compared', (table) => `${table}_filter`],
+  ['compared', (table) => `${table}_quantifier_filter`],
+  ['created', (table) => `create_${table}_input`],
+  ['updated', (table) => `update_${table}_input`],
+  ['nested', (table) => `nested_${table}_input`],
+];
+const WORDS = ['_and', '_or', '_some', '_none'];
+
+/** What a person's schema shows of collections although that person may do nothing with it, or does not show although it may be read. */
+export function schemaFaults(told: Told, someone: Someone, sight: Sight, tables: readonly string[]): readonly string[] {
+  const types = new Map(told.types.map((type) => [type.name, type]));
+  const faults: string[] = [];
+  for (const table of tables) {
+    for (const [use, called] of TYPES) {
+      const type = types.get(called(table));
+      if (!type) continue;
+      const names = [...(type.fields ?? []), ...(type.inputFields ?? [])].map(({ name }) => name);
+      for (const name of names) {
+        if (
+          WORDS.includes(name) ||
+          (use === 'compared' && name.includes('__') && names.includes(name.split('__')[0] as string))
+        )
+          continue;
+        if (!mayKnow(use, table, name.replace(/_func$/, ''), someone, sight)) faults.push(`${type.name}.${name}`);
+      }
+    }
+  }
+  for (const { name, kind, possibleTypes } of told.types) {
+    if (kind !== 'UNION') continue;
+    for (const one of possibleTypes ?? [])
+      if (!granted(one.name, 'read', someone, sight).some(() => true)) faults.push(`${name} of ${one.name}`);
+  }
+  return [...faults, ...missing(types, sight), ...roots(types, someone, sight, tables)];
+}
+
+function mayKnow(use: Use, table: string, field: string, someone: Someone, sight: Sight): boolean {
+  const sensitive = MODEL[modelName(table)]?.sensitive ?? [];
+  const listed = (action: Action): boolean =>
+    granted(table, action, someone, sight).some(
+      (fields) => fields.includes(field) || (fields.includes('*') && !sensitive.includes(field)),
+    );
+  /** The key says which row is meant. */
+  const isKeyOf = (action: Action) => field === 'id' && granted(table, action, someone, sight).length > 0;
+  switch (use) {
+    case 'shown':
+    case 'compared':
+      return listed('read');
+    case 'created':
+      return listed('create');
+    case 'updated':
+      return listed('update') || isKeyOf('update');
+    case 'nested':
+      return (['create', 'update'] as const).some((action) => listed(action) || isKeyOf(action));
+  }
+}
+
+/** The field lists of somebody's permissions: those of the model, and beside them what app access has of other collections. */
+function granted(table: string, action: Action, someone: Someone, sight: Sight): readonly (readonly string[])[] {
+  if (someone.eyes.admin) return [['*', ...ALL_SENSITIVE]];
+  const name = modelName(table);
+  const stored = NAMES.includes(name) ? sight.of(name, action).map(({ fields }) => fields) : [];
+  const hasApp = someone.about.includes('app access');
+  const minimal = APP_MINIMUM.filter((one) => hasApp && one.collection === table && one.action === action);
+  return [...stored, ...minimal.map(({ fields }) => fields)];
+}
+
+const ALL_SENSITIVE = Object.values(MODEL).flatMap(({ sensitive = [] }) => sensitive);
+const modelName = (table: string): string => NAMES.find((name) => tableOf(name) === table) ?? table;
+
+/** Everything that may be read can be asked for. */
+function missing(types: ReadonlyMap<string, ToldType>, sight: Sight): readonly string[] {
+  return NAMES.filter((name) => sight.opens(name) && types.has(tableOf(name))).flatMap((name) => {
+    const { manys } = MODEL[name] as Model[string];
+    const shown = new Set(types.get(tableOf(name))?.fields?.map((one) => one.name));
+    const wanted = sight.all(name).filter((field) => sight.readable(name, field));
+    const lost = wanted.filter((field) => !shown.has(field) && !(manys[field] && !sight.opens(manys[field].to)));
+    return lost.map((field) => `no ${name}.${field}`);
+  });
+}
+
+const VERBS: readonly (readonly [Action, RegExp])[] = [
+  ['create', /^create_(.+)_items?$/],
+  ['update', /^update_(.+)_(?:items?|batch)$/],
+  ['delete', /^delete_(.+)_items?$/],
+  ['read', /^(.+?)(?:_by_id|_aggregated)?$/],
+];
+
+/** Root fields of collections that may not be read, or not written in that way. */
+function roots(
+  types: ReadonlyMap<string, ToldType>,
+  someone: Someone,
+  sight: Sight,
+  tables: readonly string[],
+): readonly string[] {
+  const known = new Map(
+    tables.flatMap((table) => [[table, table] as const, [table.replace(/^platform_/, ''), table] as const]),
+  );
+  const names = ['Query', 'Mutation'].flatMap((root) => types.get(root)?.fields?.map(({ name }) => name) ?? []);
+  return names.filter((name) => {
+    const [action, found] = VERBS.flatMap(([verb, pattern]): [Action, string][] => {
+      const table = known.get(pattern.exec(name)?.[1] ?? '');
+      return table ? [[verb, table]] : [];
+    })[0] ?? ['read', undefined];
+    return found !== undefined && granted(found, action, someone, sight).length === 0;
+  });
+}

@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Caller, Host } from '#kernel';
+import { type Items, items } from '../../plugins/items/contract.ts';
+import { floors } from '../../plugins/preset.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { withPlugins } from '../support/plugin.ts';
+import { type Reply, sender } from '../support/send.ts';
+
+export interface Asking {
+  readonly items: Items;
+  readonly database: FreshDatabase;
+  readonly admin: Caller;
+  /** Sends as the first admin. */
+  send(method: string, path: string, body?: unknown): Promise<Reply>;
+  /** A caller whose role has these read permissions: fields and rule by collection. */
+  callerWith(grants: Readonly<Record<string, readonly [fields: readonly string[], rule?: object]>>): Promise<Caller>;
+}
+
+const EVENTS = ['post', 'hero'].flatMap((name) => [`${name}.items.read`, `${name}.items.query`]);
+
+/** The whole product on tables of its own, beside a plugin that asks the service `items` and may listen. */
+export async function asking(
+  sql: string,
+  work: (asking: Asking) => Promise<void>,
+  // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
+  listen: (host: Host<any>) => void = () => {},
+): Promise<void> {
+  const database = await freshDatabase('select');
+  const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
+  const environment = {
+    DB_CONNECTION_STRING: database.url,
+    DATA_PATH: data,
+    EXTENSIONS_PATH: join(data, 'extensions'),
+    LOG_STYLE: 'raw',
+    SECRET: 'a secret that only tests know, long enough',
+    ADMIN_EMAIL: 'admin@example.com',
+    ADMIN_PASSWORD: 'correct horse battery',
+  };
+  let service: Items | undefined;
+  try {
+    await database.query(sql);
+    await withPlugins(
+      [
+        {
+          name: 'asker',
+          manifest: { uses: { items: '^1.0.0' }, capabilities: { events: { filter: EVENTS, action: EVENTS } } },
+          // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
+          register(host: Host<any>) {
+            service = host.use({ items }).items;
+            listen(host);
+          },
+        },
+      ],
+      async ({ kernel }) => {
+        await kernel.migrate();
+        await kernel.start();
+        const { port } = await kernel.listen();
+        const request = sender(`http://127.0.0.1:${port}`);
+        const login = await request('POST', '/auth/login', {
+          body: { email: environment.ADMIN_EMAIL, password: environment.ADMIN_PASSWORD },
+        });
+        const { access_token: token } = login.body.data;
+        const send: Asking['send'] = async (method, path, body) => {
+          const reply = await request(method, path, { token, body });
+          if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+          return reply;
+        };
+        await work({
+          items: service as Items,
+          database,
+          admin: { user: null, role: null, admin: true, app: true },
+          send,
+          async callerWith(grants) {
+            const role = (await send('POST', '/roles', { name: 'reader', app_access: false })).body.data.id;
+            for (const [collection, [fields, permissions = null]] of Object.entries(grants))
+              await send('POST', '/permissions', { collection, action: 'read', fields, permissions, role });
+            return { user: null, role, admin: false, app: false };
+          },
+        });
+      },
+      { environment, product: floors.flatMap(({ plugins }) => plugins) },
+    );
+  } finally {
+    await rm(data, { recursive: true, force: true });
+    await database.drop();
+  }
+}

@@ -1,0 +1,377 @@
+import { expect } from 'chai';
+import type { Host } from '#kernel';
+import type { GroupSelection, ReadText, Selected, Selection } from '../../plugins/query/contract.ts';
+import { type Asking, asking } from './select-ground.ts';
+
+type Row = Record<string, unknown>;
+
+const SQL = `
+  create table author (id serial primary key, name text);
+  create table post (
+    id serial primary key, title text, price numeric, at timestamptz, meta jsonb, author int references author,
+    kind text, item text
+  );
+  create table hero (id serial primary key, title text);
+  create table remark (id serial primary key, body text, post int references post);
+  insert into author (name) values ('Ann'), ('Bob');
+  insert into hero (title) values ('Big');
+  insert into post (title, price, at, meta, author, kind, item) values
+    ('One', 12345678901234567890.5, '2024-02-03Z', '{"a":[1,2]}', 1, 'hero', '1'), ('Two', 'NaN', null, null, null, 'author', '2');
+  insert into remark (body, post) values ('x', 1), ('y', 1), ('z', 2);
+`;
+
+const column = (field: string, key = field): Selected => ({ kind: 'column', key, field });
+const fn = (field: string, name: string, key = name, path?: string): Selected => ({
+  kind: 'column',
+  key,
+  field,
+  fn: { name, ...(path === undefined ? {} : { path }) },
+});
+const related = (field: string, shown: readonly Selected[], terms: Selection['terms'] = {}, key = field): Selected => ({
+  kind: 'related',
+  key,
+  field,
+  selection: { terms, shown },
+});
+const typename = (value: string): Selected => ({ kind: 'constant', key: '__typename', value });
+
+const EVERYTHING: Selection = {
+  terms: { sort: ['id'] },
+  shown: [
+    typename('post'),
+    { kind: 'column', key: 'id', field: 'id', as: 'text' },
+    column('id', 'number'),
+    column('title', 'called'),
+    { kind: 'column', key: 'price', field: 'price', as: 'number' },
+    { kind: 'object', key: 'at_func', shown: [fn('at', 'year', 'y'), fn('at', 'month'), typename('f')] },
+    { kind: 'object', key: 'meta_func', shown: [fn('meta', 'json', 'first', 'a[0]'), fn('meta', 'json', 'all', 'a')] },
+    related('author', [column('name', 'n')], {}, 'by'),
+    { kind: 'column', key: 'key', field: 'author', as: 'text' },
+    related('remarks', [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, typename('remark')], {}, 'all'),
+    related('remarks', [column('body', 'b')], {}, 'bodies'),
+    related('remarks', [column('body')], { sort: ['-id'], limit: 1 }, 'last'),
+    {
+      kind: 'any',
+      key: 'it',
+      field: 'item',
+      of: {
+        hero: { shown: [typename('hero'), column('title', 't')] },
+        author: { shown: [column('name')] },
+      },
+    },
+  ],
+};
+
+const GROUPS: GroupSelection = {
+  terms: { groupBy: ['author', 'year(at)'], sort: ['author'] },
+  groups: [
+    { kind: 'groups', key: 'g' },
+    { kind: 'count', key: 'n' },
+    { kind: 'constant', key: '__typename', value: 'post_aggregated' },
+    {
+      kind: 'aggregate',
+      key: 'most',
+      name: 'max',
+      of: [
+        { kind: 'field', key: 'p', field: 'price' },
+        { kind: 'constant', key: '__typename', value: 'f' },
+        { kind: 'field', key: 'q', field: 'price' },
+        { kind: 'field', key: 't', field: 'title' },
+      ],
+    },
+    { kind: 'aggregate', key: 'count', name: 'count', of: [{ kind: 'field', key: 'id', field: 'id' }] },
+  ],
+};
+
+describe('listeners of reads, where a selection is read', () => {
+  async function listening(listen: (host: Host) => void, work: (asked: Asking) => Promise<void>): Promise<void> {
+    await asking(
+      SQL,
+      async (asked) => {
+        const alias = (collection: string, field: string) =>
+          asked.send('POST', `/fields/${collection}`, { field, type: 'alias', meta: { special: ['o2m'] } });
+        await alias('post', 'remarks');
+        await asked.send('PATCH', '/relations/remark/post', { meta: { one_field: 'remarks' } });
+        await asked.send('POST', '/relations', {
+          collection: 'post',
+          field: 'item',
+          related_collection: null,
+          meta: { one_collection_field: 'kind', one_allowed_collections: ['hero', 'author'] },
+        });
+        await work(asked);
+      },
+      listen,
+    );
+  }
+  const select = async ({ items, admin }: Asking, selection: Selection | GroupSelection, rest: object = {}) =>
+    ((await items.select(admin, 'post', { selection: () => selection, ...rest })) as ReadText).data as string;
+
+  it('change nothing of the answer by being there', async () => {
+    const alone: string[] = [];
+    await listening(
+      () => {},
+      async (asked) => {
+        for (const one of [EVERYTHING, GROUPS]) alone.push(await select(asked, one));
+        expect(alone[0]).to.equal(
+          '[{"__typename":"post","id":"1","number":1,"called":"One","price":12345678901234567890.5,' +
+            '"at_func":{"y":2024,"month":2,"__typename":"f"},"meta_func":{"first":1,"all":[1, 2]},"by":{"n":"Ann"},"key":"1",' +
+            '"all":[{"id":"1","__typename":"remark"}, {"id":"2","__typename":"remark"}],"bodies":[{"b":"x"}, {"b":"y"}],' +
+            '"last":[{"body":"y"}],"it":{"__typename":"hero","t":"Big"}},' +
+            '{"__typename":"post","id":"2","number":2,"called":"Two","price":null,' +
+            '"at_func":{"y":null,"month":null,"__typename":"f"},"meta_func":{"first":null,"all":null},"by":null,"key":null,' +
+            '"all":[{"id":"3","__typename":"remark"}],"bodies":[{"b":"z"}],"last":[{"body":"z"}],"it":{"name":"Bob"}}]',
+        );
+        expect(alone[1]).to.equal(
+          '[{"g":{"author":1,"at_year":2024},"n":1,"__typename":"post_aggregated",' +
+            '"most":{"p":12345678901234567890.5,"__typename":"f","q":12345678901234567890.5,"t":"One"},"count":{"id":1}},' +
+            '{"g":{"author":null,"at_year":null},"n":1,"__typename":"post_aggregated",' +
+            '"most":{"p":null,"__typename":"f","q":null,"t":"Two"},"count":{"id":1}}]',
+        );
+      },
+    );
+    let told: unknown;
+    await listening(
+      (host) => {
+        host.events.onFilter('post.items.read', (rows, { query }) => {
+          told = [structuredClone(rows), query];
+        });
+      },
+      async (asked) => {
+        const blanks = (text: string | undefined) => text?.replaceAll(', ', ',');
+        // The second time from memory.
+        for (let n = 0; n < 2; n++) expect(await select(asked, EVERYTHING, { text: 'all' })).to.equal(blanks(alone[0]));
+        const [rows, query] = told as [Row[], Row];
+        expect(rows[0]).to.deep.equal({
+          id: 1,
+          title: 'One',
+          price: '12345678901234567890.5',
+          at_year: 2024,
+          at_month: 2,
+          meta_a_0_json: 1,
+          meta_a_json: [1, 2],
+          author: { name: 'Ann' },
+          author_2: 1,
+          remarks: [
+            { id: 1, body: 'x' },
+            { id: 2, body: 'y' },
+          ],
+          remarks_2: [{ body: 'y' }],
+          item: { $collection: 'hero', title: 'Big' },
+        });
+        expect(query).to.deep.equal({
+          fields: [
+            'id',
+            'title',
+            'price',
+            'year(at)',
+            'month(at)',
+            'json(meta, a[0])',
+            'json(meta, a)',
+            'author.name',
+            'author_2',
+            'remarks.id',
+            'remarks.body',
+            'remarks_2.body',
+            'item:hero.title',
+            'item:author.name',
+          ],
+          alias: { author_2: 'author', remarks_2: 'remarks' },
+          deep: { remarks_2: { _sort: ['-id'], _limit: 1 } },
+          sort: ['id'],
+        });
+        expect(await select(asked, GROUPS)).to.equal(alone[1]);
+        expect((told as [Row[], Row])[0][0]).to.deep.equal({
+          author: 1,
+          at_year: 2024,
+          countAll: 1,
+          max: { price: '12345678901234567890.5', title: 'One' },
+          count: { id: 1 },
+        });
+      },
+    );
+  });
+
+  it('mask a field, whatever a document calls it', () =>
+    listening(
+      (host) => {
+        host.events.onFilter('post.items.read', (rows) =>
+          (rows as Row[]).map(({ title, ...row }) => ({
+            ...row,
+            title: title === undefined ? undefined : '***',
+            remarks: (row.remarks as Row[] | undefined)?.map((one) => ({ ...one, body: null })),
+            seen: true,
+          })),
+        );
+      },
+      async (asked) => {
+        const selection: Selection = {
+          shown: [
+            column('title', 'a'),
+            { kind: 'object', key: 'o', shown: [column('title', 'b')] },
+            related('remarks', [column('body', 'id')], {}, 'c'),
+          ],
+        };
+        expect(await select(asked, selection, { key: 1 })).to.equal(
+          '{"a":"***","o":{"b":"***"},"c":[{"id":null},{"id":null}]}',
+        );
+        expect(await select(asked, { shown: [column('id', 'title')], terms: { limit: 1 } })).to.equal('[{"title":1}]');
+      },
+    ));
+
+  it('know what a document asks for several times by its name, and nothing else by that name', async () => {
+    let told: unknown;
+    await listening(
+      (host) => {
+        host.events.onFilter('post.items.read', (rows, { query }) => {
+          told = [structuredClone((rows as Row[])[0]), (query as Row).fields];
+        });
+      },
+      async (asked) => {
+        await asked.send('POST', '/fields/post', { field: 'remarks_2', type: 'string' });
+        await asked.send('POST', '/fields/post', { field: 'at_year', type: 'string' });
+        const item = (key: string, of: Readonly<Record<string, Selection>>): Selected => ({
+          kind: 'any',
+          key,
+          field: 'item',
+          of,
+        });
+        const selection: Selection = {
+          shown: [
+            related('remarks', [column('id')], { limit: 1, sort: ['id'] }, 'a'),
+            { kind: 'related', key: 'b', field: 'remarks', selection: { shown: [column('id')] } },
+            related('remarks', [column('body')], { sort: ['id'], limit: 1 }, 'c'),
+            related('remarks', [column('body')], {}, 'd'),
+            fn('at', 'year', 'e'),
+            column('remarks_2', 'f'),
+            column('at_year', 'g'),
+            item('h', { hero: { shown: [column('id')] } }),
+            item('i', { author: { shown: [column('id')] } }),
+            item('j', { hero: { shown: [column('title')] }, author: { shown: [] } }),
+          ],
+        };
+        expect(await select(asked, selection, { key: 1 })).to.equal(
+          '{"a":[{"id":1}],"b":[{"id":1},{"id":2}],"c":[{"body":"x"}],"d":[{"body":"x"},{"body":"y"}],"e":2024,"f":null,' +
+            '"g":null,"h":{"id":1},"i":null,"j":{"title":"Big"}}',
+        );
+        const [row, fields] = told as [Row, unknown];
+        expect(row).to.deep.equal({
+          remarks: [{ id: 1, body: 'x' }],
+          remarks_3: [
+            { id: 1, body: 'x' },
+            { id: 2, body: 'y' },
+          ],
+          at_year_2: 2024,
+          remarks_2: null,
+          at_year: null,
+          item: { $collection: 'hero', id: 1, title: 'Big' },
+        });
+        expect(fields).to.deep.equal([
+          'remarks.id',
+          'remarks.body',
+          'remarks_3.id',
+          'remarks_3.body',
+          'at_year_2',
+          'remarks_2',
+          'at_year',
+          'item:hero.id',
+          'item:hero.title',
+          'item:author.id',
+        ]);
+      },
+    );
+  });
+
+  it('are told by actions as well, of rows and query in the form of REST', async () => {
+    const heard: unknown[] = [];
+    await listening(
+      (host) => {
+        host.events.onAction('post.items.read', ({ payload, query, collection }) => {
+          heard.push({ payload, query, collection });
+        });
+      },
+      async (asked) => {
+        expect(
+          await select(asked, { shown: [column('title', 'x')], terms: { limit: 1, filter: { id: { _eq: 2 } } } }),
+        ).to.equal('[{"x":"Two"}]');
+        expect(heard).to.deep.equal([
+          {
+            payload: [{ title: 'Two' }],
+            query: { fields: ['title'], limit: 1, filter: { id: { _eq: 2 } } },
+            collection: 'post',
+          },
+        ]);
+      },
+    );
+  });
+
+  it('may change the conditions of a query, and take fields out of it', async () => {
+    const heard: unknown[] = [];
+    await listening(
+      (host) => {
+        host.events.onFilter('post.items.query', (payload) => {
+          const query = payload as Row;
+          heard.push(structuredClone(query));
+          const fields = (query.fields as string[] | undefined)?.filter((one) => !/price|remarks/.test(one));
+          return { ...query, ...(fields ? { fields } : {}), filter: { id: { _eq: 2 } } };
+        });
+      },
+      async (asked) => {
+        const shown: Selected[] = [
+          typename('post'),
+          column('title'),
+          column('price', 'cost'),
+          { kind: 'object', key: 'f', shown: [fn('remarks', 'count'), fn('at', 'year')] },
+          related('author', [column('name')]),
+          related('remarks', [column('id')]),
+        ];
+        expect(await select(asked, { shown, terms: { sort: ['-id'] } }, { text: 'q' })).to.equal(
+          '[{"__typename":"post","title":"Two","cost":null,"f":{"count":null,"year":null},"author":null,"remarks":null}]',
+        );
+        expect(heard).to.deep.equal([
+          { fields: ['title', 'price', 'count(remarks)', 'year(at)', 'author.name', 'remarks.id'], sort: ['-id'] },
+        ]);
+        expect(await select(asked, GROUPS)).to.include('[{"g":{"author":null,"at_year":null},"n":1');
+        expect(heard[1]).to.deep.equal({
+          aggregate: { countAll: ['*'], max: ['price', 'title'], count: ['id'] },
+          groupBy: ['author', 'year(at)'],
+          sort: ['author'],
+        });
+      },
+    );
+  });
+
+  it('may do both', () =>
+    listening(
+      (host) => {
+        host.events.onFilter('post.items.query', (query) => ({ ...(query as Row), fields: 'id, title', limit: 1 }));
+        host.events.onFilter('post.items.read', (rows) =>
+          (rows as Row[]).map((row) => ({ ...row, title: Object.keys(row).join() })),
+        );
+      },
+      async (asked) => {
+        expect(await select(asked, { shown: [column('title', 't'), column('price'), column('id')] })).to.equal(
+          '[{"t":"title,id","price":null,"id":1}]',
+        );
+      },
+    ));
+
+  it('hear of a singleton without a row no more than in REST', () =>
+    listening(
+      (host) => {
+        host.events.onFilter('hero.items.read', () => {
+          throw new Error('there are no rows');
+        });
+      },
+      async (asked) => {
+        await asked.database.query('delete from hero');
+        await asked.send('PATCH', '/collections/hero', { meta: { singleton: true } });
+        const shown: Selected[] = [
+          typename('hero'),
+          { kind: 'column', key: 'id', field: 'id', as: 'text' },
+          column('title', 'x'),
+        ];
+        const { data } = (await asked.items.select(asked.admin, 'hero', { selection: () => ({ shown }) })) as ReadText;
+        expect(data).to.equal('{"__typename":"hero","id":null,"x":null}');
+      },
+    ));
+});

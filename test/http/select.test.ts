@@ -1,0 +1,191 @@
+import { expect } from 'chai';
+import type { Caller } from '#kernel';
+import type { Selecting } from '../../plugins/items/contract.ts';
+import type { ReadText, Selected, Selection, Stream } from '../../plugins/query/contract.ts';
+import { statementsDuring } from '../support/statements.ts';
+import { type Asking, asking } from './select-ground.ts';
+
+const SQL = `
+  create table author (id serial primary key, name text);
+  create table post (id serial primary key, title text, price numeric, author int references author);
+  create table settings (
+    id serial primary key, title text default 'none', size int default 5, big bigint default 7, price numeric default 1.5,
+    made timestamptz default now(), owner int references author
+  );
+  insert into author (name) values ('Ann'), ('Bob');
+  insert into post (title, price, author) select 'post ' || n, n, 1 + n % 2 from generate_series(1, 3) n;
+`;
+
+const column = (field: string, key = field): Selected => ({ kind: 'column', key, field });
+const typename = (value: string): Selected => ({ kind: 'constant', key: '__typename', value });
+const POST: Selection = { shown: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, column('title', 'called')] };
+
+describe('the verb select', () => {
+  let asked: Asking;
+  let done = () => {};
+  let over: Promise<void>;
+  before(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        over = asking(SQL, async (one) => {
+          asked = one;
+          resolve();
+          await new Promise<void>((end) => {
+            done = end;
+          });
+        });
+        over.catch(reject);
+      }),
+  );
+  after(async () => {
+    done();
+    await over;
+  });
+
+  const text = async (answer: Promise<ReadText | Stream>): Promise<string> => {
+    const found = await answer;
+    if (!('batches' in found)) return found.data as string;
+    const rows: string[] = [];
+    for await (const batch of found.batches) rows.push(...batch);
+    return `[${rows.join(',')}]`;
+  };
+  const select = (
+    collection: string,
+    selection: Selection,
+    rest: Partial<Selecting> = {},
+    caller: Caller = asked.admin,
+  ) => text(asked.items.select(caller, collection, { selection: () => selection, ...rest }));
+  const codeOf = (answer: Promise<unknown>) =>
+    answer.then(
+      () => undefined,
+      (error) => error.code,
+    );
+
+  it('answers lists, rows by key and rows by keys in exactly the form asked for', async () => {
+    expect(await select('post', { ...POST, terms: { limit: 1 } })).to.equal('[{"id":"1","called":"post 1"}]');
+    expect(await select('post', POST, { key: '2' })).to.equal('{"id":"2","called":"post 2"}');
+    expect(await select('post', POST, { keys: ['3', 1] })).to.equal(
+      '[{"id":"3","called":"post 3"},{"id":"1","called":"post 1"}]',
+    );
+    expect(await select('post', { groups: [{ kind: 'count', key: 'n' }] } as never)).to.equal('[{"n":3}]');
+  });
+
+  it('refuses a key without a row, one of the wrong type, and what may not be read', async () => {
+    const caller = await asked.callerWith({ post: [['id'], { id: { _gt: 1 } }] });
+    const ids: Selection = { shown: [column('id')] };
+    expect(await codeOf(select('post', POST, { key: 99 }))).to.equal('FORBIDDEN');
+    expect(await codeOf(select('post', POST, { key: 'x' }))).to.equal('FORBIDDEN');
+    expect(await codeOf(select('post', ids, { key: 1 }, caller))).to.equal('FORBIDDEN');
+    expect(await select('post', ids, { key: 2 }, caller)).to.equal('{"id":2}');
+    expect(await codeOf(select('post', POST, {}, caller))).to.equal('FORBIDDEN');
+    expect(await codeOf(select('author', ids, {}, caller))).to.equal('FORBIDDEN');
+    expect(await codeOf(select('nothing', ids))).to.equal('FORBIDDEN');
+  });
+
+  it('is one statement, and asks for the selection of a remembered text once', async () => {
+    let made = 0;
+    const selection = () => {
+      made++;
+      return POST;
+    };
+    const ask = (key: number) => text(asked.items.select(asked.admin, 'post', { selection, text: 'by id', key }));
+    expect(await ask(1)).to.equal('{"id":"1","called":"post 1"}');
+    const runs: (readonly string[])[] = [];
+    for (const key of [2, 3, 1]) runs.push(await statementsDuring(() => ask(key)));
+    expect(made).to.equal(1);
+    for (const texts of runs) expect(texts.filter((one) => one.includes('"post"'))).to.have.length(1);
+    expect(Math.min(...runs.map(({ length }) => length))).to.equal(1);
+    expect(await ask(2)).to.equal('{"id":"2","called":"post 2"}');
+  });
+
+  it('does not take the same text for the same of another collection, of a list, or of a query', async () => {
+    const id: Selection = { shown: [column('id')], terms: { limit: 1 } };
+    const named = (name: string) => ({ shown: [column('id', name)], terms: { limit: 1 } });
+    expect(await select('post', id, { text: 't' })).to.equal('[{"id":1}]');
+    expect(await select('author', named('a'), { text: 't' })).to.equal('[{"a":1}]');
+    expect(await select('post', named('k'), { text: 't', key: 1 })).to.equal('{"k":1}');
+    expect(await select('post', named('other'), { text: 't', inParts: 'long' })).to.equal('[{"other":1}]');
+    const query = { fields: ['id', 'title'], limit: 1 };
+    expect((await asked.items.readMany(asked.admin, 'post', query)).data).to.equal('[{"id":1,"title":"post 1"}]');
+    expect(await select('post', named('x'), { text: JSON.stringify(query) })).to.equal('[{"x":1}]');
+  });
+
+  it('keeps what is remembered apart by permissions', async () => {
+    const some = await asked.callerWith({ post: [['*'], { id: { _eq: 2 } }] });
+    expect(await select('post', POST, { text: 'all' })).to.include('post 1');
+    expect(await select('post', POST, { text: 'all' }, some)).to.equal('[{"id":"2","called":"post 2"}]');
+  });
+
+  it('gives long lists in parts to those who take them', async () => {
+    await asked.database.query(`create table line (id serial primary key, body text)`);
+    await asked.database.query(`insert into line (body) select repeat('x', 500) from generate_series(1, 2000)`);
+    const all: Selection = { shown: [column('id')], terms: { limit: -1 } };
+    const long: Selection = { shown: [column('id', 'n'), column('body'), typename('line')], terms: { limit: -1 } };
+    for (const round of [1, 2]) {
+      const answer = await asked.items.select(asked.admin, 'line', {
+        selection: () => long,
+        text: 'long',
+        inParts: 'long',
+      });
+      expect('batches' in answer, `round ${round}`).to.equal(true);
+      const rows = JSON.parse(await text(Promise.resolve(answer)));
+      expect([rows.length, rows[1999]]).to.deep.equal([2000, { n: 2000, body: 'x'.repeat(500), __typename: 'line' }]);
+    }
+    const short = await asked.items.select(asked.admin, 'line', { selection: () => all, inParts: 'long' });
+    expect('data' in short && JSON.parse(short.data as string)).to.have.length(2000);
+  });
+
+  it('looks at the database again for a name it does not know, and for a column that went', async () => {
+    const shown: Selection = { shown: [column('id'), column('extra')], terms: { limit: 1 } };
+    expect(await codeOf(select('author', shown))).to.equal('FORBIDDEN');
+    await asked.database.query('alter table author add extra int default 4');
+    expect(await select('author', shown, { text: 'extra' })).to.equal('[{"id":1,"extra":4}]');
+    await asked.database.query('alter table author drop extra');
+    expect(await codeOf(select('author', shown, { text: 'extra' }))).to.equal('FORBIDDEN');
+    expect(await select('author', { shown: [column('id')], terms: { limit: 1 } })).to.equal('[{"id":1}]');
+  });
+
+  it('answers all of a singleton without its row, in order', async () => {
+    await asked.send('PATCH', '/collections/settings', { meta: { singleton: true } });
+    await asked.send('POST', '/fields/author', { field: 'of', type: 'alias', meta: { special: ['o2m'] } });
+    await asked.send('PATCH', '/relations/settings/owner', { meta: { one_field: 'of' } });
+    await asked.send('POST', '/fields/settings', { field: 'posts', type: 'alias', meta: { special: ['o2m'] } });
+    await asked.send('POST', '/fields/post', { field: 'of', type: 'integer' });
+    await asked.send('POST', '/relations', {
+      collection: 'post',
+      field: 'of',
+      related_collection: 'settings',
+      meta: { one_field: 'posts' },
+    });
+    const shown: Selected[] = [
+      typename('settings'),
+      { kind: 'column', key: 'id', field: 'id', as: 'text' },
+      column('title', 'called'),
+      { kind: 'column', key: 'size', field: 'size', as: 'text' },
+      column('size', 'number'),
+      column('big'),
+      { kind: 'column', key: 'price', field: 'price', as: 'number' },
+      column('price', 'exact'),
+      column('made'),
+      {
+        kind: 'object',
+        key: 'made_func',
+        shown: [{ kind: 'column', key: 'year', field: 'made', fn: { name: 'year' } }, typename('f')],
+      },
+      { kind: 'related', key: 'owner', field: 'owner', selection: { shown: [column('name')] } },
+      { kind: 'related', key: 'posts', field: 'posts', selection: { shown: [column('id')] } },
+    ];
+    const wanted =
+      '{"__typename":"settings","id":null,"called":"none","size":"5","number":5,"big":"7","price":1.5,"exact":"1.5","made":null,' +
+      '"made_func":{"year":null,"__typename":"f"},"owner":null,"posts":[]}';
+    expect(await select('settings', { shown })).to.equal(wanted);
+    await asked.database.query(`insert into settings (made, owner) values ('2024-05-06Z', 1)`);
+    expect(JSON.parse(await select('settings', { shown }))).to.deep.equal({
+      ...JSON.parse(wanted),
+      id: '1',
+      made: '2024-05-06T00:00:00.000Z',
+      made_func: { year: 2024, __typename: 'f' },
+      owner: { name: 'Ann' },
+    });
+  });
+});

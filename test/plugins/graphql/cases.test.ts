@@ -1,0 +1,153 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { validateSchema } from 'graphql';
+import { Failure } from '#kernel';
+import { type Case, type Ground, groundOf, textOf } from '../query/harness.ts';
+import { INEXACT } from './cases/conditions.ts';
+import { Inexpressible } from './cases/entries.ts';
+import { inForm, isPlain, onOneLine } from './cases/form.ts';
+import { type Answered, run, schemaOf } from './cases/run.ts';
+import { type Translated, translated } from './cases/translate.ts';
+import { CLASH } from './cases/wanted.ts';
+
+const folder = new URL('../query/cases/', import.meta.url);
+const names = (await readdir(folder)).sort();
+const cases = new Map(
+  await Promise.all(
+    names.map(
+      async (name) =>
+        [name, JSON.parse(await readFile(new URL(`${name}/query.json`, folder), 'utf8')) as Case] as const,
+    ),
+  ),
+);
+
+/** Why cases cannot be asked by GraphQL, and how many there are of each. */
+const REASONS: Readonly<Record<string, number>> = {
+  'a form that only query strings have': 24,
+  'a name that is no GraphQL name': 14,
+  meta: 11,
+  'a relation without a field, followed backwards': 7,
+  'a text where GraphQL has a number or a Boolean': 7,
+  'names that break the grammar of paths': 7,
+  'conditions on the one row behind a relation': 5,
+  [CLASH]: 5,
+  'a list of keys': 4,
+  backlink: 4,
+  'the stored key of a many-to-any': 4,
+  'groups of related rows': 3,
+  'a read without ceiling': 2,
+  'conditions on a singleton': 2,
+  'min and max of what is no number': 2,
+  'a place in an array column': 1,
+  'countDistinct of rows': 1,
+  'groups of a singleton': 1,
+  'groups that only an alias tells apart': 1,
+  [INEXACT]: 1,
+};
+
+describe('GraphQL answers what REST answers', () => {
+  const grounds = new Map<string, Ground>();
+  const keys = new Map<string, Map<string, ReadonlySet<string>>>();
+  const tally = { same: 0, bytes: 0, refused: 0, bold: 0 };
+  const reasons = new Map<string, number>();
+
+  before(async () => {
+    for (const name of new Set([...cases.values()].map(({ schema }) => schema))) {
+      const ground = await groundOf(name);
+      grounds.set(name, ground);
+      keys.set(name, await keysIn(ground));
+    }
+  });
+  after(async () => {
+    await Promise.all([...grounds.values()].map(({ database }) => database.drop()));
+    console.log(`    ${tally.same} answers compared byte for byte, ${tally.bytes} of them without any change of form;`);
+    console.log(`    ${tally.refused} refused like in REST; ${tally.bold} refused for a name that REST leaves out;`);
+    for (const [reason, count] of [...reasons].sort(([, a], [, b]) => b - a))
+      console.log(`    ${count} not asked: ${reason}`);
+  });
+
+  for (const [name, one] of cases) {
+    it(name, async () => {
+      const ground = grounds.get(one.schema) as Ground;
+      const ask = (more: { bold?: boolean; aside?: boolean } = {}) =>
+        translated(one, {
+          overview: ground.overview,
+          keysOf: (collection) => keys.get(one.schema)?.get(collection) ?? new Set(),
+          ...more,
+        });
+      const asked = expressed(ask);
+      if (typeof asked === 'string') return void reasons.set(asked, (reasons.get(asked) ?? 0) + 1);
+      const expected = await inRest(one, ground, asked);
+      const answered = await run(one, ground, asked);
+      compare(answered, expected, asked);
+      // The filter as a value beside the document, which is checked in another way.
+      const aside = ask({ aside: true });
+      if (aside.text !== asked.text) compare(await run(one, ground, aside), expected, aside);
+      // What REST leaves out without a word is not there in GraphQL.
+      const bold = expressed(() => ask({ bold: true }));
+      if (typeof bold !== 'string' && bold.text !== asked.text) {
+        expect(await run(one, ground, bold), bold.text).to.have.property('refused');
+        tally.bold++;
+      }
+      if ('refused' in expected) tally.refused++;
+      else tally.same++;
+      if ('data' in expected && isPlain(asked.of)) {
+        const { data } = await textOf(one, ground);
+        expect('data' in answered && answered.data).to.equal(onOneLine(`{"${asked.key}":${data ?? 'null'}}`));
+        tally.bytes++;
+      }
+    });
+  }
+
+  it('except for what it cannot ask, which is counted', () => {
+    expect(Object.fromEntries(reasons)).to.deep.equal(REASONS);
+    expect(tally.same + tally.refused + [...reasons.values()].reduce((sum, one) => sum + one, 0)).to.equal(cases.size);
+  });
+
+  it('with schemas that are sound', () => {
+    for (const one of cases.values()) {
+      const schema = schemaOf(one, grounds.get(one.schema) as Ground);
+      expect(validateSchema(schema).map(({ message }) => message)).to.deep.equal([]);
+    }
+  });
+});
+
+function expressed(ask: () => Translated): Translated | string {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof Inexpressible) return error.reason;
+    throw error;
+  }
+}
+
+/** The answer of REST in the form of the document. */
+async function inRest(one: Case, ground: Ground, { key, of }: Translated): Promise<Answered> {
+  try {
+    const { data } = await textOf(one, ground);
+    return { data: `{${JSON.stringify(key)}:${data === null ? 'null' : inForm(data, of)}}` };
+  } catch (error) {
+    if (error instanceof Failure) return { refused: error.code };
+    throw error;
+  }
+}
+
+function compare(answered: Answered, expected: Answered, { text, variables }: Translated): void {
+  const about = `${text} ${JSON.stringify(variables)}`;
+  if ('data' in expected) expect(answered, about).to.deep.equal(expected);
+  else
+    expect('refused' in answered && answered.refused, about).to.be.oneOf([
+      'GRAPHQL_VALIDATION_EXCEPTION',
+      'INVALID_PAYLOAD',
+      expected.refused,
+    ]);
+}
+
+async function keysIn({ overview, database }: Ground): Promise<Map<string, ReadonlySet<string>>> {
+  const found = new Map<string, ReadonlySet<string>>();
+  for (const { name, primary } of overview.collections.values()) {
+    const rows = await database.query<{ key: string }>(`select "${primary}"::text as key from "${name}"`);
+    found.set(name, new Set(rows.map(({ key }) => key)));
+  }
+  return found;
+}

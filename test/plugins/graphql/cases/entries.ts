@@ -1,0 +1,145 @@
+/**
+ * What a document asks of rows, field by field, each with the place where its value stands in the answer of REST: from one
+ * tree come the text of the document and the answer it has to have.
+ */
+export type Entry =
+  /** `__typename`: all that can be asked for where nothing else may be shown. */
+  | { readonly kind: 'typename'; readonly key: string; readonly type: string }
+  | {
+      readonly kind: 'column';
+      readonly key: string;
+      readonly field: string;
+      readonly args?: Arguments;
+      /** Its key in a row of REST; two where it is inside an object there. */
+      readonly from: readonly string[];
+      /** `text` for an `ID`, `number` for a `Float`. */
+      readonly as?: 'text' | 'number';
+    }
+  /** `<field>_func`: REST has what is in it in the row itself. */
+  | { readonly kind: 'functions'; readonly key: string; readonly field: string; readonly of: readonly Entry[] }
+  /** `group`: REST has what is in it in the row itself, and no field is named. */
+  | { readonly kind: 'groups'; readonly key: string; readonly field: string; readonly of: readonly Entry[] }
+  /** The row behind a many-to-one, or a list of rows. */
+  | {
+      readonly kind: 'rows';
+      readonly key: string;
+      readonly field: string;
+      readonly args?: Arguments;
+      readonly from: readonly string[];
+      readonly of: readonly Entry[];
+    }
+  /** The same where REST shows bare keys. */
+  | {
+      readonly kind: 'keys';
+      readonly key: string;
+      readonly field: string;
+      readonly args?: Arguments;
+      readonly from: readonly string[];
+      readonly primary: string;
+    }
+  /** A many-to-any, by collection. `unasked` has the keys of rows in those of which nothing was asked. */
+  | {
+      readonly kind: 'any';
+      readonly key: string;
+      readonly field: string;
+      readonly from: readonly string[];
+      readonly of: ReadonlyMap<string, readonly Entry[]>;
+      readonly unasked: ReadonlySet<string>;
+    };
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** In an argument: a value that is sent beside the document. */
+export class Variable {
+  readonly type: string;
+  readonly value: unknown;
+
+  constructor(type: string, value: unknown) {
+    this.type = type;
+    this.value = value;
+  }
+}
+
+/** GraphQL has no way to ask this. */
+export class Inexpressible extends Error {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+export const isGraphqlName = (name: string): boolean => /^[_A-Za-z]\w*$/.test(name) && !name.startsWith('__');
+
+/** A root field with what is asked of it. */
+export interface Root {
+  readonly key?: string;
+  readonly field: string;
+  readonly args?: Arguments;
+  /** Absent for what has no fields below it. */
+  readonly of?: readonly Entry[];
+}
+
+export interface Asked {
+  readonly text: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export function documentOf(operation: 'query' | 'mutation', roots: readonly Root[]): Asked {
+  const found = new Map<Variable, string>();
+  const fields = roots.map(({ key, field, args, of }) => {
+    const called = key === undefined || key === field ? field : `${key}: ${field}`;
+    return `${called}${argumentsText(args, found)}${of ? blockText(of, found) : ''}`;
+  });
+  const declared = [...found].map(([{ type }, name]) => `$${name}: ${type}`);
+  return {
+    text: `${operation}${declared.length > 0 ? ` (${declared.join(', ')})` : ''} { ${fields.join(' ')} }`,
+    variables: Object.fromEntries([...found].map(([{ value }, name]) => [name, value])),
+  };
+}
+
+type Found = Map<Variable, string>;
+
+const blockText = (entries: readonly Entry[], found: Found): string =>
+  ` { ${entries.map((entry) => entryText(entry, found)).join(' ')} }`;
+
+function entryText(entry: Entry, found: Found): string {
+  if (entry.kind === 'typename') return entry.key === '__typename' ? '__typename' : `${entry.key}: __typename`;
+  const called = entry.key === entry.field ? entry.field : `${entry.key}: ${entry.field}`;
+  const head = 'args' in entry ? `${called}${argumentsText(entry.args, found)}` : called;
+  switch (entry.kind) {
+    case 'column':
+    case 'groups':
+      return head;
+    case 'functions':
+    case 'rows':
+      return `${head}${blockText(entry.of, found)}`;
+    case 'keys':
+      return `${head} { ${entry.primary} }`;
+    case 'any': {
+      return `${head} { ${[...entry.of].map(([type, of]) => `... on ${type}${blockText(of, found)}`).join(' ')} }`;
+    }
+  }
+}
+
+function argumentsText(args: Arguments | undefined, found: Found): string {
+  const given = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return '';
+  return `(${given.map(([name, value]) => `${name}: ${literal(value, found)}`).join(', ')})`;
+}
+
+function literal(value: unknown, found: Found): string {
+  if (value instanceof Variable) {
+    const name = found.get(value) ?? `v${found.size + 1}`;
+    found.set(value, name);
+    return `$${name}`;
+  }
+  if (Array.isArray(value)) return `[${value.map((one) => literal(one, found)).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).map(([name, one]) => {
+    if (!isGraphqlName(name)) throw new Inexpressible('a name that is no GraphQL name');
+    return `${name}: ${literal(one, found)}`;
+  });
+  return `{ ${fields.join(', ')} }`;
+}

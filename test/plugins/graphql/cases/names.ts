@@ -1,0 +1,59 @@
+import { Inexpressible } from './entries.ts';
+
+// The names of the query language, taken apart once more: nothing here is the engine's own.
+
+export const QUERY_STRINGS = 'a form that only query strings have';
+export const GRAMMAR = 'names that break the grammar of paths';
+
+/** A comma list or a list of texts. */
+export function listOf(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.flatMap((one) => {
+    if (typeof one !== 'string') throw new Inexpressible(QUERY_STRINGS);
+    return apart(one, ',').flatMap((part) => part.trim() || []);
+  });
+}
+
+/** `author.year(born)` and `year(author.born)` are the same steps. */
+export function stepsOf(entry: string): readonly string[] {
+  const steps = apart(entry, '.');
+  const [, fn, inside = ''] = /^(\w+)\((.*)\)$/s.exec(entry) ?? [];
+  if (fn === undefined) return steps;
+  const comma = inside.indexOf(',');
+  const way = apart((comma < 0 ? inside : inside.slice(0, comma)).trim(), '.');
+  return [...way.slice(0, -1), `${fn}(${way.at(-1)}${comma < 0 ? '' : inside.slice(comma)})`];
+}
+
+export interface Call {
+  readonly fn: string;
+  readonly field: string;
+  /** The way into a JSON value. */
+  readonly path?: string;
+}
+
+/** `json(doc, a.b[0])`. */
+export function callOf(step: string): Call | undefined {
+  const [, fn, field, path] = /^(\w+)\(([^(),]+)(?:,([^()]*))?\)$/s.exec(step) ?? [];
+  if (fn && field) return { fn, field: field.trim(), ...(path === undefined ? {} : { path: path.trim() }) };
+  if (/[()\0]/.test(step)) throw new Inexpressible(GRAMMAR);
+  return undefined;
+}
+
+/** What a function is called in an answer of REST. */
+export const calledInRest = ({ fn, field, path = '' }: Call): string =>
+  [field, ...path.split(/[.[\]]+/).filter(Boolean), fn].join('_');
+
+/** At the marks that stand in no parentheses. */
+function apart(text: string, mark: string): readonly string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const one of text) {
+    depth += one === '(' ? 1 : one === ')' ? -1 : 0;
+    if (depth < 0) throw new Inexpressible(GRAMMAR);
+    if (one === mark && depth === 0) parts.push('');
+    else parts.push(parts.pop() + one);
+  }
+  if (depth !== 0) throw new Inexpressible(GRAMMAR);
+  return parts;
+}

@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { createDocuments } from '../../../plugins/graphql/document/documents.ts';
+import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
+import { HOSTILE } from './document-hostile.ts';
+import { DEFAULTS, schemaOf } from './document-schema.ts';
+
+/** Milliseconds in which nobody else is served. */
+const LONGEST = 50;
+
+describe('graphql documents: hostile ones', () => {
+  for (const others of [0, 500]) {
+    describe(`in a schema of ${others + 1} collections`, () => {
+      const documents = createDocuments(DEFAULTS)(schemaOf(others));
+
+      for (const [what, text] of Object.entries(HOSTILE)) {
+        it(`${what}: ${text.length} characters`, () => {
+          // The best of several, since a machine has other things to do; a space more makes it another document.
+          const times = [timeOf(() => documents.of(text))];
+          while (times.length < 20 && Math.min(...times) >= LONGEST)
+            times.push(timeOf(() => documents.of(text + ' '.repeat(times.length))));
+          expect(Math.min(...times)).to.be.below(LONGEST);
+        });
+      }
+    });
+  }
+
+  it('what they are refused with is short', () => {
+    const documents = createDocuments(DEFAULTS)(schemaOf());
+    const lengths = Object.entries(HOSTILE).map(([what, text]) => [what, answerTo(() => documents.of(text)).length]);
+    expect(lengths.filter(([, length]) => Number(length) > 20_000)).to.deep.equal([]);
+  });
+});
+
+function timeOf(work: () => unknown): number {
+  const started = performance.now();
+  answerTo(work);
+  return performance.now() - started;
+}
+
+/** As it would be sent: making an answer out of a failure takes its time as well. */
+function answerTo(work: () => unknown): string {
+  try {
+    work();
+    return '';
+  } catch (error) {
+    if (error instanceof DocumentFailure) return JSON.stringify([error.message, error.extensions]);
+    throw error;
+  }
+}

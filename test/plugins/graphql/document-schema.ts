@@ -1,0 +1,47 @@
+import { buildSchema, type GraphQLSchema } from 'graphql';
+import { createDocuments, type Documents } from '../../../plugins/graphql/document/documents.ts';
+import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
+import type { DocumentLimits } from '../../../plugins/graphql/document/limits.ts';
+
+/** What the settings are where nobody sets them. */
+export const DEFAULTS: DocumentLimits = {
+  tokens: 5000,
+  aliases: 100,
+  rootFields: 50,
+  relations: 10,
+  nodes: 2000,
+  introspection: true,
+};
+
+const COLLECTION = (name: string) => `
+  type ${name} {
+    id: ID! title: String views: Int author: ${name}
+    comments(filter: ${name}_filter, limit: Int): [${name}]
+    ${Array.from({ length: 15 }, (_, at) => `field_${at}: String`).join(' ')}
+  }
+  input ${name}_filter { id: operators title: operators author: ${name}_filter _and: [${name}_filter] _or: [${name}_filter] }`;
+
+/** `posts` and so many others like it. */
+export function schemaOf(others = 0): GraphQLSchema {
+  const names = ['posts', ...Array.from({ length: others }, (_, at) => `collection_${at}`)];
+  return buildSchema(`
+    scalar BigInt scalar GeoJSON scalar StringOrFloat
+    input operators { _eq: StringOrFloat _in: [StringOrFloat] }
+    type Query { ${names.map((name) => `${name}(filter: ${name}_filter, limit: Int, near: GeoJSON): [${name}!]! ${name}_by_id(id: ID!): ${name}`).join(' ')} }
+    type Mutation { delete_posts_item(id: ID!): Boolean }
+    ${names.map(COLLECTION).join('\n')}`);
+}
+
+export const documentsOf = (limits: Partial<DocumentLimits> = {}, schema = schemaOf()): Documents =>
+  createDocuments({ ...DEFAULTS, ...limits })(schema);
+
+/** What a text is refused with; a text that is not refused is an error. */
+export function refusal(documents: Documents, text: string): DocumentFailure {
+  try {
+    documents.of(text);
+  } catch (error) {
+    if (error instanceof DocumentFailure) return error;
+    throw error;
+  }
+  throw new Error(`not refused: ${text.slice(0, 100)}`);
+}

@@ -1,0 +1,113 @@
+import { type Caller, type Log, publicCaller } from '#kernel';
+import type { Answer } from '../../../../plugins/graphql/execute/answer.ts';
+import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
+import type { ExecuteDeps } from '../../../../plugins/graphql/execute/run.ts';
+import type { GraphqlField } from '../../../../plugins/graphql-fields/contract.ts';
+import type { HttpContext } from '../../../../plugins/http/contract.ts';
+import type { Selecting } from '../../../../plugins/items/contract.ts';
+import type { GroupSelection, ReadText, Selection, Stream } from '../../../../plugins/query/contract.ts';
+import type { Overview } from '../../../../plugins/schema/contract.ts';
+import { operationOf, smallSchema } from '../plan/small.ts';
+
+/** What the executor asked of the items, in order. */
+export interface Call {
+  readonly verb: string;
+  readonly collection: string;
+  readonly args: readonly unknown[];
+}
+
+export interface Read extends Omit<Selecting, 'selection'> {
+  readonly collection: string;
+  /** Made anew for every look at it. */
+  readonly selection: Selection | GroupSelection;
+}
+
+interface Options {
+  /** Answers a read, or throws. Without it a read answers its response keys. */
+  readonly select?: (read: Read) => string | Stream | Promise<string>;
+  /** Answers what a write answers, or throws. */
+  readonly write?: (call: Call) => unknown;
+  readonly checkQuery?: (collection: string, query: object) => void;
+  readonly fields?: Readonly<Record<string, Partial<GraphqlField>>>;
+  readonly nodes?: number;
+  /** Statements are remembered: selections are not looked at. */
+  readonly lazy?: true;
+}
+
+/** An executor over items that answer without a database and remember what was asked of them. */
+export function ground(options: Options = {}) {
+  const calls: Call[] = [];
+  const reads: Read[] = [];
+  const logged: { readonly level: string; readonly err?: unknown; readonly status?: number }[] = [];
+  const log = {
+    error: (entry: object) => void logged.push({ level: 'error', ...entry }),
+    debug: (entry: object) => void logged.push({ level: 'debug', ...entry }),
+  } as unknown as Log;
+
+  const written = async (verb: string, collection: string, ...args: readonly unknown[]): Promise<never> => {
+    const call = { verb, collection, args };
+    calls.push(call);
+    return (await options.write?.(call)) as never;
+  };
+  const deps: ExecuteDeps = {
+    items: {
+      async select(_caller, collection, { selection, ...asked }): Promise<ReadText | Stream> {
+        const read = { collection, ...asked, selection: options.lazy ? { shown: [] } : selection() };
+        reads.push(read);
+        calls.push({ verb: 'select', collection, args: [] });
+        const answer = await (options.select?.(read) ?? keysOf(read));
+        return typeof answer === 'string' ? { data: answer, meta: null } : answer;
+      },
+      async checkQuery(_caller, collection, query) {
+        calls.push({ verb: 'checkQuery', collection, args: [query] });
+        options.checkQuery?.(collection, query);
+      },
+      createOne: (_caller, ...rest) => written('createOne', ...rest),
+      createMany: (_caller, ...rest) => written('createMany', ...rest),
+      updateOne: (_caller, ...rest) => written('updateOne', ...rest),
+      updateMany: (_caller, ...rest) => written('updateMany', ...rest),
+      updateEach: (_caller, ...rest) => written('updateEach', ...rest),
+      upsertSingleton: (_caller, ...rest) => written('upsertSingleton', ...rest),
+      deleteMany: (_caller, ...rest) => written('deleteMany', ...rest),
+    },
+    schema: {
+      overview: async () => ({ collections: new Map([['posts', { primary: 'post_id' }]]) }) as unknown as Overview,
+    },
+    ceilings: { depth: 10, nodes: options.nodes ?? 2000 },
+    log,
+    suggests: true,
+  };
+  const execute = createExecute(deps);
+  const built = smallSchema(options.fields);
+  const caller: Caller = { ...publicCaller(), user: 'u' };
+  const ctx = {} as HttpContext;
+
+  /** The same operation may be run again with other variables, as remembered documents are. */
+  const prepared = (text: string, name?: string) => {
+    const operation = operationOf(built, text, {}, name);
+    return (variables: Record<string, unknown> = {}): Promise<Answer> =>
+      execute(built, { ...operation, variables }, { caller, ctx });
+  };
+  return {
+    calls,
+    reads,
+    logged,
+    caller,
+    ctx,
+    prepared,
+    run: (text: string, variables: Record<string, unknown> = {}, name?: string) => prepared(text, name)(variables),
+    /** The parsed answer of an operation that answers a text. */
+    async answer(text: string, variables: Record<string, unknown> = {}) {
+      const answer = await prepared(text)(variables);
+      if (answer.kind !== 'text') throw new Error('the answer comes in parts');
+      return { ...JSON.parse(answer.text), failed: answer.failed } as {
+        data: Record<string, unknown> | null;
+        errors?: readonly { message: string; path: unknown; locations: unknown; extensions: Record<string, unknown> }[];
+        failed: boolean;
+      };
+    },
+  };
+}
+
+const keysOf = ({ selection }: Read): string =>
+  JSON.stringify(('shown' in selection ? selection.shown : selection.groups).map(({ key }) => key));

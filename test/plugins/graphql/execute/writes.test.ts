@@ -1,0 +1,244 @@
+import { expect } from 'chai';
+import { fail } from '#kernel';
+import { type Call, ground } from './ground.ts';
+
+/** Answers the keys that a write of these arguments would. */
+const keys = ({ verb, args }: Call): unknown =>
+  verb === 'deleteMany' || verb === 'updateMany'
+    ? (args[0] as unknown[]).map(Number)
+    : verb === 'createMany' || verb === 'updateEach'
+      ? (args[0] as unknown[]).map((_, at) => at + 1)
+      : 7;
+
+const verbs = (calls: readonly Call[]) => calls.map(({ verb }) => verb);
+
+describe('graphql: running writes', () => {
+  it('creates a row and reads it back by its key', async () => {
+    const { answer, calls, reads } = ground({ write: keys, select: ({ key }) => `{"key":${key}}` });
+    const { data } = await answer('mutation { made: create_posts_item(data: { title: "x" }) { id title } }');
+    expect(data).to.deep.equal({ made: { key: 7 } });
+    expect(calls).to.deep.equal([
+      { verb: 'createOne', collection: 'posts', args: [{ title: 'x' }] },
+      { verb: 'select', collection: 'posts', args: [] },
+    ]);
+    expect(reads[0]?.key).to.equal(7);
+  });
+
+  it('takes every form of writes to the verb it is', async () => {
+    const { answer, calls, reads } = ground({ write: keys, select: () => '"read"' });
+    const { data } = await answer(`mutation {
+      a: create_posts_items(data: [{ title: "x" }, { title: "y" }]) { id }
+      b: update_posts_item(id: "3", data: { title: "z" }) { id }
+      c: update_posts_items(ids: ["5", 4], data: { title: "z" }) { id }
+      d: update_posts_batch(data: [{ id: 1, title: "z" }]) { id }
+      e: update_about(data: { title: "t" }) { title }
+      f: create_notes_item(data: {})
+    }`);
+    expect(data).to.deep.equal({ a: 'read', b: 'read', c: 'read', d: 'read', e: 'read', f: true });
+    expect(calls.filter(({ verb }) => verb !== 'select')).to.deep.equal([
+      { verb: 'createMany', collection: 'posts', args: [[{ title: 'x' }, { title: 'y' }]] },
+      { verb: 'updateOne', collection: 'posts', args: ['3', { title: 'z' }] },
+      { verb: 'updateMany', collection: 'posts', args: [['5', '4'], { title: 'z' }] },
+      { verb: 'updateEach', collection: 'posts', args: [[{ id: '1', title: 'z' }]] },
+      { verb: 'upsertSingleton', collection: 'about', args: [{ title: 't' }] },
+      { verb: 'createOne', collection: 'notes', args: [{}] },
+    ]);
+    expect(reads.map(({ collection, key, keys }) => key ?? keys ?? collection)).to.deep.equal([
+      [1, 2],
+      7,
+      [5, 4],
+      [1],
+      7,
+    ]);
+  });
+
+  it('hands on ordinary objects, with what a variable left out left out', async () => {
+    const { answer, calls } = ground({ write: keys, select: () => 'null' });
+    const text = `mutation ($meta: JSON, $views: Float, $text: String) {
+      create_posts_item(data: { title: "x", views: $views, meta: { a: [{ b: 1 }], v: $meta }, comments: [{ text: $text }, null] }) { id }
+    }`;
+    await answer(text, { meta: { deep: true } });
+    const [{ args }] = calls as [Call];
+    expect(args[0]).to.deep.equal({ title: 'x', meta: { a: [{ b: 1 }], v: { deep: true } }, comments: [{}, null] });
+    const prototypes = (value: unknown): unknown[] =>
+      typeof value === 'object' && value !== null
+        ? [Object.getPrototypeOf(value), ...Object.values(value).flatMap(prototypes)]
+        : [];
+    expect(new Set(prototypes(args[0]))).to.deep.equal(new Set([Object.prototype, Array.prototype]));
+  });
+
+  it('tells of a deleted row by its key, a text as all IDs are', async () => {
+    const { answer, calls } = ground({ write: keys });
+    const { data } = await answer(`mutation {
+      one: delete_posts_item(id: 3) { kind: __typename gone: id }
+      many: delete_posts_items(ids: ["1", "2"]) { ids }
+    }`);
+    expect(data).to.deep.equal({ one: { kind: 'delete_one', gone: '3' }, many: { ids: ['1', '2'] } });
+    expect(calls).to.deep.equal([
+      { verb: 'deleteMany', collection: 'posts', args: [['3']] },
+      { verb: 'deleteMany', collection: 'posts', args: [['1', '2']] },
+    ]);
+  });
+
+  it('has nothing to read where nothing was written', async () => {
+    const { answer, calls } = ground({ write: keys });
+    const { data } = await answer(`mutation {
+      a: create_posts_items(data: []) { id }
+      b: create_posts_items { id }
+      c: update_posts_batch(data: null) { id }
+      d: update_posts_items(ids: [], data: { title: "x" }, sort: "id") { id }
+    }`);
+    expect(data).to.deep.equal({ a: [], b: [], c: [], d: [] });
+    expect(verbs(calls)).not.to.include('select');
+  });
+
+  it('shows nothing of rows that their writer may not read', async () => {
+    const { answer } = ground({
+      write: keys,
+      select() {
+        throw fail('FORBIDDEN');
+      },
+    });
+    const { data, errors } = await answer(`mutation {
+      one: update_posts_item(id: 1, data: {}) { id }
+      many: update_posts_items(ids: [1], data: {}) { id }
+      about: update_about(data: {}) { title }
+    }`);
+    expect(data).to.deep.equal({ one: null, many: [], about: null });
+    expect(errors).to.equal(undefined);
+  });
+
+  describe('several of them', () => {
+    it('run one after the other', async () => {
+      const { answer, calls } = ground({ write: keys });
+      await answer(`mutation {
+        a: create_posts_item(data: { title: "x" }) { id }
+        b: delete_posts_item(id: 1) { id }
+        c: update_posts_item(id: 2, data: {}) { id }
+      }`);
+      expect(verbs(calls)).to.deep.equal(['createOne', 'select', 'deleteMany', 'updateOne', 'select']);
+    });
+
+    it('go on after one that failed and may be null', async () => {
+      const { answer, calls } = ground({
+        write(call) {
+          if (call.verb === 'updateOne') throw fail('FORBIDDEN');
+          return keys(call);
+        },
+      });
+      const { data, errors } = await answer(`mutation {
+        a: delete_posts_item(id: 1) { id }
+        b: update_posts_item(id: 2, data: {}) { id }
+        c: delete_posts_item(id: 3) { id }
+      }`);
+      expect(data).to.deep.equal({ a: { id: '1' }, b: null, c: { id: '3' } });
+      expect(errors?.map(({ path }) => path)).to.deep.equal([['b']]);
+      expect(verbs(calls)).to.deep.equal(['deleteMany', 'updateOne', 'deleteMany']);
+    });
+
+    it('end with one that failed and may not be null', async () => {
+      const { answer, calls } = ground({
+        write(call) {
+          if (call.verb === 'createMany') throw fail('RECORD_NOT_UNIQUE', 'taken', { field: 'title' });
+          return keys(call);
+        },
+      });
+      const { data, errors } = await answer(`mutation {
+        a: delete_posts_item(id: 1) { id }
+        b: create_posts_items(data: [{ title: "x" }]) { id }
+        c: delete_posts_item(id: 3) { id }
+      }`);
+      expect(data).to.equal(null);
+      expect(errors?.map(({ path, extensions }) => ({ path, extensions }))).to.deep.equal([
+        { path: ['b'], extensions: { field: 'title', code: 'RECORD_NOT_UNIQUE' } },
+      ]);
+      expect(verbs(calls)).to.deep.equal(['deleteMany', 'createMany']);
+    });
+  });
+
+  describe('with conditions on what is read back', () => {
+    it('filter the rows written in the order they were written', async () => {
+      const { answer, reads } = ground({ write: keys, select: () => '[]' });
+      await answer('mutation { update_posts_items(ids: [4, 3], data: {}, filter: { title: { _eq: "y" } }) { id } }');
+      expect(reads.map((read) => ({ keys: read.keys, terms: read.selection.terms }))).to.deep.equal([
+        { keys: [4, 3], terms: { filter: { title: { _eq: 'y' } } } },
+      ]);
+    });
+
+    it('choose among the rows written, all of them where no page is asked for', async () => {
+      const { answer, reads } = ground({ write: keys, select: () => '[]' });
+      await answer(`mutation {
+        a: create_posts_items(data: [{ title: "x" }, { title: "y" }], filter: { title: { _eq: "y" } }, sort: "-title") { id }
+        b: update_posts_items(ids: [4], data: {}, limit: 1, search: "s") { id }
+        c: update_posts_batch(data: [{ id: 1 }], page: 2) { id }
+      }`);
+      expect(reads.map(({ keys, text, selection }) => ({ keys, text, terms: selection.terms }))).to.deep.equal([
+        {
+          keys: undefined,
+          text: undefined,
+          terms: {
+            filter: { _and: [{ post_id: { _in: [1, 2] } }, { title: { _eq: 'y' } }] },
+            sort: ['-title'],
+            limit: -1,
+          },
+        },
+        {
+          keys: undefined,
+          text: undefined,
+          terms: { filter: { _and: [{ post_id: { _in: [4] } }, {}] }, limit: 1, search: 's' },
+        },
+        {
+          keys: undefined,
+          text: undefined,
+          terms: { filter: { _and: [{ post_id: { _in: [1] } }, {}] }, page: 2, limit: undefined },
+        },
+      ]);
+    });
+
+    it('are refused before anything is written, wherever they stand', async () => {
+      const refused: [string, object][] = [];
+      const { answer, calls } = ground({
+        write: keys,
+        checkQuery(collection, query) {
+          refused.push([collection, query]);
+          if ('limit' in query) throw fail('INVALID_QUERY', 'limit: must not be above 5');
+        },
+      });
+      const { data, errors } = await answer(`mutation {
+        update_posts_item(id: 1, data: {}) { author { posts(sort: "id") { comments(limit: 9) { id } } } }
+      }`);
+      expect(data).to.deep.equal({ update_posts_item: null });
+      expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['INVALID_QUERY']);
+      expect(refused).to.deep.equal([
+        ['posts', { sort: ['id'] }],
+        ['comments', { limit: 9 }],
+      ]);
+      expect(verbs(calls)).to.deep.equal(['checkQuery', 'checkQuery']);
+    });
+
+    it('refuse what is too much or too deep before anything is written', async () => {
+      const { answer, calls } = ground({ write: keys, nodes: 3 });
+      await answer('mutation { update_posts_item(id: 1, data: {}) { a: title b: title c: title d: title } }');
+      await answer('mutation { delete_posts_item(id: 1) { a: id b: id c: id d: id } }');
+      expect(calls).to.deep.equal([]);
+      const nested = (depth: number): string => (depth === 0 ? 'id' : `author { posts { ${nested(depth - 1)} } }`);
+      const deep = ground({ write: keys });
+      const { errors } = await deep.answer(`mutation { update_posts_item(id: 1, data: {}) { ${nested(6)} } }`);
+      expect(errors?.[0]?.message).to.contain('deeper than 10 relations');
+      expect(deep.calls).to.deep.equal([]);
+    });
+  });
+
+  it('remembers what is shown by a text that knows nothing of keys and data', async () => {
+    const { prepared, reads } = ground({ write: keys, lazy: true });
+    const run = prepared(`mutation ($id: ID!, $data: update_posts_input!, $n: Int) {
+      update_posts_item(id: $id, data: $data) { comments(limit: $n) { id } }
+    }`);
+    await run({ id: '1', data: { title: 'a' }, n: 1 });
+    await run({ id: '2', data: { title: 'b' }, n: 1 });
+    await run({ id: '1', data: { title: 'a' }, n: 2 });
+    const [one, two, other] = reads.map(({ text }) => text);
+    expect(one).to.be.a('string').and.to.equal(two);
+    expect(one).not.to.equal(other);
+  });
+});

@@ -1,0 +1,227 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import type { Host } from '#kernel';
+import { type Bundle, makeBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
+import { createExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
+import { routes } from '../../../../plugins/http/contract.ts';
+import { type Booted, withPlugins } from '../../../support/plugin.ts';
+import { type Send, sender } from '../../../support/send.ts';
+
+const HTML = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+const MADE: Bundle = {
+  script: 'explorer-AAAAAAAA.js',
+  style: 'explorer-BBBBBBBB.css',
+  workers: { editor: 'editor-CCCCCCCC.js' },
+  files: new Map([['explorer-AAAAAAAA.js', gzipSync("console.log('ä')")]]),
+};
+
+interface Setting {
+  readonly make: () => Promise<Bundle>;
+  readonly introspection?: boolean;
+}
+
+interface Served {
+  readonly request: Send;
+  readonly url: string;
+  readonly log: Booted['log'];
+}
+
+/** An explorer before addresses that answer anybody else with data. */
+const served = ({ make, introspection = true }: Setting, work: (served: Served) => Promise<void>): Promise<void> =>
+  withPlugins(
+    [
+      {
+        name: 'door',
+        manifest: { contributes: { 'http.routes': { prefixes: ['/graphql'] } }, capabilities: { log: true } },
+        register(host: Host) {
+          const explorer = createExplorer({ introspection, log: host.log, make });
+          for (const route of explorer.routes) host.contribute(routes, route);
+          for (const [scope, path] of [
+            ['items', '/graphql'],
+            ['system', '/graphql/system'],
+          ] as const) {
+            host.contribute(routes, {
+              method: 'GET',
+              path,
+              async handle(ctx) {
+                if (explorer.wants(ctx)) await explorer.page(ctx, scope);
+                else ctx.body = { data: null };
+              },
+            });
+          }
+        },
+      },
+    ],
+    async ({ kernel, log }) => {
+      await kernel.migrate();
+      await kernel.start();
+      const { port } = await kernel.listen();
+      const url = `http://127.0.0.1:${port}`;
+      await work({ request: sender(url), url, log });
+    },
+    { product: ['http'], environment: { LOG_LEVEL: 'info' } },
+  );
+
+const ready = async () => MADE;
+
+describe('the page to try GraphQL', () => {
+  it('is sent to who prefers HTML, and data to everybody else', () =>
+    served({ make: ready }, async ({ request }) => {
+      const typeFor = async (accept: string) =>
+        (await request('GET', '/graphql', { headers: { accept } })).headers.get('content-type');
+      for (const accept of [HTML.accept, 'text/html', 'text/*', 'application/json;q=0.5, text/html']) {
+        expect(await typeFor(accept), accept).to.equal('text/html; charset=utf-8');
+      }
+      for (const accept of [
+        '*/*',
+        'application/json',
+        'application/graphql-response+json',
+        'application/json, text/html',
+        'text/html;q=0.5, application/graphql-response+json',
+        'image/png',
+      ]) {
+        expect(await typeFor(accept), accept).to.equal('application/json; charset=utf-8');
+      }
+    }));
+
+  it('has no body for HEAD', () =>
+    served({ make: ready }, async ({ request }) => {
+      const { status, headers, body } = await request('HEAD', '/graphql', { headers: HTML });
+      expect([status, headers.get('content-type'), body]).to.deep.equal([200, 'text/html; charset=utf-8', undefined]);
+    }));
+
+  it('may load scripts, workers and data from its own address only, and be in no frame', () =>
+    served({ make: ready }, async ({ request }) => {
+      const { headers, body } = await request('GET', '/graphql', { headers: HTML });
+      const policy = new Map(
+        (headers.get('content-security-policy') as string).split('; ').map((part) => {
+          const [name, ...sources] = part.split(' ');
+          return [name, sources.join(' ')];
+        }),
+      );
+      expect(policy.get('default-src')).to.equal("'none'");
+      for (const name of ['script-src', 'worker-src', 'connect-src']) expect(policy.get(name), name).to.equal("'self'");
+      for (const name of ['base-uri', 'form-action', 'frame-ancestors'])
+        expect(policy.get(name), name).to.equal("'none'");
+      expect(headers.get('x-frame-options')).to.equal('DENY');
+      expect(headers.get('vary')).to.match(/\bAccept\b/);
+      expect(body).not.to.match(/https?:|<script(?! type="module" src=)|\son\w+=|\sstyle=/);
+    }));
+
+  it('writes nothing of the request into itself', () =>
+    served({ make: ready }, async ({ request }) => {
+      const plain = await request('GET', '/graphql', { headers: HTML });
+      const query = encodeURIComponent('</script><script>alert(1)</script>"\'');
+      const asked = await request('GET', `/graphql?query=${query}&variables=${query}&${query}`, { headers: HTML });
+      expect(asked.body).to.equal(plain.body);
+    }));
+
+  it('has addresses that hold below any path', () =>
+    served({ make: ready }, async ({ request }) => {
+      for (const path of ['/graphql', '/graphql/', '/graphql/system', '/graphql/system/']) {
+        const { body } = await request('GET', path, { headers: HTML });
+        const [, src] = /<script type="module" src="([^"]+)"/.exec(body) as unknown as [string, string];
+        expect(new URL(src, `https://example.com/below${path}`).pathname, path).to.equal(
+          `/below/graphql/explorer/${MADE.script}`,
+        );
+        expect(body).to.include(`data-scope="${path.includes('system') ? 'system' : 'items'}"`);
+      }
+    }));
+
+  it('is made once for all who come meanwhile', async () => {
+    let made = 0;
+    const make = async () => {
+      made++;
+      await new Promise((resolve) => setImmediate(resolve));
+      return MADE;
+    };
+    await served({ make }, async ({ request }) => {
+      const all = await Promise.all([
+        ...Array.from({ length: 5 }, () => request('GET', '/graphql', { headers: HTML })),
+        request('GET', `/graphql/explorer/${MADE.script}`),
+      ]);
+      expect(all.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
+      expect(made).to.equal(1);
+    });
+  });
+
+  it('says that it cannot be made, and is tried again', async () => {
+    let tries = 0;
+    const make = async () => {
+      if (tries++ === 0) throw new Error('no such package');
+      return MADE;
+    };
+    await served({ make }, async ({ request, log }) => {
+      const failed = await request('GET', '/graphql', { headers: HTML });
+      expect([failed.status, failed.body.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+      expect(JSON.stringify(failed.body)).not.to.include('no such package');
+      expect(JSON.stringify(log)).to.include('no such package');
+      expect((await request('GET', '/graphql', { headers: HTML })).status).to.equal(200);
+    });
+  });
+
+  it('is not there without introspection, nor are its files', () =>
+    served({ make: ready, introspection: false }, async ({ request }) => {
+      const { headers } = await request('GET', '/graphql', { headers: HTML });
+      expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+      expect((await request('GET', `/graphql/explorer/${MADE.script}`)).status).to.equal(404);
+    }));
+
+  describe('files', () => {
+    it('are kept by browsers for ever, compressed where the client takes that', () =>
+      served({ make: ready }, async ({ request }) => {
+        const path = `/graphql/explorer/${MADE.script}`;
+        const zipped = await request('GET', path, { headers: { 'accept-encoding': 'gzip' } });
+        const plain = await request('GET', path, { headers: { 'accept-encoding': 'identity' } });
+        expect([zipped.headers.get('content-encoding'), plain.headers.get('content-encoding')]).to.deep.equal([
+          'gzip',
+          null,
+        ]);
+        for (const { body, headers } of [zipped, plain]) {
+          expect(body).to.equal("console.log('ä')");
+          expect(headers.get('content-type')).to.equal('text/javascript; charset=utf-8');
+          expect(headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
+          expect(headers.get('vary')).to.match(/\bAccept-Encoding\b/);
+          expect(headers.get('x-content-type-options')).to.equal('nosniff');
+        }
+      }));
+
+    it('are those that were made and no others', () =>
+      served({ make: ready }, async ({ request }) => {
+        for (const name of [
+          'explorer-ZZZZZZZZ.js',
+          '..%2f..%2fpackage.json',
+          '..%2fexplorer.js',
+          '%2e%2e/%2e%2e/main.js',
+          'constructor',
+          '__proto__.js',
+          'client/main.jsx',
+        ]) {
+          expect((await request('GET', `/graphql/explorer/${name}`)).status, name).to.equal(404);
+        }
+      }));
+  });
+
+  describe('as it is made of its packages', () => {
+    let bundle: Bundle;
+    before(async () => {
+      bundle = await makeBundle();
+    });
+
+    it('is complete: every file that one of them names is there', () => {
+      const texts = [...bundle.files]
+        .filter(([name]) => /\.(js|css)$/.test(name))
+        .map(([, file]) => gunzipSync(file).toString());
+      const named = new Set(
+        texts.flatMap((text) => text.match(/(?<=["'(]\.\/)[\w-]+-[A-Z0-9]{8}\.(?:js|css|ttf)/g) ?? []),
+      );
+      for (const name of [bundle.script, bundle.style, ...Object.values(bundle.workers)]) named.add(name);
+      expect([...named].filter((name) => !bundle.files.has(name))).to.deep.equal([]);
+      expect(named.size).to.be.greaterThan(20);
+    });
+
+    it('is the same every time, so that several processes serve one page', async () => {
+      expect([...(await makeBundle()).files.keys()].sort()).to.deep.equal([...bundle.files.keys()].sort());
+    });
+  });
+});

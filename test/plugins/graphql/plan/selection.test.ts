@@ -1,0 +1,359 @@
+import { expect } from 'chai';
+import { groupSelectionOf } from '../../../../plugins/graphql/plan/groups.ts';
+import { selectionOf } from '../../../../plugins/graphql/plan/selection.ts';
+import type { Terms } from '../../../../plugins/query/contract.ts';
+import { rootFields, smallSchema } from './small.ts';
+
+const built = smallSchema();
+
+/** The selection of the first root field. */
+function selectionIn(text: string, variables: Record<string, unknown> = {}, options = {}) {
+  const { roots, reading } = rootFields(built, text, variables, options);
+  const [root] = roots;
+  if (!root) throw new Error('the document asks for nothing');
+  return selectionOf(reading, root.field, root.nodes);
+}
+
+const shownIn = (text: string, variables: Record<string, unknown> = {}) => selectionIn(text, variables).shown;
+const termsIn = (text: string, variables: Record<string, unknown> = {}) => selectionIn(text, variables).terms;
+const column = (key: string, field = key) => ({ kind: 'column', key, field });
+const ID = { kind: 'column', key: 'id', field: 'id', as: 'text' };
+const typename = (value: string, key = '__typename') => ({ kind: 'constant', key, value });
+const related = (key: string, shown: unknown, terms?: unknown, field = key) => ({
+  kind: 'related',
+  key,
+  field,
+  selection: terms ? { terms, shown } : { shown },
+});
+
+describe('graphql: from a document to a selection', () => {
+  describe('fields', () => {
+    it('shows columns in the order of the document, in the form their types have', () => {
+      expect(shownIn('{ posts { views id title } }')).to.deep.equal([
+        { kind: 'column', key: 'views', field: 'views', as: 'number' },
+        ID,
+        column('title'),
+      ]);
+    });
+
+    it('calls a field as its alias says, and knows the name of a type', () => {
+      expect(shownIn('{ posts { headline: title kind: __typename } }')).to.deep.equal([
+        column('headline', 'title'),
+        typename('posts', 'kind'),
+      ]);
+    });
+
+    it('shows a field twice where it has two names, and once where it is asked for twice', () => {
+      expect(shownIn('{ posts { title title again: title } }')).to.deep.equal([
+        column('title'),
+        column('again', 'title'),
+      ]);
+    });
+
+    it('merges what is asked of the same relation in several places', () => {
+      const text = `{ posts { author { id } title ...more author { ... on people { id name } } } }
+        fragment more on posts { author { posts { id } } }`;
+      expect(shownIn(text)).to.deep.equal([
+        related('author', [ID, related('posts', [ID]), column('name')]),
+        column('title'),
+      ]);
+    });
+
+    it('merges root fields of one response key', () => {
+      expect(shownIn('{ posts { id } posts { title } }')).to.deep.equal([ID, column('title')]);
+    });
+
+    it('takes the same relation twice under two names, each with its own arguments', () => {
+      const text = '{ posts { comments(limit: 1) { id } rest: comments(offset: 1, sort: ["-id"]) { text } } }';
+      expect(shownIn(text)).to.deep.equal([
+        related('comments', [ID], { limit: 1 }),
+        related('rest', [column('text')], { sort: ['-id'], offset: 1 }, 'comments'),
+      ]);
+    });
+
+    it('makes one object of the functions of a field', () => {
+      const text =
+        '{ posts { when: published_func { y: year month __typename } meta_func { count json(path: "a.b[0]") } } }';
+      expect(shownIn(text)).to.deep.equal([
+        {
+          kind: 'object',
+          key: 'when',
+          shown: [
+            { kind: 'column', key: 'y', field: 'published', fn: { name: 'year' } },
+            { kind: 'column', key: 'month', field: 'published', fn: { name: 'month' } },
+            typename('date_functions'),
+          ],
+        },
+        {
+          kind: 'object',
+          key: 'meta_func',
+          shown: [
+            { kind: 'column', key: 'count', field: 'meta', fn: { name: 'count' } },
+            { kind: 'column', key: 'json', field: 'meta', fn: { name: 'json', path: 'a.b[0]' } },
+          ],
+        },
+      ]);
+    });
+
+    it('reads the path into a JSON value from a variable', () => {
+      const text = 'query ($at: String!) { posts { meta_func { json(path: $at) } } }';
+      expect(shownIn(text, { at: 'x.y' })).to.deep.equal([
+        {
+          kind: 'object',
+          key: 'meta_func',
+          shown: [{ kind: 'column', key: 'json', field: 'meta', fn: { name: 'json', path: 'x.y' } }],
+        },
+      ]);
+    });
+
+    it('has nothing to show where nothing is left of what is asked', () => {
+      expect(shownIn('{ posts { id @skip(if: true) } }')).to.deep.equal([]);
+      expect(shownIn('{ posts { } }')).to.deep.equal([]);
+    });
+  });
+
+  describe('fragments and directives', () => {
+    it('follows fragments by name and inline, also inside each other', () => {
+      const text = `{ posts { ...one ... on posts { views } ... { published } } }
+        fragment one on posts { id ...two } fragment two on posts { title }`;
+      expect(shownIn(text)).to.deep.equal([
+        ID,
+        column('title'),
+        { kind: 'column', key: 'views', field: 'views', as: 'number' },
+        column('published'),
+      ]);
+    });
+
+    it('leaves out what @skip and @include say, by literals and by variables', () => {
+      const text = `query ($yes: Boolean!, $no: Boolean = false) {
+        posts {
+          id @include(if: $yes) title @include(if: $no) views @skip(if: $yes)
+          ...more @skip(if: $no) ... @include(if: false) { meta }
+        }
+      } fragment more on posts { published }`;
+      expect(shownIn(text, { yes: true })).to.deep.equal([ID, column('published')]);
+    });
+
+    it('takes a field that is skipped in one place and asked for in another', () => {
+      expect(shownIn('{ posts { title @skip(if: true) ... { title } } }')).to.deep.equal([column('title')]);
+    });
+
+    it('needs both where a field has both directives', () => {
+      const shown =
+        '{ posts { a: title @skip(if: false) @include(if: true) b: title @skip(if: true) @include(if: true) } }';
+      expect(shownIn(shown)).to.deep.equal([column('a', 'title')]);
+    });
+  });
+
+  describe('many-to-any', () => {
+    const any = (of: unknown, key = 'item') => ({ kind: 'any', key, field: 'item', of });
+    const blocks = (item: string, more = '') => shownIn(`{ posts { blocks { ${item} } } } ${more}`);
+
+    it('has a selection for every type that there may be', () => {
+      expect(blocks('item { __typename ... on headings { text } ... on images { url } }')).to.deep.equal([
+        related('blocks', [
+          any({
+            headings: { shown: [typename('headings'), column('text')] },
+            images: { shown: [typename('images'), column('url')] },
+          }),
+        ]),
+      ]);
+    });
+
+    it('has an empty one where nothing is asked of a type', () => {
+      expect(blocks('item { ... on headings { text } }')).to.deep.equal([
+        related('blocks', [any({ headings: { shown: [column('text')] }, images: { shown: [] } })]),
+      ]);
+    });
+
+    it('follows fragments on the union and on its types', () => {
+      const more = `fragment all on blocks_item_union { __typename ...h } fragment h on headings { people { name } }`;
+      expect(blocks('it: item { ...all }', more)).to.deep.equal([
+        related('blocks', [
+          any(
+            {
+              headings: { shown: [typename('headings'), related('people', [column('name')])] },
+              images: { shown: [typename('images')] },
+            },
+            'it',
+          ),
+        ]),
+      ]);
+    });
+
+    it('lets one key be another field of each type', () => {
+      expect(blocks('item { ... on headings { words: text } ... on images { words: url } }')).to.deep.equal([
+        related('blocks', [
+          any({ headings: { shown: [column('words', 'text')] }, images: { shown: [column('words', 'url')] } }),
+        ]),
+      ]);
+    });
+  });
+
+  describe('list arguments', () => {
+    it('passes what is given and leaves out what is not', () => {
+      const text = `query ($limit: Int, $page: Int, $sort: [String] = ["title"]) {
+        posts(limit: $limit, page: $page, sort: $sort, search: "x", offset: 0) { id }
+      }`;
+      expect(termsIn(text, { page: 2 })).to.deep.equal({ page: 2, sort: ['title'], search: 'x', offset: 0 });
+      expect(termsIn(text, { page: null, limit: 3, sort: '-id' })).to.deep.equal({
+        limit: 3,
+        sort: ['-id'],
+        search: 'x',
+        offset: 0,
+      });
+      expect(termsIn('{ posts { id } }')).to.equal(undefined);
+      expect(termsIn('query ($limit: Int) { posts(limit: $limit) { id } }')).to.equal(undefined);
+    });
+
+    it('tells of the conditions of every node, with the collection they are about', () => {
+      const found: [string, Terms][] = [];
+      const text = '{ posts(limit: 3) { author { posts(sort: "id") { comments(page: 2) { id } } } } }';
+      selectionIn(text, {}, { onTerms: (...one: [string, Terms]) => found.push(one) });
+      expect(found).to.deep.equal([
+        ['posts', { limit: 3 }],
+        ['posts', { sort: ['id'] }],
+        ['comments', { page: 2 }],
+      ]);
+    });
+  });
+
+  describe('filters', () => {
+    const filterIn = (filter: string, variables: Record<string, unknown> = {}, definitions = '') =>
+      termsIn(`query ${definitions} { posts(filter: ${filter}) { id } }`, variables)?.filter;
+
+    it('are those of REST', () => {
+      const filter =
+        '{ title: { _contains: "a" }, author: { name: { _eq: "b" } }, _or: [{ id: { _in: ["1", "2"] } }] }';
+      expect(filterIn(filter)).to.deep.equal({
+        title: { _contains: 'a' },
+        author: { name: { _eq: 'b' } },
+        _or: [{ id: { _in: ['1', '2'] } }],
+      });
+    });
+
+    it('have quantifiers, functions and the targets of a many-to-any', () => {
+      const filter = `{
+        published_func: { year: { _gt: 2020 } },
+        comments: { _some: { text: { _eq: "x" } }, _none: { item__headings: { name: { _eq: "y" } } } }
+      }`;
+      expect(filterIn(filter)).to.deep.equal({
+        'year(published)': { _gt: 2020 },
+        comments: { _some: { text: { _eq: 'x' } }, _none: { 'item:headings': { name: { _eq: 'y' } } } },
+      });
+    });
+
+    it('are translated wherever they are nested', () => {
+      const year = '{ published_func: { year: { _gt: 1 } } }';
+      const filter = `{ _and: [${year}, { _or: ${year} }], comments: { _some: { post: ${year} } } }`;
+      const rule = { 'year(published)': { _gt: 1 } };
+      expect(filterIn(filter)).to.deep.equal({
+        _and: [rule, { _or: [rule] }],
+        comments: { _some: { post: rule } },
+      });
+    });
+
+    it('drop what a variable that was not given would have said', () => {
+      const filter = '{ title: { _eq: $title, _contains: "a" }, author: { name: $name } }';
+      const definitions = '($title: String, $name: text_operators)';
+      expect(filterIn(filter, {}, definitions)).to.deep.equal({ title: { _contains: 'a' }, author: {} });
+    });
+
+    it('keep null as a value, and drop it in place of operators, filters and lists of them', () => {
+      const filter = '{ title: { _eq: null }, id: null, author: null, _and: null, _or: [null, { id: { _eq: "1" } }] }';
+      expect(filterIn(filter)).to.deep.equal({ title: { _eq: null }, _or: [{ id: { _eq: '1' } }] });
+      expect(filterIn('{ comments: { _some: null } }')).to.deep.equal({ comments: {} });
+      expect(termsIn('{ posts(filter: null) { id } }')).to.equal(undefined);
+    });
+
+    it('leave values alone that are JSON', () => {
+      const filter = '{ meta: { _json: $rules } }';
+      const rules = { 'a.b': { _eq: 1 }, _and: [{ c: null }] };
+      expect(filterIn(filter, { rules }, '($rules: JSON)')).to.deep.equal({ meta: { _json: rules } });
+    });
+
+    it('come as one variable, or in parts', () => {
+      const expected = { title: { _eq: 'x' }, 'year(published)': { _gt: 3 } };
+      const variables = { filter: { title: { _eq: 'x' }, published_func: { year: { _gt: 3 } } } };
+      expect(filterIn('$filter', variables, '($filter: posts_filter)')).to.deep.equal(expected);
+      const definitions = '($title: String, $year: number_operators)';
+      const parts = '{ title: { _eq: $title }, published_func: { year: $year } }';
+      expect(filterIn(parts, { title: 'x', year: { _gt: 3 } }, definitions)).to.deep.equal(expected);
+    });
+  });
+
+  describe('groups', () => {
+    const groupsIn = (text: string) => {
+      const { roots, reading } = rootFields(built, text);
+      const [root] = roots;
+      if (!root) throw new Error('the document asks for nothing');
+      return groupSelectionOf(reading, root.field, root.nodes);
+    };
+
+    it('have conditions, counts, aggregates and the values grouped by', () => {
+      const text = `{ posts_aggregated(groupBy: ["title", "year(published)"], filter: { id: { _eq: "1" } }, sort: ["-count.id"]) {
+        __typename group n: countAll count { id t: title __typename } avg { views }
+      } }`;
+      expect(groupsIn(text)).to.deep.equal({
+        terms: { groupBy: ['title', 'year(published)'], filter: { id: { _eq: '1' } }, sort: ['-count.id'] },
+        groups: [
+          { kind: 'constant', key: '__typename', value: 'posts_aggregated' },
+          { kind: 'groups', key: 'group' },
+          { kind: 'count', key: 'n' },
+          {
+            kind: 'aggregate',
+            key: 'count',
+            name: 'count',
+            of: [
+              { kind: 'field', key: 'id', field: 'id' },
+              { kind: 'field', key: 't', field: 'title' },
+              { kind: 'constant', key: '__typename', value: 'posts_aggregated_count' },
+            ],
+          },
+          { kind: 'aggregate', key: 'avg', name: 'avg', of: [{ kind: 'field', key: 'views', field: 'views' }] },
+        ],
+      });
+    });
+
+    it('merge aggregates asked for in several places', () => {
+      expect(groupsIn('{ posts_aggregated { count { id } ... { count { title } } } }')).to.deep.equal({
+        groups: [
+          {
+            kind: 'aggregate',
+            key: 'count',
+            name: 'count',
+            of: [
+              { kind: 'field', key: 'id', field: 'id' },
+              { kind: 'field', key: 'title', field: 'title' },
+            ],
+          },
+        ],
+      });
+    });
+  });
+
+  describe('how much is asked for', () => {
+    it('counts every entry, however often fragments spread it', () => {
+      const levels = 30;
+      const fragments = Array.from(
+        { length: levels },
+        (_, at) =>
+          `fragment f${at} on people { a: posts { author { ...f${at + 1} } } b: posts { author { ...f${at + 1} } } }`,
+      );
+      const text = `{ posts { author { ...f0 } } } ${fragments.join(' ')} fragment f${levels} on people { id }`;
+      let left = 2000;
+      const spend = () => {
+        if (left-- === 0) throw new Error('too much');
+      };
+      expect(() => selectionIn(text, {}, { spend, deepest: 1000 })).to.throw('too much');
+    });
+
+    it('refuses relations too deep inside each other', () => {
+      const nested = (depth: number): string => (depth === 0 ? 'id' : `author { posts { ${nested(depth - 1)} } }`);
+      expect(() => selectionIn(`{ posts { ${nested(2)} } }`, {}, { deepest: 4 })).not.to.throw();
+      expect(() => selectionIn(`{ posts { ${nested(3)} } }`, {}, { deepest: 4 }))
+        .to.throw('deeper than 4 relations')
+        .with.property('code', 'INVALID_QUERY');
+    });
+  });
+});

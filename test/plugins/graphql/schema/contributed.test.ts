@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import type { GraphQLObjectType } from 'graphql';
+import type { GraphqlField } from '../../../../plugins/graphql-fields/contract.ts';
+import { made, overviewOf, rights } from './made.ts';
+
+const overview = overviewOf(
+  {
+    platform_users: { id: 'uuid key', name: 'string' },
+    auth_tokens: { id: 'integer key' },
+    post: { id: 'integer key', owner: 'one auth_tokens' },
+  },
+  { platform_users: { system: true } },
+);
+const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlField => ({
+  scope: 'system',
+  operation: 'query',
+  definition,
+  resolve: () => null,
+  ...more,
+});
+const TOKENS = 'type auth_tokens { access_token: String expires: BigInt }\nenum auth_mode { json cookie }';
+const ofAdmin = (...contributed: GraphqlField[]) => made(overview, { scope: 'system', contributed });
+const nobody = (...contributed: GraphqlField[]) =>
+  made(overview, { scope: 'system', contributed, permissions: rights({}) });
+
+describe('fields that other plugins contribute to a GraphQL schema', () => {
+  it('has them with their arguments, types, defaults and descriptions', () => {
+    const login = field(
+      '"""Signs in"""\nauth_login(email: String!, mode: auth_mode = json, at: [Date!]): auth_tokens',
+      {
+        operation: 'mutation',
+        types: TOKENS,
+      },
+    );
+    const one = nobody(login, field('server_ping: String'));
+    expect(one.type('Mutation')).to.equal(`type Mutation {
+  """Signs in"""
+  auth_login(email: String!, mode: auth_mode = json, at: [Date!]): auth_tokens
+}`);
+    expect(one.type('Query')).to.equal('type Query {\n  server_ping: String\n}');
+    expect(one.type('auth_mode')).to.equal('enum auth_mode {\n  json\n  cookie\n}');
+    expect(one.field('auth_tokens.expires')).to.equal(': BigInt');
+    expect(one.binding('Mutation.auth_login')).to.deep.equal({ kind: 'contributed', field: login });
+    expect(one.warnings.map(({ about }) => about.collection)).to.deep.equal(['auth_tokens']);
+  });
+
+  it('keeps to their scope', () => {
+    const one = made(overview, {
+      contributed: [field('server_ping: String'), field('extra: String', { scope: 'items' })],
+    });
+    expect(one.fields('Query')).to.include('extra').and.not.include('server_ping');
+    expect(one.has('auth_tokens')).to.equal(true);
+  });
+
+  it('offers them to whom they are meant for', () => {
+    const fields = [
+      field('a: String', { offeredTo: 'admins' }),
+      field('b: String', { offeredTo: { collection: 'platform_users', action: 'read' } }),
+    ];
+    expect(ofAdmin(...fields).fields('Query')).to.include.members(['a', 'b']);
+    expect(nobody(...fields).fields('Query')).to.deep.equal(['_empty']);
+    const permissions = rights({ platform_users: { read: ['id'] } });
+    expect(made(overview, { scope: 'system', contributed: fields, permissions }).fields('Query'))
+      .to.include('b')
+      .and.not.include('a');
+  });
+
+  it('may name what is made of collections, and is left out in silence where the caller has no such thing', () => {
+    const fields = [
+      field('users_me: platform_users', { row: 'platform_users' }),
+      field('update_users_me(data: update_platform_users_input!): platform_users', { operation: 'mutation' }),
+      field('holder: holder', {
+        types: 'type holder { of: holder_of, again: holder } type holder_of { user: [platform_users!]! }',
+      }),
+    ];
+    const one = ofAdmin(...fields);
+    expect(one.field('Query.users_me')).to.equal(': platform_users');
+    expect(one.binding('platform_users.id')).to.deep.equal({ kind: 'column', field: 'id' });
+    expect(one.field('Mutation.update_users_me')).to.equal('(data: update_platform_users_input!): platform_users');
+    expect(one.field('holder_of.user')).to.equal(': [platform_users!]!');
+    expect(one.schema.getType('platform_users')).to.equal(
+      (one.schema.getType('Query') as GraphQLObjectType).getFields().users_me?.type,
+    );
+    const reader = made(overview, {
+      scope: 'system',
+      contributed: fields,
+      permissions: rights({ platform_users: { read: ['id'] } }),
+    });
+    expect(reader.fields('Query')).to.include('users_me');
+    expect(reader.schema.getMutationType()).to.equal(undefined);
+    const none = nobody(...fields);
+    expect(none.fields('Query')).to.deep.equal(['_empty']);
+    expect(none.warnings.filter(({ about }) => about.by)).to.deep.equal([]);
+  });
+
+  it('has a type once that two fields say in the same words, and leaves out the field that says it differently', () => {
+    const one = nobody(
+      field('a: auth_tokens', { types: TOKENS }),
+      field('b: auth_tokens', { types: `${TOKENS}  # the same` }),
+      field('c: auth_tokens', { types: 'type auth_tokens { other: String }' }),
+      field('d: JSON', { types: 'type JSON { other: String }' }),
+    );
+    expect(one.fields('Query')).to.deep.equal(['a', 'b']);
+    expect(one.warnings.filter(({ about }) => about.by).map(({ about }) => about.definition)).to.deep.equal([
+      'c: auth_tokens',
+      'd: JSON',
+    ]);
+  });
+
+  it('takes inputs, and refuses types where they do not fit', () => {
+    const types = 'input scope_input { names: [String!] inner: scope_input } type shown { at: Date }';
+    const one = nobody(
+      field('a(scope: scope_input): shown', { types }),
+      field('b(scope: shown): String', { types }),
+      field('c: scope_input', { types }),
+    );
+    expect(one.fields('Query')).to.deep.equal(['a']);
+    expect(one.type('scope_input')).to.equal('input scope_input {\n  names: [String!]\n  inner: scope_input\n}');
+    expect(one.warnings.filter(({ about }) => about.by)).to.have.length(2);
+  });
+
+  it('leaves out with a warning what cannot be read, names what nobody has, or is called like a field of a collection', () => {
+    const one = ofAdmin(
+      field('a: '),
+      field('b: nowhere'),
+      field('c: String } type Other { d: String'),
+      field('d: u', { types: 'union u = platform_users' }),
+      field('users: String'),
+      field('e: String'),
+      field('e: Int'),
+    );
+    expect(one.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated', 'e']);
+    expect(one.field('Query.e')).to.equal(': String');
+    expect(one.field('Query.users')).to.match(/\[platform_users!\]!$/);
+    expect(one.warnings).to.have.length(6);
+  });
+
+  it('keeps its types from being taken by a collection, in the scope they are in', () => {
+    const login = field('auth_login: auth_tokens', { types: TOKENS });
+    const system = ofAdmin(login);
+    expect(system.fields('auth_tokens')).to.deep.equal(['access_token', 'expires']);
+    const items = made(overview, { contributed: [login] });
+    expect(items.fields('auth_tokens')).to.deep.equal(['id']);
+    expect(items.field('post.owner')).to.equal(': auth_tokens');
+  });
+});

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import type { GraphQLInputObjectType } from 'graphql';
+import { filterBindingOf } from '../../../../plugins/graphql/schema/binding.ts';
+import { OPERATORS_OF, operatorsOf } from '../../../../plugins/graphql/schema/operators.ts';
+import { operatorsOf as ofEngine } from '../../../../plugins/query/parse/operators.ts';
+import { FIELD_TYPES, type Field } from '../../../../plugins/schema/contract.ts';
+import { made, overviewOf } from './made.ts';
+
+const site = made(
+  overviewOf({
+    page: {
+      id: 'integer key',
+      author: 'one person',
+      born: 'date',
+      doc: 'json',
+      blocks: 'many block.page',
+      secret: 'string concealed',
+    },
+    person: { id: 'uuid key', name: 'string' },
+    block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|page', item__page: 'string' },
+  }),
+);
+const entry = (type: string, name: string) => (site.schema.getType(type) as GraphQLInputObjectType).getFields()[name];
+
+describe('filters of a GraphQL schema', () => {
+  const fieldOf = (type: Field['type']) =>
+    overviewOf({ a: { id: 'integer key', x: 'string' } }, { 'a.x': { type, concealed: type === 'hash' } })
+      .collections.get('a')
+      ?.fields.get('x') as Field;
+
+  it('has the operators that the engine takes, for each type of field', () => {
+    for (const type of FIELD_TYPES.filter((one) => one !== 'alias' && one !== 'uuid')) {
+      const own = Object.keys(operatorsOf(fieldOf(type), false).getFields()).filter((name) => name !== '_json');
+      expect(own, type).to.have.members([...ofEngine({ field: fieldOf(type) })]);
+    }
+    const ofCount = Object.keys(OPERATORS_OF.number.getFields());
+    expect(ofCount).to.have.members([...ofEngine({ field: fieldOf('date'), fn: { name: 'year' } })]);
+  });
+
+  it('has all of them for keys, which are of any type', () => {
+    const own = Object.keys(operatorsOf(fieldOf('integer'), true).getFields());
+    for (const type of ['integer', 'string', 'uuid'] as const)
+      expect(own, type).to.include.members([...ofEngine({ field: fieldOf(type) })]);
+    expect(operatorsOf(fieldOf('uuid'), false)).to.equal(OPERATORS_OF.id);
+  });
+
+  it('asks of what is concealed only whether it is there', () => {
+    expect(site.field('page_filter.secret')).to.equal(': hash_filter_operators');
+    expect(site.fields('hash_filter_operators')).to.deep.equal(['_null', '_nnull', '_empty', '_nempty']);
+  });
+
+  it('takes texts for numbers, lists for operators with several values, and true or false for flags', () => {
+    expect(site.field('number_filter_operators._gt')).to.equal(': StringOrFloat');
+    expect(site.field('number_filter_operators._between')).to.equal(': [StringOrFloat]');
+    expect(site.field('id_filter_operators._in')).to.equal(': [ID]');
+    expect(site.field('string_filter_operators._empty')).to.equal(': Boolean');
+    expect(site.field('json_filter_operators._json')).to.equal(': JSON');
+  });
+
+  it('leads through relations', () => {
+    expect(site.fields('page_filter')).to.deep.equal([
+      ...['id', 'author', 'born', 'born_func', 'doc', 'doc_func', 'blocks', 'blocks_func', 'secret', '_and', '_or'],
+    ]);
+    expect(site.field('page_filter.author')).to.equal(': person_filter');
+    expect(site.field('page_filter.blocks')).to.equal(': block_quantifier_filter');
+    expect(site.field('page_filter._or')).to.equal(': [page_filter]');
+    expect(site.fields('block_quantifier_filter')).to.deep.equal([...site.fields('block_filter'), '_some', '_none']);
+    expect(site.field('block_quantifier_filter._none')).to.equal(': block_filter');
+    expect(site.field('block_quantifier_filter._and')).to.equal(': [block_filter]');
+  });
+
+  it('has one entry for each collection of a many-to-any, where no field is called so', () => {
+    expect(site.fields('block_filter')).to.deep.equal([
+      'id',
+      'page',
+      'kind',
+      'item',
+      'item__page',
+      'item__person',
+      '_and',
+      '_or',
+    ]);
+    expect(site.field('block_filter.item')).to.equal(': string_filter_operators');
+    expect(site.field('block_filter.item__page')).to.equal(': string_filter_operators');
+    expect(filterBindingOf(entry('block_filter', 'item__person') as never)).to.deep.equal({
+      kind: 'key',
+      key: 'item:person',
+    });
+    expect(filterBindingOf(entry('block_quantifier_filter', 'item__person') as never)).to.deep.equal({
+      kind: 'key',
+      key: 'item:person',
+    });
+    expect(filterBindingOf(entry('block_filter', 'item') as never)).to.equal(undefined);
+  });
+
+  it('has functions as companions', () => {
+    expect(site.field('page_filter.born_func')).to.equal(': date_function_filter_operators');
+    expect(site.field('page_filter.doc_func')).to.equal(': count_function_filter_operators');
+    expect(site.fields('date_function_filter_operators')).to.deep.equal(['year', 'month', 'week', 'day', 'weekday']);
+    expect(site.field('date_function_filter_operators.year')).to.equal(': number_filter_operators');
+    expect(filterBindingOf(entry('page_filter', 'born_func') as never)).to.deep.equal({
+      kind: 'functions',
+      field: 'born',
+    });
+  });
+});

@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import {
+  type GraphQLField,
+  type GraphQLInputObjectType,
+  type GraphQLObjectType,
+  GraphQLSchema,
+  printSchema,
+  printType,
+  validateSchema,
+} from 'graphql';
+import type { Action, Permission, PermissionSet } from '../../../../plugins/access/contract.ts';
+import { listed } from '../../../../plugins/access/listed.ts';
+import { adminSet, permissionSet } from '../../../../plugins/access/permissions/set.ts';
+import { type Binding, bindingOf } from '../../../../plugins/graphql/schema/binding.ts';
+import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
+import type { GraphqlField, GraphqlScope } from '../../../../plugins/graphql-fields/contract.ts';
+import type { Collection, Column, Field, Overview } from '../../../../plugins/schema/contract.ts';
+import { type Sketch, sketch } from '../../query/overview.ts';
+
+/** What a sketch has no words for: `'book.title': { column: { nullable: false } }`, `book: { kind: 'view' }`. */
+export type Changes = Readonly<
+  Record<
+    string,
+    Partial<Omit<Field, 'column'>> &
+      Partial<Omit<Collection, 'kind'>> & {
+        readonly kind?: Collection['kind'];
+        readonly column?: Partial<Column>;
+        readonly note?: string;
+      }
+  >
+>;
+
+export function overviewOf(tables: Sketch, changes: Changes = {}): Overview {
+  const plain = sketch(tables);
+  const collections = [...plain.collections.values()].map((collection): [string, Collection] => {
+    const fields = [...collection.fields.values()].map((field): [string, Field] => {
+      const { column, note, ...more } = changes[`${collection.name}.${field.name}`] ?? {};
+      return [
+        field.name,
+        {
+          ...field,
+          ...(more as Partial<Field>),
+          column: field.column && { ...field.column, ...column },
+          meta: note === undefined ? field.meta : ({ ...field.meta, note } as Field['meta']),
+        },
+      ];
+    });
+    const { note, ...more } = changes[collection.name] ?? {};
+    const meta = note === undefined ? collection.meta : ({ note } as Collection['meta']);
+    return [collection.name, { ...collection, ...(more as Partial<Collection>), meta, fields: new Map(fields) }];
+  });
+  return { ...plain, collections: new Map(collections) };
+}
+
+/** `{ book: { read: ['id', 'title'] } }`; a list of permissions where there are several. */
+export type Rights = Readonly<
+  Record<string, Partial<Record<Action, readonly string[] | readonly Partial<Permission>[]>>>
+>;
+
+export function rights(all: Rights, key = 'somebody'): PermissionSet {
+  const rows = Object.entries(all).flatMap(([collection, actions]) =>
+    Object.entries(actions).flatMap(([action, given]): readonly Permission[] => {
+      const several =
+        typeof given[0] === 'string' || given.length === 0 ? [{ fields: given as readonly string[] }] : given;
+      return (several as readonly Partial<Permission>[]).map((one) => ({
+        collection,
+        action: action as Action,
+        rule: null,
+        validation: null,
+        presets: null,
+        fields: ['*'],
+        ...one,
+      }));
+    }),
+  );
+  return permissionSet('1', key, rows);
+}
+
+export interface Made {
+  readonly schema: GraphQLSchema;
+  readonly warnings: readonly { readonly message: string; readonly about: Readonly<Record<string, unknown>> }[];
+  /** One type in the schema language, without the descriptions of shared types. */
+  type(name: string): string;
+  has(name: string): boolean;
+  /** Names of the fields of a type; none where there is no such type. */
+  fields(type: string): readonly string[];
+  /** `Query.book_by_id`: what it looks like. */
+  field(path: string): string;
+  binding(path: string): Binding | undefined;
+}
+
+interface More {
+  readonly permissions?: PermissionSet;
+  readonly scope?: GraphqlScope;
+  readonly contributed?: readonly GraphqlField[];
+}
+
+/** A schema, which is held to be a valid one. */
+export function made(
+  overview: Overview,
+  { permissions = adminSet('1'), scope = 'items', contributed = [] }: More = {},
+): Made {
+  const warnings: Made['warnings'][number][] = [];
+  const schema = buildSchema({
+    overview,
+    permissions,
+    listed,
+    scope,
+    contributed: contributed.map((value) => ({ owner: 'somebody', value })),
+    warn: (message, about) => void warnings.push({ message, about }),
+  });
+  expect(problems(schema)).to.deep.equal([]);
+  expect(printSchema(schema)).to.be.a('string');
+  const typeNamed = (name: string) => schema.getType(name) as GraphQLObjectType | GraphQLInputObjectType | undefined;
+  const fieldAt = (path: string) => {
+    const [type = '', field = ''] = path.split('.');
+    return typeNamed(type)?.getFields()[field];
+  };
+  return {
+    schema,
+    warnings,
+    type(name) {
+      const type = schema.getType(name);
+      if (!type) throw new Error(`there is no type ${name}`);
+      return printType(type);
+    },
+    has: (name) => schema.getType(name) !== undefined,
+    fields: (name) => Object.keys(typeNamed(name)?.getFields() ?? {}),
+    field: (path) => {
+      const field = fieldAt(path);
+      if (!field) throw new Error(`there is no ${path}`);
+      const args =
+        'args' in field && field.args.length > 0
+          ? `(${field.args.map((one) => `${one.name}: ${one.type}`).join(', ')})`
+          : '';
+      return `${args}: ${field.type}`;
+    },
+    binding: (path) => bindingOf(fieldAt(path) as GraphQLField<unknown, unknown>),
+  };
+}
+
+/** The check that is left out at run time. */
+export const problems = (schema: GraphQLSchema): readonly string[] =>
+  validateSchema(new GraphQLSchema({ ...schema.toConfig(), assumeValid: false })).map(({ message }) => message);

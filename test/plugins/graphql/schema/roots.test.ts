@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { made, overviewOf } from './made.ts';
+
+const LIST = 'filter: post_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
+const id = 'integer key';
+
+describe('root fields of a GraphQL schema', () => {
+  it('has lists, rows by key and groups, and the writes of the conventions', () => {
+    const one = made(overviewOf({ post: { id, title: 'string' } }));
+    expect(one.type('Query')).to.equal(`type Query {
+  post(${LIST}): [post!]!
+  post_by_id(id: ID!): post
+  post_aggregated(groupBy: [String], ${LIST}): [post_aggregated!]!
+}`);
+    expect(one.type('Mutation')).to.equal(`type Mutation {
+  create_post_item(data: create_post_input!): post
+  create_post_items(data: [create_post_input!]!, ${LIST}): [post!]!
+  update_post_item(id: ID!, data: update_post_input!): post
+  update_post_items(ids: [ID]!, data: update_post_input!, ${LIST}): [post!]!
+  update_post_batch(data: [update_post_input!]!, ${LIST}): [post!]!
+  delete_post_item(id: ID!): delete_one
+  delete_post_items(ids: [ID]!): delete_many
+}`);
+    expect(one.type('delete_one')).to.equal('type delete_one {\n  id: ID!\n}');
+    expect(one.type('delete_many')).to.equal('type delete_many {\n  ids: [ID]!\n}');
+    const kinds = [
+      ...one.fields('Query').map((name) => `Query.${name}`),
+      ...one.fields('Mutation').map((name) => `Mutation.${name}`),
+    ];
+    expect(kinds.map((path) => one.binding(path)?.kind)).to.deep.equal([
+      ...['list', 'by id', 'aggregated', 'create one', 'create many', 'update one', 'update many', 'update each'],
+      ...['delete one', 'delete many'],
+    ]);
+  });
+
+  it('has one object and one write of a singleton', () => {
+    const one = made(overviewOf({ config: { $: 'singleton', id, title: 'string' } }));
+    expect(one.type('Query')).to.equal('type Query {\n  config: config\n}');
+    expect(one.type('Mutation')).to.equal('type Mutation {\n  update_config(data: update_config_input!): config\n}');
+    expect(one.binding('Mutation.update_config')).to.deep.equal({
+      kind: 'update singleton',
+      collection: 'config',
+      shown: true,
+    });
+  });
+
+  it('only reads views, by key where they have one', () => {
+    const one = made(
+      overviewOf(
+        { seen: { id, title: 'string' } },
+        { seen: { kind: 'view', primary: null }, 'seen.id': { column: { nullable: true, primary: false } } },
+      ),
+    );
+    expect(one.fields('Query')).to.deep.equal(['seen', 'seen_aggregated']);
+    expect(one.schema.getMutationType()).to.equal(undefined);
+    expect(one.field('seen.id')).to.equal(': Int');
+  });
+
+  it('has nothing of folders and of tables without a key of one column', () => {
+    const one = made(
+      overviewOf(
+        { folder: {}, pair: { a: 'integer', b: 'integer' } },
+        { folder: { table: null, kind: 'folder', primary: null }, pair: { primary: null } },
+      ),
+    );
+    expect(one.fields('Query')).to.deep.equal(['_empty']);
+    expect(one.warnings).to.deep.equal([]);
+  });
+
+  it('has the service’s own collections behind relations, and at the root of their own scope without the prefix', () => {
+    const overview = overviewOf(
+      {
+        platform_users: { id: 'uuid key', name: 'string', posts: 'many post.author' },
+        post: { id, author: 'one platform_users' },
+      },
+      { platform_users: { system: true } },
+    );
+    const items = made(overview);
+    expect(items.fields('Query')).to.deep.equal(['post', 'post_by_id', 'post_aggregated']);
+    expect(items.fields('Mutation').every((name) => name.includes('post'))).to.equal(true);
+    expect(items.field('post.author')).to.equal(': platform_users');
+    const system = made(overview, { scope: 'system' });
+    expect(system.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);
+    expect(system.field('Query.users_by_id')).to.equal('(id: ID!): platform_users');
+    expect(system.field('Mutation.update_users_item')).to.equal(
+      '(id: ID!, data: update_platform_users_input!): platform_users',
+    );
+    expect(system.binding('Query.users')).to.deep.equal({ kind: 'list', collection: 'platform_users' });
+    expect(system.field('platform_users.posts')).to.match(/: \[post\]$/);
+  });
+
+  it('keeps to the verbs that a collection is offered with', () => {
+    const tables = {
+      platform_a: { id, name: 'string' },
+      platform_b: { id, a: 'one platform_a', c: 'one platform_c' },
+      platform_c: { id },
+    };
+    const overview = overviewOf(tables, {
+      platform_a: { system: true, verbs: ['read'] },
+      platform_b: { system: true },
+      platform_c: { system: true, verbs: [] },
+    });
+    const one = made(overview, { scope: 'system' });
+    expect(one.fields('Query')).to.deep.equal(['a', 'a_by_id', 'a_aggregated', 'b', 'b_by_id', 'b_aggregated']);
+    expect(one.fields('Mutation').every((name) => name.includes('_b_'))).to.equal(true);
+    expect(one.has('platform_c')).to.equal(false);
+    expect(one.field('platform_b.a')).to.equal(': platform_a');
+    expect(one.field('platform_b.c')).to.equal(': Int');
+    expect(one.field('create_platform_b_input.a')).to.equal(': Int');
+  });
+
+  it('knows the scalars of GraphQL itself, which variables inside JSON may be of', () => {
+    const one = made(overviewOf({ post: { id, doc: 'json' } }));
+    for (const name of ['ID', 'Int', 'Float', 'String', 'Boolean']) expect(one.has(name), name).to.equal(true);
+  });
+});

@@ -1,0 +1,124 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import { type Caller, publicCaller } from '#kernel';
+import type { PermissionSet } from '../../../../plugins/access/contract.ts';
+import { listed } from '../../../../plugins/access/listed.ts';
+import { adminSet } from '../../../../plugins/access/permissions/set.ts';
+import { createSchemas } from '../../../../plugins/graphql/schema/schemas.ts';
+import type { GraphqlField } from '../../../../plugins/graphql-fields/contract.ts';
+import type { Overview } from '../../../../plugins/schema/contract.ts';
+import { overviewOf, rights } from './made.ts';
+
+const caller = (key: string): Caller => ({ ...publicCaller(), role: key });
+const version = (name: string, fields: Record<string, string> = {}): Overview => ({
+  ...overviewOf({ post: { id: 'integer key', ...fields } }),
+  version: name,
+});
+
+function memory(capacity = 10) {
+  const state = {
+    overview: version('1') as Overview,
+    /** What is found by looking at the database again. */
+    fresh: undefined as Overview | undefined,
+    sets: new Map<string, PermissionSet>(),
+    contributed: [] as { owner: string; value: GraphqlField }[],
+    warnings: [] as unknown[],
+    made: 0,
+  };
+  const schemas = createSchemas({
+    schema: {
+      overview: async () => state.overview,
+      refresh: async () => (state.overview = state.fresh ?? state.overview),
+    },
+    access: {
+      permissions: async ({ role }) => state.sets.get(role ?? '') ?? { ...adminSet('1'), key: role ?? 'public' },
+      listed,
+    },
+    contributed: () => [...state.contributed],
+    capacity,
+    makeDocuments: () => ({ of: () => ({ id: ++state.made, operations: new Map(), fragments: new Map() }) }),
+    log: { warn: ((...line: unknown[]) => void state.warnings.push(line)) as never },
+  });
+  return { state, schemas };
+}
+
+describe('the memory of GraphQL schemas', () => {
+  it('makes a schema once for callers with the same permissions', async () => {
+    const { schemas } = memory();
+    const one = await schemas.of(caller('a'), 'items');
+    expect(await schemas.of(caller('a'), 'items')).to.equal(one);
+    expect(await schemas.of(caller('b'), 'items')).to.not.equal(one);
+    expect(await schemas.of(caller('a'), 'system')).to.not.equal(one);
+    expect(one).to.include({ scope: 'items', version: '1' });
+  });
+
+  it('makes it again where the tables, the permissions or the fields of other plugins changed', async () => {
+    const { schemas, state } = memory();
+    const first = await schemas.of(caller('a'), 'items');
+    state.overview = version('2', { title: 'string' });
+    const second = await schemas.of(caller('a'), 'items');
+    expect(second).to.not.equal(first);
+    expect(second.version).to.equal('2');
+    state.sets.set('a', { ...rights({ post: { read: ['id'] } }, 'a'), version: '2' });
+    const third = await schemas.of(caller('a'), 'items');
+    expect(third.schema.getMutationType()).to.equal(undefined);
+    const value: GraphqlField = { scope: 'items', operation: 'query', definition: 'extra: Int', resolve: () => 1 };
+    state.contributed = [{ owner: 'somebody', value }];
+    const fourth = await schemas.of(caller('a'), 'items');
+    expect(fourth.schema.getQueryType()?.getFields()).to.have.property('extra');
+    expect(await schemas.of(caller('a'), 'items')).to.equal(fourth);
+  });
+
+  it('looks at the database again for a name that was not there', async () => {
+    const { schemas, state } = memory();
+    const first = await schemas.of(caller('a'), 'items');
+    expect(await schemas.newer(caller('a'), first)).to.equal(undefined);
+    state.fresh = version('2', { title: 'string' });
+    const second = await schemas.newer(caller('a'), first);
+    expect(second?.version).to.equal('2');
+    expect(await schemas.of(caller('a'), 'items')).to.equal(second);
+  });
+
+  it('keeps as many as it may', async () => {
+    const { schemas } = memory(2);
+    const first = await schemas.of(caller('a'), 'items');
+    await schemas.of(caller('b'), 'items');
+    expect(await schemas.of(caller('a'), 'items')).to.equal(first);
+    await schemas.of(caller('c'), 'items');
+    await schemas.of(caller('d'), 'items');
+    expect(await schemas.of(caller('a'), 'items')).to.not.equal(first);
+  });
+
+  it('says once what is left out, however many schemas and changes of tables there are', async () => {
+    const { schemas, state } = memory();
+    for (const name of ['1', '2', '3']) {
+      state.overview = version(name, { 'my-field': 'string' });
+      for (const role of ['a', 'b'])
+        for (const scope of ['items', 'system'] as const) await schemas.of(caller(role), scope);
+    }
+    expect(state.warnings).to.deep.equal([
+      [{ collection: 'post', field: 'my-field' }, 'a field is left out of GraphQL: its name is not one of GraphQL'],
+    ]);
+  });
+
+  it('holds on to no overview', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { schemas, state } = memory();
+    const first = new WeakRef(state.overview);
+    const collection = new WeakRef(state.overview.collections.get('post') as object);
+    const kept = await schemas.of(caller('a'), 'items');
+    state.overview = version('2');
+    // The engine itself may hold an object for a while, as when it is just compiling a function that uses it.
+    const isHeld = () => first.deref() !== undefined || collection.deref() !== undefined;
+    for (let round = 0; round < 100 && isHeld(); round++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+      // What was looked at is held until the turn is over.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(isHeld()).to.equal(false);
+    expect(kept.schema.getType('post')).to.not.equal(undefined);
+  });
+});

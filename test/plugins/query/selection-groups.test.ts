@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import type { GroupSelection, SelectedGroup } from '../../../plugins/query/contract.ts';
+import { type Case, compiled, type Ground, groundOf, textOf } from './harness.ts';
+import { askedOf, typename } from './selection-ask.ts';
+
+type Aggregate = Extract<SelectedGroup, { kind: 'aggregate' }>;
+
+const GROUP: SelectedGroup = { kind: 'groups', key: 'group' };
+const COUNT: SelectedGroup = { kind: 'count', key: 'countAll' };
+const of = (name: Aggregate['name'], fields: readonly string[], key: string = name): Aggregate => ({
+  kind: 'aggregate',
+  key,
+  name,
+  of: fields.map((field) => ({ kind: 'field', key: field, field })),
+});
+
+describe('groups are read as a selection says', () => {
+  const grounds = new Map<string, Ground>();
+  before(async () => {
+    for (const name of ['library', 'people', 'types']) grounds.set(name, await groundOf(name));
+  });
+  after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
+
+  const ground = (name: string) => grounds.get(name) as Ground;
+  const ask = (schema: string, collection: string, selection: GroupSelection, rest: Partial<Case> = {}) =>
+    askedOf(ground(schema), collection, selection, rest);
+
+  it('functions of all rows, as numbers', async () => {
+    const numbers = of('sum', ['price', 'rating', 'big']);
+    const { data } = await textOf({ query: {}, collection: 'book' }, ground('library'), {
+      groups: [
+        COUNT,
+        numbers,
+        of('avg', ['id']),
+        of('min', ['price', 'day']),
+        of('count', ['author']),
+        of('countDistinct', ['author']),
+      ],
+    });
+    expect(data).to.equal(
+      '[{"countAll":4,"sum":{"price":114.99,"rating":-0.5,"big":9007199254740989},"avg":{"id":2.5000000000000000},' +
+        '"min":{"price":5,"day":"2020-01-01"},"count":{"author":3},"countDistinct":{"author":2}}]',
+    );
+  });
+
+  it('what is no number as null', async () => {
+    const { data } = await ask('types', 'thing', {
+      groups: [of('sum', ['rating', 'exact']), of('max', ['rating', 'price'])],
+    });
+    expect(data).to.deep.equal([
+      { sum: { rating: null, exact: null }, max: { rating: null, price: Number('12345678901234567890.123') } },
+    ]);
+  });
+
+  it('groups by their names in REST, in order, page by page', async () => {
+    const groups = [GROUP, of('count', ['id'])];
+    const asked = (terms: GroupSelection['terms']) => ask('people', 'article', { groups, terms: terms ?? {} });
+    expect((await asked({ groupBy: ['status'], sort: ['-status'] })).data).to.deep.equal([
+      { group: { status: null }, count: { id: 1 } },
+      { group: { status: 'live' }, count: { id: 2 } },
+      { group: { status: 'draft' }, count: { id: 1 } },
+    ]);
+    expect(
+      (await asked({ groupBy: ['year(published)', 'price'], sort: ['price'], limit: 2, page: 1 })).data,
+    ).to.deep.equal([
+      { group: { published_year: null, price: '0.1' }, count: { id: 1 } },
+      { group: { published_year: 2022, price: '10.50' }, count: { id: 1 } },
+    ]);
+    expect((await asked({ groupBy: ['topic'], sort: ['-count.id', 'topic'], limit: 1 })).data).to.deep.equal([
+      { group: { topic: 'sea' }, count: { id: 2 } },
+    ]);
+    expect((await asked({ groupBy: ['topic'], filter: { topic: { _neq: 'sea' } } })).data).to.deep.equal([
+      { group: { topic: 'hills' }, count: { id: 1 } },
+      { group: { topic: 'town' }, count: { id: 1 } },
+    ]);
+  });
+
+  it('each function once, however often it is shown', async () => {
+    const selection: GroupSelection = {
+      groups: [
+        COUNT,
+        { ...COUNT, key: 'again' },
+        {
+          kind: 'aggregate',
+          key: 'a',
+          name: 'sum',
+          of: [{ kind: 'field', key: 'x', field: 'score' }, { kind: 'field', key: 'y', field: 'score' }, typename('t')],
+        },
+        of('sum', ['score', 'id'], 'b'),
+      ],
+    };
+    expect((await ask('people', 'article', selection)).data).to.deep.equal([
+      { countAll: 4, again: 4, a: { x: 8, y: 8, __typename: 't' }, b: { score: 8, id: 10 } },
+    ]);
+    const { text } = compiled({ query: {}, collection: 'article' }, ground('people').overview, selection);
+    expect(text.match(/sum\(/g)).to.have.length(2);
+    expect(text.match(/count\(\*\)/g)).to.have.length(1);
+  });
+
+  it('one row where nothing is grouped and nothing computed', async () => {
+    expect((await ask('people', 'article', { groups: [GROUP, typename('article_aggregated')] })).data).to.deep.equal([
+      { group: null, __typename: 'article_aggregated' },
+    ]);
+    expect((await ask('people', 'article', { groups: [of('avg', [])] })).data).to.deep.equal([{ avg: {} }]);
+    expect((await ask('people', 'article', { groups: [GROUP], terms: { groupBy: ['team'] } })).data).to.deep.equal([
+      { group: { team: 1 } },
+      { group: { team: 2 } },
+      { group: { team: null } },
+    ]);
+    expect((await ask('people', 'article', { groups: [] })).data).to.deep.equal([{}]);
+  });
+
+  it('names as long as a document likes', async () => {
+    const long = 'x'.repeat(70);
+    expect(
+      (
+        await ask('people', 'article', {
+          groups: [
+            { kind: 'groups', key: `${long}g` },
+            {
+              kind: 'aggregate',
+              key: `${long}c`,
+              name: 'count',
+              of: [{ kind: 'field', key: `${long}f`, field: 'id' }],
+            },
+          ],
+          terms: { groupBy: ['status'], filter: { status: 'draft' } },
+        })
+      ).data,
+    ).to.deep.equal([{ [`${long}g`]: { status: 'draft' }, [`${long}c`]: { [`${long}f`]: 1 } }]);
+  });
+
+  it('refuses what a query may not aggregate either', async () => {
+    const code = async (selection: GroupSelection, rest: Partial<Case> = {}) =>
+      (await ask('people', 'platform_users', selection, rest)).error?.code;
+    expect(await code({ groups: [of('sum', ['name'])] })).to.equal('INVALID_QUERY');
+    expect(await code({ groups: [of('count', ['token'])] })).to.equal('FORBIDDEN');
+    expect(await code({ groups: [of('count', ['nothing'])] })).to.equal('FORBIDDEN');
+    expect(await code({ groups: [GROUP], terms: { groupBy: ['token'] } })).to.equal('FORBIDDEN');
+    expect(await code({ groups: [COUNT], terms: { sort: ['name'] } })).to.equal('INVALID_QUERY');
+    const rules = { platform_users: { fields: ['id'] } };
+    expect(await code({ groups: [of('count', ['name'])] }, { rules })).to.equal('FORBIDDEN');
+    expect(await code({ groups: [COUNT], terms: { groupBy: ['name'] } }, { rules })).to.equal('FORBIDDEN');
+    expect(await code({ groups: [of('count', ['id'])] }, { rules })).to.equal(undefined);
+    const many = of('count', ['id', 'name', 'role', 'team']);
+    expect(await code({ groups: [many] }, { ceilings: { nodes: 5 } })).to.equal('INVALID_QUERY');
+    expect(await code({ groups: [COUNT], terms: { limit: 11 } }, { ceilings: { limitMax: 10 } })).to.equal(
+      'INVALID_QUERY',
+    );
+  });
+
+  it('counts only rows the caller may read, and values on rows where the field may be', async () => {
+    const rules = {
+      article: [
+        { fields: ['id', 'topic'], filter: { team: { _nnull: true } } },
+        { fields: ['score'], filter: { status: { _eq: 'live' } } },
+      ],
+    };
+    const { data } = await ask(
+      'people',
+      'article',
+      { groups: [COUNT, of('sum', ['score']), of('count', ['id'])] },
+      { rules },
+    );
+    expect(data).to.deep.equal([{ countAll: 4, sum: { score: 3 }, count: { id: 3 } }]);
+  });
+});

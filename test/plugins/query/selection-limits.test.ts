@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import type { Selected, Selection } from '../../../plugins/query/contract.ts';
+import { type Case, type Ground, groundOf } from './harness.ts';
+import { askedOf, column, related, typename } from './selection-ask.ts';
+
+describe('a selection is held to permissions and ceilings', () => {
+  const grounds = new Map<string, Ground>();
+  before(async () => {
+    for (const name of ['people', 'site']) grounds.set(name, await groundOf(name));
+  });
+  after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
+
+  const ask = (schema: string, collection: string, selection: Selection, rest: Partial<Case> = {}) =>
+    askedOf(grounds.get(schema) as Ground, collection, selection, rest);
+  const asked = (shown: readonly Selected[], rules: Case['rules'], terms: Selection['terms'] = {}) =>
+    ask('people', 'article', { shown, terms: { sort: ['id'], ...terms } }, rules ? { rules } : {});
+  const codeOf = async (...args: Parameters<typeof asked>) => (await asked(...args)).error?.code;
+
+  it('a field that is unknown and one that may not be read look the same', async () => {
+    const rules = { article: { fields: ['id', 'team'] }, team: { fields: ['id'] } };
+    expect(await codeOf([column('nothing')], undefined)).to.equal('FORBIDDEN');
+    expect(await codeOf([column('nothing')], rules)).to.equal('FORBIDDEN');
+    expect(await codeOf([column('title')], rules)).to.equal('FORBIDDEN');
+    expect(await codeOf([related('team', [column('name')])], rules)).to.equal('FORBIDDEN');
+    expect(await codeOf([{ kind: 'object', key: 'o', shown: [column('title')] }], rules)).to.equal('FORBIDDEN');
+    expect(await codeOf([column('id')], rules, { sort: ['title'] })).to.equal('FORBIDDEN');
+    expect(await codeOf([column('id')], rules, { filter: { title: { _eq: 'x' } } })).to.equal('FORBIDDEN');
+    expect(await codeOf([related('team', [column('id')], { filter: { name: 'x' } })], rules)).to.equal('FORBIDDEN');
+  });
+
+  it('a field of another kind than the selection has it is none', async () => {
+    expect(await codeOf([related('title', [])], undefined)).to.equal('FORBIDDEN');
+    expect(await codeOf([column('remarks')], undefined)).to.equal('FORBIDDEN');
+    expect(await codeOf([{ kind: 'any', key: 'a', field: 'team', of: {} }], undefined)).to.equal('FORBIDDEN');
+    const site = async (shown: readonly Selected[], collection: string) =>
+      (await ask('site', collection, { shown })).error?.code;
+    expect(await site([related('item', [])], 'page_block')).to.equal('FORBIDDEN');
+    expect(await site([column('divider')], 'page')).to.equal('FORBIDDEN');
+  });
+
+  it('functions of concealed fields are refused', async () => {
+    const { error } = await ask('people', 'platform_users', {
+      shown: [{ kind: 'column', key: 'x', field: 'token', fn: { name: 'count' } }],
+    });
+    expect(error?.code).to.equal('FORBIDDEN');
+  });
+
+  it('what leads into a collection that may not be read is null, and not gone', async () => {
+    const rules = { article: { fields: ['*'] } };
+    const count: Selected = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
+    const { data } = await asked(
+      [
+        column('id'),
+        related('team', [typename('team')]),
+        related('remarks', []),
+        { kind: 'object', key: 'f', shown: [count] },
+      ],
+      rules,
+      { limit: 1 },
+    );
+    expect(JSON.stringify(data)).to.equal('[{"id":1,"team":null,"remarks":null,"f":{"count":null}}]');
+  });
+
+  it('rows of a collection of a many-to-any that may not be read are null', async () => {
+    const rules = { page_block: { fields: ['*'] }, hero: { fields: ['title'] } };
+    const of = { hero: { shown: [column('title')] }, quote: { shown: [typename('quote')] } };
+    const { data } = await ask(
+      'site',
+      'page_block',
+      { shown: [{ kind: 'any', key: 'item', field: 'item', of }], terms: { limit: 3 } },
+      { rules },
+    );
+    expect(data).to.deep.equal([{ item: { title: 'Big' } }, { item: null }, { item: { title: 'Small' } }]);
+  });
+
+  it('row rules count at every node', async () => {
+    const rules = {
+      article: { fields: ['*'], filter: { status: { _eq: 'live' } } },
+      remark: { fields: ['id', 'body'], filter: { internal: { _eq: false } } },
+      team: { fields: ['*'], filter: { name: { _eq: 'Green' } } },
+    };
+    const count: Selected = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
+    const { data } = await asked(
+      [column('id'), related('remarks', [column('body')]), related('team', [column('name')]), count],
+      rules,
+    );
+    expect(data).to.deep.equal([
+      { id: 1, remarks: [{ body: 'good' }], team: null, count: 1 },
+      { id: 3, remarks: [], team: null, count: 0 },
+    ]);
+  });
+
+  it('a field that counts on some rows is null on the others, whatever it is called and in whatever form', async () => {
+    const rules = {
+      article: [
+        { fields: ['id'] },
+        { fields: ['title', 'score', 'published', 'team', 'price'], filter: { status: { _eq: 'live' } } },
+      ],
+      team: { fields: ['*'] },
+    };
+    const { data } = await asked(
+      [
+        { kind: 'column', key: 'id', field: 'id', as: 'text' },
+        column('title', 'called'),
+        { kind: 'column', key: 'price', field: 'price', as: 'number' },
+        {
+          kind: 'object',
+          key: 'f',
+          shown: [{ kind: 'column', key: 'year', field: 'published', fn: { name: 'year' } }],
+        },
+        related('team', [column('name')]),
+      ],
+      rules,
+      { limit: 2 },
+    );
+    expect(data).to.deep.equal([
+      { id: '1', called: 'Waves', price: 10.5, f: { year: 2022 }, team: { name: 'Blue' } },
+      { id: '2', called: null, price: null, f: { year: null }, team: null },
+    ]);
+  });
+
+  it('the same ceilings as a query', async () => {
+    const code = async (selection: Selection, ceilings: Case['ceilings']) =>
+      (await ask('site', 'page', selection, ceilings ? { ceilings } : {})).error?.code;
+    const deep = (levels: number): Selected => (levels === 0 ? column('id') : related('parent', [deep(levels - 1)]));
+    expect(await code({ shown: [deep(3)] }, { depth: 3 })).to.equal(undefined);
+    expect(await code({ shown: [deep(4)] }, { depth: 3 })).to.equal('INVALID_QUERY');
+    expect(await code({ shown: [related('children', [], { limit: 11 })] }, { limitMax: 10 })).to.equal('INVALID_QUERY');
+    expect(await code({ shown: [], terms: { limit: 11 } }, { limitMax: 10 })).to.equal('INVALID_QUERY');
+    const wide = (count: number): readonly Selected[] => [...Array(count).keys()].map((n) => typename('x', `k${n}`));
+    expect(await code({ shown: wide(9) }, { nodes: 10 })).to.equal(undefined);
+    expect(await code({ shown: wide(10) }, { nodes: 10 })).to.equal('INVALID_QUERY');
+    expect(await code({ shown: [{ kind: 'object', key: 'o', shown: wide(9) }] }, { nodes: 10 })).to.equal(
+      'INVALID_QUERY',
+    );
+    expect(await code({ shown: [related('parent', wide(8))] }, { nodes: 10 })).to.equal('INVALID_QUERY');
+  });
+
+  it('the default limit in lists, also further down', async () => {
+    const { data } = await ask(
+      'site',
+      'page',
+      { shown: [related('children', [column('id')])] },
+      { ceilings: { limitDefault: 1 } },
+    );
+    expect(data).to.deep.equal([{ children: [{ id: 3 }] }]);
+    const all = await ask(
+      'site',
+      'page',
+      { shown: [related('children', [column('id')])], terms: { filter: { id: 1 } } },
+      { ceilings: { limitDefault: 1 } },
+    );
+    expect(all.data).to.deep.equal([{ children: [{ id: 2 }] }]);
+  });
+});

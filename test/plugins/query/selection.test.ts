@@ -1,0 +1,380 @@
+import { expect } from 'chai';
+import type { Selected, Selection } from '../../../plugins/query/contract.ts';
+import { parseRead } from '../../../plugins/query/parse/parse.ts';
+import { shapeOf } from '../../../plugins/query/shape-text.ts';
+import type { Collection } from '../../../plugins/schema/contract.ts';
+import { type Case, CEILINGS, compiled, type Ground, groundOf, textOf } from './harness.ts';
+import { askedOf, column, related, typename } from './selection-ask.ts';
+
+describe('a selection is read as it says', () => {
+  const grounds = new Map<string, Ground>();
+  before(async () => {
+    for (const name of ['library', 'people', 'site', 'types']) grounds.set(name, await groundOf(name));
+  });
+  after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
+
+  const ground = (name: string) => grounds.get(name) as Ground;
+  const ask = (schema: string, collection: string, selection: Selection, rest: Partial<Case> = {}) =>
+    askedOf(ground(schema), collection, selection, rest);
+  const sqlOf = (schema: string, collection: string, selection: Selection) =>
+    compiled({ query: {}, collection }, ground(schema).overview, selection).text;
+
+  it('columns by the names and in the order of the document, constants between them', async () => {
+    const { data } = await ask('library', 'person', {
+      shown: [column('name', 'called'), typename('person'), column('id'), { kind: 'constant', key: 'no', value: null }],
+      terms: { limit: 1 },
+    });
+    expect(JSON.stringify(data)).to.equal('[{"called":"Ann","__typename":"person","id":1,"no":null}]');
+  });
+
+  it('the same column under several names', async () => {
+    const { data } = await ask('library', 'person', {
+      shown: [column('name', 'a'), column('name', 'b')],
+      terms: { filter: { id: { _eq: 2 } } },
+    });
+    expect(data).to.deep.equal([{ a: 'Bob', b: 'Bob' }]);
+  });
+
+  it('nothing but constants, and nothing at all', async () => {
+    expect((await ask('library', 'label', { shown: [typename('label')], terms: { limit: 2 } })).data).to.deep.equal([
+      { __typename: 'label' },
+      { __typename: 'label' },
+    ]);
+    expect((await ask('library', 'label', { shown: [], terms: { limit: 1 } })).data).to.deep.equal([{}]);
+  });
+
+  it('constants with quotes and backslashes in them', async () => {
+    const { data } = await ask('library', 'label', { shown: [typename(`it's \\ "x"`)], terms: { limit: 1 } });
+    expect(data).to.deep.equal([{ __typename: `it's \\ "x"` }]);
+  });
+
+  it('functions together in an object', async () => {
+    const shown: Selected[] = [
+      {
+        kind: 'object',
+        key: 'at_func',
+        shown: [
+          { kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } },
+          { kind: 'column', key: 'month', field: 'at', fn: { name: 'month' } },
+          typename('datetime_functions'),
+        ],
+      },
+      {
+        kind: 'object',
+        key: 'labels_func',
+        shown: [{ kind: 'column', key: 'count', field: 'labels', fn: { name: 'count' } }],
+      },
+      { kind: 'object', key: 'nothing', shown: [] },
+    ];
+    const { data } = await ask('library', 'book', { shown, terms: { limit: 1 } });
+    expect(data).to.deep.equal([
+      {
+        at_func: { y: 2020, month: 1, __typename: 'datetime_functions' },
+        labels_func: { count: 2 },
+        nothing: {},
+      },
+    ]);
+  });
+
+  it('what lies inside a JSON value', async () => {
+    const json = (key: string, path: string): Selected => ({
+      kind: 'column',
+      key,
+      field: 'doc',
+      fn: { name: 'json', path },
+    });
+    const { data } = await ask('types', 'thing', {
+      shown: [{ kind: 'object', key: 'doc_func', shown: [json('b', 'a.b'), json('x', 'a.b[1]'), json('none', 'q')] }],
+      terms: { filter: { id: { _eq: 1 } } },
+    });
+    expect(data).to.deep.equal([{ doc_func: { b: [10, 'x'], x: 'x', none: null } }]);
+  });
+
+  it('values as text or as numbers', async () => {
+    const as = (field: string, form: 'text' | 'number', key = field): Selected => ({
+      kind: 'column',
+      key,
+      field,
+      as: form,
+    });
+    const { data } = await ask('types', 'thing', {
+      shown: [
+        as('id', 'text'),
+        as('code', 'text'),
+        as('price', 'number'),
+        as('rating', 'number'),
+        as('exact', 'number'),
+        column('big'),
+        as('list', 'number'),
+        as('list', 'text', 'also'),
+        as('hidden', 'text'),
+      ],
+    });
+    expect(data).to.deep.equal([
+      {
+        id: '1',
+        code: '11111111-1111-4111-8111-111111111111',
+        price: Number('12345678901234567890.123'),
+        rating: 1.5,
+        exact: 0.1,
+        big: '9007199254740993',
+        list: [3, 1, 2],
+        also: [3, 1, 2],
+        hidden: '**********',
+      },
+      {
+        id: '2',
+        code: null,
+        price: -0.5,
+        rating: null,
+        exact: null,
+        big: '-5',
+        list: [],
+        also: [],
+        hidden: '**********',
+      },
+      { id: '3', code: null, price: null, rating: null, exact: null, big: null, list: null, also: null, hidden: null },
+      {
+        id: '4',
+        code: '22222222-2222-4222-8222-222222222222',
+        price: 0,
+        rating: 0,
+        exact: -1e300,
+        big: '9223372036854775807',
+        list: [7, null],
+        also: [7, null],
+        hidden: null,
+      },
+    ]);
+  });
+
+  it('decimals with all their digits, and what is no number as null', async () => {
+    const { database } = ground('types');
+    const shown: Selected[] = [{ kind: 'column', key: 'price', field: 'price', as: 'number' }];
+    const { data: text } = await textOf({ query: {}, collection: 'thing' }, ground('types'), { shown });
+    expect(text).to.include('{"price":12345678901234567890.123}');
+    await database.query(
+      `insert into thing (id, price) values (11, 'NaN'), (12, 'Infinity'), (13, '-Infinity'), (14, 1.50)`,
+    );
+    try {
+      const all = await textOf({ query: {}, collection: 'thing' }, ground('types'), {
+        shown,
+        terms: { filter: { id: { _gt: 10 } } },
+      });
+      expect(all.data).to.equal('[{"price":null},{"price":null},{"price":null},{"price":1.50}]');
+    } finally {
+      await database.query('delete from thing where id > 10');
+    }
+  });
+
+  it('the row behind a many-to-one, or its bare key', async () => {
+    const { data } = await ask('library', 'book', {
+      shown: [
+        column('id'),
+        related('author', [column('name'), related('boss', [column('name'), typename('person')])]),
+        { kind: 'column', key: 'key', field: 'author', as: 'text' },
+      ],
+      terms: { sort: ['-id'], limit: 3 },
+    });
+    expect(data).to.deep.equal([
+      { id: 4, author: { name: 'Bob', boss: { name: 'Ann', __typename: 'person' } }, key: '2' },
+      { id: 3, author: null, key: null },
+      { id: 2, author: { name: 'Cy_%', boss: { name: 'Ann', __typename: 'person' } }, key: '3' },
+    ]);
+  });
+
+  it('a many-to-one under a filter: a row it does not fit is null', async () => {
+    const { data } = await ask('library', 'book', {
+      shown: [column('id'), related('author', [column('name')], { filter: { name: { _eq: 'Bob' } }, limit: 0 })],
+    });
+    expect(data).to.deep.equal([
+      { id: 1, author: { name: 'Bob' } },
+      { id: 2, author: null },
+      { id: 3, author: null },
+      { id: 4, author: { name: 'Bob' } },
+    ]);
+  });
+
+  it('the same relation twice, under conditions of their own', async () => {
+    const { data } = await ask('library', 'person', {
+      shown: [
+        related('books', [column('title')], { sort: ['-price'], limit: 1 }, 'dearest'),
+        related('books', [column('id')], { filter: { price: { _lt: 50 } } }, 'cheap'),
+        related('books', [typename('book')], {}),
+      ],
+      terms: { filter: { id: { _eq: 2 } } },
+    });
+    expect(data).to.deep.equal([
+      { dearest: [{ title: '' }], cheap: [{ id: 1 }], books: [{ __typename: 'book' }, { __typename: 'book' }] },
+    ]);
+  });
+
+  it('lists in the order of their sort field, with pages and searches', async () => {
+    const { data } = await ask('site', 'page', {
+      shown: [
+        related('children', [column('slug')]),
+        related('blocks', [column('id')], { limit: 1, page: 2 }, 'second'),
+        related('texts', [column('title')], { search: 'hello' }, 'found'),
+      ],
+      terms: { filter: { id: { _eq: 1 } } },
+    });
+    expect(data).to.deep.equal([
+      { children: [{ slug: 'about' }, { slug: 'draft' }], second: [{ id: 1 }], found: [{ title: 'Welcome' }] },
+    ]);
+  });
+
+  it('items of a many-to-any by their collection; those of others are null', async () => {
+    const item = (of: Readonly<Record<string, Selection>>): Selected => ({
+      kind: 'any',
+      key: 'item',
+      field: 'item',
+      of,
+    });
+    const hero: Selection = { shown: [typename('hero'), column('title'), related('image', [column('name')])] };
+    const { data } = await ask('site', 'page_block', {
+      shown: [column('id'), item({ hero, quote: { shown: [column('said', 'title')] } })],
+    });
+    expect(data).to.deep.equal([
+      { id: 1, item: { __typename: 'hero', title: 'Big', image: { name: 'sea.png' } } },
+      { id: 2, item: { title: 'Less is more' } },
+      { id: 3, item: { __typename: 'hero', title: 'Small', image: null } },
+      { id: 4, item: null },
+      { id: 5, item: null },
+      { id: 6, item: null },
+      { id: 7, item: null },
+    ]);
+    const some = await ask('site', 'page_block', {
+      shown: [item({ hero: { shown: [] }, page: { shown: [column('id')] } })],
+      terms: { limit: 2 },
+    });
+    expect(some.data).to.deep.equal([{ item: {} }, { item: null }]);
+    expect((await ask('site', 'page_block', { shown: [item({})], terms: { limit: 1 } })).data).to.deep.equal([
+      { item: null },
+    ]);
+    const filtered = await ask('site', 'page_block', {
+      shown: [item({ hero: { shown: [column('id')], terms: { filter: { title: { _eq: 'Big' } } } } })],
+      terms: { filter: { kind: { _eq: 'hero' } } },
+    });
+    expect(filtered.data).to.deep.equal([{ item: { id: 1 } }, { item: null }, { item: null }]);
+  });
+
+  it('names that are longer than those of columns, and more of them than a function takes', async () => {
+    const long = 'a'.repeat(63);
+    const shown = [...Array(120).keys()].map((n) => column(n % 2 === 0 ? 'id' : 'name', `${long}_${n}`));
+    const wanted = Object.fromEntries([...Array(120).keys()].map((n) => [`${long}_${n}`, n % 2 === 0 ? 1 : 'red']));
+    const { data } = await ask('library', 'label', {
+      shown: [...shown.slice(0, 3), related('books', [column('id', `${long}ü`), typename('x')], { limit: 1 })],
+      terms: { limit: 1 },
+    });
+    expect(JSON.stringify(data)).to.equal(
+      JSON.stringify([
+        { ...Object.fromEntries(Object.entries(wanted).slice(0, 3)), books: [{ [`${long}ü`]: 1, __typename: 'x' }] },
+      ]),
+    );
+    for (const count of [50, 51, 100, 101, 120]) {
+      const all = await ask('library', 'label', { shown: shown.slice(0, count), terms: { limit: 1 } });
+      expect(JSON.stringify(all.data)).to.equal(
+        JSON.stringify([Object.fromEntries(Object.entries(wanted).slice(0, count))]),
+      );
+    }
+    const inside: Selected = { kind: 'object', key: 'o', shown: [...shown.slice(0, 60), typename('} {', 'brace')] };
+    const nested = await ask('library', 'book', {
+      shown: [
+        related('author', shown.slice(0, 60)),
+        { ...inside, shown: [column('id', `${long}_x`), typename('}', 'b')] },
+      ],
+      terms: { limit: 1 },
+    });
+    expect(nested.data).to.deep.equal([
+      {
+        author: Object.fromEntries([...Array(60).keys()].map((n) => [`${long}_${n}`, n % 2 === 0 ? 2 : 'Bob'])),
+        o: { [`${long}_x`]: 1, b: '}' },
+      },
+    ]);
+  });
+
+  it('columns with names of their own kind', async () => {
+    const names = ['select', 'with "quotes"', 'back\\slash', '__proto__', 'constructor', '~0', 't1'];
+    const { data } = await ask('types', 'awkward', {
+      shown: names.map((name) => column(name)),
+      terms: { limit: 1, sort: ['id'] },
+    });
+    expect(Object.keys((data as object[])[0] as object)).to.deep.equal(names);
+  });
+
+  it('singletons, rows by key and by keys', async () => {
+    const shown = [column('id'), typename('x')];
+    expect((await ask('site', 'config', { shown }, { single: true })).data).to.deep.equal({ id: 1, __typename: 'x' });
+    expect(
+      (await ask('library', 'person', { shown: [column('name')], terms: { limit: 1 } }, { keys: [3, 1] })).data,
+    ).to.deep.equal([{ name: 'Cy_%' }, { name: 'Ann' }]);
+  });
+
+  it('plain columns, constants and objects in one select, relations over chosen rows', () => {
+    const year: Selected = { kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } };
+    const count: Selected = { kind: 'column', key: 'count', field: 'labels', fn: { name: 'count' } };
+    const plain = sqlOf('library', 'book', {
+      shown: [
+        { kind: 'column', key: 'id', field: 'id', as: 'text' },
+        typename('book'),
+        { kind: 'object', key: 'f', shown: [year] },
+      ],
+    });
+    expect(plain).to.equal(
+      `select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id"::text as "id", 'book'::text as "__typename", (select row_to_json(t2.*) from (select case when isfinite(t1."at") then extract(year from t1."at" at time zone 'UTC')::int end as "y") t2) as "f" from "public"."book" t1 order by t1."id" limit 100) r`,
+    );
+    expect(sqlOf('library', 'book', { shown: [{ kind: 'object', key: 'f', shown: [count] }] })).to.include(
+      'limit 100) t2',
+    );
+  });
+
+  it('its shape in the log as that of a query, without what a document calls things', () => {
+    const { overview } = ground('library');
+    const options = {
+      overview,
+      selection: {
+        shown: [
+          typename('book'),
+          column('title', 'secret'),
+          { kind: 'object', key: 'f', shown: [{ kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } }] },
+          related('author', [column('name')], {}, 'by'),
+        ],
+        terms: { filter: { id: { _gt: 1 } } },
+      } satisfies Selection,
+    };
+    const read = parseRead(overview.collections.get('book') as Collection, {}, options, CEILINGS);
+    expect(shapeOf(read)).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
+  });
+
+  it('names of a document mean nothing in conditions', async () => {
+    const shown = [column('name', 'title'), column('id', 'name')];
+    expect((await ask('library', 'person', { shown, terms: { sort: ['-name'], limit: 1 } })).data).to.deep.equal([
+      { title: 'Cy_%', name: 3 },
+    ]);
+    expect((await ask('library', 'person', { shown, terms: { sort: ['title'] } })).error?.code).to.equal('FORBIDDEN');
+    expect((await ask('library', 'person', { shown, terms: { filter: { title: 'x' } } })).error?.code).to.equal(
+      'FORBIDDEN',
+    );
+  });
+
+  it('nothing of the query counts beside it', async () => {
+    const query = { fields: 'title', limit: 1, meta: '*', filter: { id: 99 }, deep: 5, alias: 'x', version: 'y' };
+    const { data, meta } = await ask('library', 'label', { shown: [column('id')] }, { query });
+    expect([data, meta]).to.deep.equal([[{ id: 1 }, { id: 2 }, { id: 3 }], undefined]);
+  });
+
+  it('complaints name the place', async () => {
+    const at = async (selection: Selection) => (await ask('library', 'person', selection)).error;
+    expect(await at({ shown: [column('id')], terms: { limit: -2 } })).to.deep.equal({
+      code: 'INVALID_QUERY',
+      path: ['limit'],
+    });
+    expect(
+      await at({ shown: [related('books', [related('labels', [], { filter: { id: { _eq: 'x' } } }, 'l')], {}, 'b')] }),
+    ).to.deep.equal({ code: 'INVALID_QUERY', path: ['b', 'l', 'filter', 'id', '_eq'] });
+    expect(await at({ shown: [{ kind: 'column', key: 'y', field: 'name', fn: { name: 'year' } }] })).to.deep.equal({
+      code: 'INVALID_QUERY',
+      path: ['y'],
+    });
+  });
+});
