@@ -29,7 +29,7 @@ export interface Schemas {
 interface Deps {
   readonly schema: Pick<Schema, 'overview' | 'refresh'>;
   readonly access: Pick<Access, 'permissions' | 'listed'>;
-  /** Fields of other plugins; asked for each time, since some of them come and go. */
+  /** Fields of other plugins; asked for each time, since some of them come and go. The same list as long as none does. */
   readonly contributed: () => Contributed;
   /** How many schemas are kept. */
   readonly capacity: number;
@@ -42,9 +42,17 @@ interface Remembered extends BuiltSchema {
   readonly from: { readonly overview: string; readonly permissions: string; readonly contributed: Contributed };
 }
 
+/** Types of all schemas that are kept: each weighs some 6 KB, and a schema of many collections has thousands. */
+const MOST_TYPES = 30_000;
+
 /** Schemas in memory, the latest one for each set of permissions. */
 export function createSchemas({ schema, access, contributed, capacity, makeDocuments, log }: Deps): Schemas {
-  const known = new LRUCache<string, Remembered>({ max: capacity });
+  const known = new LRUCache<string, Remembered>({
+    max: capacity,
+    maxSize: MOST_TYPES,
+    // The only schema of a very large database is kept all the same.
+    sizeCalculation: (one) => Math.min(MOST_TYPES, Object.keys(one.schema.getTypeMap()).length),
+  });
   const warn = once((message, about) => log.warn(about, message));
 
   async function made(caller: Caller, scope: GraphqlScope, overview: Overview): Promise<BuiltSchema> {
@@ -70,10 +78,7 @@ export function createSchemas({ schema, access, contributed, capacity, makeDocum
 }
 
 const isSame = (a: Remembered['from'], b: Remembered['from']): boolean =>
-  a.overview === b.overview &&
-  a.permissions === b.permissions &&
-  a.contributed.length === b.contributed.length &&
-  a.contributed.every(({ value }, at) => value === b.contributed[at]?.value);
+  a.overview === b.overview && a.permissions === b.permissions && a.contributed === b.contributed;
 
 /** What was said is not said again for every caller and every change of a table. */
 const MOST_REMEMBERED = 10_000;

@@ -52,7 +52,7 @@ export interface Stage {
 }
 
 const PLUGINS = [
-  ...['database', 'cluster', 'http', 'passwords', 'secrets', 'schema', 'query', 'access', 'activity'],
+  ...['database', 'cluster', 'http', 'graphql-fields', 'passwords', 'secrets', 'schema', 'query', 'access', 'activity'],
   ...['collections', 'items', 'users', 'auth', 'folders', 'presets', 'notifications', 'dashboards', 'translations'],
   ...['comments', 'history', 'operations', 'extension-settings', 'server'],
 ];

@@ -7,7 +7,7 @@ import { quiet, sketch } from '../../../support/plugin.ts';
 
 // biome-ignore format: a list of names
 const PRODUCT = [
-  'database', 'cluster', 'http', 'passwords', 'schema', 'query', 'access', 'activity', 'items', 'users', 'auth', 'history',
+  'database', 'cluster', 'http', 'graphql-fields', 'passwords', 'schema', 'query', 'access', 'activity', 'items', 'users', 'auth', 'history',
 ];
 
 export const ROLE = '11111111-1111-4111-8111-111111111111';
