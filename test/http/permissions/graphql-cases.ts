@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { documentOf, type Entry, Inexpressible, type Root, Variable } from '../../plugins/graphql/cases/entries.ts';
+import { documentOf, Inexpressible, type Root, Variable } from '../../plugins/graphql/cases/entries.ts';
 import { inForm } from '../../plugins/graphql/cases/form.ts';
 import type { Reply } from '../../support/send.ts';
 import { answer, type Case, isOne, less, type Outcome, outcome, type Result, told } from './cases.ts';
 import { changedIn, rounded, signed } from './compare.ts';
 import { groupsOf } from './graphql-groups.ts';
+import { mutationOf } from './graphql-mutations.ts';
 import { linksBare, writeInWords } from './graphql-payloads.ts';
 import { Questions } from './graphql-reads.ts';
 import { Sight } from './graphql-sight.ts';
@@ -12,7 +13,7 @@ import { isSystem, MODEL, tableOf } from './model.ts';
 import { Reference } from './reading.ts';
 import type { Row } from './shapes.ts';
 import type { Someone, World } from './world.ts';
-import { type Write, Writes } from './writing.ts';
+import { Writes } from './writing.ts';
 
 /** A question of the matrix, asked by GraphQL. `bold` ones name what that person's schema has not. */
 export async function askByGraphql(world: World, someone: Someone, asked: Case, at: number): Promise<Outcome> {
@@ -146,40 +147,6 @@ const sortedIds = ({ ids, ...rest }: { readonly ids?: readonly string[] }) => ({
   ...rest,
   ...(ids ? { ids: [...ids].sort() } : {}),
 });
-
-function mutationOf(collection: string, write: Write, of: readonly Entry[] | undefined, aside: boolean): Root {
-  const below = of ? { of } : {};
-  const value = (type: string, data: unknown) => (aside ? new Variable(type, data) : data);
-  const input = (kind: 'create' | 'update') => `${kind}_${tableOf(collection)}_input!`;
-  switch (write.verb) {
-    case 'create': {
-      const [first] = write.rows;
-      return write.rows.length === 1
-        ? { field: `create_${collection}_item`, args: { data: value(input('create'), first) }, ...below }
-        : { field: `create_${collection}_items`, args: { data: value(`[${input('create')}]!`, write.rows) }, ...below };
-    }
-    case 'update': {
-      const data = value(input('update'), write.data);
-      return write.keys.length === 1
-        ? { field: `update_${collection}_item`, args: { id: value('ID!', write.keys[0]), data }, ...below }
-        : { field: `update_${collection}_items`, args: { ids: value('[ID]!', write.keys), data }, ...below };
-    }
-    case 'update each':
-      return {
-        field: `update_${collection}_batch`,
-        args: { data: value(`[${input('update')}]!`, write.rows) },
-        ...below,
-      };
-    case 'delete': {
-      const key = (name: string): Entry => ({ kind: 'column', key: name, field: name, from: [name] });
-      return write.keys.length === 1
-        ? { field: `delete_${collection}_item`, args: { id: write.keys[0] }, of: [key('id')] }
-        : { field: `delete_${collection}_items`, args: { ids: write.keys }, of: [key('ids')] };
-    }
-    default:
-      throw new Error(`${write.verb} has no mutation`);
-  }
-}
 
 function send({ service, someone, collection }: Question, operation: 'query' | 'mutation', root: Root): Promise<Reply> {
   const { text, variables } = documentOf(operation, [root]);

@@ -56,6 +56,7 @@ export class Questions {
         const any = this.any(collection, field, fields, deep);
         if (any && !entries.some(({ key }) => key === field)) {
           Object.assign(nested, any.nested);
+          Object.assign(below, any.deep);
           entries.push(any.entry);
         }
       } else if (manys[field]) take(field, to as string, more, this.terms(to as string, deep[field] ?? {}));
@@ -136,20 +137,25 @@ export class Questions {
     const open = to.filter((name) => this.sight.opens(name));
     if (open.length === 0) {
       const isBare = fields[field] !== undefined || '*' in fields;
-      return isBare ? { nested: { [field]: true as const }, entry: this.column(collection, field) } : undefined;
+      return isBare
+        ? { nested: { [field]: true as const }, deep: {}, entry: this.column(collection, field) }
+        : undefined;
     }
     const of = new Map<string, readonly Entry[]>();
     const nested: Record<string, Nested> = {};
+    const below: Record<string, Terms> = {};
     for (const name of open) {
       const asked = fields[`${field}:${name}`] ?? (fields[field] || '*' in fields ? { [this.of(name).key]: true } : {});
       const inner = this.shown(name, asked === true ? {} : (asked as Nested), deep[`${field}:${name}`]?.deep);
       const isAsked = inner.entries.every(({ kind }) => kind !== 'typename');
       nested[`${field}:${name}`] = isAsked ? inner.nested : {};
+      below[`${field}:${name}`] = { deep: inner.deep };
       if (isAsked) of.set(tableOf(name), inner.entries);
     }
     if (of.size === 0) return undefined;
     return {
       nested,
+      deep: below,
       entry: { kind: 'any', key: field, field, from: [field], of, unasked: new Set<string>() } as const,
     };
   }

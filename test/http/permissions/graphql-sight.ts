@@ -3,16 +3,16 @@ import type { Eyes, Model, Rows } from './shapes.ts';
 
 /** What somebody's schema has to have, worked out from the permissions alone. */
 export class Sight extends Reference {
-  private readonly shownOnes: ReadonlySet<string>;
+  private readonly shownAtAll: ReadonlySet<string>;
 
   constructor(model: Model, rows: Rows, eyes: Eyes) {
     super(model, rows, eyes);
-    this.shownOnes = this.collectionsShown();
+    this.shownAtAll = this.collectionsShown();
   }
 
   /** Has the collection a type, and anything in it? */
   opens(collection: string): boolean {
-    return this.shownOnes.has(collection);
+    return this.shownAtAll.has(collection);
   }
 
   keyOf(collection: string): string {
