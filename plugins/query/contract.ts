@@ -1,8 +1,9 @@
 import { Failure, fail, service } from '#kernel';
 import type { Collection, Overview } from '../schema/contract.ts';
 import type { GroupSelection, Selection } from './selection.ts';
-import type { Read, Where } from './tree.ts';
+import type { Bound, GivenValues, Read, Where } from './tree.ts';
 
+export { Given, isGivable } from './given.ts';
 export { type Moment, momentAt, parseMoment } from './moment.ts';
 export {
   aggregateOf,
@@ -39,11 +40,14 @@ export {
   AGGREGATES,
   type AggregateName,
   type Aggregation,
+  type Bind,
+  type Bound,
   DATE_PARTS,
   type DatePart,
   type Dynamic,
   type FieldUse,
   type Fn,
+  type GivenValues,
   OPERATORS,
   type Operator,
   type Order,
@@ -74,7 +78,8 @@ export interface Parse {
   readonly onUnknown?: () => void;
   /**
    * What to show and under which conditions, in place of what the query says (of which only `backlink` still counts). A
-   * name in it that no field has, or that the caller may not know, is FORBIDDEN.
+   * name in it that no field has, or that the caller may not know, is FORBIDDEN. Its conditions may have a `Given` in the
+   * place of a value, or of the list of values of `_in` and `_nin`.
    */
   readonly selection?: Selection | GroupSelection;
 }
@@ -90,6 +95,8 @@ export interface Subjects {
   readonly user: string | null;
   readonly role: string | null;
   readonly key?: string | number | null;
+  /** What `Query.given` made. */
+  readonly given?: readonly Bound[];
   /** The plugin that asks where no user does: for the log. */
   readonly owner?: string | undefined;
 }
@@ -123,6 +130,8 @@ export interface Query {
   prepare(read: Restricted<Read>, overview: Overview, form?: 'text' | 'rows'): Prepared;
   /** The same, to be kept prepared on each connection: for a statement that came a second time. */
   keep(prepared: Prepared): Prepared;
+  /** What `Given`s of a selection stand for in this run; INVALID_QUERY for what does not fit, as in any query. */
+  given(prepared: Prepared, values?: GivenValues): readonly Bound[];
   run(prepared: Prepared, subjects: Subjects): Promise<ReadText>;
   /** The rows of a statement prepared as `rows`, as JSON texts in batches, through a cursor: memory stays flat. */
   stream(prepared: Prepared, subjects: Subjects, options?: { readonly signal?: AbortSignal }): Promise<Stream>;
@@ -174,6 +183,8 @@ export { keptExpression, MASK, readExpression } from './compile/expression.ts';
 export { withoutValue } from './failures.ts';
 /** A GeoJSON geometry as text; INVALID_QUERY with the path for what is none. */
 export { geoJson } from './parse/geojson.ts';
+/** The operators of a filter that fit a field of this type, where nothing of it is concealed. */
+export { operatorsFor } from './parse/operators.ts';
 
 const UNKNOWN_FIELD = 'unknown field ';
 

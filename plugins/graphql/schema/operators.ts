@@ -7,52 +7,40 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql';
-import type { Operator } from '../../query/contract.ts';
+import { type Operator, operatorsFor } from '../../query/contract.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { FUNCTIONS, type FunctionGroup } from './functions.ts';
 import { BigIntScalar, GeoJsonScalar, JsonScalar, StringOrFloatScalar } from './scalars.ts';
 
-// What the engine takes for each type of field (query/parse/operators.ts); a test compares the two.
+const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
+const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
 
-const NULLS = ['_null', '_nnull'] as const;
-const EMPTIES = ['_empty', '_nempty'] as const;
-const EQUAL = ['_eq', '_neq'] as const;
-const ORDER = ['_lt', '_lte', '_gt', '_gte', '_between', '_nbetween'] as const;
-const MEMBER = ['_in', '_nin'] as const;
-// biome-ignore format: a table by kind
-const TEXT = [
-  '_ieq', '_nieq', '_contains', '_ncontains', '_icontains', '_nicontains', '_starts_with', '_nstarts_with',
-  '_istarts_with', '_nistarts_with', '_ends_with', '_nends_with', '_iends_with', '_niends_with',
-] as const;
-const SPACE = ['_intersects', '_nintersects', '_intersects_bbox', '_nintersects_bbox'] as const;
-
-const FLAGS: ReadonlySet<Operator> = new Set([...NULLS, ...EMPTIES]);
-const LISTS: ReadonlySet<Operator> = new Set([...MEMBER, '_between', '_nbetween']);
-
-/** Flags are true or false, some operators take lists, all others take one value of the field's own kind. */
-function operators(name: string, value: GraphQLScalarType, names: readonly Operator[]): GraphQLInputObjectType {
+/**
+ * Those that the engine takes for fields of a type: flags are true or false, some take lists, all others take one value of
+ * the field's own kind.
+ */
+function operators(name: string, value: GraphQLScalarType, like: FieldType): GraphQLInputObjectType {
   const list = new GraphQLList(value);
-  const typeOf = (one: Operator): GraphQLInputType => (FLAGS.has(one) ? GraphQLBoolean : LISTS.has(one) ? list : value);
+  const typeOf = (one: Operator): GraphQLInputType =>
+    FLAGS.includes(one) ? GraphQLBoolean : LISTS.includes(one) ? list : value;
   return new GraphQLInputObjectType({
     name: `${name}_filter_operators`,
-    fields: Object.fromEntries(names.map((one) => [one, { type: typeOf(one) }])),
+    fields: Object.fromEntries([...operatorsFor(like)].map((one) => [one, { type: typeOf(one) }])),
   });
 }
 
-const ORDERED = [...EQUAL, ...ORDER, ...MEMBER, ...NULLS] as const;
-const LOOSE = [...EQUAL, ...ORDER, ...MEMBER, ...NULLS, ...EMPTIES, ...TEXT] as const;
-
+/** By what is compared: the engine decides which there are. */
 export const OPERATORS_OF = {
-  string: operators('string', GraphQLString, [...EQUAL, ...TEXT, ...MEMBER, ...NULLS, ...EMPTIES]),
+  string: operators('string', GraphQLString, 'string'),
   // Keys are of many types. What does not fit one of them is refused when it runs.
-  id: operators('id', GraphQLID, LOOSE),
-  boolean: operators('boolean', GraphQLBoolean, [...EQUAL, ...NULLS]),
+  id: operators('id', GraphQLID, 'unknown'),
+  boolean: operators('boolean', GraphQLBoolean, 'boolean'),
   // Texts as well, since dynamic values are texts.
-  number: operators('number', StringOrFloatScalar, ORDERED),
-  bigInt: operators('big_int', BigIntScalar, ORDERED),
-  date: operators('date', GraphQLString, [...ORDERED, ...EMPTIES]),
-  geometry: operators('geometry', GeoJsonScalar, [...EQUAL, ...SPACE, ...NULLS]),
-  hash: operators('hash', GraphQLString, [...NULLS, ...EMPTIES]),
+  number: operators('number', StringOrFloatScalar, 'float'),
+  bigInt: operators('big_int', BigIntScalar, 'bigInteger'),
+  date: operators('date', GraphQLString, 'date'),
+  geometry: operators('geometry', GeoJsonScalar, 'geometry'),
+  hash: operators('hash', GraphQLString, 'hash'),
   json: new GraphQLInputObjectType({
     name: 'json_filter_operators',
     fields: {
@@ -61,9 +49,19 @@ export const OPERATORS_OF = {
       _nnull: { type: GraphQLBoolean },
     },
   }),
-  list: operators('list', GraphQLString, NULLS),
-  unknown: operators('unknown', GraphQLString, LOOSE),
+  list: operators('list', GraphQLString, 'json'),
+  unknown: operators('unknown', GraphQLString, 'unknown'),
 } as const;
+
+const OPERATOR_TYPES: ReadonlySet<GraphQLInputObjectType> = new Set(Object.values(OPERATORS_OF));
+
+/** What an operator compares with: a value or a list as a whole, or the two of a range; undefined where it compares nothing. */
+export type Compared = 'value' | 'range';
+
+export function comparedBy(type: GraphQLInputObjectType, name: string): Compared | undefined {
+  if (!OPERATOR_TYPES.has(type) || name === '_json' || FLAGS.has(name as Operator)) return undefined;
+  return name.endsWith('between') ? 'range' : 'value';
+}
 
 const BY_TYPE: Partial<Readonly<Record<FieldType, GraphQLInputObjectType>>> = {
   string: OPERATORS_OF.string,

@@ -1,3 +1,4 @@
+import type { FieldType } from '../../schema/contract.ts';
 import type { FieldUse, Operator } from '../contract.ts';
 
 const NULLS = ['_null', '_nnull'] as const;
@@ -23,9 +24,12 @@ const loose = set(EQUAL, ORDER, MEMBER, NULLS, EMPTIES, TEXT);
 
 /** Which operators fit (conventions, "Operators by field type"); concealed fields tell only null and empty. */
 export function operatorsOf({ field, fn }: FieldUse): ReadonlySet<Operator> {
-  if (fn) return ordered;
-  if (field.concealed) return masked;
-  switch (field.type) {
+  if (fn) return operatorsFor('integer');
+  return operatorsFor(field.concealed ? 'hash' : field.type);
+}
+
+export function operatorsFor(type: FieldType): ReadonlySet<Operator> {
+  switch (type) {
     case 'string':
     case 'text':
     case 'csv':
