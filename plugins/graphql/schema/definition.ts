@@ -1,4 +1,5 @@
 import {
+  type ASTNode,
   type EnumTypeDefinitionNode,
   type FieldDefinitionNode,
   type InputObjectTypeDefinitionNode,
@@ -6,6 +7,7 @@ import {
   type ObjectTypeDefinitionNode,
   parse,
   print,
+  visit,
 } from 'graphql';
 import type { GraphqlField } from '../../graphql-fields/contract.ts';
 
@@ -37,10 +39,22 @@ function read({ definition, types = '' }: GraphqlField): Definition | string {
       if (!isOwnType(node)) return `it may not define a ${node.kind}`;
       own.push({ name: node.name.value, node, text: print(node) });
     }
-    return { field, types: own };
+    const reserved = [field, ...own.map(({ node }) => node)].flatMap(reservedIn)[0];
+    return reserved === undefined ? { field, types: own } : `only GraphQL itself may call something ${reserved}`;
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** A second type called `__Type` would leave nobody a schema. */
+function reservedIn(node: ASTNode): readonly string[] {
+  const found: string[] = [];
+  visit(node, {
+    Name({ value }) {
+      if (value.startsWith('__')) found.push(value);
+    },
+  });
+  return found;
 }
 
 const isOwnType = (node: { readonly kind: string }): node is OwnType =>

@@ -55,10 +55,13 @@ export function formOf(field: Field, type: LeafType): { readonly as?: 'text' | '
 /** Types of which some values read as null although the column is not null: NaN and infinity, and null inside JSON. */
 const NEVER_CERTAIN: readonly FieldType[] = ['decimal', 'float', 'json'];
 
-/** Non-null where a row cannot be without it (conventions, "Types"): a key, or what has to be given with every row. */
+/**
+ * Non-null where a row cannot be without it (conventions, "Types"): a key, or what has to be given with every row. Nothing of
+ * a singleton, which answers before it has a row.
+ */
 export function withNull(collection: Collection, field: Field, type: LeafType, counts: 'always' | 'some') {
   const { column } = field;
-  if (counts === 'some' || !column) return type;
+  if (counts === 'some' || !column || collection.singleton) return type;
   if (isKey(collection, field)) return field.type === 'json' ? type : new GraphQLNonNull(type);
   const isGiven = !column.nullable && column.default === null && !column.generated;
   return isGiven && !field.relation && !NEVER_CERTAIN.includes(field.type) ? new GraphQLNonNull(type) : type;

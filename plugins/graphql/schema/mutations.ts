@@ -65,6 +65,5 @@ function fieldsOf(types: Types, { collection, root, fields }: Named): RootFields
 
 const IDS = new GraphQLNonNull(new GraphQLList(GraphQLID));
 const row = (type: GraphQLInputObjectType) => ({ type: new GraphQLNonNull(type) });
-const rows = (type: GraphQLInputObjectType) => ({
-  type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type))),
-});
+/** May be left out (conventions, "Mutations"): documents declare variables of that type, and no rows are no work. */
+const rows = (type: GraphQLInputObjectType) => ({ type: new GraphQLList(new GraphQLNonNull(type)) });

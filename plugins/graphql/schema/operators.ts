@@ -59,7 +59,7 @@ const OPERATOR_TYPES: ReadonlySet<GraphQLInputObjectType> = new Set(Object.value
 export type Compared = 'value' | 'range';
 
 export function comparedBy(type: GraphQLInputObjectType, name: string): Compared | undefined {
-  if (!OPERATOR_TYPES.has(type) || name === '_json' || FLAGS.has(name as Operator)) return undefined;
+  if (!OPERATOR_TYPES.has(type) || name === '_json' || FLAGS.includes(name as Operator)) return undefined;
   return name.endsWith('between') ? 'range' : 'value';
 }
 

@@ -22,8 +22,8 @@ describe('graphql: running reads', () => {
       text: `{"data":{"posts":${list},"two":${list},"posts_by_id":{"key":7 },"about":[ {"of" :"about"}],"posts_aggregated":${list}}}`,
     });
     expect(reads.map(({ collection, key, inParts }) => ({ collection, key, inParts }))).to.deep.equal([
-      { collection: 'posts', key: undefined, inParts: undefined },
-      { collection: 'posts', key: undefined, inParts: undefined },
+      { collection: 'posts', key: undefined, inParts: 'long' },
+      { collection: 'posts', key: undefined, inParts: 'long' },
       { collection: 'posts', key: '7', inParts: undefined },
       { collection: 'about', key: undefined, inParts: undefined },
       { collection: 'posts', key: undefined, inParts: undefined },
@@ -384,7 +384,7 @@ describe('graphql: running reads', () => {
       }
     });
 
-    it('is not asked for in parts beside others, nor where it is no list', async () => {
+    it('is asked for in parts beside others as well, and nothing else is', async () => {
       const { run, reads } = ground();
       await run('{ posts { id } }');
       await run('{ posts { id } about { title } }');
@@ -393,7 +393,7 @@ describe('graphql: running reads', () => {
       await run('{ posts_by_id(id: 1) { id } }');
       expect(reads.map(({ inParts }) => inParts)).to.deep.equal([
         'long',
-        undefined,
+        'long',
         undefined,
         undefined,
         undefined,

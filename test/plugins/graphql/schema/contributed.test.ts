@@ -135,6 +135,23 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     expect(one.warnings).to.have.length(6);
   });
 
+  it('leaves out with a warning what is called as only GraphQL itself may call something', () => {
+    const one = ofAdmin(
+      field('a: __Type', { types: 'type __Type { a: String }' }),
+      field('__schema: String'),
+      field('b(__x: Int): String'),
+      field('c: kind', { types: 'enum kind { __a }' }),
+      field('d: String'),
+    );
+    expect(one.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated', 'd']);
+    expect(one.warnings.map(({ message }) => message)).to.include.members([
+      'a field is left out of GraphQL: only GraphQL itself may call something __Type',
+      'a field is left out of GraphQL: only GraphQL itself may call something __schema',
+      'a field is left out of GraphQL: only GraphQL itself may call something __x',
+      'a field is left out of GraphQL: only GraphQL itself may call something __a',
+    ]);
+  });
+
   it('keeps its types from being taken by a collection, in the scope they are in', () => {
     const login = field('auth_login: auth_tokens', { types: TOKENS });
     const system = ofAdmin(login);

@@ -121,10 +121,10 @@ describe('a GraphQL schema under permissions', () => {
     expect(one.fields('Query')).to.deep.equal(['_empty']);
     expect(one.type('Mutation')).to.equal(`type Mutation {
   create_quote_item(data: create_quote_input!): Boolean
-  create_quote_items(data: [create_quote_input!]!): Boolean
+  create_quote_items(data: [create_quote_input!]): Boolean
   update_quote_item(id: ID!, data: update_quote_input!): Boolean
   update_quote_items(ids: [ID]!, data: update_quote_input!): Boolean
-  update_quote_batch(data: [update_quote_input!]!): Boolean
+  update_quote_batch(data: [update_quote_input!]): Boolean
   delete_quote_item(id: ID!): delete_one
   delete_quote_items(ids: [ID]!): delete_many
 }`);

@@ -14,10 +14,10 @@ describe('root fields of a GraphQL schema', () => {
 }`);
     expect(one.type('Mutation')).to.equal(`type Mutation {
   create_post_item(data: create_post_input!): post
-  create_post_items(data: [create_post_input!]!, ${LIST}): [post!]!
+  create_post_items(data: [create_post_input!], ${LIST}): [post!]!
   update_post_item(id: ID!, data: update_post_input!): post
   update_post_items(ids: [ID]!, data: update_post_input!, ${LIST}): [post!]!
-  update_post_batch(data: [update_post_input!]!, ${LIST}): [post!]!
+  update_post_batch(data: [update_post_input!], ${LIST}): [post!]!
   delete_post_item(id: ID!): delete_one
   delete_post_items(ids: [ID]!): delete_many
 }`);
@@ -42,6 +42,14 @@ describe('root fields of a GraphQL schema', () => {
       collection: 'config',
       shown: true,
     });
+  });
+
+  it('has nothing of a singleton for certain, since it answers before it has a row', () => {
+    const tables = { config: { $: 'singleton', id, title: 'string' }, post: { id, title: 'string' } } as const;
+    const title = { column: { nullable: false } };
+    const one = made(overviewOf(tables, { 'config.title': title, 'post.title': title }));
+    expect(['config.id', 'config.title'].map(one.field)).to.deep.equal([': ID', ': String']);
+    expect(['post.id', 'post.title'].map(one.field)).to.deep.equal([': ID!', ': String!']);
   });
 
   it('only reads views, by key where they have one', () => {

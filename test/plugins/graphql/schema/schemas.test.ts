@@ -35,7 +35,7 @@ function memory(capacity = 10) {
       permissions: async ({ role }) => state.sets.get(role ?? '') ?? { ...adminSet('1'), key: role ?? 'public' },
       listed,
     },
-    contributed: () => [...state.contributed],
+    contributed: () => state.contributed,
     capacity,
     makeDocuments: () => ({ of: () => ({ id: ++state.made, operations: new Map(), fragments: new Map() }) }),
     log: { warn: ((...line: unknown[]) => void state.warnings.push(line)) as never },

@@ -1,0 +1,173 @@
+import type { GraphQLFieldResolver } from 'graphql';
+import { type Kind, type Row, TABLES, type Table } from './reference-rows.ts';
+import { calculated, call, compared, cut, inOrder, type Rules } from './reference-values.ts';
+
+// What every field of the schema means, as slow and plain as it can be said: rows in memory, one resolver for each value.
+
+type Rows = ReadonlyMap<string, readonly Row[]>;
+type Args = Readonly<Record<string, unknown>>;
+/** Stands for the missing row behind a many-to-one: all of it is null, its lists are empty. */
+const NO_ROW = { __typename: '' } as Row;
+
+export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> {
+  const tableOf = (name: string): Table => TABLES[name] as Table;
+  const rowsOf = (name: string): readonly Row[] => all.get(name) ?? [];
+  const byKey = (name: string, key: unknown): Row | null =>
+    rowsOf(name).find(({ id }) => key !== null && String(id) === String(key)) ?? null;
+  const behind = (name: string, row: Row, field: string): readonly Row[] => {
+    const { of, by } = tableOf(name).many[field] as Table['many'][string];
+    return rowsOf(of).filter((one) => one[by] !== null && one[by] === row.id);
+  };
+  const anyOf = (name: string, row: Row, field: string): Row | null => {
+    const { by, of } = tableOf(name).any[field] as Table['any'][string];
+    return of.includes(row[by] as string) ? byKey(row[by] as string, row[field] ?? null) : null;
+  };
+  function functionOf(name: string, row: Row, field: string, fn: string, path?: string): unknown {
+    if (row === NO_ROW) return null;
+    return tableOf(name).many[field] ? behind(name, row, field).length : call(fn, row[field] ?? null, path);
+  }
+
+  function matches(name: string, row: Row, filter: Rules): boolean {
+    const { columns, one, many } = tableOf(name);
+    return Object.entries(filter).every(([key, rule]) => {
+      if (rule === null || rule === undefined) return true;
+      const rules = rule as Rules;
+      if (key === '_and') return (rule as readonly Rules[]).every((inner) => matches(name, row, inner));
+      if (key === '_or')
+        return (
+          (rule as readonly Rules[]).length === 0 ||
+          (rule as readonly Rules[]).some((inner) => matches(name, row, inner))
+        );
+      if (key.endsWith('_func')) {
+        const of = key.slice(0, -'_func'.length);
+        // What is not there has no list, not even an empty one.
+        if (row === NO_ROW && many[of]) return false;
+        return Object.entries(rules).every(([fn, inner]) =>
+          compared('number', functionOf(name, row, of, fn) ?? null, inner as Rules),
+        );
+      }
+      const [field = '', target] = key.split('__');
+      if (target !== undefined) {
+        const found = anyOf(name, row, field);
+        return found?.__typename === target && matches(target, found, rules);
+      }
+      const { [key]: to } = one;
+      if (to !== undefined) return matches(to, byKey(to, row[key] ?? null) ?? NO_ROW, rules);
+      const { [key]: list } = many;
+      if (list) {
+        const rows = behind(name, row, key);
+        const { _some, _none, ...rest } = rules;
+        const fits = (inner: unknown) => rows.some((each) => matches(list.of, each, inner as Rules));
+        return (
+          (_some === undefined || fits(_some)) &&
+          (_none === undefined || !fits(_none)) &&
+          (Object.keys(rest).length === 0 || fits(rest))
+        );
+      }
+      return compared(columns[key] ?? 'other', row[key] ?? null, rules);
+    });
+  }
+
+  /** The value that an entry of `sort` or `groupBy` is about: `title`, `author.name`, `year(published)`. */
+  function valueAt(name: string, row: Row, path: string): [value: unknown, kind: Kind] {
+    const [first = '', ...rest] = path.split('.');
+    const to = tableOf(name).one[first];
+    if (rest.length > 0 && to) return valueAt(to, byKey(to, row[first] ?? null) ?? NO_ROW, rest.join('.'));
+    const called = /^(\w+)\((\w+)\)$/.exec(path);
+    if (called) return [functionOf(name, row, called[2] as string, called[1] as string), 'number'];
+    return [row[path] ?? null, tableOf(name).columns[path] ?? 'other'];
+  }
+
+  function listed(name: string, rows: readonly Row[], args: Args, order?: string): readonly Row[] {
+    const { filter, search, sort, limit, offset, page } = args;
+    const sorts = (sort as readonly string[] | null | undefined) ?? (order === undefined ? [] : [order]);
+    const found = rows
+      .filter((row) => matches(name, row, (filter ?? {}) as Rules))
+      .filter((row) => !search || isFound(name, row, search as string))
+      .toSorted((a, b) => {
+        for (const entry of [...sorts, 'id']) {
+          const path = entry.replace(/^-/, '');
+          const [one, kind] = valueAt(name, a, path);
+          const [other] = valueAt(name, b, path);
+          const before = inOrder(kind, one, other);
+          if (before !== 0) return entry.startsWith('-') ? -before : before;
+        }
+        return 0;
+      });
+    return cut(found, limit, offset, page);
+  }
+
+  /** In texts, those that are keys included, but not in keys that are numbers or UUIDs. */
+  function isFound(name: string, row: Row, search: string): boolean {
+    const { columns, one, any } = tableOf(name);
+    const texts = Object.keys(columns).filter((field) => columns[field] === 'text' || columns[field] === 'key');
+    return [...texts, ...Object.keys(one), ...Object.keys(any)].some((field) => {
+      const value = row[field];
+      return typeof value === 'string' && !/^0{8}-/.test(value) && value.toLowerCase().includes(search.toLowerCase());
+    });
+  }
+
+  function grouped(name: string, args: Args): readonly object[] {
+    const by = ((args.groupBy ?? []) as readonly string[]).filter((one) => one !== null);
+    const rows = rowsOf(name).filter((row) => matches(name, row, (args.filter ?? {}) as Rules));
+    const groups = new Map<string, Row[]>(by.length === 0 ? [['', []]] : []);
+    for (const row of rows) {
+      const key = by.length === 0 ? '' : JSON.stringify(by.map((path) => valueAt(name, row, path)[0]));
+      groups.set(key, [...(groups.get(key) ?? []), row]);
+    }
+    const made = [...groups.values()].map((members) => ({ name, members, by }));
+    const ordered = made.toSorted((a, b) => {
+      for (const path of by) {
+        const [one, kind] = valueAt(name, a.members[0] as Row, path);
+        const before = inOrder(kind, one, valueAt(name, b.members[0] as Row, path)[0]);
+        if (before !== 0) return before;
+      }
+      return 0;
+    });
+    return cut(ordered, args.limit, args.offset, args.page);
+  }
+
+  return (source, args, _context, { fieldName, parentType: { name: parent } }) => {
+    if (parent === 'Query') return root(fieldName, args);
+    const { many, one, any, functions } = TABLES[parent] ?? {};
+    const row = source as Row;
+    const list = many?.[fieldName];
+    if (list) return listed(list.of, behind(parent, row, fieldName), args, list.order);
+    const to = one?.[fieldName];
+    if (to !== undefined) return byKey(to, row[fieldName] ?? null);
+    if (any?.[fieldName]) return anyOf(parent, row, fieldName);
+    const field = fieldName.replace(/_func$/, '');
+    if (field !== fieldName && functions?.[field]) return { name: parent, row, field };
+    if (TABLES[parent]) return row[fieldName] ?? null;
+    if (/_functions?$|_func$/.test(parent)) {
+      const of = source as { name: string; row: Row; field: string };
+      return functionOf(of.name, of.row, of.field, fieldName, args.path as string | undefined);
+    }
+    return aggregated(source as Group, fieldName);
+  };
+
+  function root(fieldName: string, args: Args): unknown {
+    const name = fieldName.replace(/_(by_id|aggregated)$/, '');
+    if (fieldName.endsWith('_by_id')) return byKey(name, args.id);
+    if (fieldName.endsWith('_aggregated')) return grouped(name, args);
+    return tableOf(name).singleton ? (rowsOf(name)[0] ?? null) : listed(name, rowsOf(name), args);
+  }
+
+  type Group = { name: string; members: readonly Row[]; by: readonly string[]; fn?: string };
+
+  function aggregated(group: Group, fieldName: string): unknown {
+    const { name, members, by, fn } = group;
+    if (fn !== undefined)
+      return calculated(
+        fn,
+        members.map((row) => row[fieldName] ?? null).filter((one) => one !== null),
+      );
+    if (fieldName === 'countAll') return members.length;
+    if (fieldName !== 'group') return { ...group, fn: fieldName };
+    if (by.length === 0) return null;
+    const [row = NO_ROW] = members;
+    return Object.fromEntries(
+      by.map((path) => [path.replace(/^(\w+)\((\w+)\)$/, '$2_$1'), valueAt(name, row, path)[0]]),
+    );
+  }
+}

@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { buildSchema, execute, type GraphQLSchema, parse, validate } from 'graphql';
+import { asAdmin } from '../../http/people.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { type InProcess, startService } from '../../support/service.ts';
+import { makeDocument } from './reference-documents.ts';
+import { makeResolver } from './reference-resolvers.ts';
+import { makeRows, TABLES } from './reference-rows.ts';
+
+const DOCUMENTS = 600;
+
+/**
+ * The answers of the service beside those of GraphQL's own executor, which runs the same documents over the schema that the
+ * service gives away, with plain resolvers and rows in memory.
+ */
+describe('graphql: documents answered as the reference executor answers them', function () {
+  this.timeout(300_000);
+  let database: FreshDatabase;
+  let service: InProcess;
+  let schema: GraphQLSchema;
+  const rows = makeRows();
+  const fieldResolver = makeResolver(rows);
+
+  before(async () => {
+    database = await freshDatabase('graphql_reference');
+    for (const [name, { sql }] of Object.entries(TABLES)) {
+      await database.query(sql);
+      await database.query(
+        `insert into ${name} select * from jsonb_populate_recordset(null::${name}, '${JSON.stringify(rows.get(name)).replaceAll("'", "''")}')`,
+      );
+    }
+    service = await startService({ database });
+    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    for (const [name, { many, any, singleton }] of Object.entries(TABLES)) {
+      if (singleton) await admin('PATCH', `/collections/${name}`, { meta: { singleton } });
+      for (const [field, { of, by, order }] of Object.entries(many)) {
+        await admin('POST', `/fields/${name}`, { field, type: 'alias', meta: { special: ['o2m'] } });
+        await admin('PATCH', `/relations/${of}/${by}`, {
+          meta: { one_field: field, ...(order ? { sort_field: order } : {}) },
+        });
+      }
+      for (const [field, { by, of }] of Object.entries(any))
+        await admin('POST', '/relations', {
+          collection: name,
+          field,
+          meta: { one_collection_field: by, one_allowed_collections: of },
+        });
+    }
+    schema = buildSchema((await service.request('GET', '/server/specs/graphql', { token: service.admin.token })).body);
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  it('has a schema to compare with', () => {
+    expect(Object.keys(TABLES).filter((name) => !schema.getType(name))).to.deep.equal([]);
+  });
+
+  it(`answers ${DOCUMENTS} documents the same, in the same order`, async () => {
+    const differences: string[] = [];
+    let compared = 0;
+    for (let seed = 1; compared < DOCUMENTS; seed++) {
+      const asked = makeDocument(schema, rows, seed);
+      const document = parse(asked.query);
+      if (validate(schema, document).length > 0) continue;
+      compared++;
+      const { data: expected, errors } = await execute({
+        schema,
+        document,
+        variableValues: asked.variables,
+        fieldResolver,
+      });
+      expect(errors, asked.query).to.equal(undefined);
+      const text = await answerTo(asked);
+      const wanted = `{"data":${JSON.stringify(expected)}}`;
+      if (canonical(text) === canonical(wanted)) continue;
+      differences.push([`seed ${seed}`, asked.query, JSON.stringify(asked.variables), text, wanted].join('\n'));
+    }
+    expect(differences.length, differences.slice(0, 3).join('\n\n')).to.equal(0);
+  });
+
+  /** PostgreSQL writes a decimal with its zeros and spaces into JSON, and an average more exactly than JavaScript does. */
+  const canonical = (text: string): string =>
+    JSON.stringify(
+      JSON.parse(text, (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(12)) : value)),
+    );
+
+  async function answerTo(body: object): Promise<string> {
+    const answer = await fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${service.admin.token}` },
+      body: JSON.stringify(body),
+    });
+    return answer.text();
+  }
+});
