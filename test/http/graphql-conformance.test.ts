@@ -233,6 +233,12 @@ describe('graphql: rows as clients of the field write and read them', function (
     ['filter: { status: { _eq: $one } }', [1, 2, 3], {}, '$one: String'],
     ['filter: { big: { _lt: $most } }', [1], { most: 11 }, '$most: GraphQLBigInt'],
     ['filter: { price: { _lt: $most } }', [1], { most: 2 }, '$most: GraphQLStringOrFloat!'],
+    ['filter: { id: { _in: $ids } }', [1, 2], { ids: [1, 2] }, '$ids: [Int!]'],
+    ['filter: { id: { _eq: $id } }', [2], { id: '2' }, '$id: String!'],
+    ['filter: { price: { _lt: $most } }', [1], { most: 2 }, '$most: Int'],
+    ['filter: { price: { _between: [$least, $most] } }', [1, 2], { least: 1, most: 2.5 }, '$least: Int, $most: Float'],
+    ['filter: { big: { _lt: $most } }', [1], { most: 11 }, '$most: Int!'],
+    ['filter: { day: { _gte: $day }, status: { _neq: "draft" } }', [2], { day: '2023-06-01' }, '$day: Date'],
     ['filter: $filter', [2], { filter: { author: { name: { _eq: 'Bob' } } } }, '$filter: post_filter'],
     ['sort: ["-author.name", "title"]', [3, 2, 1]],
     ['sort: ["-moment"]', [3, 1, 2]],
@@ -247,5 +253,20 @@ describe('graphql: rows as clients of the field write and read them', function (
     it(`finds ${JSON.stringify(ids)} by ${args}`, async () => {
       const { post } = await data(`query ${declared ? `(${declared}) ` : ''}{ post(${args}) { id } }`, variables);
       expect(post.map(({ id }: { id: string }) => Number(id))).to.deep.equal(ids);
+    });
+
+  const MISFITS: readonly [text: string, variables: object][] = [
+    ['query ($id: Int!) { post_by_id(id: $id) { id } }', { id: 1 }],
+    ['query ($one: Int) { post(filter: { status: { _eq: $one } }) { id } }', { one: 1 }],
+    ['query ($no: String) { post(filter: { id: { _null: $no } }) { id } }', { no: 'true' }],
+    ['query ($ids: [Int]) { post(filter: { id: { _eq: $ids } }) { id } }', { ids: [1] }],
+    ['query ($id: Boolean) { post(filter: { id: { _eq: $id } }) { id } }', { id: true }],
+    ['query ($limit: String) { post(limit: $limit) { id } }', { limit: '1' }],
+  ];
+  for (const [text, variables] of MISFITS)
+    it(`refuses a variable of another type: ${text}`, async () => {
+      const { status, body } = await reply(text, variables);
+      expect(status).to.equal(400);
+      expect(body.errors[0].message).to.contain('used in position expecting type');
     });
 });

@@ -6,6 +6,7 @@ import {
   recommendedRules,
   specifiedRules,
   type ValidationRule,
+  VariablesInAllowedPositionRule,
   validate,
 } from 'graphql';
 import { checkComparisons } from './comparisons.ts';
@@ -13,13 +14,16 @@ import { checkExtent } from './extent.ts';
 import { DocumentFailure } from './failure.ts';
 import { checkIntrospection } from './introspection.ts';
 import type { DocumentLimits } from './limits.ts';
+import { variablesInPositions } from './variable-positions.ts';
 
 /** A suggestion looks at all names of a type, and there may be thousands: each error takes milliseconds. */
 const MAX_ERRORS = 5;
 
-const RULES: readonly ValidationRule[] = [...new Set([...specifiedRules, ...recommendedRules])].filter(
-  (rule) => rule !== OverlappingFieldsCanBeMergedRule,
-);
+const OTHERWISE: readonly ValidationRule[] = [OverlappingFieldsCanBeMergedRule, VariablesInAllowedPositionRule];
+const RULES: readonly ValidationRule[] = [
+  ...new Set([...specifiedRules, ...recommendedRules].filter((rule) => !OTHERWISE.includes(rule))),
+  variablesInPositions,
+];
 
 /**
  * Throws a DocumentFailure where the document makes no sense in the schema. How much it asks for is bounded first, by

@@ -55,6 +55,9 @@ export const OPERATORS_OF = {
 
 const OPERATOR_TYPES: ReadonlySet<GraphQLInputObjectType> = new Set(Object.values(OPERATORS_OF));
 
+/** Are these the operators of a condition? */
+export const isOperators = (type: unknown): boolean => OPERATOR_TYPES.has(type as GraphQLInputObjectType);
+
 /** What an operator compares with: a value or a list as a whole, or the two of a range; undefined where it compares nothing. */
 export type Compared = 'value' | 'range';
 
