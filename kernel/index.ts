@@ -16,7 +16,7 @@ export {
 export type { Admitted, SubjectSketch, Subjects } from './capabilities/subjects.ts';
 export { CastError, type ConfigKey, cast } from './config/cast.ts';
 export type { Environment } from './config/read.ts';
-export { type Caller, isSystem, publicCaller, requestScope } from './context.ts';
+export { type Caller, ClientGone, isSystem, publicCaller, requestScope } from './context.ts';
 export { ERRORS, type ErrorCode, envelope, Failure, Failures, fail, StatedFailure } from './errors.ts';
 export type { ActionHandler, EventMeta, FilterHandler } from './events.ts';
 export { type Contribution, type Facet, facet } from './facets.ts';

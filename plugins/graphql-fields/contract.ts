@@ -1,5 +1,6 @@
 import { type Caller, facet, service } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
+import { type Distinct, distinct, nameOf } from './distinct.ts';
 
 /** `items` is `/graphql`, with the collections of users; `system` is `/graphql/system`, with the service's own. */
 export type GraphqlScope = 'items' | 'system';
@@ -38,8 +39,8 @@ export interface GraphqlField {
   readonly row?: string;
 }
 
-export const graphqlFields = facet<GraphqlField, readonly { owner: string; value: GraphqlField }[]>('graphql.fields', {
-  combine: (all) => all,
+export const graphqlFields = facet<GraphqlField, Distinct>('graphql.fields', {
+  combine: distinct,
   manifest: {
     type: 'object',
     additionalProperties: false,
@@ -51,10 +52,12 @@ export const graphqlFields = facet<GraphqlField, readonly { owner: string; value
   describe: (declared) => [`answers ${[...declared.names].sort().join(', ')} by GraphQL`],
 });
 
-/** The name a definition begins with. */
-export const nameOf = (definition: string): string => /^\w*/.exec(definition)?.[0] ?? '';
+export { nameOf };
 
-/** What has been contributed, for the plugin that makes the schema; of several with one name in one root the first. */
+/**
+ * What has been contributed, for the plugin that makes the schema; of several with one name in one root the first. The same
+ * list until something is added or goes.
+ */
 export interface GraphqlFields {
   all(): readonly { readonly owner: string; readonly value: GraphqlField }[];
 }

@@ -1,6 +1,5 @@
 import { definePlugin } from '#kernel';
 import { graphqlFields, graphqlFieldsService, nameOf } from './contract.ts';
-import { distinct } from './distinct.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default definePlugin({
@@ -8,9 +7,9 @@ export default definePlugin({
   register(host) {
     const { log } = host;
     host.define(graphqlFields);
-    host.provide(graphqlFieldsService, { all: () => distinct(host.read(graphqlFields)).kept });
+    host.provide(graphqlFieldsService, { all: () => host.read(graphqlFields).kept });
     host.onStart(() => {
-      for (const { owner, value } of distinct(host.read(graphqlFields)).refused) {
+      for (const { owner, value } of host.read(graphqlFields).refused) {
         const field = nameOf(value.definition);
         log.warn(
           { extension: owner, field },

@@ -1,6 +1,6 @@
 import { type Caller, type Invocation, service } from '#kernel';
 import type { Route } from '../http/contract.ts';
-import type { GroupSelection, RawQuery, ReadText, Selection, Stream } from '../query/contract.ts';
+import type { GivenValues, GroupSelection, RawQuery, ReadText, Selection, Stream } from '../query/contract.ts';
 import type { Explained } from './read/explain.ts';
 import type { Download } from './read/export/download.ts';
 import type { FormatName } from './read/export/formats.ts';
@@ -58,9 +58,14 @@ export interface Items {
 
 /** The selection is only made where no compiled statement is remembered for its text. */
 export interface Selecting {
-  readonly selection: () => Selection | GroupSelection;
+  readonly selection: (open?: boolean) => Selection | GroupSelection;
   /** Everything the selection depends on, where the same text always means the same selection of this collection. */
   readonly text?: string;
+  /**
+   * Values of conditions that are no part of `text`, so that one statement serves all of them. `selection(true)` has a `Given`
+   * in the place of each, by its name, and otherwise the values themselves.
+   */
+  readonly given?: GivenValues;
   /** One row by its key; never part of `text`. */
   readonly key?: unknown;
   /** The rows of these keys, in their order. */

@@ -71,7 +71,8 @@ export interface Parse {
   readonly unlimited?: boolean;
   /** A single object instead of a list. */
   readonly single?: boolean;
-  readonly keys?: readonly (string | number)[];
+  /** Exactly these rows, in this order; or those that the statement is run for. */
+  readonly keys?: NonNullable<Read['keys']>;
   /** Without it every field is. */
   readonly visible?: Visible;
   /** Told of a name in `fields` that is left out because no field has it, where the caller might know it. */
@@ -95,6 +96,7 @@ export interface Subjects {
   readonly user: string | null;
   readonly role: string | null;
   readonly key?: string | number | null;
+  readonly keys?: readonly (string | number)[];
   /** What `Query.given` made. */
   readonly given?: readonly Bound[];
   /** The plugin that asks where no user does: for the log. */

@@ -1,41 +1,39 @@
-import { createHash } from 'node:crypto';
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
 import { readStatement, streamStatement } from './compile/read.ts';
-import { isPending, Statement } from './compile/statement.ts';
+import { isPending, type Pending, Statement } from './compile/statement.ts';
 import { whereSql } from './compile/where.ts';
-import type { Dynamic, Prepared, Query, Read, ReadText, Subjects } from './contract.ts';
+import type { Bound, Dynamic, Prepared, Query, Read, ReadText, Subjects } from './contract.ts';
 import { explainStatement } from './explain.ts';
 import { asQueryError } from './failures.ts';
 import { momentAt } from './moment.ts';
+import { createNamed } from './named.ts';
 import { shapeOf } from './shape-text.ts';
 import type { NoteTime } from './slow.ts';
 import { streamRows } from './stream.ts';
 
-/** Statements kept prepared in all of a process' life: each costs memory on every connection and is never dropped. */
-const MAX_NAMED = 1000;
-/** Longer statements cost more memory on every connection than preparing them saves. */
-const MAX_NAMED_TEXT = 4000;
 const MAX_PARAMS = 65_535;
+const NOTHING: readonly Bound[] = [];
 
-type Run = Pick<Query, 'prepare' | 'keep' | 'run' | 'stream' | 'explain' | 'text' | 'rows' | 'condition'>;
+type Run = Pick<Query, 'prepare' | 'keep' | 'given' | 'run' | 'stream' | 'explain' | 'text' | 'rows' | 'condition'>;
 
 /** Compiles restricted trees and runs them: one statement a read, whose JSON passes through untouched. */
 export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
-  let named = 0;
+  const named = createNamed();
 
   const prepare: Run['prepare'] = (read, overview, form = 'text') => {
     const statement = new Statement(overview);
     const text = (form === 'rows' ? streamStatement : readStatement)(statement, read);
     checkCount(statement.params);
-    return new PreparedRead(read, form, text, statement.params);
+    // A cursor is made anew each time.
+    return new PreparedRead(read, form, text, statement.params, form === 'text' ? named.of(text) : undefined);
   };
 
   const keep: Run['keep'] = (prepared) => {
-    if (prepared.name !== undefined || named >= MAX_NAMED || prepared.text.length > MAX_NAMED_TEXT) return prepared;
-    named++;
+    const name = prepared.name ?? named.give(prepared.text);
+    if (name === prepared.name) return prepared;
     const { read, form, text, params } = prepared as PreparedRead;
-    return new PreparedRead(read, form, text, params, `q${createHash('sha1').update(text).digest('base64url')}`);
+    return new PreparedRead(read, form, text, params, name);
   };
 
   const run = async (prepared: Prepared, subjects: Subjects): Promise<ReadText> => {
@@ -54,6 +52,7 @@ export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
   return {
     prepare,
     keep,
+    given: (prepared, values = {}) => (prepared as PreparedRead).read.given?.map((bind) => bind(values)) ?? NOTHING,
     run,
     stream: (prepared, subjects, options) =>
       streamRows(db, prepared, resolve(prepared.params, subjects), {
@@ -117,7 +116,7 @@ function optionsOf(name: string | undefined, { owner }: Subjects): StatementOpti
 }
 
 function resolve(params: readonly unknown[], subjects: Subjects): readonly unknown[] {
-  return params.some(isPending) ? params.map((one) => (isPending(one) ? valueAt(one.pending, subjects) : one)) : params;
+  return params.some(isPending) ? params.map((one) => (isPending(one) ? pendingValue(one, subjects) : one)) : params;
 }
 
 /** The protocol counts parameters in 16 bits; one more garbles the message. */
@@ -125,8 +124,16 @@ function checkCount(params: readonly unknown[], first = 1): void {
   if (params.length + first - 1 > MAX_PARAMS) throw fail('INVALID_QUERY', 'the query has too many values');
 }
 
+function pendingValue({ pending, made }: Pending, subjects: Subjects): unknown {
+  if (pending.dynamic !== 'given' && pending.dynamic !== 'keys') return valueAt(pending, subjects);
+  const value = pending.dynamic === 'keys' ? subjects.keys : subjects.given?.[pending.at];
+  // A statement without its values would find something else than was asked for.
+  if (value === undefined) throw new Error('a statement is run without the values it is to be given');
+  return made ? made(value) : value;
+}
+
 /** No user or role → null, which compares with nothing. */
-function valueAt(value: Dynamic, subjects: Subjects): string | number | null {
+function valueAt(value: Exclude<Dynamic, { dynamic: 'given' | 'keys' }>, subjects: Subjects): string | number | null {
   if (value.dynamic === 'key') return subjects.key ?? null;
   if (value.dynamic !== 'now') return value.dynamic === 'user' ? subjects.user : subjects.role;
   return momentAt(value);

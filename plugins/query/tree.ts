@@ -18,7 +18,11 @@ export type Dynamic =
   | { readonly dynamic: 'user' | 'role'; readonly via?: Via }
   | ({ readonly dynamic: 'now' } & Moment)
   /** The key of the one row asked for: lets one compiled statement read any of a collection's rows. */
-  | { readonly dynamic: 'key' };
+  | { readonly dynamic: 'key' }
+  /** The keys of several. */
+  | { readonly dynamic: 'keys' }
+  /** A place in `Read.given`; of a `list`, all of its values. */
+  | { readonly dynamic: 'given'; readonly at: number; readonly list?: true };
 
 /** `$CURRENT_USER.company.name`: the fields from the row of the one who asks to the value. */
 export interface Via {
@@ -194,7 +198,7 @@ export interface Read {
   /** Fields the search term is compared with; filled by `parse`, narrowed by `restrict`. */
   readonly searched: readonly FieldUse[];
   /** Exactly these rows, in this order. */
-  readonly keys?: readonly (string | number)[];
+  readonly keys?: readonly (string | number)[] | Extract<Dynamic, { dynamic: 'keys' }>;
   readonly order: readonly Order[];
   readonly limit: number | null;
   readonly offset: number;
@@ -208,4 +212,11 @@ export interface Read {
   readonly exact?: true;
   /** The row rule alone, for `total_count`. Set by `restrict`. */
   readonly rule?: Where;
+  /** At the root: how values that are given when the statement runs become what it compares with. */
+  readonly given?: readonly Bind[];
 }
+
+/** Checks and casts the value of one `Given`, by names. */
+export type Bind = (values: GivenValues) => Bound;
+export type GivenValues = Readonly<Record<string, unknown>>;
+export type Bound = Value | readonly Value[];

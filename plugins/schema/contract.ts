@@ -137,6 +137,8 @@ export interface Relation {
     readonly on_update: string;
     readonly on_delete: string;
   } | null;
+  /** The constraint is `not valid`: rows that were there before it may lead nowhere. */
+  readonly unchecked?: true;
 }
 
 export interface CollectionMeta {

@@ -24,6 +24,8 @@ export type DocumentsOf = (schema: GraphQLSchema) => Documents;
 
 /** A token and what is made of it take some 250 bytes, so all documents of the process stay within about 50 MB. */
 const MAX_SIZE = 200_000;
+/** What a document takes beside its tokens: the smallest ones weigh some 5 KB. */
+const TOKENS_FOR_A_DOCUMENT = 20;
 const CHARACTERS_FOR_A_TOKEN = 100;
 
 interface Remembered {
@@ -54,7 +56,8 @@ export function createDocuments(limits: DocumentLimits): DocumentsOf {
           operations: new Map(operationsOf(node).map((one) => [one.name?.value ?? '', one])),
           fragments: fragmentsOf(node),
         };
-        memory.set(key, { document, size: Math.ceil(tokens + text.length / CHARACTERS_FOR_A_TOKEN) });
+        const size = TOKENS_FOR_A_DOCUMENT + tokens + Math.ceil(text.length / CHARACTERS_FOR_A_TOKEN);
+        memory.set(key, { document, size });
         return document;
       },
     };

@@ -7,8 +7,10 @@ import { introspected } from './introspection.ts';
 import type { Outcome } from './outcome.ts';
 import { partsOf } from './parts.ts';
 import { type ReadBinding, read, textOf } from './reads.ts';
+import { checkRepeated } from './repeated.ts';
 import { coerced, counter, type ExecuteDeps, type Run } from './run.ts';
 import { failed, type Settled, settled, spliced } from './settled.ts';
+import { placed, together, whole } from './together.ts';
 import { write } from './writes.ts';
 
 /** Runs operations: reads are statements of the engine, whose texts are put side by side untouched. */
@@ -17,13 +19,14 @@ export function createExecute(deps: ExecuteDeps): Execute {
     const { document, node } = operation;
     if (node.operation === OperationTypeNode.SUBSCRIPTION) throw beyond('There are no subscriptions here.');
     const run: Run = { ...operation, built, call, coerced: coerced(deps, built, operation) };
+    checkRepeated(run);
     const spend = counter(deps.ceilings.nodes, () => beyond('The document asks for too much at its root.'));
     const roots = rootsOf(built, document, node, { variables: run.coerced, spend });
     checkOnce(roots);
     const [only] = roots;
     if (roots.length === 1 && only?.binding?.kind === 'list') return alone(deps, run, only, only.binding);
     return spliced(
-      node.operation === OperationTypeNode.MUTATION ? await inTurn(deps, run, roots) : await together(deps, run, roots),
+      node.operation === OperationTypeNode.MUTATION ? await inTurn(deps, run, roots) : await reads(deps, run, roots),
     );
   };
 }
@@ -39,8 +42,16 @@ async function alone(deps: ExecuteDeps, run: Run, root: Root, binding: ReadBindi
   }
 }
 
-const together = (deps: ExecuteDeps, run: Run, roots: readonly Root[]): Promise<readonly Settled[]> =>
-  Promise.all(roots.map((root) => settled(deps, run, root, () => outcome(deps, run, root))));
+const reads = (deps: ExecuteDeps, run: Run, roots: readonly Root[]): Promise<readonly Settled[]> =>
+  together(roots, (root, room) =>
+    settled(deps, run, root, async () => {
+      const { binding } = root;
+      if (binding?.kind === 'list') return { text: await whole(await read(deps, run, root, binding, 'long'), room) };
+      const one = await outcome(deps, run, root);
+      // What the schema says of itself is bounded by what documents may ask of it.
+      return one.text === null || !binding ? one : { ...one, text: placed(one.text, room) };
+    }),
+  );
 
 /** One write after the other, as the specification of GraphQL has it, up to one whose failure fails the whole. */
 async function inTurn(deps: ExecuteDeps, run: Run, roots: readonly Root[]): Promise<readonly Settled[]> {

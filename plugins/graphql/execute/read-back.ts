@@ -34,8 +34,9 @@ export function rowBack(
 /** The rows in the order they were written, or in the order and the number that the document says, where it does. */
 export async function rowsBack(
   deps: ExecuteDeps,
-  { call }: Run,
+  { call, coerced }: Run,
   collection: string,
+  root: Root,
   selection: Selection,
   keys: readonly Key[],
 ): Promise<string> {
@@ -44,7 +45,7 @@ export async function rowsBack(
   const asList = CUTS.some((name) => terms[name] !== undefined)
     ? { terms: await among(deps, collection, keys, terms), shown }
     : undefined;
-  const asked = asList ? { selection: () => asList } : { selection: () => selection, keys };
+  const asked = asList ? { selection: () => asList } : { selection: () => selection, keys, text: root.text(coerced) };
   return unlessForbidden(async () => textOf(await deps.items.select(call.caller, collection, asked)), '[]');
 }
 

@@ -1,6 +1,7 @@
 import { getArgumentValues } from 'graphql';
 import type { ReadText, Stream } from '../../query/contract.ts';
 import { groupSelectionOf } from '../plan/groups.ts';
+import { opened } from '../plan/operands.ts';
 import type { Root } from '../plan/roots.ts';
 import { selectionOf } from '../plan/selection.ts';
 import type { RootBinding } from '../schema/binding.ts';
@@ -18,9 +19,12 @@ export function read(
 ): Promise<ReadText | Stream> {
   const { field, nodes } = root;
   const translate = kind === 'aggregated' ? groupSelectionOf : selectionOf;
+  const { text, given } = root.open(run.coerced);
   return deps.items.select(run.call.caller, collection, {
-    selection: () => translate(translating(deps, run), field, nodes),
-    text: root.text(run.coerced),
+    selection: (isOpen) =>
+      translate(translating(deps, isOpen ? { ...run, coerced: opened(run.coerced, given) } : run), field, nodes),
+    text,
+    given,
     ...(kind === 'by id' ? { key: getArgumentValues(field, nodes[0], run.coerced).id } : {}),
     ...(inParts ? { inParts } : {}),
   });

@@ -1,5 +1,5 @@
 import { type ASTNode, GraphQLError } from 'graphql';
-import { type Caller, envelope, Failure, fail, type Log } from '#kernel';
+import { type Caller, ClientGone, envelope, Failure, fail, type Log } from '#kernel';
 import type { GraphqlErrorEntry } from './answer.ts';
 
 /** Where in an answer and in the document something went wrong. */
@@ -35,4 +35,4 @@ export const asFailure = (error: unknown): unknown =>
   error instanceof GraphQLError ? fail('INVALID_QUERY', error.message) : error;
 
 /** The client is gone: nobody is there to be told. */
-export const isAbandoned = (error: unknown): boolean => error instanceof Error && error.name === 'ClientGone';
+export const isAbandoned = (error: unknown): boolean => error instanceof ClientGone;

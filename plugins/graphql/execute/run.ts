@@ -39,6 +39,8 @@ export interface Run extends Operation {
 
 /** Values of what a request may be wrong about at the same time. */
 const MOST_ERRORS = 20;
+/** Each mistake is told with the value around it, which takes long where that is large. */
+const LARGE = 1000;
 
 /** The variables as the operation declares them. Throws a DocumentFailure. */
 export function coerced(
@@ -47,11 +49,24 @@ export function coerced(
   { node, variables }: Operation,
 ): VariableValues {
   const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, {
-    maxErrors: MOST_ERRORS,
+    maxErrors: isLarge(variables) ? 1 : MOST_ERRORS,
     hideSuggestions: !suggests,
   });
   if (variableValues) return variableValues;
   throw new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', errors as readonly GraphQLError[]);
+}
+
+/** Has it more entries than that, those inside of others included? */
+function isLarge(variables: object): boolean {
+  const left: object[] = [variables];
+  let entries = 0;
+  for (let one = left.pop(); one; one = left.pop()) {
+    const values = Object.values(one);
+    entries += values.length;
+    if (entries > LARGE) return true;
+    left.push(...values.filter((value) => typeof value === 'object' && value !== null));
+  }
+  return false;
 }
 
 /** Counts what is looked at: fragments inside each other make large trees of small documents. */

@@ -34,12 +34,17 @@ export function failed({ log }: ExecuteDeps, { call }: Run, { key, nodes, nonNul
   return { key, text: null, errors, isFatal: nonNull };
 }
 
+/** Put together piece by piece, which copies nothing: `join` would copy every text before the answer does. */
+function members(all: readonly Settled[]): string {
+  let text = '';
+  for (const one of all) text += `${text === '' ? '' : ','}"${one.key}":${one.text ?? 'null'}`;
+  return text;
+}
+
 /** The texts side by side, as they are. */
 export function spliced(all: readonly Settled[]): Answer {
   const errors = all.flatMap((one) => one.errors);
-  const data = all.some(({ isFatal }) => isFatal)
-    ? 'null'
-    : `{${all.map(({ key, text }) => `"${key}":${text ?? 'null'}`).join(',')}}`;
+  const data = all.some(({ isFatal }) => isFatal) ? 'null' : `{${members(all)}}`;
   const failed = errors.length > 0;
   return { kind: 'text', failed, text: `{"data":${data}${failed ? `,"errors":${JSON.stringify(errors)}` : ''}}` };
 }

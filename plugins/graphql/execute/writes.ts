@@ -24,7 +24,7 @@ export async function write(deps: ExecuteDeps, run: Run, root: Root, binding: Wr
   const keys = await written(deps, run, kind, collection, given);
   if (!selection) return 'true';
   return Array.isArray(keys)
-    ? rowsBack(deps, run, collection, selection, keys)
+    ? rowsBack(deps, run, collection, root, selection, keys)
     : rowBack(deps, run, collection, root, selection, keys as Key);
 }
 

@@ -34,5 +34,17 @@ async function send(ctx: HttpContext, type: string, compressed: Uint8Array): Pro
   if (isTaken) ctx.set('Content-Encoding', 'gzip');
   ctx.body = isTaken
     ? Buffer.from(compressed.buffer, compressed.byteOffset, compressed.byteLength)
-    : await promisify(gunzip)(compressed);
+    : await plainOf(compressed);
+}
+
+const plain = new WeakMap<Uint8Array, Promise<Buffer>>();
+
+/**
+ * Made once, for the few who take nothing else: whoever asks a hundred times at once and reads nothing would otherwise have
+ * it in memory a hundred times.
+ */
+export function plainOf(compressed: Uint8Array): Promise<Buffer> {
+  const made = plain.get(compressed) ?? promisify(gunzip)(compressed);
+  plain.set(compressed, made);
+  return made;
 }

@@ -7,6 +7,7 @@ import { DocumentFailure } from '../document/failure.ts';
 import { beyond } from '../document/limits.ts';
 import type { Answer, Execute } from '../execute/answer.ts';
 import type { BuiltSchema, Schemas } from '../schema/schemas.ts';
+import { untilLeft } from './leaving.ts';
 import type { GraphqlRequest } from './request.ts';
 
 export interface RunDeps {
@@ -27,7 +28,8 @@ export async function run(
     const node = operationOf(document, request.operationName);
     if (ctx.method !== 'POST' && node.operation === OperationTypeNode.MUTATION)
       throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
-    return execute(built, { document, node, variables: request.variables }, { caller, ctx });
+    const work = () => execute(built, { document, node, variables: request.variables }, { caller, ctx });
+    return ctx.method === 'POST' && node.operation === OperationTypeNode.QUERY ? untilLeft(ctx, work) : work();
   };
   const built = await schemas.of(caller, scope);
   try {

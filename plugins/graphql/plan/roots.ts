@@ -6,11 +6,13 @@ import {
   type OperationDefinitionNode,
   type VariableValues,
 } from 'graphql';
+import type { GivenValues } from '../../query/contract.ts';
 import type { Document } from '../document/documents.ts';
 import { DocumentFailure } from '../document/failure.ts';
 import { bindingOf, type RootBinding } from '../schema/binding.ts';
 import type { BuiltSchema } from '../schema/schemas.ts';
 import { type Collected, collect, type Reading } from './collect.ts';
+import { givenOf, operandsIn } from './operands.ts';
 import { conditionsIn, variablesIn } from './variables.ts';
 
 /** A field of `Query` or `Mutation` that an operation asks for. */
@@ -24,6 +26,8 @@ export interface Root extends Collected {
    * written, are no part of it.
    */
   readonly text: (variables: VariableValues) => string;
+  /** The same without the values that conditions compare with, and those values. */
+  readonly open: (variables: VariableValues) => { readonly text: string; readonly given: GivenValues };
 }
 
 type Asked = Pick<Reading, 'variables' | 'spend'>;
@@ -43,7 +47,9 @@ export function rootsOf(
   const before = known.get(operation);
   if (before && before !== 'varying') return before;
   const conditions = conditionsIn(operation.selectionSet, document.fragments);
-  const roots = collected(built, document, operation, asked).map((one) => rootOf(document, operation, one, conditions));
+  const roots = collected(built, document, operation, asked).map((one) =>
+    rootOf(built, document, operation, one, conditions),
+  );
   known.set(operation, conditions.length > 0 ? 'varying' : roots);
   return roots;
 }
@@ -65,6 +71,7 @@ function collected(
 }
 
 function rootOf(
+  { schema }: BuiltSchema,
   document: Document,
   operation: OperationDefinitionNode,
   one: Collected,
@@ -77,14 +84,29 @@ function rootOf(
     ...(node.selectionSet ? [node.selectionSet] : []),
   ]);
   const names = [...new Set([...conditions, ...variablesIn(asked, document.fragments)])];
+  const operands = operandsIn(schema, document.fragments, field, nodes).filter((name) => !conditions.includes(name));
   const start = `g${document.id}.${operation.name?.value ?? ''}.${one.key} `;
+  // What was not given is left out, and is thereby not the same as null.
+  const textOf = ({ coerced }: VariableValues, given: GivenValues): string =>
+    names.length === 0
+      ? start
+      : start +
+        JSON.stringify(
+          Object.fromEntries(names.flatMap((name) => (Object.hasOwn(given, name) ? [] : [[name, coerced[name]]]))),
+        );
   return {
     ...one,
     binding,
     nonNull: isNonNullType(field.type),
-    text: ({ coerced }) =>
-      // What was not given is left out, and is thereby not the same as null.
-      start + JSON.stringify(Object.fromEntries(names.map((name) => [name, coerced[name]]))),
+    text: (variables) => textOf(variables, {}),
+    open(variables) {
+      const given = givenOf(operands, variables);
+      const open = Object.keys(given);
+      return {
+        text: open.length === 0 ? textOf(variables, given) : `${textOf(variables, given)} ${open.join()}`,
+        given,
+      };
+    },
   };
 }
 

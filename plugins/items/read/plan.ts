@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../access/contract.ts';
 import {
+  type GivenValues,
   type GroupSelection,
   type Prepared,
   type RawQuery,
@@ -12,16 +13,19 @@ import {
 } from '../../query/contract.ts';
 import type { Deps } from '../deps.ts';
 import { eventNames } from '../names.ts';
-import { castKey, keyField, type Target } from '../target.ts';
+import { keyField, type Target } from '../target.ts';
 import { isHeard } from './hooks.ts';
 import { isLong } from './long-read.ts';
 import { questionOf } from './question.ts';
+import { weightOf } from './weight.ts';
 
 /** A read as a route asks for it: the query is only parsed when no compiled statement is remembered for its text. */
 export interface Asked {
   readonly query: () => RawQuery;
-  /** In place of the query. */
-  readonly selection?: () => Selection | GroupSelection;
+  /** In place of the query; `open` with `Given`s in it. */
+  readonly selection?: (open?: boolean) => Selection | GroupSelection;
+  /** The values of those, which the text says nothing of. */
+  readonly given?: GivenValues;
   /** The query as text, where the same text always means the same query. */
   readonly text?: string;
   readonly key?: unknown;
@@ -58,7 +62,7 @@ export function createPlans({ schema, access, query, events }: Deps): MakePlan {
     max: 2000,
     // Short queries can make long statements (`*.*.*`), so what is kept is bounded by its size as well.
     maxSize: MAX_REMEMBERED_STATEMENTS,
-    sizeCalculation: ({ prepared }, key) => key.length + 2 * prepared.text.length,
+    sizeCalculation: ({ prepared }, key) => key.length + weightOf(prepared),
   });
 
   return async (caller, set, target, asked) => {
@@ -66,10 +70,11 @@ export function createPlans({ schema, access, query, events }: Deps): MakePlan {
     // Listeners want the rows, all of them.
     const heard = (asked.inParts !== undefined || asked.selection !== undefined) && isHeard(events, collection);
     const inParts = asked.inParts !== undefined && !heard ? asked.inParts : '';
-    const told = asked.selection !== undefined && heard ? ' told' : '';
+    // Those who are told of a query are told of its values.
+    const told = asked.selection !== undefined && heard ? ` told ${JSON.stringify(asked.given)}` : '';
     const remembered =
-      asked.text !== undefined && asked.text.length <= MAX_REMEMBERED_TEXT && !asked.keys
-        ? `${overview.version}\n${set.version}\n${set.key}\n${collection.name}\n${asked.key === undefined ? inParts : 'key'}${told}\n${asked.text}`
+      asked.text !== undefined && asked.text.length + told.length <= MAX_REMEMBERED_TEXT
+        ? `${overview.version}\n${set.version}\n${set.key}\n${collection.name}\n${asked.keys ? 'keys' : asked.key === undefined ? inParts : 'key'}${told}\n${asked.text}`
         : undefined;
     const listened = !asked.silent && eventNames(collection, 'query').some((name) => events.has('filter', name));
     const known = remembered !== undefined && !listened ? plans.get(remembered) : undefined;
@@ -92,7 +97,7 @@ export function createPlans({ schema, access, query, events }: Deps): MakePlan {
       unlimited: asked.unlimited ?? false,
       ...(selection ? { selection } : {}),
       single: asked.key !== undefined || collection.singleton,
-      ...(asked.keys ? { keys: asked.keys.map((key) => castKey(keyField(collection), key)) } : {}),
+      ...(asked.keys ? { keys: { dynamic: 'keys' } } : {}),
     });
     // A name that is left out may be that of a column made a moment ago.
     if (unknown && (await schema.refresh()).version !== overview.version)

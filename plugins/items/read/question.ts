@@ -1,7 +1,8 @@
 import type { Caller, EventsApi } from '#kernel';
-import { type GroupSelection, type RawQuery, type Selected, type Selection, spelledOut } from '../../query/contract.ts';
+import { type GroupSelection, type RawQuery, type Selection, spelledOut } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { eventNames } from '../names.ts';
+import { narrowed } from './narrowed.ts';
 import type { Asked } from './plan.ts';
 import { type RestForm, restForm } from './rest-form.ts';
 
@@ -31,43 +32,13 @@ export async function questionOf(
     ofQuery
       ? events.filter(eventNames(collection, 'query'), spelledOut(query), { caller, collection: collection.name })
       : query;
-  const selection = asked.selection?.();
+  const selection = asked.selection?.(!ofQuery && !ofRows);
   if (!selection) return { query: await changed(asked.query()) };
   if (!ofQuery && !ofRows) return { query: {}, selection };
-  const { query } = restForm(selection);
-  const left = ofQuery ? narrowed(selection, spelledOut(await changed(query))) : selection;
+  const { query, form: names } = restForm(selection);
+  const left = ofQuery ? narrowed(selection, names, spelledOut(await changed(query))) : selection;
   if (!ofRows) return { query: {}, selection: left };
   const form = restForm(left);
   const told = { query, shape: form.shape };
   return form.selection ? { query: {}, selection: form.selection, told } : { query: form.query, told };
 }
-
-/** The conditions are those of the query; fields that are no longer in it read null, since the answer has to have them. */
-function narrowed(selection: Selection | GroupSelection, query: RawQuery): Selection | GroupSelection {
-  const { filter, sort, limit, offset, page, search, groupBy } = query;
-  const terms = { filter, sort, limit, offset, page, search };
-  if ('groups' in selection) return { ...selection, terms: { ...terms, groupBy } };
-  const left = rootsOf(query);
-  const kept = (one: Selected): Selected =>
-    one.kind === 'object'
-      ? { ...one, shown: one.shown.map(kept) }
-      : one.kind === 'constant' || !left || left.has(one.field)
-        ? one
-        : { kind: 'constant', key: one.key, value: null };
-  return { terms, shown: selection.shown.map(kept) };
-}
-
-/** The fields that the paths of a query begin with; undefined where it shows all. */
-function rootsOf({ fields, alias }: RawQuery): ReadonlySet<string> | undefined {
-  const paths = [fields ?? []].flat().filter((path) => path !== '');
-  if (paths.length === 0) return undefined;
-  const names = paths.map((path) => {
-    const name = headOf(String(path));
-    const aliases = alias ?? {};
-    return Object.hasOwn(aliases, name) ? headOf(String((aliases as Record<string, unknown>)[name])) : name;
-  });
-  return names.includes('*') ? undefined : new Set(names);
-}
-
-/** `author.name`, `item:hero.title`, `year(published)`. */
-const headOf = (path: string): string => /^(?:\w+\()?([^.:,()]*)/.exec(path)?.[1]?.trim() ?? path;

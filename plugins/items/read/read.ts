@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import { isUnknownField, type RawQuery, type ReadText, type Stream, type Subjects } from '../../query/contract.ts';
-import type { Items, Selecting } from '../contract.ts';
+import type { Items, Key, Selecting } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findCollection, keyField, type Target } from '../target.ts';
 import { type Explained, explained } from './explain.ts';
@@ -26,18 +26,22 @@ export function createReads(deps: Deps): Reads {
   const { schema, access, query, events } = deps;
   const plan = createPlans(deps);
 
-  const subjectsOf = ({ user, role, owner }: Caller, key: string | number | null): Subjects => ({
+  const subjectsOf = ({ user, role, owner }: Caller, more: Pick<Subjects, 'given' | 'keys'> = {}): Subjects => ({
     user,
     role,
-    key,
     owner,
+    ...more,
   });
 
   const run: Use<ReadText | Stream> = async (caller, target, asked, { prepared, read, told }) => {
     const { collection } = target;
-    if (prepared.form === 'rows') return query.stream(prepared, subjectsOf(caller, null));
+    const subjects = subjectsOf(caller, {
+      given: query.given(prepared, asked.given),
+      ...(asked.keys ? { keys: asked.keys as readonly Key[] } : {}),
+    });
+    if (prepared.form === 'rows') return query.stream(prepared, subjects);
     const key = asked.key === undefined ? null : castKey(keyField(collection), asked.key);
-    const text = await query.run(prepared, subjectsOf(caller, key));
+    const text = await query.run(prepared, { ...subjects, key });
     if (text.data === null) {
       if (asked.key === undefined && collection.singleton)
         return { ...text, data: singletonDefaults(read, told?.shape) };
@@ -56,23 +60,26 @@ export function createReads(deps: Deps): Reads {
     if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
     const target = await findCollection(schema, name);
     try {
-      return await then(caller, target, asked, await plan(caller, set, target, asked));
+      const cast = withKeys(asked, target);
+      return await then(caller, target, cast, await plan(caller, set, target, cast));
     } catch (error) {
       // The tables may have changed under a statement; what is then still wrong is wrong.
       if (!(isOutdated(error) || isUnknownField(error))) throw error;
       const overview = await schema.refresh();
       if (overview.version === target.overview.version) throw error;
       const found = await findCollection(schema, name);
-      return then(caller, found, asked, await plan(caller, set, found, asked));
+      const cast = withKeys(asked, found);
+      return then(caller, found, cast, await plan(caller, set, found, cast));
     }
   }
 
   const runLong: Use<ReadText | Stream> = async (caller, target, asked, plan) => {
     if (plan.prepared.form === 'text') return run(caller, target, asked, plan);
     if (plan.short) {
+      const subjects = subjectsOf(caller, { given: query.given(plan.short, asked.given) });
       let stays = false;
       try {
-        const text = await query.run(plan.short, subjectsOf(caller, null));
+        const text = await query.run(plan.short, subjects);
         stays = isShort(text);
         return text;
       } finally {
@@ -98,7 +105,7 @@ export function createReads(deps: Deps): Reads {
       read(caller, collection, { ...asObject(raw), silent: true, ...(key === undefined ? {} : { key }) }),
     readMany: (caller, collection, raw) => read(caller, collection, asObject(raw)),
     readOne: (caller, collection, key, raw = {}) => read(caller, collection, { ...asObject(raw), key }),
-    readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { query: () => raw, keys }),
+    readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { ...asObject(raw), keys }),
     stream: (caller, collection, raw) => answer(caller, collection, { ...asObject(raw), inParts: 'long' }),
     select: (caller, collection, asked) => answer(caller, collection, asSelection(asked)),
     export(caller, collection, format, raw, keys) {
@@ -110,7 +117,7 @@ export function createReads(deps: Deps): Reads {
     explain(caller, collection, raw, key) {
       const asked: Asked = { query: () => raw, inParts: 'long', ...(key === undefined ? {} : { key }) };
       return use<Explained>(caller, collection, asked, async (who, _target, _what, { prepared }) =>
-        explained(collection, prepared, await query.explain(prepared, subjectsOf(who, null))),
+        explained(collection, prepared, await query.explain(prepared, subjectsOf(who))),
       );
     },
     async checkQuery(caller, name, raw) {
@@ -126,6 +133,10 @@ export function createReads(deps: Deps): Reads {
     },
   };
 }
+
+/** Keys as their column has them: they are values of a statement that is there already. */
+const withKeys = (asked: Asked, { collection }: Target): Asked =>
+  asked.keys ? { ...asked, keys: asked.keys.map((key) => castKey(keyField(collection), key)) } : asked;
 
 /** A query that came as an object has a text as well. No query string has a line break, so none is taken for it. */
 const asObject = (raw: RawQuery): Asked => ({ query: () => raw, text: `\n${JSON.stringify(raw)}` });

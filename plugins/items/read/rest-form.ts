@@ -27,6 +27,8 @@ export interface RestForm {
   readonly query: RawQuery;
   /** To be read in place of the one it was made of; groups are read as the query says. */
   readonly selection?: Selection;
+  /** What its entries are called in the query. */
+  readonly form?: Form;
   /** How a row of the answer is made of one that was read. */
   shape(read: Read): (row: unknown) => unknown;
 }
@@ -42,6 +44,7 @@ export function restForm(selection: Selection | GroupSelection): RestForm {
   return {
     query: { ...form.query, ...terms },
     selection: { ...(terms ? { terms } : {}), shown: form.shown },
+    form,
     shape: () => rowShape(selection, form),
   };
 }

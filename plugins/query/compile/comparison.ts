@@ -2,7 +2,7 @@ import type { Field, FieldType } from '../../schema/contract.ts';
 import type { Operator, Value, Where } from '../contract.ts';
 import { jsonbOf } from './function.ts';
 import { operandSql } from './operand.ts';
-import type { Statement } from './statement.ts';
+import type { Pending, Statement } from './statement.ts';
 import { dynamicSql, geoSql, isSeveral, known, listSql, valueSql } from './values.ts';
 
 const COMPARISONS: Partial<Readonly<Record<Operator, string>>> = {
@@ -108,12 +108,14 @@ function patternSql(
   const verb = `${negated ? 'not ' : ''}${insensitive ? 'ilike' : 'like'}`;
   const before = form === 'starts_with' ? '' : '%';
   const after = form === 'ends_with' ? '' : '%';
+  const around = (text: unknown) => `${before}${escapeLike(String(text))}${after}`;
   if (typeof value === 'object' && value !== null) {
+    if (value.dynamic === 'given')
+      return `${left}::text ${verb} ${statement.param({ pending: value, made: around } satisfies Pending, 'text')}`;
     const escaped = `regexp_replace(${dynamicSql(statement, value, 'text')}, '([\\\\%_])', '\\\\\\1', 'g')`;
     return `${left}::text ${verb} '${before}' || ${escaped} || '${after}'`;
   }
-  const pattern = value === null ? null : `${before}${escapeLike(String(value))}${after}`;
-  return `${left}::text ${verb} ${statement.param(pattern, 'text')}`;
+  return `${left}::text ${verb} ${statement.param(value === null ? null : around(value), 'text')}`;
 }
 
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&');

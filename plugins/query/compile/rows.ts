@@ -5,7 +5,7 @@ import { objectOf } from './json-object.ts';
 import { orderBy, orderTerms } from './order.ts';
 import { pickList } from './picks.ts';
 import { searchSql } from './search.ts';
-import { columnOf, quote, type Statement, tableOf } from './statement.ts';
+import { columnOf, type Pending, quote, type Statement, tableOf } from './statement.ts';
 import { whereClause, whereSql, wrapped } from './where.ts';
 
 /** The row rule, the filter and the search of a node. */
@@ -81,7 +81,9 @@ function keysSource(statement: Statement, read: Read, alias: string): { from: st
   const list = statement.alias();
   // An int8 list is understood by every integer index, whatever its values.
   const type = key.type === 'integer' ? 'int8' : (key.column?.sqlType ?? 'text');
-  const values = statement.param(read.keys, `${type}[]`);
+  const { keys } = read;
+  const isOpen = keys !== undefined && 'dynamic' in keys;
+  const values = statement.param(isOpen ? ({ pending: keys } satisfies Pending) : keys, `${type}[]`);
   return {
     alias: list,
     from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableOf(read.collection.table)} ${alias} on ${columnOf(alias, key)} = ${list}.key`,

@@ -1,9 +1,11 @@
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
-import type { Dynamic } from '../contract.ts';
+import type { Bound, Dynamic } from '../contract.ts';
 
 /** A parameter whose value is known only when the statement runs. */
 export interface Pending {
   readonly pending: Dynamic;
+  /** What the parameter is made of a value that is given. */
+  readonly made?: (value: Bound) => unknown;
 }
 
 export const isPending = (param: unknown): param is Pending =>

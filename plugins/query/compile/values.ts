@@ -19,14 +19,16 @@ const isSubject = (value: Value): value is Extract<Dynamic, { dynamic: 'user' | 
 
 /** The right side of a comparison, as a parameter or as what it stands for when the statement runs. */
 export function valueSql(statement: Statement, field: Field, value: Value): string {
-  if (typeof value === 'object' && value !== null) return dynamicSql(statement, value, sqlTypeOf(field, null));
   if (field.type.startsWith('geometry')) return geoSql(statement, value);
+  if (typeof value === 'object' && value !== null) return dynamicSql(statement, value, sqlTypeOf(field, null));
   return statement.param(value, sqlTypeOf(field, value));
 }
 
 export function listSql(statement: Statement, field: Field, values: readonly Value[]): string {
   const plain = values.filter((value) => typeof value !== 'object');
   if (plain.length === values.length) return statement.param(values, `${sqlTypeOf(field, widest(values))}[]`);
+  const [only] = values;
+  if (isGivenList(only)) return dynamicSql(statement, only, `${sqlTypeOf(field, null)}[]`);
   // Each entry a parameter of its own where one of them is known only at run time (or is null).
   const type = sqlTypeOf(field, null);
   const lists = values
@@ -35,6 +37,9 @@ export function listSql(statement: Statement, field: Field, values: readonly Val
   const rest = values.filter((value) => !isSeveral(value)).map((value) => valueSql(statement, field, value));
   return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
+
+const isGivenList = (value: Value | undefined): value is Extract<Dynamic, { dynamic: 'given' }> =>
+  typeof value === 'object' && value !== null && value.dynamic === 'given' && value.list === true;
 
 export const isSeveral = (value: Value): value is Along => isSubject(value) && value.via?.several === true;
 
@@ -77,8 +82,7 @@ function sqlTypeOf(field: Field, value: Value): string {
 }
 
 export function dynamicSql(statement: Statement, value: Dynamic, type: string): string {
-  if (value.dynamic === 'now' || value.dynamic === 'key' || !value.via)
-    return statement.param({ pending: value } satisfies Pending, type);
+  if (!('via' in value) || !value.via) return statement.param({ pending: value } satisfies Pending, type);
   return `(${pathSql(statement, value as Along)})${castFrom(value as Along, type)}`;
 }
 
@@ -120,4 +124,6 @@ function pathSql(statement: Statement, value: Along): string {
 }
 
 export const geoSql = (statement: Statement, value: Value): string =>
-  `ST_SetSRID(ST_GeomFromGeoJSON(${statement.param(value, 'text')}), 4326)`;
+  `ST_SetSRID(ST_GeomFromGeoJSON(${
+    typeof value === 'object' && value !== null ? dynamicSql(statement, value, 'text') : statement.param(value, 'text')
+  }), 4326)`;

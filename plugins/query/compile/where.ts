@@ -3,6 +3,7 @@ import { targetField } from '../parse/scope.ts';
 import { fieldIn, insideSql, testSql } from './comparison.ts';
 import { anyLink, childLink } from './links.ts';
 import { operandSql } from './operand.ts';
+import { onOwnKey } from './own-key.ts';
 import { columnOf, type Statement, tableOf } from './statement.ts';
 import { known } from './values.ts';
 
@@ -49,6 +50,8 @@ export const whereClause = (conditions: readonly (string | undefined)[]): string
 function oneSql(statement: Statement, alias: string, where: Extract<Where, { kind: 'one' }>): string {
   const { use, to } = where;
   if (!to.table) return 'false';
+  const own = onOwnKey(where);
+  if (own) return bracketed(statement, alias, own);
   const inner = statement.alias();
   const joined = `${columnOf(inner, targetField(use.field, to))} = ${operandSql(statement, alias, use)}`;
   const rule = where.rule ? bracketed(statement, inner, where.rule) : undefined;

@@ -1,12 +1,13 @@
 import type { FieldType } from '../../schema/contract.ts';
 import type { Dynamic, FieldUse, Operator, Value } from '../contract.ts';
+import { Given, NUMBER } from '../given.ts';
+import type { Bound } from '../tree.ts';
 import { isUuid } from '../uuid.ts';
 import { dynamicValue } from './dynamic.ts';
 import { geoJson } from './geojson.ts';
 import type { Scope } from './scope.ts';
 import { invalid, isObject, type Path } from './shape.ts';
 
-const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
 const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
 const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
@@ -24,6 +25,7 @@ export function operands(
 ): readonly Value[] | null {
   if (FLAGS.includes(operator)) return [flag(raw, path)];
   if (LISTS.includes(operator)) {
+    if (raw instanceof Given && !operator.endsWith('between')) return [given(scope, raw, boundList(use, path), true)];
     const list = listOf(raw, path);
     if (operator.endsWith('between') && list.length !== 2) {
       if (scope.strict) throw invalid('must be two values', path);
@@ -43,6 +45,7 @@ export function flag(raw: unknown, path: Path): boolean {
 }
 
 function listOf(raw: unknown, path: Path): readonly unknown[] {
+  if (raw instanceof Given) throw invalid('must be two values', path);
   const list = Array.isArray(raw)
     ? raw
     : isObject(raw)
@@ -54,18 +57,48 @@ function listOf(raw: unknown, path: Path): readonly unknown[] {
   return list;
 }
 
-function operand(scope: Scope, { field, fn }: FieldUse, raw: unknown, operator: Operator, path: Path): Value {
-  const type: FieldType = fn ? 'integer' : field.type;
-  if (isNull(raw)) return null;
-  if (type.startsWith('geometry')) return geoJson(raw, path);
-  if (typeof raw === 'object' || raw === undefined) throw invalid('must be a single value', path);
-  if (typeof raw === 'string') {
+function operand(scope: Scope, use: FieldUse, raw: unknown, operator: Operator, path: Path): Value {
+  if (raw instanceof Given) return given(scope, raw, boundValue(use, path));
+  if (typeof raw === 'string' && raw.startsWith('$') && !typeOf(use).startsWith('geometry')) {
     if (raw.includes('\0')) throw invalid('must not contain a NUL character', path);
-    const dynamic: Dynamic | undefined = raw.startsWith('$') ? dynamicValue(scope, raw, path) : undefined;
+    const dynamic: Dynamic | undefined = dynamicValue(scope, raw, path);
     if (dynamic && 'via' in dynamic && dynamic.via?.several && operator !== '_in' && operator !== '_nin')
       throw invalid(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
     if (dynamic) return dynamic;
   }
+  return plain(use, raw, path);
+}
+
+/**
+ * Known when the statement runs. The value it is compiled for is checked here, so that it makes no difference which of several
+ * values is the first, and all others when they come.
+ */
+function given(scope: Scope, { name, value }: Given, bind: (value: unknown) => Bound, list?: true): Value {
+  bind(value);
+  const at = scope.given.push((values) => bind(values[name])) - 1;
+  return { dynamic: 'given', at, ...(list ? { list } : {}) };
+}
+
+// Remembered with statements, so these hold on to nothing but the field.
+const boundValue =
+  (use: FieldUse, path: Path) =>
+  (value: unknown): Value =>
+    plain(use, value, path);
+
+const boundList =
+  (use: FieldUse, path: Path) =>
+  (value: unknown): readonly Value[] =>
+    listOf(value, path).map((one, at) => plain(use, one, [...path, at]));
+
+const typeOf = ({ field, fn }: FieldUse): FieldType => (fn ? 'integer' : field.type);
+
+/** A value that is what it says. */
+function plain(use: FieldUse, raw: unknown, path: Path): Value {
+  const type = typeOf(use);
+  if (isNull(raw)) return null;
+  if (type.startsWith('geometry')) return geoJson(raw, path);
+  if (typeof raw === 'object' || raw === undefined) throw invalid('must be a single value', path);
+  if (typeof raw === 'string' && raw.includes('\0')) throw invalid('must not contain a NUL character', path);
   return typed(type, raw as string | number | boolean, path);
 }
 

@@ -20,6 +20,7 @@ export function parseRead(collection: Collection, raw: RawQuery, options: Parse,
     visible: options.visible ?? (() => true),
     onUnknown: options.onUnknown ?? (() => {}),
     spent: { nodes: 0 },
+    given: [],
   };
   const place = { depth: 0, unlimited: options.unlimited ?? false, manual: null };
   const read = options.selection
@@ -28,6 +29,7 @@ export function parseRead(collection: Collection, raw: RawQuery, options: Parse,
   return {
     ...read,
     ...(options.single ? { single: true, limit: 1, offset: 0 } : {}),
+    ...(scope.given.length > 0 ? { given: scope.given } : {}),
     ...(options.keys ? { keys: options.keys, limit: null, offset: 0 } : {}),
   };
 }
@@ -52,6 +54,6 @@ export function parseWhere(
   trusted: boolean,
 ): Where {
   const anything = { visible: () => true, onUnknown: () => {}, backlink: true };
-  const scope: Scope = { overview, ceilings, trusted, strict: trusted, ...anything, spent: { nodes: 0 } };
+  const scope: Scope = { overview, ceilings, trusted, strict: trusted, ...anything, spent: { nodes: 0 }, given: [] };
   return parseFilter(scope, collection, raw, ['filter']);
 }

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
-import { unknownField, type Visible } from '../contract.ts';
+import { type Bind, unknownField, type Visible } from '../contract.ts';
 import { invalid, type Path } from './shape.ts';
 
 export interface Ceilings {
@@ -24,6 +24,8 @@ export interface Scope {
   readonly visible: Visible;
   readonly onUnknown: () => void;
   readonly spent: { nodes: number };
+  /** Filled by operands that are given when the statement runs. */
+  readonly given: Bind[];
 }
 
 /** Levels of brackets or JSON a query may have, whatever they mean. */

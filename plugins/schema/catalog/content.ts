@@ -64,13 +64,15 @@ export interface ForeignKey {
   readonly toColumn: string;
   readonly onUpdate: string;
   readonly onDelete: string;
+  /** Whether all rows were found to keep to it. */
+  readonly checked: boolean;
 }
 
 type TypeRow = [string, boolean, string, boolean, string, string, string, number, string[] | null];
 type TableRow = [string, string, string, string | null, boolean];
 type ColumnRow = [number, string, number, boolean, string | null, string | null, string, string | null];
 type IndexRow = [number, boolean, boolean, (string | null)[]];
-type KeyRow = [string, number, string, number, string, string, string];
+type KeyRow = [string, number, string, number, string, string, string, boolean];
 
 interface RawContent {
   readonly types: readonly TypeRow[] | null;
@@ -115,7 +117,7 @@ export function parseContent(text: string): Content {
   for (const [at, primary, unique, columns] of raw.indexes ?? []) table(at).indexes.push({ primary, unique, columns });
   return {
     tables,
-    keys: (raw.keys ?? []).map(([name, from, column, to, toColumn, onUpdate, onDelete]) => ({
+    keys: (raw.keys ?? []).map(([name, from, column, to, toColumn, onUpdate, onDelete, checked]) => ({
       name,
       from: table(from),
       column,
@@ -123,6 +125,7 @@ export function parseContent(text: string): Content {
       toColumn,
       onUpdate,
       onDelete,
+      checked,
     })),
     registry: {
       collections: raw.registry.collections ?? [],

@@ -69,7 +69,7 @@ select (${fingerprintStatement(registrySchema)}) as fingerprint, json_build_obje
   'keys', (select json_agg(json_build_array(
       k.conname, t.at, (select a.attname from pg_attribute a where a.attrelid = k.conrelid and a.attnum = k.conkey[1]),
       o.at, (select a.attname from pg_attribute a where a.attrelid = k.confrelid and a.attnum = k.confkey[1]),
-      k.confupdtype, k.confdeltype) order by t.at, k.conkey, k.conname)
+      k.confupdtype, k.confdeltype, k.convalidated) order by t.at, k.conkey, k.conname)
     from pg_constraint k join tables t on t.oid = k.conrelid join tables o on o.oid = k.confrelid
     where k.contype = 'f' and k.conparentid = 0 and cardinality(k.conkey) = 1),
   'registry', json_build_object(

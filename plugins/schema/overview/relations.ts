@@ -41,7 +41,8 @@ export function relationsOf({ content, collections, nameOf, declared }: Input): 
     if (found.has(at) && row?.one_collection !== related) continue;
     const own = declaredField(declared, collection, key.column);
     const meta = own?.references ? systemRelationMeta(collection, own) : row ? relationMeta(row) : null;
-    found.set(at, { collection, field: key.column, related, meta, schema: constraintOf(key) });
+    const unchecked = key.checked ? {} : { unchecked: true as const };
+    found.set(at, { collection, field: key.column, related, meta, schema: constraintOf(key), ...unchecked });
   }
   for (const [at, row] of rows) {
     const relation = found.has(at) ? undefined : registered(row, collections);

@@ -34,6 +34,8 @@ describe('graphql.fields', () => {
       [reader, contributor(['books_read'], [books])],
       () => {
         expect(all()).to.deep.equal([{ owner: 'library', value: books }]);
+        // Schemas are made of it, and kept as long as it is the same.
+        expect(all()).to.equal(all());
       },
       { product },
     );

@@ -145,6 +145,6 @@ export async function answerOf(one: Question, ground: Ground): Promise<Answer> {
 
 function standIn(value: Dynamic, { caller }: Pick<Case, 'caller'>): string | number | null {
   if (value.dynamic === 'now') return momentAt(value, NOW);
-  if (value.dynamic === 'key') return null;
+  if (value.dynamic !== 'user' && value.dynamic !== 'role') return null;
   return caller?.[value.dynamic] ?? null;
 }

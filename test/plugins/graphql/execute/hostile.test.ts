@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { envelope } from '#kernel';
+import { ClientGone, envelope } from '#kernel';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
 import { ground } from './ground.ts';
 
@@ -33,7 +33,7 @@ describe('graphql: what one request may take for itself', () => {
   it('begins nothing more once the client is gone', async () => {
     const { run, reads } = ground({
       async select() {
-        throw Object.assign(new Error('gone'), { name: 'ClientGone' });
+        throw new ClientGone();
       },
     });
     const error = await run(`{ ${fifty((at) => `p${at}: posts { title }`)} }`).catch((reason: Error) => reason.name);

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { fail } from '#kernel';
+import { ClientGone, fail } from '#kernel';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
 import type { Stream } from '../../../../plugins/query/contract.ts';
 import { ground } from './ground.ts';
@@ -157,7 +157,7 @@ describe('graphql: running reads', () => {
     });
 
     it('end everything where the client is gone', async () => {
-      const gone = Object.assign(new Error('the client went away'), { name: 'ClientGone' });
+      const gone = new ClientGone();
       const { run, logged } = ground({
         select() {
           throw gone;

@@ -1,6 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
+import { plainOf } from '../../../../plugins/graphql/explorer/assets.ts';
 import { type Bundle, makeBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
 import { createExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
@@ -185,6 +186,14 @@ describe('the page to try GraphQL', () => {
           expect(headers.get('x-content-type-options')).to.equal('nosniff');
         }
       }));
+
+    it('are in memory once for all who take them as they are', async () => {
+      const file = MADE.files.get('explorer-AAAAAAAA.js') as Uint8Array;
+      const [one, other] = await Promise.all([plainOf(file), plainOf(file)]);
+      expect(one.toString()).to.equal("console.log('ä')");
+      expect(other).to.equal(one);
+      expect(await plainOf(file)).to.equal(one);
+    });
 
     it('are those that were made and no others', () =>
       served({ make: ready }, async ({ request }) => {

@@ -1,0 +1,143 @@
+import { expect } from 'chai';
+import type { ReadText, Selected, Selection } from '../../plugins/query/contract.ts';
+import { asking } from './select-ground.ts';
+
+type Row = Record<string, unknown>;
+
+const SQL = `
+  create table author (id serial primary key, name text, secret text);
+  create table post (id serial primary key, title text, author int references author, kind text, item text);
+  create table hero (id serial primary key, title text, secret text);
+  create table remark (id serial primary key, body text, secret text, post int references post, author int references author);
+  insert into author (name, secret) values ('Ann', 'of Ann');
+  insert into hero (title, secret) values ('Big', 'of Big');
+  insert into post (title, author, kind, item) values ('One', 1, 'hero', '1');
+  insert into remark (body, secret, post, author) values ('x', 'of x', 1, 1), ('y', 'of y', 1, 1);
+`;
+
+const column = (field: string, key = field): Selected => ({ kind: 'column', key, field });
+const related = (field: string, shown: readonly Selected[], terms: Selection['terms'] = {}, key = field): Selected => ({
+  kind: 'related',
+  key,
+  field,
+  selection: { terms, shown },
+});
+const typename: Selected = { kind: 'constant', key: '__typename', value: 'row' };
+
+const SELECTION: Selection = {
+  shown: [
+    column('title'),
+    related('author', [typename, column('name'), column('secret', 'name2')], {}, 'by'),
+    { kind: 'column', key: 'key', field: 'author', as: 'text' },
+    related('remarks', [column('body'), related('author', [column('secret', 's')])], { sort: ['-id'] }, 'all'),
+    related('remarks', [column('secret')], { limit: 1, sort: ['id'] }, 'one'),
+    { kind: 'any', key: 'it', field: 'item', of: { hero: { shown: [column('title'), column('secret', 't')] } } },
+  ],
+};
+
+describe('a listener who changes queries', () => {
+  /** The row that is answered where the listener does `change`, and what it was told. */
+  async function readWith(change: (query: Row) => Row): Promise<readonly [row: Row, told: Row]> {
+    let told: Row = {};
+    let row: Row = {};
+    await asking(
+      SQL,
+      async ({ items, admin, send }) => {
+        await send('POST', '/fields/post', { field: 'remarks', type: 'alias', meta: { special: ['o2m'] } });
+        await send('PATCH', '/relations/remark/post', { meta: { one_field: 'remarks' } });
+        await send('POST', '/relations', {
+          collection: 'post',
+          field: 'item',
+          related_collection: null,
+          meta: { one_collection_field: 'kind', one_allowed_collections: ['hero', 'author'] },
+        });
+        const { data } = (await items.select(admin, 'post', { selection: () => SELECTION })) as ReadText;
+        [row] = JSON.parse(data as string);
+      },
+      (host) =>
+        host.events.onFilter('post.items.query', (query) => {
+          told = structuredClone(query as Row);
+          return change(query as Row);
+        }),
+    );
+    return [row, told];
+  }
+  const WHOLE = {
+    title: 'One',
+    by: { __typename: 'row', name: 'Ann', name2: 'of Ann' },
+    key: '1',
+    all: [
+      { body: 'y', author: { s: 'of Ann' } },
+      { body: 'x', author: { s: 'of Ann' } },
+    ],
+    one: [{ secret: 'of x' }],
+    it: { title: 'Big', t: 'of Big' },
+  };
+
+  it('and leaves this one as it is changes nothing', async () => {
+    const [row, told] = await readWith((query) => structuredClone(query));
+    expect(row).to.deep.equal(WHOLE);
+    expect(told.fields).to.include.members([
+      'author.name',
+      'author.secret',
+      'remarks.author.secret',
+      'item:hero.secret',
+    ]);
+  });
+
+  it('takes fields out of rows behind relations, whatever the document calls them', async () => {
+    const [row] = await readWith((query) => ({
+      ...query,
+      fields: (query.fields as string[]).filter((path) => !path.endsWith('secret')),
+    }));
+    expect(row).to.deep.equal({
+      ...WHOLE,
+      by: { __typename: 'row', name: 'Ann', name2: null },
+      all: [
+        { body: 'y', author: null },
+        { body: 'x', author: null },
+      ],
+      one: [{ secret: null }],
+      it: { title: 'Big', t: null },
+    });
+  });
+
+  it('says which fields there are behind a relation, as in REST', async () => {
+    const [row] = await readWith((query) => ({ ...query, fields: 'title,author.name,remarks.*,item.title' }));
+    expect(row).to.deep.equal({
+      ...WHOLE,
+      by: { __typename: 'row', name: 'Ann', name2: null },
+      all: [
+        { body: 'y', author: null },
+        { body: 'x', author: null },
+      ],
+      it: { title: 'Big', t: null },
+    });
+    const [columns] = await readWith((query) => ({ ...query, fields: ['*'] }));
+    expect(columns).to.deep.equal({ title: 'One', by: null, key: '1', all: null, one: null, it: null });
+    const [level] = await readWith((query) => ({ ...query, fields: ['*.*'] }));
+    expect(level.by).to.deep.equal(WHOLE.by);
+    expect(level.all).to.deep.equal([
+      { body: 'y', author: null },
+      { body: 'x', author: null },
+    ]);
+  });
+
+  it('adds conditions behind relations', async () => {
+    const [row] = await readWith(({ deep, ...query }) => ({
+      ...query,
+      deep: {
+        ...(deep as Row),
+        remarks: { ...(deep as Record<string, Row>).remarks, _filter: { body: { _eq: 'x' } } },
+        author: { _filter: { name: { _eq: 'Bob' } } },
+        'item:hero': { _filter: { title: { _eq: 'Small' } } },
+      },
+    }));
+    expect(row).to.deep.equal({
+      ...WHOLE,
+      by: null,
+      all: [{ body: 'x', author: { s: 'of Ann' } }],
+      it: null,
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { request as ask } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type InProcess, startService } from '../support/service.ts';
+
+describe('graphql: a client that leaves', function () {
+  this.timeout(60_000);
+  let service: InProcess;
+  before(async () => {
+    service = await startService({ env: { LOG_LEVEL: 'trace' } });
+    await service.database.query(`create table thing (id serial primary key, name text);
+      insert into thing (name) select n::text from generate_series(1, 100) n;
+      create view slow as select id, pg_sleep(20)::text as name from thing;
+      create table waiting (id serial primary key, name text);
+      create function wait() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return new; end $$;
+      create trigger waits before insert on waiting for each row execute function wait()`);
+  });
+  after(() => service?.stop());
+
+  const running = async (): Promise<number> => {
+    const [row] = await service.database.query(
+      `select count(*) from pg_stat_activity where application_name = 'tenon' and datname = current_database()
+        and state <> 'idle' and wait_event = 'PgSleep'`,
+    );
+    return Number(row?.count);
+  };
+  async function until(done: () => Promise<boolean>, within = 5000): Promise<void> {
+    for (const end = Date.now() + within; !(await done()); await pause(10))
+      if (Date.now() > end) throw new Error('it did not come to pass in time');
+  }
+  async function leave(query: string, from: () => Promise<boolean>): Promise<void> {
+    const sent = ask(`${service.url}/graphql`, {
+      method: 'POST',
+      agent: false,
+      headers: { authorization: `Bearer ${service.admin.token}`, 'content-type': 'application/json' },
+    });
+    sent.on('error', () => {});
+    sent.end(JSON.stringify({ query }));
+    await until(from);
+    sent.destroy();
+  }
+
+  for (const [what, query] of [
+    ['a list', '{ slow { name } }'],
+    ['a long list', '{ slow(limit: -1) { name } }'],
+    ['all of several fields', `{ ${Array.from({ length: 50 }, (_, at) => `s${at}: slow { name }`).join(' ')} }`],
+  ] as const)
+    it(`takes ${what} along, by POST as well`, async () => {
+      await leave(query, async () => (await running()) > 0);
+      // Nothing of it begins anew either.
+      for (let quiet = 0; quiet < 20; quiet++) await until(async () => (await running()) === 0, 3000);
+      await pause(300);
+      expect(await running()).to.equal(0);
+    });
+
+  it('does not take a write along, nor those behind it', async () => {
+    const count = async () => (await service.database.query('select 1 from waiting')).length;
+    await leave(
+      'mutation { a: create_waiting_item(data: { name: "a" }) { id } b: create_waiting_item(data: { name: "b" }) { id } }',
+      async () => (await running()) > 0,
+    );
+    await until(async () => (await count()) === 2);
+  });
+
+  it('is no failure of the service', async () => {
+    await until(async () => service.log.some(({ msg, path }) => msg === 'request' && path === '/graphql'));
+    expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
+    const line = service.log.find(({ msg, path }) => msg === 'request' && path === '/graphql');
+    expect(line?.status).to.equal(499);
+  });
+});
