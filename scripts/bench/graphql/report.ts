@@ -3,7 +3,10 @@ import type { Name } from './contenders.ts';
 import type { Measured } from './rounds.ts';
 import type { GraphqlShape } from './shapes.ts';
 
-/** What the service's GraphQL is to be, in requests a second of another's. */
+/**
+ * What the service's GraphQL is to be at lists, in requests a second of another's. Reads of a row or a few are mostly HTTP, and a
+ * body costs what it costs: they are shown, beside a SEARCH with one, without an aim.
+ */
 const AIMS: readonly (readonly [of: Name, atLeast: number])[] = [
   ['PostGraphile', 1.5],
   ['REST, GET', 0.75],
@@ -39,12 +42,12 @@ export function verdicts(shape: GraphqlShape, measured: Measured): readonly Verd
 }
 
 function verdict(
-  { name: shape }: GraphqlShape,
+  { name: shape, table }: GraphqlShape,
   name: Name,
   ours: readonly Figures[],
   other: readonly Figures[],
 ): Verdict {
-  const aim = AIMS.find(([of]) => of === name)?.[1];
+  const aim = table === undefined ? AIMS.find(([of]) => of === name)?.[1] : undefined;
   // Within a round, whose loads followed each other: the machine was the same for both.
   const ratio = (of: (ours: Figures, other: Figures) => number) =>
     median(ours.map((one, round) => of(one, other[round] as Figures)));
