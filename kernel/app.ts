@@ -67,14 +67,14 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'SEARCH']);
 class Scope implements RequestScope {
   readonly id: string;
   readonly #own: string;
-  readonly #method: string;
   readonly #res: ServerResponse;
+  #reads: boolean;
   #signal: AbortSignal | undefined;
 
   constructor(id: string, own: string, { method, res }: Koa.Context) {
     this.id = id;
     this.#own = own;
-    this.#method = method;
+    this.#reads = READING.has(method);
     this.#res = res;
   }
 
@@ -84,8 +84,12 @@ class Scope implements RequestScope {
   }
 
   get signal(): AbortSignal | undefined {
-    if (!this.#signal && READING.has(this.#method)) this.#signal = signalOf(this.#res);
+    if (!this.#signal && this.#reads) this.#signal = signalOf(this.#res);
     return this.#signal;
+  }
+
+  onlyReads(): void {
+    this.#reads = true;
   }
 }
 

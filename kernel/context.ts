@@ -30,6 +30,8 @@ export interface RequestScope {
    * a write runs to its end, and so does what it sets off. Made when first asked for.
    */
   readonly signal?: AbortSignal | undefined;
+  /** Says that the request only reads, although by its method it could be a write: from then on it ends with its client. */
+  onlyReads?(): void;
 }
 
 /** Why something ended that a client no longer waits for. Nobody is there to be told. */

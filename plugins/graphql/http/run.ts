@@ -1,5 +1,5 @@
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
-import { fail } from '#kernel';
+import { fail, requestScope } from '#kernel';
 import type { GraphqlScope } from '../../graphql-fields/contract.ts';
 import type { HttpContext } from '../../http/contract.ts';
 import type { Document } from '../document/documents.ts';
@@ -7,7 +7,6 @@ import { DocumentFailure } from '../document/failure.ts';
 import { beyond } from '../document/limits.ts';
 import type { Answer, Execute } from '../execute/answer.ts';
 import type { BuiltSchema, Schemas } from '../schema/schemas.ts';
-import { untilLeft } from './leaving.ts';
 import type { GraphqlRequest } from './request.ts';
 
 export interface RunDeps {
@@ -28,8 +27,9 @@ export async function run(
     const node = operationOf(document, request.operationName);
     if (ctx.method !== 'POST' && node.operation === OperationTypeNode.MUTATION)
       throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
-    const work = () => execute(built, { document, node, variables: request.variables }, { caller, ctx });
-    return ctx.method === 'POST' && node.operation === OperationTypeNode.QUERY ? untilLeft(ctx, work) : work();
+    // A query that is sent by POST ends with its client, as one by GET does.
+    if (node.operation === OperationTypeNode.QUERY) requestScope.getStore()?.onlyReads?.();
+    return execute(built, { document, node, variables: request.variables }, { caller, ctx });
   };
   const built = await schemas.of(caller, scope);
   try {
