@@ -29,7 +29,7 @@ export type Selected =
   | { readonly kind: 'object'; readonly key: string; readonly shown: readonly Selected[] }
   /** Behind a many-to-one (whose terms are only a filter) or a to-many alias. */
   | { readonly kind: 'related'; readonly key: string; readonly field: string; readonly selection: Selection }
-  /** Behind a many-to-any: what is shown of rows of each collection. Rows of others are null. */
+  /** Behind a many-to-any: what is shown of rows of each collection named here. Rows of others are null. */
   | {
       readonly kind: 'any';
       readonly key: string;

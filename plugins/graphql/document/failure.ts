@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import type { GraphQLError, GraphQLFormattedError } from 'graphql';
 import { StatedFailure } from '#kernel';
 
 interface Options {
@@ -37,9 +37,6 @@ export class DocumentFailure extends StatedFailure {
     this.inAnySchema = inAnySchema;
   }
 }
-
-export const documentFailure = (message: string): DocumentFailure =>
-  new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', [new GraphQLError(message)]);
 
 function brief(error: GraphQLError): GraphQLFormattedError {
   const { message, locations, ...rest } = error.toJSON();
