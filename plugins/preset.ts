@@ -4,7 +4,20 @@ import type { Composition } from '#kernel';
 export const floors = [
   {
     floor: 'ground',
-    plugins: ['database', 'cluster', 'http', 'passwords', 'secrets', 'outbound', 'templates', 'graphql-fields'],
+    plugins: [
+      'database',
+      'cluster',
+      'http',
+      'passwords',
+      'secrets',
+      'outbound',
+      'templates',
+      'graphql-fields',
+      'storage',
+      'storage-local',
+      'storage-s3',
+      'media',
+    ],
   },
   { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'sandbox'] },
   {
@@ -15,6 +28,10 @@ export const floors = [
       'users',
       'auth',
       'folders',
+      'settings',
+      'files',
+      'assets',
+      'tus',
       'presets',
       'notifications',
       'dashboards',

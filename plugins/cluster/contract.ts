@@ -4,6 +4,19 @@ import { service } from '#kernel';
 export interface Lock {
   /** Waits for the lock of this name, runs `work`, lets go; a process that dies lets go too. */
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` where nobody holds the lock, at once; undefined where somebody does, of this process or another. For many short
+   * locks: all of a process share one connection. Where that is lost, others may get the lock while `work` still runs.
+   */
+  attempt<T>(name: string, work: () => Promise<T>): Promise<{ readonly value: T } | undefined>;
+}
+
+/** Which processes on one database are alive: known to the database itself, so that a crash needs no time to be noticed. */
+export interface Presence {
+  /** Of this process, a uuid. */
+  readonly id: string;
+  /** Those of `ids` that have gone, in a unit of work or outside of one. */
+  gone(ids: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Messages between processes on one database, this one included. */
@@ -16,6 +29,7 @@ export interface Bus {
 }
 
 export const lock = service<Lock>('lock', { version: '1.0.0' });
+export const presence = service<Presence>('presence', { version: '1.0.0' });
 export const bus = service<Bus>('bus', { version: '1.0.0' });
 
 /** What the bus listens to, and the text of a message there. */

@@ -16,6 +16,8 @@ export interface Route {
   readonly method: Method | '*';
   /** For example `/items/:collection/:id`. A trailing slash in a request is accepted. */
   readonly path: string;
+  /** The route reads the body itself, whatever its type; without it JSON is parsed and other types are refused. */
+  readonly body?: 'unread';
   handle(ctx: HttpContext): Promise<void> | void;
 }
 

@@ -25,7 +25,7 @@ export default definePlugin<HttpConfig>({
         if (!found) return next();
         const context = ctx as unknown as HttpContext & { params: HttpContext['params'] };
         context.params = found.params;
-        if (found.route.method !== '*') context.state.body = await readBody(ctx);
+        if (found.route.method !== '*' && found.route.body !== 'unread') context.state.body = await readBody(ctx);
         await found.route.handle(context);
       },
     });

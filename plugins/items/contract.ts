@@ -42,9 +42,9 @@ export interface Items {
   rows<Row = Record<string, unknown>>(caller: Caller, collection: string, query: RawQuery): Promise<Row[]>;
   /** INVALID_QUERY for a query that makes no sense, FORBIDDEN for an unknown name in it; nothing is read, nobody is told. */
   checkQuery(caller: Caller, collection: string, query: RawQuery): Promise<void>;
-  createOne(caller: Caller, collection: string, payload: Payload): Promise<Key>;
+  createOne(caller: Caller, collection: string, payload: Payload, options?: WriteOptions): Promise<Key>;
   createMany(caller: Caller, collection: string, payloads: readonly Payload[]): Promise<Key[]>;
-  updateOne(caller: Caller, collection: string, key: unknown, payload: Payload): Promise<Key>;
+  updateOne(caller: Caller, collection: string, key: unknown, payload: Payload, options?: WriteOptions): Promise<Key>;
   /** The same change to several rows; one that may not be updated fails all. */
   updateMany(caller: Caller, collection: string, keys: readonly unknown[], payload: Payload): Promise<Key[]>;
   /** Each row its own change; every payload contains the primary key. */
@@ -54,6 +54,11 @@ export interface Items {
   upsertSingleton(caller: Caller, collection: string, payload: Payload): Promise<Key>;
   deleteMany(caller: Caller, collection: string, keys: readonly unknown[]): Promise<Key[]>;
   deleteByQuery(caller: Caller, collection: string, query: RawQuery): Promise<Key[]>;
+}
+
+export interface WriteOptions {
+  /** Values the platform sets: they stand whatever the payload says, count for validation and need no grant of the caller. */
+  readonly given?: Payload;
 }
 
 /** The selection is only made where no compiled statement is remembered for its text. */

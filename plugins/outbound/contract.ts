@@ -21,6 +21,17 @@ export interface OutboundResponse {
   readonly body: Uint8Array;
 }
 
+/** An answer whose bytes come as they are read. */
+export interface OutboundStream {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /**
+   * Fails with the reasons of `send`, also when it ends before all is there. Read to its end or left by `return`, which lets go
+   * of the connection; `maxBytes` and `timeout` hold to the last byte.
+   */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 /**
  * Requests to the outside on behalf of somebody else: the address is checked after its name was resolved and is the one
  * that is connected to, so a name cannot lead inside (IMPORT_IP_DENY_LIST). Redirects are answers, not followed.
@@ -28,6 +39,8 @@ export interface OutboundResponse {
 export interface Outbound {
   /** SERVICE_UNAVAILABLE where the address is denied, the other side is not reached, or time is over. */
   send(request: OutboundRequest): Promise<OutboundResponse>;
+  /** The same for answers of any length: ready when the headers are there. `mayHold` is not asked. */
+  open(request: OutboundRequest): Promise<OutboundStream>;
 }
 
 export const outbound = service<Outbound>('outbound', { version: '1.0.0' });

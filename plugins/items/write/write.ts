@@ -1,6 +1,6 @@
 import { type Caller, fail, isSystem } from '#kernel';
 import type { Action } from '../../access/contract.ts';
-import type { Items, Key, Payload } from '../contract.ts';
+import type { Items, Key, Payload, WriteOptions } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { findWritable } from '../target.ts';
 import { asWriteError } from './database-errors.ts';
@@ -36,14 +36,21 @@ export function createWrites(deps: Deps): Writes {
     }
   }
 
-  const change = async (inner: Inner, caller: Caller, name: string, keys: readonly unknown[], payload: Payload) =>
-    (await inner.update(caller, name, [{ keys, payload }])).flat();
+  const change = async (
+    inner: Inner,
+    caller: Caller,
+    name: string,
+    keys: readonly unknown[],
+    payload: Payload,
+    { given }: WriteOptions = {},
+  ) => (await inner.update(caller, name, [{ keys, payload, ...(given ? { given } : {}) }])).flat();
   const first = (keys: readonly Key[]): Key => keys[0] as Key;
 
   return {
-    async createOne(caller, name, payload) {
+    async createOne(caller, name, payload, { given } = {}) {
       await check(caller, name, 'create');
-      return unit(name, [payload], async (inner) => first(await inner.create(caller, name, [{ payload }])));
+      const entry = given ? { payload, given } : { payload };
+      return unit(name, [payload], async (inner) => first(await inner.create(caller, name, [entry])));
     },
     async createMany(caller, name, payloads) {
       if (payloads.length === 0) return [];
@@ -51,9 +58,9 @@ export function createWrites(deps: Deps): Writes {
       const entries = payloads.map((payload) => ({ payload }));
       return unit(name, payloads, (inner) => inner.create(caller, name, entries));
     },
-    async updateOne(caller, name, key, payload) {
+    async updateOne(caller, name, key, payload, options) {
       await check(caller, name, 'update');
-      return unit(name, [payload], async (inner) => first(await change(inner, caller, name, [key], payload)));
+      return unit(name, [payload], async (inner) => first(await change(inner, caller, name, [key], payload, options)));
     },
     async updateMany(caller, name, keys, payload) {
       if (keys.length === 0) return [];

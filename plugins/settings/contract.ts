@@ -1,0 +1,29 @@
+import { service } from '#kernel';
+
+/** The settings that the service itself goes by, as they stand in the database (specification, "Settings record"). */
+export interface SettingsValues {
+  readonly project_name: string;
+  readonly project_descriptor: string | null;
+  readonly project_url: string | null;
+  readonly project_color: string | null;
+  /** Ids of files that anybody may see. */
+  readonly project_logo: string | null;
+  readonly public_foreground: string | null;
+  readonly public_background: string | null;
+  readonly public_favicon: string | null;
+  readonly public_note: string | null;
+  readonly default_language: string;
+  readonly custom_css: string | null;
+  /** `all`, `presets`; anything else means none. */
+  readonly storage_asset_transform: string;
+  /** As stored: a list, or null. Whoever uses one checks it. */
+  readonly storage_asset_presets: readonly Record<string, unknown>[] | null;
+  readonly storage_default_folder: string | null;
+}
+
+export interface Settings {
+  /** From memory, which every process forgets when the row changes. Defaults where there is no row yet. */
+  current(): Promise<SettingsValues>;
+}
+
+export const settings = service<Settings>('settings', { version: '1.0.0' });

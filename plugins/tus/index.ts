@@ -1,0 +1,7 @@
+import { definePlugin } from '#kernel';
+import manifest from './package.json' with { type: 'json' };
+
+export default definePlugin({
+  manifest,
+  register() {},
+});
