@@ -1,29 +1,20 @@
 import { fail, type Log } from '#kernel';
-import type { Connections, Db, DedicatedConnection } from '../database/contract.ts';
+import type { Db } from '../database/contract.ts';
 import { type Bus, messageText, NOTIFY_CHANNEL } from './contract.ts';
+import type { SharedConnection } from './shared-connection.ts';
 
 const MAX_BYTES = 7168;
-const FIRST_WAIT = 100;
-const LONGEST_WAIT = 5000;
 
 interface Deps {
   readonly db: Pick<Db, 'query'>;
-  readonly connections: Connections;
+  readonly shared: Pick<SharedConnection, 'onConnect' | 'onAgain'>;
   readonly log: Log;
 }
 
-export interface ListeningBus extends Bus {
-  listen(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** LISTEN and NOTIFY of PostgreSQL: a message sent in a unit of work leaves when it commits, and not at all otherwise. */
-export function createBus({ db, connections, log }: Deps): ListeningBus {
+export function createBus({ db, shared, log }: Deps): Bus {
   const handlers = new Map<string, ((payload: unknown) => void)[]>();
   const gaps: (() => void)[] = [];
-  let connection: DedicatedConnection | undefined;
-  let retry: NodeJS.Timeout | undefined;
-  let stopped = false;
 
   function receive(text: string): void {
     let message: { channel: string; payload: unknown };
@@ -44,33 +35,15 @@ export function createBus({ db, connections, log }: Deps): ListeningBus {
     }
   }
 
-  async function listen(): Promise<void> {
-    const fresh = await connections.dedicated(() => {
-      log.warn('the connection of the bus was lost');
-      reconnect(FIRST_WAIT);
-    });
-    fresh.onNotification((channel, payload) => {
+  shared.onConnect(async (connection) => {
+    connection.onNotification((channel, payload) => {
       if (channel === NOTIFY_CHANNEL) receive(payload);
     });
-    connection = fresh;
-    await fresh.query(`listen ${NOTIFY_CHANNEL}`);
-  }
-
-  function reconnect(wait: number): void {
-    if (stopped) return;
-    // A connection that breaks while it is being made says so twice.
-    clearTimeout(retry);
-    retry = setTimeout(() => {
-      listen().then(
-        () => {
-          if (stopped) return void connection?.end();
-          log.info('the bus is connected again');
-          for (const handle of gaps) guarded(handle);
-        },
-        () => reconnect(Math.min(wait * 2, LONGEST_WAIT)),
-      );
-    }, wait);
-  }
+    await connection.query(`listen ${NOTIFY_CHANNEL}`);
+  });
+  shared.onAgain(() => {
+    for (const handle of gaps) guarded(handle);
+  });
 
   return {
     async publish(channel, payload) {
@@ -83,11 +56,5 @@ export function createBus({ db, connections, log }: Deps): ListeningBus {
       handlers.set(channel, [...(handlers.get(channel) ?? []), handle]);
     },
     onGap: (handle) => void gaps.push(handle),
-    listen,
-    async stop() {
-      stopped = true;
-      clearTimeout(retry);
-      await connection?.end();
-    },
   };
 }

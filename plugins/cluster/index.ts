@@ -1,20 +1,24 @@
 import { definePlugin } from '#kernel';
 import { connections } from '../database/contract.ts';
+import { createAttempt } from './attempt.ts';
 import { createBus } from './bus.ts';
-import { bus, lock } from './contract.ts';
+import { bus, lock, presence } from './contract.ts';
 import { createLock } from './lock.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createPresence } from './presence.ts';
+import { createSharedConnection } from './shared-connection.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const { db, log } = host;
     const used = host.use({ connections });
-    const messages = createBus({ db, connections: used.connections, log });
-    host.provide(lock, createLock(used.connections));
-    host.provide(bus, messages);
+    const shared = createSharedConnection({ connections: used.connections, log });
+    host.provide(lock, { ...createLock(used.connections), attempt: createAttempt(shared) });
+    host.provide(presence, createPresence(db, shared));
+    host.provide(bus, createBus({ db, shared, log }));
     // Before any plugin reads what others may change, so that no message is missed in between.
-    host.onMigrate(messages.listen);
-    host.onStop(messages.stop);
+    host.onMigrate(shared.connect);
+    host.onStop(shared.stop);
   },
 });

@@ -10,7 +10,7 @@ const CLASS = 1952804464;
  * Each held lock has a connection outside the pool, since work under a lock needs the pool itself; within one process
  * callers queue before they take one.
  */
-export function createLock(connections: Connections): Lock {
+export function createLock(connections: Connections): Pick<Lock, 'run'> {
   const queues = new Map<string, Promise<unknown>>();
   const held = new AsyncLocalStorage<ReadonlySet<string>>();
 

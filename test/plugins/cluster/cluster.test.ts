@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import { type Bus, bus, type Lock, lock } from '../../../plugins/cluster/contract.ts';
+import { type Bus, bus, type Lock, lock, type Presence, presence } from '../../../plugins/cluster/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { failureOf } from '../../support/plugin.ts';
@@ -11,15 +11,16 @@ interface Member {
   readonly ground: Ground;
   readonly bus: Bus;
   readonly lock: Lock;
+  readonly presence: Presence;
   readonly db: Db;
 }
 
 async function join(database: FreshDatabase): Promise<Member> {
   let parts: Omit<Member, 'ground'> | undefined;
   const receive = (host: Host) => {
-    parts = { ...host.use({ bus, lock }), db: host.db };
+    parts = { ...host.use({ bus, lock, presence }), db: host.db };
   };
-  const uses = { bus: '^1.0.0', lock: '^1.0.0' };
+  const uses = { bus: '^1.0.0', lock: '^1.0.0', presence: '^1.0.0' };
   const ground = await startGround([holder({ sql: true }, receive, { uses })], { database });
   return { ground, ...(parts as Omit<Member, 'ground'>) };
 }
@@ -136,4 +137,45 @@ describe('two processes on one database', () => {
     release?.();
     await dead;
   });
+
+  it('attempt a lock: one has it, the others are told so at once, and have it when it is free', async () => {
+    let release: (() => void) | undefined;
+    const held = a.lock.attempt('one', () => new Promise<string>((resolve) => (release = () => resolve('done'))));
+    await until(() => release !== undefined);
+    const refused = await Promise.all([a.lock.attempt('one', never), b.lock.attempt('one', never)]);
+    expect(refused).to.deep.equal([undefined, undefined]);
+    expect(await b.lock.attempt('two', async () => 'other')).to.deep.equal({ value: 'other' });
+    release?.();
+    expect(await held).to.deep.equal({ value: 'done' });
+    expect(await b.lock.attempt('one', async () => 'next')).to.deep.equal({ value: 'next' });
+    const failed = await failureOf(a.lock.attempt('one', () => Promise.reject(new Error('on purpose'))));
+    expect(failed.message).to.equal('on purpose');
+    expect(await b.lock.attempt('one', async () => 'free')).to.deep.equal({ value: 'free' });
+  });
+
+  it('know who is alive, whether the other stopped or its connection broke', async () => {
+    const stranger = '7d1c9d2e-0f5f-4f0c-8f5f-0d5b1f1c2a3b';
+    const all = [a.presence.id, b.presence.id, stranger];
+    expect(await a.presence.gone(all)).to.deep.equal([stranger]);
+    await b.ground.stop();
+    expect(await a.presence.gone(all)).to.deep.equal([b.presence.id, stranger]);
+  });
+
+  it('are there again, with locks and messages, after their connections broke', async () => {
+    const there = received(b, 'x');
+    const gaps: string[] = [];
+    a.bus.onGap(() => void gaps.push('a'));
+    b.bus.onGap(() => void gaps.push('b'));
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
+    );
+    await until(() => gaps.length === 2);
+    expect(await a.presence.gone([b.presence.id])).to.deep.equal([]);
+    expect(await a.lock.attempt('one', async () => 'mine')).to.deep.equal({ value: 'mine' });
+    await a.bus.publish('x', 'again');
+    await until(() => there.length > 0);
+    expect(there).to.deep.equal(['again']);
+  });
 });
+
+const never = (): Promise<never> => Promise.reject(new Error('nobody should come here'));
