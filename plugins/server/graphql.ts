@@ -1,10 +1,8 @@
 import type { GraphqlField } from '../graphql-fields/contract.ts';
-import type { Query } from '../query/contract.ts';
 import { type createHealth, healthFor } from './health.ts';
-import { infoFor } from './info.ts';
+import { type InfoDeps, infoFor } from './info.ts';
 
-interface Deps {
-  readonly query: Pick<Query, 'ceilings'>;
+interface Deps extends InfoDeps {
   readonly measure: ReturnType<typeof createHealth>;
 }
 
@@ -25,6 +23,7 @@ const INFO = `
     default_language: String
     public_foreground: String
     public_background: String
+    public_favicon: String
     public_note: String
     custom_css: String
   }
@@ -33,14 +32,14 @@ const INFO = `
 `;
 
 /** The same by GraphQL. What a caller's level does not have of the information is null. */
-export const serverFields = ({ query, measure }: Deps): readonly GraphqlField[] => [
+export const serverFields = ({ measure, ...info }: Deps): readonly GraphqlField[] => [
   { scope: 'system', operation: 'query', definition: 'server_ping: String', resolve: () => 'pong' },
   {
     scope: 'system',
     operation: 'query',
     definition: 'server_info: server_info',
     types: INFO,
-    resolve: (_args, { caller }) => infoFor(caller, query),
+    resolve: (_args, { caller }) => infoFor(caller, info),
   },
   {
     scope: 'system',

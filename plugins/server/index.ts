@@ -2,6 +2,7 @@ import { definePlugin, middleware } from '#kernel';
 import { graphqlFields } from '../graphql-fields/contract.ts';
 import { type HttpContext, routes, sendData } from '../http/contract.ts';
 import { query } from '../query/contract.ts';
+import { settings } from '../settings/contract.ts';
 import { serverFields } from './graphql.ts';
 import { createHealth, healthFor } from './health.ts';
 import { infoFor } from './info.ts';
@@ -11,7 +12,7 @@ import { ping } from './ping.ts';
 export default definePlugin({
   manifest,
   register(host) {
-    const used = host.use({ query });
+    const used = host.use({ query, settings });
     const measure = createHealth();
 
     async function health(ctx: HttpContext): Promise<void> {
@@ -27,8 +28,8 @@ export default definePlugin({
     host.contribute(routes, {
       method: 'GET',
       path: '/server/info',
-      handle: (ctx) => sendData(ctx, infoFor(ctx.state.caller, used.query)),
+      handle: async (ctx) => sendData(ctx, await infoFor(ctx.state.caller, used)),
     });
-    for (const field of serverFields({ query: used.query, measure })) host.contribute(graphqlFields, field);
+    for (const field of serverFields({ ...used, measure })) host.contribute(graphqlFields, field);
   },
 });

@@ -1,26 +1,34 @@
 import { type Caller, VERSION } from '#kernel';
 import type { Query } from '../query/contract.ts';
+import type { Settings, SettingsValues } from '../settings/contract.ts';
 
-/** What a service without settings says of itself. */
-const PROJECT = {
-  project_name: 'Tenon',
-  project_descriptor: null,
-  project_logo: null,
-  project_color: null,
-  default_language: 'en-US',
-  public_foreground: null,
-  public_background: null,
-  public_note: null,
-  custom_css: null,
-} as const;
+/** What anybody may know, before he has signed in as well. */
+const SHOWN = [
+  'project_name',
+  'project_descriptor',
+  'project_logo',
+  'project_color',
+  'default_language',
+  'public_foreground',
+  'public_background',
+  'public_favicon',
+  'public_note',
+  'custom_css',
+] as const satisfies readonly (keyof SettingsValues)[];
+
+export interface InfoDeps {
+  readonly query: Pick<Query, 'ceilings'>;
+  readonly settings: Settings;
+}
 
 /** As much as the caller's level may know (specification, "Server endpoints"). */
-export function infoFor(
+export async function infoFor(
   { user, admin, share }: Caller,
-  { ceilings }: Pick<Query, 'ceilings'>,
-): Record<string, unknown> {
+  { query: { ceilings }, settings }: InfoDeps,
+): Promise<Record<string, unknown>> {
+  const values = await settings.current();
   return {
-    project: PROJECT,
+    project: Object.fromEntries(SHOWN.map((name) => [name, values[name]])),
     ...(user === null ? {} : { rateLimit: false, rateLimitGlobal: false, websocket: false }),
     ...(user === null && !share ? {} : { queryLimit: { default: ceilings.default, max: ceilings.max } }),
     ...(admin ? { service: { version: VERSION } } : {}),

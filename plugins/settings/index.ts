@@ -1,7 +1,35 @@
 import { definePlugin } from '#kernel';
+import { bus } from '../cluster/contract.ts';
+import { migrations } from '../database/contract.ts';
+import { routes } from '../http/contract.ts';
+import { collectionRoutes, items } from '../items/contract.ts';
+import { systemCollections } from '../schema/contract.ts';
+import { SETTINGS, settingsCollection } from './collections.ts';
+import { settings } from './contract.ts';
+import { announceSettings, rememberedSettings } from './current.ts';
 import manifest from './package.json' with { type: 'json' };
+import { checkPresets } from './presets.ts';
 
 export default definePlugin({
   manifest,
-  register() {},
+  register(host) {
+    const { db, events } = host;
+    const used = host.use({ items, bus });
+    host.contribute(systemCollections, settingsCollection);
+    host.contribute(migrations, announceSettings);
+
+    const remembered = rememberedSettings(db, used.bus);
+    host.provide(settings, remembered);
+    for (const action of ['create', 'update']) {
+      events.onFilter(`settings.${action}`, (payload) => {
+        checkPresets((payload as Record<string, unknown>).storage_asset_presets);
+      });
+      // The next request of this process must see the change, so nobody waits for the message from the database.
+      events.onAction(`settings.${action}`, remembered.forget);
+    }
+    for (const route of collectionRoutes(used.items, '/settings', SETTINGS, { isSingleton: async () => true })) {
+      const isOfOne = route.path === '/settings' && ['GET', 'SEARCH', 'PATCH'].includes(route.method);
+      if (isOfOne) host.contribute(routes, route);
+    }
+  },
 });

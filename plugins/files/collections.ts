@@ -1,0 +1,63 @@
+import type { SystemCollection, SystemField } from '../schema/contract.ts';
+import { FILES } from './contract.ts';
+
+const string = (field: string, maxLength = 255): SystemField => ({ field, type: 'string', maxLength, nullable: true });
+const text = (field: string): SystemField => ({ field, type: 'text', nullable: true });
+const json = (field: string): SystemField => ({ field, type: 'json', special: ['cast-json'], nullable: true });
+const whole = (field: string): SystemField => ({ field, type: 'integer', nullable: true });
+const moment = (field: string, ...special: string[]): SystemField => ({
+  field,
+  type: 'timestamp',
+  nullable: true,
+  ...(special.length > 0 ? { special } : {}),
+});
+const person = (field: string, special: string): SystemField => ({
+  field,
+  type: 'uuid',
+  special: [special],
+  nullable: true,
+  references: { collection: 'platform_users', onDelete: 'SET NULL' },
+});
+
+/** What is known of a file beside its bytes (specification, "File record"; conventions, "Files"). */
+export const filesCollection: SystemCollection = {
+  collection: FILES,
+  note: 'What is known of files beside their bytes',
+  // Bytes come by REST only; a row alone can be made there too.
+  verbs: ['read', 'update', 'delete'],
+  fields: [
+    { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
+    { field: 'storage', type: 'string', maxLength: 255 },
+    string('filename_disk'),
+    { field: 'filename_download', type: 'string', maxLength: 255 },
+    string('title'),
+    string('type'),
+    // By content, whatever the sender said.
+    string('detected_type'),
+    {
+      field: 'folder',
+      type: 'uuid',
+      nullable: true,
+      references: { collection: 'platform_folders', onDelete: 'SET NULL' },
+    },
+    person('uploaded_by', 'user-created'),
+    moment('created_on', 'date-created'),
+    moment('uploaded_on'),
+    person('modified_by', 'user-updated'),
+    moment('modified_on', 'date-created', 'date-updated'),
+    string('charset', 50),
+    { field: 'filesize', type: 'bigInteger', nullable: true },
+    whole('width'),
+    whole('height'),
+    // Milliseconds.
+    whole('duration'),
+    string('embed', 200),
+    text('description'),
+    text('location'),
+    json('tags'),
+    json('metadata'),
+    whole('focal_point_x'),
+    whole('focal_point_y'),
+  ],
+  indexes: [['storage', 'filename_disk']],
+};

@@ -1,0 +1,25 @@
+import { fail } from '#kernel';
+
+const FIELD = 'storage_asset_presets';
+const KEY = /^[a-z0-9][a-z0-9_-]*$/i;
+
+const invalid = (reason: string, ...path: (string | number)[]) =>
+  fail('INVALID_PAYLOAD', reason, { path: [FIELD, ...path] });
+
+/** A list that the asset routes will find their way in; what each preset asks for is checked when it is used. */
+export function checkPresets(value: unknown): void {
+  if (value === undefined || value === null) return;
+  if (!Array.isArray(value)) throw invalid(`"${FIELD}" must be a list`);
+  const seen = new Set<string>();
+  for (const [at, preset] of value.entries()) {
+    if (typeof preset !== 'object' || preset === null || Array.isArray(preset))
+      throw invalid(`preset ${at} must be an object`, at);
+    const { key } = preset as { key?: unknown };
+    if (typeof key !== 'string' || !KEY.test(key))
+      throw invalid(`preset ${at} must have a key of letters, digits, "-" and "_"`, at, 'key');
+    if (key.startsWith('system-'))
+      throw invalid(`"${key}": keys that start with "system-" are the product's own`, at, 'key');
+    if (seen.has(key)) throw invalid(`two presets have the key "${key}"`, at, 'key');
+    seen.add(key);
+  }
+}

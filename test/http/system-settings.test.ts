@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import { type Ask, asking, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+describe('/settings', () => {
+  let service: InProcess;
+  let other: InProcess;
+  let admin: Ask;
+  before(async () => {
+    service = await startService({ env: QUICK_HASHES });
+    other = await startService({ env: QUICK_HASHES, database: service.database });
+    admin = asking(service, service.admin.token);
+  });
+  after(async () => {
+    await other?.stop();
+    await service?.stop();
+  });
+  beforeEach(() => service.database.query('delete from platform_settings'));
+
+  const project = async (of: InProcess) => (await of.request('GET', '/server/info')).body.data.project;
+
+  it('read as their defaults before anybody has written them', async () => {
+    const { status, body } = await admin('GET', '/settings');
+    expect(status).to.equal(200);
+    expect(body.data).to.include({
+      project_name: 'Tenon',
+      default_language: 'en-US',
+      auth_login_attempts: 25,
+      storage_asset_transform: 'all',
+    });
+  });
+
+  it('are one row, however often and by however many they are written', async () => {
+    const writes = Array.from({ length: 6 }, (_, at) =>
+      admin('PATCH', '/settings', { project_url: `https://${at}.example` }),
+    );
+    expect((await Promise.all(writes)).map(({ status }) => status)).to.deep.equal(Array(6).fill(200));
+    expect((await admin('PATCH', '/settings', { project_name: 'Museum' })).body.data).to.include({
+      id: 1,
+      project_name: 'Museum',
+    });
+    expect(await service.database.query('select id from platform_settings')).to.have.length(1);
+  });
+
+  it('have no routes of lists', async () => {
+    for (const [method, path] of [
+      ['POST', '/settings'],
+      ['DELETE', '/settings'],
+      ['GET', '/settings/1'],
+      ['PATCH', '/settings/1'],
+    ] as const) {
+      expect([method, path, outcome(await admin(method, path, method === 'GET' ? undefined : {}))]).to.deep.equal([
+        method,
+        path,
+        [404, 'ROUTE_NOT_FOUND'],
+      ]);
+    }
+  });
+
+  it('show in what the service says of itself, in every process, also when they are changed by hand', async () => {
+    expect((await project(service)).project_name).to.equal('Tenon');
+    await admin('PATCH', '/settings', { project_name: 'Museum', project_color: '#123456' });
+    expect(await project(service)).to.include({ project_name: 'Museum', project_color: '#123456' });
+    await service.database.query(`update platform_settings set project_name = 'Archive'`);
+    const deadline = Date.now() + 5000;
+    while ((await project(other)).project_name !== 'Archive') expect(Date.now()).to.be.lessThan(deadline);
+    while ((await project(service)).project_name !== 'Archive') expect(Date.now()).to.be.lessThan(deadline);
+  });
+
+  it('take presets that can be told apart only', async () => {
+    const set = async (presets: unknown) => {
+      const reply = await admin('PATCH', '/settings', { storage_asset_presets: presets });
+      return reply.status === 200 ? 200 : [reply.status, reply.body.errors[0].extensions.path];
+    };
+    expect(
+      await set([
+        { key: 'card', width: 320 },
+        { key: 'cover', width: 800 },
+      ]),
+    ).to.equal(200);
+    expect(await set(null)).to.equal(200);
+    expect(await set({})).to.deep.equal([400, ['storage_asset_presets']]);
+    expect(await set([1])).to.deep.equal([400, ['storage_asset_presets', 0]]);
+    expect(await set([{ width: 1 }])).to.deep.equal([400, ['storage_asset_presets', 0, 'key']]);
+    expect(await set([{ key: 'a' }, { key: 'a' }])).to.deep.equal([400, ['storage_asset_presets', 1, 'key']]);
+    expect(await set([{ key: 'system-small-cover' }])).to.deep.equal([400, ['storage_asset_presets', 0, 'key']]);
+  });
+
+  it('are read by roles with app access and written by those who may', async () => {
+    const role = await makeRole(service, { app_access: true });
+    const person = (await makePerson(service, role)).ask;
+    expect((await person('GET', '/settings?fields=project_name')).body.data).to.deep.equal({ project_name: 'Tenon' });
+    expect(outcome(await person('PATCH', '/settings', { project_name: 'Mine' }))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(outcome(await asking(service, null)('GET', '/settings'))).to.deep.equal([403, 'FORBIDDEN']);
+  });
+
+  it('lead to files and folders that can be deleted', async () => {
+    const folder = (await admin('POST', '/folders', { name: 'Uploads' })).body.data.id;
+    await admin('PATCH', '/settings', { storage_default_folder: folder });
+    expect((await admin('DELETE', `/folders/${folder}`)).status).to.equal(204);
+    expect((await admin('GET', '/settings?fields=storage_default_folder')).body.data).to.deep.equal({
+      storage_default_folder: null,
+    });
+  });
+
+  it('are read and changed by GraphQL', async () => {
+    const reply = await admin('POST', '/graphql/system', {
+      query: 'mutation { update_settings(data: { project_name: "Museum" }) { project_name } }',
+    });
+    expect(reply.body).to.deep.equal({ data: { update_settings: { project_name: 'Museum' } } });
+    const read = await admin('POST', '/graphql/system', { query: '{ settings { project_name default_language } }' });
+    expect(read.body).to.deep.equal({ data: { settings: { project_name: 'Museum', default_language: 'en-US' } } });
+  });
+});
