@@ -10,9 +10,13 @@ export const dedicatedConnections = (connect: () => Promise<Client>): Connection
       if (wanted) onLost();
       wanted = false;
     });
+    // One statement at a time: the driver's own queue is going away.
+    let before: Promise<unknown> = Promise.resolve();
     return {
       async query(text, params = []) {
-        const { rows, rowCount } = await client.query(text, params as unknown[]);
+        const mine = before.then(() => client.query(text, params as unknown[]));
+        before = mine.catch(() => {});
+        const { rows, rowCount } = await mine;
         return { rows, count: rowCount ?? 0 };
       },
       onNotification(handle) {

@@ -1,0 +1,339 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { expect } from 'chai';
+import sharp, { type Sharp } from 'sharp';
+import { IMAGE_FORMATS } from '../../../plugins/media/contract.ts';
+import { gifBomb, jpegBomb, pngBomb } from './bombs.ts';
+import { corners, cornersOf, openStudio, resize, type Studio } from './studio.ts';
+
+/** As it is seen, whatever its orientation says. */
+const SEEN = ['red', 'green', 'blue', 'white'];
+
+/** For each orientation what is done to an image that is seen rightly, so that a viewer who applies it sees it again. */
+const STORED: Readonly<Record<number, (image: Sharp) => Sharp>> = {
+  1: (image) => image,
+  2: (image) => image.flop(),
+  3: (image) => image.rotate(180),
+  4: (image) => image.flip(),
+  5: (image) => image.rotate(270).flop(),
+  6: (image) => image.rotate(270),
+  7: (image) => image.rotate(270).flip(),
+  8: (image) => image.rotate(90),
+};
+
+async function oriented(orientation: number, format: 'jpeg' | 'webp' | 'tiff' = 'jpeg'): Promise<Buffer> {
+  const plain = await corners().png().toBuffer();
+  const stored = await STORED[orientation]?.(sharp(plain)).png().toBuffer();
+  return sharp(stored).withMetadata({ orientation }).toFormat(format, { quality: 100 }).toBuffer();
+}
+
+/** Frames of one colour each. */
+const animation = (format: 'gif' | 'webp', side = 16) => {
+  const frames = ['#ff0000', '#00ff00', '#0000ff'].map((background) => ({
+    create: { width: side, height: side, channels: 3 as const, background },
+  }));
+  return sharp(frames as never, { join: { animated: true } }).toFormat(format, {
+    loop: 2,
+    delay: [100, 200, 300],
+  } as never);
+};
+
+describe('media: images', () => {
+  let studio: Studio;
+  before(async () => {
+    studio = await openStudio();
+  });
+  after(() => studio.close());
+
+  describe('that say how they are to be held', () => {
+    for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      it(`are seen rightly with orientation ${orientation}`, async () => {
+        const bytes = await oriented(orientation);
+        const source = await studio.put(`oriented-${orientation}.jpg`, bytes);
+        expect(await studio.media.inspect(source)).to.include({ type: 'image/jpeg', width: 40, height: 20 });
+
+        const made = await studio.make(source);
+        expect(made).to.include({ width: 40, height: 20 });
+        expect(await cornersOf(made.path)).to.deep.equal(SEEN);
+        expect((await sharp(made.path).metadata()).orientation).to.equal(undefined);
+
+        const stored = await studio.make(source, { orient: false });
+        expect(await cornersOf(stored.path)).to.deep.equal(await cornersOf(bytes));
+        expect([stored.width, stored.height]).to.deep.equal(orientation < 5 ? [40, 20] : [20, 40]);
+      });
+    }
+
+    it('are turned before anything else is done to them', async () => {
+      const source = await studio.put('turned.jpg', await oriented(6));
+      const narrow = await studio.make(source, { operations: [resize(20)] });
+      expect(narrow).to.include({ width: 20, height: 10 });
+      const part = await studio.make(source, { operations: [['extract', { left: 30, top: 0, width: 10, height: 5 }]] });
+      expect(await cornersOf(part.path)).to.deep.equal(Array(4).fill('green'));
+      const turned = await studio.make(source, { operations: [['rotate', 90]] });
+      expect(turned).to.include({ width: 20, height: 40 });
+      expect(await cornersOf(turned.path)).to.deep.equal(['blue', 'red', 'white', 'green']);
+    });
+
+    it('are seen rightly in WebP and TIFF too', async () => {
+      for (const format of ['webp', 'tiff'] as const) {
+        const source = await studio.put(`oriented.${format}`, await oriented(6, format));
+        expect(await studio.media.inspect(source), format).to.include({ width: 40, height: 20 });
+        expect(await cornersOf((await studio.make(source)).path), format).to.deep.equal(SEEN);
+      }
+    });
+  });
+
+  describe('of every kind', () => {
+    const kinds: Readonly<Record<string, { type: string; make: () => Sharp }>> = {
+      jpeg: { type: 'image/jpeg', make: () => corners().jpeg({ quality: 100 }) },
+      'progressive JPEG': { type: 'image/jpeg', make: () => corners().jpeg({ quality: 100, progressive: true }) },
+      'CMYK JPEG': { type: 'image/jpeg', make: () => corners().toColourspace('cmyk').jpeg({ quality: 100 }) },
+      'grey JPEG': { type: 'image/jpeg', make: () => corners().toColourspace('b-w').jpeg() },
+      png: { type: 'image/png', make: () => corners().png() },
+      '16-bit PNG': { type: 'image/png', make: () => corners().toColourspace('rgb16').png() },
+      'PNG with a palette': { type: 'image/png', make: () => corners().png({ palette: true }) },
+      'PNG with alpha': { type: 'image/png', make: () => corners().ensureAlpha(0.5).png() },
+      gif: { type: 'image/gif', make: () => corners().gif() },
+      webp: { type: 'image/webp', make: () => corners().webp({ lossless: true }) },
+      avif: { type: 'image/avif', make: () => corners().avif({ lossless: true }) },
+      tiff: { type: 'image/tiff', make: () => corners().tiff() },
+      '16-bit TIFF': { type: 'image/tiff', make: () => corners().toColourspace('rgb16').tiff() },
+    };
+    for (const [name, { type, make }] of Object.entries(kinds)) {
+      it(`are known and made into each format: ${name}`, async () => {
+        const bytes = await make().toBuffer();
+        // Ink has no pure green, and grey no colours.
+        const isInk = name.startsWith('CMYK');
+        const seen = SEEN.filter((colour) => !(isInk && colour === 'green'));
+        const source = await studio.put(name.replaceAll(' ', '-'), bytes);
+        expect(await studio.media.inspect(source)).to.include({ type, width: 40, height: 20 });
+        for (const format of IMAGE_FORMATS) {
+          const made = await studio.make(source, { format });
+          expect(made, format).to.include({ width: 40, height: 20, size: (await stat(made.path)).size });
+          const { format: read, compression, space, depth } = await sharp(made.path).metadata();
+          expect(read === 'heif' ? compression : read, format).to.equal(format === 'avif' ? 'av1' : format);
+          expect(space, format).to.be.oneOf(['srgb', 'b-w']);
+          expect(depth, format).to.equal('uchar');
+          if (name === 'grey JPEG') continue;
+          const found = (await cornersOf(made.path)).filter((_, at) => !(isInk && at === 1));
+          expect(found, format).to.deep.equal(seen);
+        }
+      });
+    }
+
+    it('can be made in 16 bits where that is asked for', async () => {
+      const source = await studio.put('deep.png', await corners().toColourspace('rgb16').png().toBuffer());
+      const made = await studio.make(source, { operations: [['toColourspace', 'rgb16']] });
+      expect((await sharp(made.path).metadata()).depth).to.equal('ushort');
+    });
+
+    it('say nothing of themselves any more when they are made', async () => {
+      const source = await studio.put(
+        'telling.jpg',
+        await corners()
+          .withExif({ IFD0: { Copyright: 'somebody' } })
+          .withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/"></x:xmpmeta>')
+          .withIccProfile('p3')
+          .jpeg()
+          .toBuffer(),
+      );
+      for (const format of IMAGE_FORMATS) {
+        const { path } = await studio.make(source, { format });
+        const { exif, xmp, iptc, icc } = await sharp(path).metadata();
+        expect([exif, xmp, iptc, icc], format).to.deep.equal([undefined, undefined, undefined, undefined]);
+      }
+    });
+
+    it('are made as well as is asked for', async () => {
+      const noise = randomBytes(64 * 64 * 3);
+      const source = await studio.put(
+        'noise.png',
+        await sharp(noise, { raw: { width: 64, height: 64, channels: 3 } })
+          .png()
+          .toBuffer(),
+      );
+      for (const format of ['jpeg', 'webp', 'avif', 'tiff'] as const) {
+        const tiff = format === 'tiff' ? [['tiff', { compression: 'jpeg' }] as const] : [];
+        const [poor, good] = [
+          await studio.make(source, { format, quality: 10, operations: tiff }),
+          await studio.make(source, { format, quality: 95, operations: tiff }),
+        ];
+        expect(good.size, format).to.be.greaterThan(poor.size * 1.5);
+      }
+    });
+  });
+
+  describe('that move', () => {
+    for (const from of ['gif', 'webp'] as const) {
+      for (const to of ['gif', 'webp'] as const) {
+        it(`keep all frames, their times and their loops: ${from} to ${to}`, async () => {
+          const source = await studio.put(`moving.${from}`, await animation(from).toBuffer());
+          expect(await studio.media.inspect(source)).to.include({ type: `image/${from}`, width: 16, height: 16 });
+          const made = await studio.make(source, { animated: true, format: to, operations: [resize(8, 8)] });
+          expect(made).to.include({ width: 8, height: 8 });
+          const { pages, pageHeight, delay, loop } = await sharp(made.path, { animated: true }).metadata();
+          expect({ pages, pageHeight, delay, loop }).to.deep.equal({
+            pages: 3,
+            pageHeight: 8,
+            delay: [100, 200, 300],
+            loop: 2,
+          });
+          const last = await sharp(made.path, { page: 2 }).removeAlpha().raw().toBuffer();
+          expect([...last.subarray(0, 3)].map((one) => Math.round(one / 255))).to.deep.equal([0, 0, 1]);
+        });
+      }
+    }
+
+    it('become their first frame where the format has one, or where that is asked for', async () => {
+      const source = await studio.put('moving.gif', await animation('gif').toBuffer());
+      for (const [format, animated] of [
+        ['jpeg', true],
+        ['png', true],
+        ['avif', true],
+        ['tiff', true],
+        ['gif', false],
+        ['webp', false],
+      ] as const) {
+        const made = await studio.make(source, { animated, format });
+        expect(made, format).to.include({ width: 16, height: 16 });
+        expect((await sharp(made.path).metadata()).pages ?? 1, format).to.equal(1);
+        expect(await cornersOf(made.path), format).to.deep.equal(Array(4).fill('red'));
+      }
+    });
+
+    it('are refused where all their frames are too much, and not where one is made', async () => {
+      const source = await studio.put('moving.gif', await animation('gif').toBuffer());
+      const limits = { maxSource: 16, maxResult: 6000, format: 'webp' } as const;
+      expect(await studio.make(source, { ...limits, animated: true })).to.include({ width: 16 });
+      const many = await animation('gif').toBuffer();
+      const long = await sharp(Array(6).fill(await sharp(many).png().toBuffer()), { join: { animated: true } })
+        .gif({ keepDuplicateFrames: true } as never)
+        .toBuffer();
+      const longer = await studio.put('longer.gif', long);
+      expect((await sharp(long).metadata()).pages).to.equal(6);
+      expect(await studio.refusal(longer, { ...limits, animated: true })).to.include({ reason: 'tooLarge' });
+      expect(await studio.make(longer, { ...limits, animated: false })).to.include({ width: 16 });
+      const enlarged = { animated: true, format: 'webp', operations: [resize(6000, 6000)] } as const;
+      expect(await studio.refusal(longer, enlarged)).to.include({ reason: 'tooLarge' });
+    });
+
+    it('are made as they lie where they say that they lie', async () => {
+      const source = await studio.put(
+        'lying.webp',
+        await animation('webp').withMetadata({ orientation: 6 }).toBuffer(),
+      );
+      const made = await studio.make(source, { animated: true, format: 'webp' });
+      expect((await sharp(made.path, { animated: true }).metadata()).pages).to.equal(3);
+    });
+
+    it('cannot be turned as a whole, which is said', async () => {
+      const source = await studio.put('moving.gif', await animation('gif').toBuffer());
+      const error = await studio.refusal(source, { animated: true, format: 'gif', operations: [['rotate', 45]] });
+      expect(error).to.include({ reason: 'invalid' });
+    });
+  });
+
+  describe('that are too large', () => {
+    const bombs: Readonly<Record<string, () => Buffer | Promise<Buffer>>> = {
+      png: () => pngBomb(30_000),
+      jpeg: () => jpegBomb(30_000),
+      gif: () => gifBomb(30_000),
+    };
+    for (const [name, make] of Object.entries(bombs)) {
+      it(`are measured and refused at once: a ${name} of 30,000 × 30,000 pixels`, async () => {
+        const source = await studio.put(`bomb-${name}`, await make());
+        const started = performance.now();
+        expect(await studio.media.inspect(source)).to.include({ width: 30_000, height: 30_000 });
+        const error = await studio.refusal(source, { operations: [resize(10)] });
+        expect(error).to.include({ reason: 'tooLarge' });
+        expect(error.message).to.contain('30000 × 30000');
+        expect(performance.now() - started).to.be.lessThan(1500);
+      });
+    }
+
+    it('are measured by their longest side', async () => {
+      const source = await studio.put('wide.png', await corners(400, 4).png().toBuffer());
+      expect(await studio.refusal(source, { maxSource: 399 })).to.include({ reason: 'tooLarge' });
+      expect(await studio.make(source, { maxSource: 400 })).to.include({ width: 400 });
+    });
+  });
+
+  describe('that are damaged', () => {
+    /** Half of an image. */
+    const truncated = async () => {
+      const whole = await corners(400, 400).jpeg({ quality: 90 }).toBuffer();
+      return studio.put('truncated.jpg', whole.subarray(0, whole.length / 2));
+    };
+
+    it('are measured by what there is of them', async () => {
+      expect(await studio.media.inspect(await truncated())).to.include({ type: 'image/jpeg', width: 400, height: 400 });
+    });
+
+    it('are refused, or made of what there is of them, as the plan says', async () => {
+      const source = await truncated();
+      for (const failOn of ['truncated', 'error', 'warning'] as const)
+        expect(await studio.refusal(source, { failOn }), failOn).to.include({ reason: 'damaged' });
+      const made = await studio.make(source, { failOn: 'none' });
+      expect(made).to.include({ width: 400, height: 400 });
+      expect((await cornersOf(made.path)).slice(0, 2)).to.deep.equal(['red', 'green']);
+    });
+
+    it('are refused in every format', async () => {
+      for (const format of ['png', 'webp', 'tiff', 'avif'] as const) {
+        const noise = sharp(randomBytes(100 * 100 * 3), { raw: { width: 100, height: 100, channels: 3 } });
+        const whole = await noise.toFormat(format).toBuffer();
+        const source = await studio.put(`half.${format}`, whole.subarray(0, whole.length / 2));
+        expect(await studio.refusal(source), format).to.include({ reason: 'damaged' });
+      }
+      const header = await studio.put('header.jpg', Buffer.from('ffd8ffe000104a464946', 'hex'));
+      expect(await studio.refusal(header)).to.include({ reason: 'damaged' });
+    });
+  });
+
+  describe('that are none', () => {
+    const others: Readonly<Record<string, () => string | Uint8Array>> = {
+      'nothing.png': () => '',
+      'random.jpg': () => Buffer.concat([Buffer.from([0]), randomBytes(5000)]),
+      'text.png': () => 'Only a text\n',
+      'page.png': () => '<!doctype html><html><script>alert(1)</script></html>',
+      'drawing.svg': () => '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>',
+      'document.jpg': () => '%PDF-1.7\n',
+      'bitmap.png': () => Buffer.concat([Buffer.from('BM'), Buffer.alloc(200)]),
+      'plain.png': () => 'P3\n1 1\n255\n255 0 0\n',
+    };
+    for (const [name, bytes] of Object.entries(others)) {
+      it(`are not transformed, whatever they are called: ${name}`, async () => {
+        expect(await studio.refusal(await studio.put(name, bytes()))).to.include({ reason: 'unsupported' });
+      });
+    }
+
+    it('are not there', async () => {
+      expect(await studio.refusal(studio.place('nowhere.png'))).to.include({ reason: 'unsupported' });
+    });
+  });
+
+  it('are known by what is in them, not by what they are called', async () => {
+    const source = await studio.put('really-png.jpg', await corners().png().toBuffer());
+    expect(await studio.media.inspect(source, 'image/jpeg')).to.include({ type: 'image/png', width: 40 });
+    expect(await cornersOf((await studio.make(source, { format: 'jpeg' })).path)).to.deep.equal(SEEN);
+  });
+
+  it('that are something else besides lose it', async () => {
+    const image = await corners().gif().toBuffer();
+    const source = await studio.put('both.gif', Buffer.concat([image, Buffer.from('<script>alert(1)</script>')]));
+    expect(await studio.media.inspect(source, 'text/html')).to.include({ type: 'image/gif' });
+    const made = await studio.make(source, { format: 'gif' });
+    expect((await readFile(made.path)).includes('script')).to.equal(false);
+  });
+
+  it('are never written over another file', async () => {
+    const source = await studio.put('source.png', await corners().png().toBuffer());
+    const there = await studio.put('there.txt', 'mine');
+    const plan = { ...(await import('./studio.ts')).PLAN };
+    const error = await studio.media.transform(source, there, plan).catch((one) => one);
+    expect(error).to.include({ reason: 'broken' });
+    expect(await readFile(there, 'utf8')).to.equal('mine');
+    const nowhere = await studio.media.transform(source, studio.place('no/folder'), plan).catch((one) => one);
+    expect(nowhere).to.include({ reason: 'broken', message: 'The result cannot be written' });
+  });
+});

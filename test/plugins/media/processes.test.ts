@@ -1,0 +1,287 @@
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { truncate } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import sharp from 'sharp';
+import type { ImagePlan } from '../../../plugins/media/contract.ts';
+import { PROCESS } from '../../../plugins/media/limits.ts';
+import { pngBomb } from './bombs.ts';
+import { corners, cornersOf, openStudio, PLAN, resize, type Studio } from './studio.ts';
+
+/** Work of many seconds on an image of few bytes. */
+const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_000 };
+
+const statusOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
+};
+const parentOf = (pid: number): number => Number(/^PPid:\s+(\d+)/m.exec(statusOf(pid))?.[1]);
+const isAlive = (pid: number): boolean => /^State:\s+[^ZX]/m.test(statusOf(pid));
+
+/** Processes that look into files, started by this one. */
+const children = (parent = process.pid): readonly number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent && isAlive(pid))
+    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('media/child/entry.ts'));
+
+async function until(what: () => boolean, within = 10_000): Promise<void> {
+  for (const end = performance.now() + within; !what(); await wait(20))
+    if (performance.now() > end) throw new Error(`it does not come: ${what}`);
+}
+
+// They look at /proc.
+(existsSync('/proc/self/status') ? describe : describe.skip)('media: processes', () => {
+  let noise: Buffer;
+  let studio: Studio;
+  let large: string;
+  let small: string;
+
+  before(async () => {
+    noise = await sharp(randomBytes(2000 * 2000 * 3), { raw: { width: 2000, height: 2000, channels: 3 } })
+      .png({ compressionLevel: 1 })
+      .toBuffer();
+  });
+  beforeEach(async () => {
+    studio = await openStudio();
+    large = await studio.put('large.png', noise);
+    small = await studio.put('small.png', await corners().png().toBuffer());
+  });
+  afterEach(async () => {
+    await studio.close();
+    expect(children()).to.deep.equal([]);
+  });
+
+  it('are started with the first job, as many as there is work and cores for', async () => {
+    expect(children()).to.deep.equal([]);
+    await studio.make(small);
+    expect(children()).to.have.length(1);
+    await studio.make(small);
+    expect(children()).to.have.length(1);
+    await Promise.all(Array.from({ length: 12 }, () => studio.make(small)));
+    expect(children()).to.have.length(Math.max(1, Math.min(PROCESS.count, availableParallelism())));
+  });
+
+  it('do fifty jobs that are asked for at once', async () => {
+    const jobs = Array.from({ length: 50 }, (_, at) =>
+      studio.make(small, { format: 'jpeg', operations: [resize(20 + at)] }),
+    );
+    expect(studio.media.pending).to.equal(50);
+    const made = await Promise.all(jobs);
+    expect(made.map(({ width }) => width)).to.deep.equal(Array.from({ length: 50 }, (_, at) => 20 + at));
+    expect(studio.media.pending).to.equal(0);
+  });
+
+  it('do what is asked first first', async () => {
+    const lonely = await openStudio({ count: 1 });
+    const order: number[] = [];
+    try {
+      await Promise.all(Array.from({ length: 20 }, (_, at) => lonely.make(small).then(() => order.push(at))));
+      expect(children()).to.have.length(1);
+    } finally {
+      await lonely.close();
+    }
+    expect(order).to.deep.equal([...order].sort((one, other) => one - other));
+  });
+
+  it('are killed with a job that takes too long, and the next one is done', async () => {
+    await studio.make(small);
+    const [first] = children();
+    const started = performance.now();
+    const error = await studio.refusal(large, { ...ENDLESS, timeout: 300 });
+    expect(error).to.include({ reason: 'timeout' });
+    expect(performance.now() - started).to.be.within(290, 3000);
+    expect(children()).not.to.include(first);
+    expect(await cornersOf((await studio.make(small)).path)).to.deep.equal(['red', 'green', 'blue', 'white']);
+  });
+
+  it('are killed where a job hangs', async () => {
+    const pipe = studio.place('pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(await studio.refusal(pipe, { timeout: 200 })).to.include({ reason: 'timeout' });
+    expect(await studio.make(small)).to.include({ width: 40 });
+  });
+
+  it('do not count the time a job waits for its turn', async () => {
+    const waiting = Array.from({ length: 8 }, () =>
+      studio.refusal(large, { ...ENDLESS, timeout: 400 }).catch(() => null),
+    );
+    // The files of the others come and go: what is refused here is looked at elsewhere.
+    const last = studio.make(small, { timeout: 2000 });
+    expect(await last).to.include({ width: 40 });
+    await Promise.all(waiting);
+  });
+
+  it('that are killed fail their job alone, and are replaced', async () => {
+    await studio.make(small);
+    const failing = studio.refusal(large, ENDLESS);
+    await wait(300);
+    for (const pid of children()) process.kill(pid, 'SIGKILL');
+    expect(await failing).to.include({ reason: 'broken' });
+    expect(await studio.make(small)).to.include({ width: 40 });
+  });
+
+  it('that are killed without work are not missed', async () => {
+    await studio.make(small);
+    const [pid = 0] = children();
+    process.kill(pid, 'SIGKILL');
+    expect(await studio.make(small)).to.include({ width: 40 });
+  });
+
+  it('that die during an inspection leave what was known, and it does not fail', async () => {
+    const waiting = studio.media.inspect(small);
+    await until(() => children().length > 0);
+    for (const pid of children()) process.kill(pid, 'SIGKILL');
+    expect(await waiting).to.be.an('object');
+    expect(await studio.media.inspect(small)).to.include({ type: 'image/png', width: 40 });
+  });
+
+  it('end when they have been idle, without work lost', async () => {
+    const hasty = await openStudio({ idle: 200 });
+    try {
+      await hasty.make(small);
+      await until(() => children().length === 0);
+      for (let time = 0; time < 5; time++) {
+        await wait(190 + time * 4);
+        expect(await hasty.make(small)).to.include({ width: 40 });
+      }
+    } finally {
+      await hasty.close();
+    }
+  });
+
+  it('end with the service, with the jobs they have and those that wait', async () => {
+    const running = Array.from({ length: 6 }, () =>
+      studio.media.transform(large, studio.fresh(), { ...PLAN, ...ENDLESS }).catch((error) => error.reason),
+    );
+    await until(() => children().length > 0);
+    await studio.pool.stop();
+    expect(children()).to.deep.equal([]);
+    expect(await Promise.all(running)).to.deep.equal(Array(6).fill('broken'));
+    expect((await studio.files()).sort()).to.deep.equal(['large.png', 'small.png']);
+    expect(await studio.refusal(small)).to.include({ reason: 'broken' });
+    expect(await studio.media.inspect(small)).to.deep.equal({});
+  });
+
+  it('have no environment of the service, no debugger and bounds', async () => {
+    process.env.TENON_TEST_SECRET = 'known to the service alone';
+    try {
+      await studio.make(small);
+    } finally {
+      delete process.env.TENON_TEST_SECRET;
+    }
+    for (const pid of children()) {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
+        .split('\0')
+        .map((one) => one.split('=')[0]);
+      expect(
+        environment.filter(
+          (name) =>
+            !/^(?:TZ|MALLOC_ARENA_MAX|VIPS_DISC_THRESHOLD|NODE_CHANNEL_\w+|PWD|OLDPWD|SHLVL|_|)$/.test(name ?? ''),
+        ),
+      ).to.deep.equal([]);
+      expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+        .to.contain('--permission')
+        .and.not.to.contain('inspect');
+      const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
+      expect(limits).to.match(new RegExp(`^Max data size +${PROCESS.data * 1024 ** 2} `, 'm'));
+      expect(limits)
+        .to.match(new RegExp(`^Max cpu time +${PROCESS.processor} `, 'm'))
+        .and.match(/^Max core file size +0 /m);
+      expect(Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))).to.be.at.least(700);
+    }
+  });
+
+  it('that need too much memory fail their job, and the next one is done', async function () {
+    this.timeout(30_000);
+    const bomb = await studio.put('bomb.png', pngBomb(30_000));
+    // Turned, an image is in memory as a whole: as 900 million pixels of three bytes.
+    const plan = {
+      maxSource: 40_000,
+      maxResult: 40_000,
+      operations: [['rotate', 90]],
+      timeout: 20_000,
+      format: 'tiff',
+    } as const;
+    const error = await studio.refusal(bomb, plan as never);
+    expect(error.reason).to.be.oneOf(['tooLarge', 'broken']);
+    expect(await studio.make(small)).to.include({ width: 40 });
+  });
+
+  describe('of a service', () => {
+    /** A process like a service, with nothing but this one. */
+    async function serve(script: string): Promise<{ child: ChildProcess; say: () => Promise<unknown> }> {
+      const root = new URL('../../../', import.meta.url);
+      const file = studio.place('service.mts');
+      writeFileSync(
+        file,
+        `const { createPool } = await import('${new URL('plugins/media/pool.ts', root)}');
+const { createMedia } = await import('${new URL('plugins/media/service.ts', root)}');
+const pool = createPool(); const media = createMedia(pool);
+const [small, large, folder] = process.argv.slice(2);
+const plan = ${JSON.stringify({ ...PLAN, ...ENDLESS })};
+${script}`,
+      );
+      const child = fork(file, [small, large, studio.place('')], {
+        cwd: fileURLToPath(root),
+        execArgv: [],
+        serialization: 'json',
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      });
+      const messages: unknown[] = [];
+      child.on('message', (message) => messages.push(message));
+      return {
+        child,
+        async say() {
+          await until(() => messages.length > 0, 20_000);
+          return messages.shift();
+        },
+      };
+    }
+
+    it('end when it is killed, in the middle of their work too', async () => {
+      for (const script of [
+        `await media.inspect(small); process.send('ready'); setInterval(() => {}, 1000);`,
+        `media.transform(large, folder + '/killed', plan); setTimeout(() => process.send('ready'), 500);`,
+      ]) {
+        const { child, say } = await serve(script);
+        await say();
+        const started = children(child.pid);
+        expect(started).to.have.length(1);
+        child.kill('SIGKILL');
+        await until(() => started.every((pid) => !isAlive(pid)), 3000);
+      }
+    });
+
+    it('do not keep it running when they have no work', async () => {
+      const { child } = await serve(`await media.inspect(small); process.disconnect();`);
+      const [code] = await once(child, 'exit');
+      expect(code).to.equal(0);
+    });
+
+    it('keep it clean: no decoder is loaded in it, and files of 2 GiB need none of its memory', async () => {
+      await truncate(small, 2 * 1024 ** 3);
+      const { child, say } = await serve(`
+const before = process.memoryUsage.rss();
+for (let time = 0; time < 5; time++) await media.inspect(small);
+await Promise.all([1, 2, 3].map((one) => media.transform(large, folder + '/clean' + one, { ...plan, operations: [['resize', 100]] })));
+const loaded = readdirLoaded();
+process.send({ grown: process.memoryUsage.rss() - before, rss: process.memoryUsage.rss(), loaded });
+function readdirLoaded() { return process.getBuiltinModule('fs').readFileSync('/proc/self/maps', 'utf8').split('\\n').filter((line) => /vips|sharp/.test(line)); }
+await pool.stop(); process.disconnect();`);
+      const { grown, rss, loaded } = (await say()) as { grown: number; rss: number; loaded: string[] };
+      await once(child, 'exit');
+      expect(loaded).to.deep.equal([]);
+      expect(grown).to.be.lessThan(30 * 1024 ** 2);
+      expect(rss).to.be.lessThan(150 * 1024 ** 2);
+    });
+  });
+});

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { failureIn, inspectedIn, madeIn } from '../../../plugins/media/said.ts';
+import { sourcesIn } from '../../support/sources.ts';
+
+describe('media: what its processes say', () => {
+  it('is taken where it can be', () => {
+    const found = { type: 'image/png', width: 1, height: 2, duration: 0, metadata: { exif: { ISO: 1 } } };
+    expect(inspectedIn(found)).to.deep.equal(found);
+    expect(madeIn({ width: 10, height: 10, size: 5 }, 10)).to.deep.equal({ width: 10, height: 10, size: 5 });
+    expect(failureIn({ failed: 'damaged', message: 'why' })).to.include({ reason: 'damaged', message: 'why' });
+  });
+
+  it('is left out where it cannot', () => {
+    const lies: readonly unknown[] = [
+      null,
+      'text',
+      [],
+      { type: 'text/html; charset=x\r\nSet-Cookie: a=b' },
+      { type: `image/${'x'.repeat(300)}` },
+      { type: 7, width: 1 },
+      { width: -1, height: 1 },
+      { width: 1.5, height: 1 },
+      { width: 2 ** 40, height: 1 },
+      { duration: '1' },
+      { duration: -5 },
+      { metadata: [] },
+      { metadata: { exif: 'x' } },
+      { metadata: { exif: { text: 'x'.repeat(70_000) } } },
+    ];
+    for (const lie of lies) expect(inspectedIn(lie), JSON.stringify(lie)?.slice(0, 60)).to.deep.equal({});
+    for (const lie of [
+      null,
+      {},
+      { width: 11, height: 1, size: 1 },
+      { width: 1, height: 1, size: -1 },
+      { width: 0, height: 1, size: 1 },
+    ])
+      expect(madeIn(lie, 10), JSON.stringify(lie)).to.equal(undefined);
+    expect(failureIn({ failed: 'admin', message: 'x' })).to.equal(undefined);
+    expect(failureIn({ failed: 'invalid', message: `a\n${'b'.repeat(999)}` })?.message).to.match(/^a b{298}$/);
+  });
+
+  it('comes from the only place where decoders are loaded', () => {
+    const inside = sourcesIn('plugins/media').filter(({ path }) => !path.includes('/child/'));
+    expect(inside.length).to.be.greaterThan(5);
+    const loads = inside.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier }) => /child\/|^(?:sharp|exifr|file-type|music-metadata)/.test(specifier))
+        .map(({ specifier }) => `${path}: ${specifier}`),
+    );
+    expect(loads).to.deep.equal([]);
+  });
+});
