@@ -1,3 +1,4 @@
+import type { ImagePlan } from '../media/contract.ts';
 import type { Opened } from '../storage/contract.ts';
 
 /** What the asset routes know of a file. */
@@ -24,6 +25,8 @@ export interface Variant {
   readonly type: string;
   /** Of the name under which it is downloaded, without the dot. */
   readonly extension: string;
+  /** How it is made. */
+  readonly plan: ImagePlan;
 }
 
 export interface Chosen {
@@ -40,8 +43,9 @@ export interface Variants {
    */
   choose(file: FileRecord, query: Readonly<Record<string, unknown>>, accept: string | undefined): Promise<Chosen>;
   /**
-   * From storage, made first where it is not there yet. ILLEGAL_ASSET_TRANSFORMATION, SERVICE_UNAVAILABLE where too much is being
-   * made; FORBIDDEN where the file's own bytes are gone.
+   * From storage, made first where it is not there yet. Undefined where the bytes turn out to be no image that can be
+   * transformed, whatever the record says: they are served as they are. ILLEGAL_ASSET_TRANSFORMATION; SERVICE_UNAVAILABLE where
+   * too much is being made; FORBIDDEN where the file's own bytes are gone.
    */
-  open(file: FileRecord, variant: Variant): Promise<Opened>;
+  open(file: FileRecord, variant: Variant): Promise<Opened | undefined>;
 }

@@ -1,0 +1,46 @@
+import type { ImageFormat } from '../../media/contract.ts';
+import type { FileRecord } from '../variant.ts';
+
+const BY_TYPE: ReadonlyMap<string, ImageFormat> = new Map([
+  ['image/jpeg', 'jpeg'],
+  ['image/png', 'png'],
+  ['image/apng', 'png'],
+  ['image/webp', 'webp'],
+  ['image/tiff', 'tiff'],
+  ['image/avif', 'avif'],
+  ['image/gif', 'gif'],
+]);
+
+/** Those that can hold several frames, and that are made with all of them. */
+const MOVING: readonly ImageFormat[] = ['gif', 'webp'];
+/** Whose place PNG takes for a client that knows neither AVIF nor WebP (specification, "Asset endpoints"). */
+const TRANSPARENT: readonly ImageFormat[] = ['avif', 'webp', 'tiff'];
+
+/** What the file's bytes are; undefined where they are nothing that is transformed. What was found out counts before what was said. */
+export function formatOf({ detected_type, type }: Pick<FileRecord, 'detected_type' | 'type'>): ImageFormat | undefined {
+  const [name = ''] = (detected_type ?? type ?? '').split(';', 1);
+  return BY_TYPE.get(name.trim().toLowerCase());
+}
+
+export const canMove = (format: ImageFormat): boolean => MOVING.includes(format);
+export const extensionOf = (format: ImageFormat): string => (format === 'jpeg' ? 'jpg' : format);
+
+/** What `format=auto` means for this client. */
+export function bestFormat(source: ImageFormat, accept: string | undefined): ImageFormat {
+  const accepted = namedTypes(accept);
+  // AVIF is made of one frame only. Whether these have more is not known without a look into them, so they stay what can move.
+  const order: readonly ImageFormat[] = canMove(source) ? ['webp', 'avif'] : ['avif', 'webp'];
+  const found = order.find((format) => accepted.has(`image/${format}`));
+  return found ?? (TRANSPARENT.includes(source) ? 'png' : source);
+}
+
+/** Types that the client names, without those it names to refuse them; what a wildcard covers may be unknown to it. */
+function namedTypes(accept = ''): ReadonlySet<string> {
+  const entries = accept.toLowerCase().split(',', 100);
+  return new Set(
+    entries
+      .map((entry) => entry.split(';').map((part) => part.trim()))
+      .filter(([, ...parameters]) => !parameters.some((one) => /^q\s*=\s*0(\.0*)?$/.test(one)))
+      .map(([type = '']) => type),
+  );
+}

@@ -1,0 +1,30 @@
+import { fail } from '#kernel';
+import type { ImagePlan } from '../../media/contract.ts';
+import type { FileRecord } from '../variant.ts';
+
+export interface TransformConfig {
+  ASSETS_TRANSFORM_MAX_OPERATIONS: number;
+  ASSETS_TRANSFORM_MAX_CONCURRENT: number;
+  ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION: number;
+  ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION: number;
+  ASSETS_TRANSFORM_TIMEOUT: number;
+  ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: ImagePlan['failOn'];
+}
+
+export type Limits = Pick<ImagePlan, 'maxSource' | 'maxResult' | 'failOn' | 'timeout'>;
+
+export const limitsOf = (config: TransformConfig): Limits => ({
+  maxSource: config.ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION,
+  maxResult: config.ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION,
+  failOn: config.ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL,
+  timeout: config.ASSETS_TRANSFORM_TIMEOUT,
+});
+
+/** What is known to be too large is refused without a look at its bytes. */
+export function checkSource(file: FileRecord, { maxSource }: ImagePlan): void {
+  const over = (['width', 'height'] as const).filter((side) => (file[side] ?? 0) > maxSource);
+  if (over.length === 0) return;
+  throw fail('ILLEGAL_ASSET_TRANSFORMATION', `The image has a side of more than ${maxSource} pixels.`, {
+    invalidTransformations: over,
+  });
+}

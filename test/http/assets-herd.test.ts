@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { quarters, see } from '../plugins/assets/transform/images.ts';
+import { type Asset, asset, upload } from '../plugins/assets/transform/upload.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, type Spawned, spawnService, startService } from '../support/service.ts';
+
+/** Said once for each run of the image library that made something, and for each that did not. */
+const MADE = 'an image was made';
+const NOT_MADE = 'an image could not be made';
+
+const times = <T>(count: number, work: () => T): T[] => Array.from({ length: count }, work);
+const large = await quarters(2400, 1800);
+const photo = { name: 'photo.jpg', type: 'image/jpeg', bytes: await large.jpeg().toBuffer() };
+
+async function expectAllEqual(answers: readonly Asset[]) {
+  expect(new Set(answers.map(({ status }) => status)), answers[0]?.message).to.deep.equal(new Set([200]));
+  expect(new Set(answers.map(({ bytes }) => hash('sha256', bytes))).size).to.equal(1);
+  expect(new Set(answers.map(({ headers }) => headers.get('etag'))).size).to.equal(1);
+}
+
+describe('assets: many who ask for one image that is not there yet', () => {
+  let root: string;
+  beforeEach(async () => void (root = await mkdtemp(join(tmpdir(), 'tenon-assets-'))));
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  /** Files of which the name says that they were made of others. */
+  const variants = async () => (await readdir(root, { recursive: true })).filter((name) => /__\w+\.\w+$/.test(name));
+
+  describe('one process', () => {
+    let service: InProcess;
+    beforeEach(async () => {
+      service = await startService({ env: { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug' } });
+    });
+    afterEach(() => service?.stop());
+    const said = (what: string) => service.log.filter(({ msg }) => msg === what).length;
+
+    it('makes it once for fifty, and not again for those who come later', async () => {
+      const id = await upload(service, photo);
+      const query = { width: '1000', format: 'avif' };
+      const answers = await Promise.all(times(50, () => asset(service, id, query)));
+      await expectAllEqual(answers);
+      expect(await see((answers[0] as Asset).bytes)).to.include({ width: 1000, height: 750, format: 'avif' });
+      expect(said(MADE)).to.equal(1);
+      expect(await variants()).to.have.length(1);
+      await expectAllEqual([answers[0] as Asset, await asset(service, id, query)]);
+      expect(said(MADE), 'from storage').to.equal(1);
+      // In other words the same, and then really another.
+      await asset(service, id, { transforms: '[["toFormat","avif"]]', width: '1000', fit: 'cover' });
+      expect(said(MADE), 'in other words').to.equal(1);
+      await asset(service, id, { ...query, width: '1001' });
+      expect(said(MADE), 'another one').to.equal(2);
+    });
+
+    it('tries a damaged image once for fifty', async () => {
+      const bytes = photo.bytes.subarray(0, Math.floor(photo.bytes.length * 0.7));
+      const id = await upload(service, { ...photo, bytes });
+      const answers = await Promise.all(times(50, () => asset(service, id, { width: '100' })));
+      answers.push(await asset(service, id, { width: '100' }));
+      for (const { status, code, names } of answers)
+        expect([status, code, names]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION', ['resize']]);
+      expect([said(NOT_MADE), said(MADE)]).to.deep.equal([1, 0]);
+      expect(await variants()).to.deep.equal([]);
+    });
+  });
+
+  describe('two processes on one database and one storage', () => {
+    let database: FreshDatabase;
+    const running: Spawned[] = [];
+    before(async () => void (database = await freshDatabase('herd')));
+    afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
+    after(() => database?.drop());
+
+    it('make it once for twenty-five at each', async () => {
+      const env = { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug' };
+      running.push(await spawnService({ database, env }));
+      running.push(await spawnService({ database, env }));
+      const [one, other] = running as [Spawned, Spawned];
+      const id = await upload(one, photo);
+      const queries: Record<string, string>[] = [{ width: '1200', format: 'avif' }, { width: '300' }];
+      for (const [at, query] of queries.entries()) {
+        const answers = await Promise.all(
+          times(25, () => [asset(one, id, query), asset(other, id, query)] as const).flat(),
+        );
+        await expectAllEqual(answers);
+        const made = running.flatMap((service) => service.output().match(new RegExp(`"msg":"${MADE}"`, 'g')) ?? []);
+        expect(made).to.have.length(at + 1);
+        expect(await variants()).to.have.length(at + 1);
+      }
+    });
+  });
+});

@@ -1,0 +1,265 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { bomb, quarters, SVG, samples, see } from '../plugins/assets/transform/images.ts';
+import { asset, upload } from '../plugins/assets/transform/upload.ts';
+import { type InProcess, type ServiceOptions, startService } from '../support/service.ts';
+
+const made = await samples();
+const large = await quarters(1200, 900);
+
+describe('assets: images that are none, or broken, or too much', () => {
+  let service: InProcess;
+  let root: string;
+  let temporary: string;
+  const usual = process.env.TMPDIR;
+
+  before(async () => {
+    temporary = await mkdtemp(join(tmpdir(), 'tenon-temporary-'));
+    process.env.TMPDIR = temporary;
+  });
+  after(async () => {
+    if (usual === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = usual;
+    await rm(temporary, { recursive: true, force: true });
+  });
+  const underway = async () => (await readdir(temporary)).filter((name) => name.startsWith('tenon-asset-'));
+
+  async function begin(env: ServiceOptions['env'] = {}) {
+    root = await mkdtemp(join(tmpdir(), 'tenon-assets-'));
+    service = await startService({ env: { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug', ...env } });
+  }
+  async function end() {
+    await service?.stop();
+    await rm(root, { recursive: true, force: true });
+  }
+  const put = (name: string, type: string, bytes: Buffer | string) =>
+    upload(service, { name, type, bytes: Buffer.from(bytes as string) });
+  const runs = () => service.log.filter(({ msg }) => msg === 'an image was made').length;
+  const sql = (text: string, ...params: unknown[]) => service.database.query(text, params);
+
+  describe('by the usual settings', () => {
+    before(() => begin());
+    after(end);
+
+    for (const [name, type, bytes] of [
+      ['drawing.svg', 'image/svg+xml', SVG],
+      ['drawing called png', 'image/png', SVG],
+      ['text called jpg', 'image/jpeg', 'hello '.repeat(100)],
+      ['page called gif', 'image/gif', '<!doctype html><script>alert(1)</script>'],
+      ['head of a jpeg and nothing else like one', 'image/jpeg', 'JFIF'],
+      ['empty', 'image/png', ''],
+    ] as const)
+      it(`serves as it is: ${name}`, async () => {
+        const id = await put(name, type, bytes);
+        const whole = await asset(service, id);
+        const queries: Record<string, string>[] = [{ width: '10' }, { format: 'webp' }, { key: 'system-small-cover' }];
+        for (const query of [...queries, ...queries]) {
+          const answer = await asset(service, id, query);
+          expect(answer.status, answer.message).to.equal(200);
+          expect(answer.bytes.toString()).to.equal(bytes);
+          for (const header of ['content-type', 'content-security-policy', 'x-content-type-options', 'etag'])
+            expect(answer.headers.get(header), header).to.equal(whole.headers.get(header));
+        }
+        expect((await asset(service, id, { width: '0' })).code).to.equal('INVALID_QUERY');
+      });
+
+    it('serves as it is what is no image although its row says so, and looks into it once', async () => {
+      const id = await put('text.txt', 'text/plain', 'no image at all');
+      await sql(`update platform_files set type = 'image/png', detected_type = 'image/png' where id = $1`, id);
+      for (const width of ['10', '11', '10']) {
+        const answer = await asset(service, id, { width });
+        expect(answer.status, answer.message).to.equal(200);
+        expect(answer.bytes.toString()).to.equal('no image at all');
+      }
+    });
+
+    for (const [name, part] of [
+      ['jpeg', 0.6],
+      ['png', 0.7],
+      ['webp', 0.6],
+      ['tiff', 0.4],
+      ['avif', 0.7],
+      ['animated gif', 0.2],
+    ] as const)
+      it(`says that a truncated image is damaged: ${name}`, async () => {
+        const { bytes, type, name: called } = made[name] as (typeof made)[string];
+        const id = await put(called, type, bytes.subarray(0, Math.floor(bytes.length * part)));
+        const answer = await asset(service, id, { width: '10' });
+        expect([answer.status, answer.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
+        expect(answer.names).to.deep.equal(['resize']);
+        expect(answer.message).to.be.a('string').and.not.to.contain('/');
+        expect((await asset(service, id)).status, 'its bytes are still there').to.equal(200);
+      });
+
+    it('keeps of a truncated film the frames that are whole', async () => {
+      const { bytes, type, name } = made['animated gif'] as (typeof made)[string];
+      const id = await put(name, type, bytes.subarray(0, Math.floor(bytes.length * 0.7)));
+      const image = await see((await asset(service, id, { width: '30' })).bytes);
+      expect([image.width, image.height, image.pages]).to.deep.equal([30, 20, 2]);
+    });
+
+    it('refuses 30,000 × 30,000 pixels by what is known of them', async () => {
+      const id = await put('bomb.png', 'image/png', bomb(30_000));
+      const began = performance.now();
+      const answer = await asset(service, id, { width: '10' });
+      expect([answer.status, answer.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
+      expect(answer.names).to.deep.equal(['width', 'height']);
+      expect(answer.message).to.contain('6000');
+      expect(performance.now() - began).to.be.below(1000);
+      expect((await asset(service, id, { key: 'system-small-cover' })).code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
+      expect((await asset(service, id)).status).to.equal(200);
+    });
+
+    it('refuses as many pixels where nothing is known of them, or the row lies', async () => {
+      const id = await put('bomb.png', 'image/png', bomb(30_000));
+      await sql('update platform_files set width = null, height = 10 where id = $1', id);
+      const began = performance.now();
+      const answer = await asset(service, id, { width: '10' });
+      expect([answer.status, answer.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
+      expect(answer.message).to.contain('30000');
+      expect(performance.now() - began).to.be.below(2000);
+    });
+
+    it('refuses results that are too large', async () => {
+      const id = await upload(service, made.jpeg as (typeof made)[string]);
+      const queries: Record<string, string>[] = [
+        { width: '6001' },
+        { height: '999999999' },
+        { width: '10', height: '6001' },
+        { width: '10', transforms: '[["extend",{"top":100000000,"background":"red"}]]' },
+        { transforms: '[["resize",50000,50000]]' },
+      ];
+      for (const query of queries) {
+        const answer = await asset(service, id, query);
+        expect([answer.status, answer.code], JSON.stringify(query)).to.deep.equal([
+          400,
+          'ILLEGAL_ASSET_TRANSFORMATION',
+        ]);
+        expect(answer.names).not.to.deep.equal([]);
+      }
+      const within = await asset(service, id, { width: '9000', withoutEnlargement: 'true' });
+      expect(await see(within.bytes)).to.include({ width: 60, height: 40 });
+    });
+
+    it('refuses what an operation cannot take, by the name of the operation', async () => {
+      const id = await upload(service, made.jpeg as (typeof made)[string]);
+      for (const one of [
+        ['extract', { left: 50, top: 0, width: 30, height: 10 }],
+        ['extract', null],
+        ['blur', -3],
+        ['gamma', 'strong'],
+        ['recomb', [[1]]],
+        ['convolve', { width: 3, height: 3, kernel: [1] }],
+        ['extractChannel', 'purple'],
+        ['tint', 'no such colour'],
+        ['bandbool', 'nand'],
+      ]) {
+        const answer = await asset(service, id, { transforms: JSON.stringify([one]) });
+        expect([answer.status, answer.code], JSON.stringify(one)).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
+        expect(answer.names).to.deep.equal([one[0]]);
+      }
+    });
+
+    it('has nothing to make an image of where the bytes are gone', async () => {
+      const id = await upload(service, made.png as (typeof made)[string]);
+      expect((await asset(service, id, { width: '10' })).status).to.equal(200);
+      await rm(join(root, `${id}.png`));
+      expect((await asset(service, id, { width: '10' })).status, 'made before').to.equal(200);
+      const answer = await asset(service, id, { width: '11' });
+      expect([answer.status, answer.code]).to.deep.equal([403, 'FORBIDDEN']);
+    });
+
+    it('goes with the file it was made of', async () => {
+      const id = await upload(service, made.png as (typeof made)[string]);
+      const of = async (extension = '') =>
+        (await readdir(root, { recursive: true })).filter((name) => name.includes(id) && name.endsWith(extension));
+      for (const width of ['10', '11']) await asset(service, id, { width });
+      expect(await of('.png')).to.have.length(3);
+      const { token } = service.admin;
+      expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
+      expect(await of()).to.deep.equal([]);
+    });
+
+    it('leaves nothing behind where the file is deleted while an image is made of it', async () => {
+      const id = await upload(service, { name: 'large.png', type: 'image/png', bytes: await large.png().toBuffer() });
+      const slow = asset(service, id, { format: 'avif', transforms: '[["median",9]]' });
+      while ((await underway()).length === 0) await pause(1);
+      const { token } = service.admin;
+      expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
+      const { status, code } = await slow;
+      expect([status, code]).to.deep.equal([403, 'FORBIDDEN']);
+      const left = (await readdir(root, { recursive: true })).filter((name) => name.includes(id));
+      expect(left).to.deep.equal([]);
+    });
+
+    it('leaves no temporary files behind', async () => {
+      expect(runs()).to.be.greaterThan(0);
+      expect(await underway()).to.deep.equal([]);
+    });
+  });
+
+  describe('where any damage is put up with', () => {
+    before(() => begin({ ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: 'none' }));
+    after(end);
+
+    it('makes the best of a truncated image', async () => {
+      const whole = await large.jpeg({ quality: 90 }).toBuffer();
+      const id = await put('half.jpg', 'image/jpeg', whole.subarray(0, Math.floor(whole.length * 0.8)));
+      const answer = await asset(service, id, { width: '60' });
+      expect(answer.status, answer.message).to.equal(200);
+      const image = await see(answer.bytes);
+      expect([image.width, image.height]).to.deep.equal([60, 45]);
+      expect(image.quarters.slice(0, 2)).to.deep.equal(['red', 'lime']);
+    });
+  });
+
+  describe('under narrow limits', () => {
+    before(() =>
+      begin({
+        ASSETS_TRANSFORM_TIMEOUT: '150ms',
+        ASSETS_TRANSFORM_MAX_CONCURRENT: '1',
+        ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION: '1000',
+        ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION: '950',
+        ASSETS_TRANSFORM_MAX_OPERATIONS: '1',
+      }),
+    );
+    after(end);
+
+    it('refuses by each of them', async () => {
+      const wide = await upload(service, { name: 'wide.png', type: 'image/png', bytes: await large.png().toBuffer() });
+      expect(await asset(service, wide, { width: '10' })).to.deep.include({ status: 400, names: ['width'] });
+      const id = await upload(service, made.jpeg as (typeof made)[string]);
+      expect((await asset(service, id, { width: '950' })).status).to.equal(200);
+      expect((await asset(service, id, { width: '951' })).code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
+      expect((await asset(service, id, { transforms: '[["flip"],["flop"]]' })).code).to.equal('INVALID_QUERY');
+    });
+
+    it('gives up when the time is over, for all who wait for it', async () => {
+      const bytes = await (await quarters(900, 900)).png().toBuffer();
+      const id = await upload(service, { name: 'slow.png', type: 'image/png', bytes });
+      const crowd = Array.from({ length: 6 }, () => asset(service, id, { transforms: '[["median",400]]' }));
+      const [answer, ...others] = await Promise.all(crowd);
+      expect([answer?.status, answer?.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
+      expect(answer?.names).to.deep.equal(['median']);
+      expect(answer?.message).to.contain('150');
+      for (const one of others) expect(one?.code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
+    });
+
+    it('is unavailable where more images are to be made than allowed, and not for long', async () => {
+      const bytes = await (await quarters(900, 900)).png().toBuffer();
+      const id = await upload(service, { name: 'much.png', type: 'image/png', bytes });
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, at) => asset(service, id, { width: String(40 + at) })),
+      );
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses).to.include(200);
+      expect(statuses).to.include(503);
+      const refused = answers.find(({ status }) => status === 503);
+      expect(refused?.code).to.equal('SERVICE_UNAVAILABLE');
+      expect((await asset(service, id, { width: '39' })).status).to.equal(200);
+    });
+  });
+});

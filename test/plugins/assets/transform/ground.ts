@@ -1,0 +1,59 @@
+import { createVariants, type TransformConfig } from '../../../../plugins/assets/transform/index.ts';
+import type { Chosen, FileRecord } from '../../../../plugins/assets/variant.ts';
+import type { SettingsValues } from '../../../../plugins/settings/contract.ts';
+
+export const CONFIG: TransformConfig = {
+  ASSETS_TRANSFORM_MAX_OPERATIONS: 5,
+  ASSETS_TRANSFORM_MAX_CONCURRENT: 25,
+  ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION: 6000,
+  ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION: 6000,
+  ASSETS_TRANSFORM_TIMEOUT: 7500,
+  ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: 'warning',
+};
+
+export const JPEG: FileRecord = {
+  id: '6e1f7f2e-0b5a-4d6b-9a53-3f3f1f0c7b11',
+  storage: 'local',
+  filename_disk: '6e1f7f2e-0b5a-4d6b-9a53-3f3f1f0c7b11.jpg',
+  filename_download: 'beach.jpg',
+  type: 'image/jpeg',
+  detected_type: 'image/jpeg',
+  filesize: 1000,
+  width: 400,
+  height: 300,
+  modified_on: null,
+  focal_point_x: null,
+  focal_point_y: null,
+};
+
+export const file = (changes: Partial<FileRecord>): FileRecord => ({ ...JPEG, ...changes });
+
+export type Policy = Partial<Pick<SettingsValues, 'storage_asset_transform'>> & {
+  readonly storage_asset_presets?: unknown;
+};
+
+export type Choose = (
+  query: Record<string, unknown>,
+  about?: { readonly file?: Partial<FileRecord>; readonly accept?: string; readonly policy?: Policy },
+) => Promise<Chosen>;
+
+/** What is chosen, by settings of the test's own; nothing but choosing works here. */
+export function chooser(config: Partial<TransformConfig> = {}): Choose {
+  const nothing = () => {
+    throw new Error('choosing touches nothing but the settings');
+  };
+  return (query, { file: changes = {}, accept, policy = {} } = {}) => {
+    const settings = { storage_asset_transform: 'all', storage_asset_presets: null, ...policy };
+    const variants = createVariants({
+      config: { ...CONFIG, ...config },
+      settings: { current: async () => settings as SettingsValues },
+      bus: { publish: async () => nothing(), subscribe() {}, onGap() {} },
+      storage: { locations: ['local'], at: nothing },
+      media: { inspect: nothing, transform: nothing, pending: 0 },
+      lock: { run: nothing, attempt: nothing },
+      db: {} as never,
+      log: {} as never,
+    });
+    return variants.choose(file(changes), query, accept);
+  };
+}

@@ -1,0 +1,201 @@
+import { expect } from 'chai';
+import { type Failure, fail } from '#kernel';
+import { createElsewhere } from '../../../../plugins/assets/transform/elsewhere.ts';
+import { createOnce } from '../../../../plugins/assets/transform/once.ts';
+import type { FileRecord, Variant } from '../../../../plugins/assets/variant.ts';
+import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
+import { MediaError, type MediaReason } from '../../../../plugins/media/contract.ts';
+import type { Location } from '../../../../plugins/storage/contract.ts';
+import { failureOf } from '../../../support/plugin.ts';
+import { chooser, JPEG } from './ground.ts';
+
+type Making = (variant: Variant, runs: number) => Promise<void>;
+
+/** One storage, one database; any number of processes on them. */
+function world(making: Making = async () => {}) {
+  const stored = new Set<string>();
+  const held = new Set<string>();
+  const handlers: ((payload: unknown) => void)[] = [];
+  const runs: string[] = [];
+  let deaf = false;
+  const location = { name: 'local', stat: async (name: string) => (stored.has(name) ? {} : undefined) } as Location;
+  const lock: Lock = {
+    run: async (_name, work) => work(),
+    async attempt(name, work) {
+      if (held.has(name)) return undefined;
+      held.add(name);
+      try {
+        return { value: await work() };
+      } finally {
+        held.delete(name);
+      }
+    },
+  };
+  const bus: Bus = {
+    async publish(_channel, payload) {
+      if (!deaf) for (const handle of handlers) handle(payload);
+    },
+    subscribe: (_channel, handle) => void handlers.push(handle),
+    onGap() {},
+  };
+  const process = (most = 25) => {
+    const once = createOnce({
+      lock,
+      elsewhere: createElsewhere(bus),
+      async make(_location, _file, variant) {
+        runs.push(variant.name);
+        await making(variant, runs.length);
+        stored.add(variant.name);
+      },
+      log: { info() {}, warn() {} } as never,
+      most,
+    });
+    return (variant: Variant, file: FileRecord = JPEG) => once(location, file, variant);
+  };
+  return {
+    process,
+    runs,
+    stored,
+    held,
+    beDeaf: () => void (deaf = true),
+  };
+}
+
+const choose = chooser();
+async function variantOf(width: number): Promise<Variant> {
+  const { variant } = await choose({ width: String(width) });
+  if (!variant) throw new Error('no variant');
+  return variant;
+}
+const refused = (reason: MediaReason) => async () => {
+  throw new MediaError(reason, `because of ${reason}`);
+};
+const times = <T>(count: number, work: () => T): T[] => Array.from({ length: count }, work);
+
+describe('making an image once', () => {
+  it('makes one for all who ask at the same moment', async () => {
+    const { process, runs } = world();
+    const one = process();
+    const variant = await variantOf(10);
+    expect(new Set(await Promise.all(times(50, () => one(variant))))).to.deep.equal(new Set(['there']));
+    expect(runs).to.have.length(1);
+  });
+
+  it('makes one for all processes, which hear of it', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { process, runs } = world(() => gate.promise);
+    const [one, other] = [process(), process()];
+    const variant = await variantOf(10);
+    const all = [...times(25, () => one(variant)), ...times(25, () => other(variant))];
+    await new Promise(setImmediate);
+    gate.resolve();
+    expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['there']));
+    expect(runs).to.have.length(1);
+  });
+
+  it('looks by itself where the message of another process is lost', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { process, runs, beDeaf } = world(() => gate.promise);
+    beDeaf();
+    const variant = await variantOf(10);
+    const all = [process()(variant), process()(variant)];
+    gate.resolve();
+    expect(await Promise.all(all)).to.deep.equal(['there', 'there']);
+    expect(runs).to.have.length(1);
+  });
+
+  it('tries itself where another process failed', async () => {
+    const { process, runs } = world(async (_variant, run) => {
+      await new Promise(setImmediate);
+      if (run === 1) throw new Error('that process has no disk left');
+    });
+    const variant = await variantOf(10);
+    const [first, second] = await Promise.allSettled([process()(variant), process()(variant)]);
+    expect(first).to.have.nested.property('reason.message', 'that process has no disk left');
+    expect(second).to.have.property('value', 'there');
+    expect(runs).to.have.length(2);
+  });
+
+  for (const reason of ['tooLarge', 'timeout', 'invalid', 'damaged'] as const)
+    it(`says what is wrong with an image (${reason}), and for a while without trying again`, async () => {
+      const { process, runs } = world(refused(reason));
+      const one = process();
+      const variant = await variantOf(10);
+      const failures = await Promise.all(times(50, () => failureOf<Failure>(one(variant))));
+      failures.push(await failureOf<Failure>(one(variant)));
+      for (const failure of failures) {
+        expect(failure.code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
+        expect(failure.message).to.equal(`because of ${reason}`);
+        expect(failure.extensions).to.deep.equal({ invalidTransformations: ['resize'] });
+      }
+      expect(runs).to.have.length(1);
+      await failureOf(one(await variantOf(11)));
+      expect(runs, 'another one is tried').to.have.length(2);
+    });
+
+  it('is unavailable where the process that worked on it has ended', async () => {
+    const failure = await failureOf<Failure>(world(refused('broken')).process()(await variantOf(10)));
+    expect(failure.code).to.equal('SERVICE_UNAVAILABLE');
+    expect(failure.extensions).to.deep.include({ service: 'assets' });
+  });
+
+  it('remembers that bytes are no image, whatever is to be made of them', async () => {
+    const { process, runs } = world(refused('unsupported'));
+    const one = process();
+    expect(await one(await variantOf(10))).to.equal('noImage');
+    expect(await one(await variantOf(11))).to.equal('noImage');
+    expect(runs).to.have.length(1);
+    const variant = await variantOf(12);
+    await one(variant, { ...JPEG, filename_disk: 'replaced.jpg' });
+    expect(runs).to.have.length(2);
+  });
+
+  it('tries again at once after faults that are not the image', async () => {
+    const { process, runs } = world(async (_variant, run) => {
+      if (run === 1) throw fail('FORBIDDEN', 'the bytes are gone');
+    });
+    const one = process();
+    const variant = await variantOf(10);
+    expect((await failureOf<Failure>(one(variant))).code).to.equal('FORBIDDEN');
+    expect(await one(variant)).to.equal('there');
+    expect(runs).to.have.length(2);
+  });
+
+  it('refuses what is known to be too large without a try', async () => {
+    const { process, runs } = world();
+    const failure = await failureOf<Failure>(process()(await variantOf(10), { ...JPEG, width: 6001, height: 6000 }));
+    expect(failure.code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
+    expect(failure.extensions).to.deep.equal({ invalidTransformations: ['width'] });
+    expect(runs).to.have.length(0);
+  });
+
+  it('makes no more at one time than allowed, and lets others wait for those', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { process, runs } = world(() => gate.promise);
+    const one = process(2);
+    const [a, b, c] = await Promise.all([variantOf(1), variantOf(2), variantOf(3)]);
+    const waiting = [one(a as Variant), one(b as Variant), ...times(10, () => one(a as Variant))];
+    await new Promise(setImmediate);
+    const failure = await failureOf<Failure>(one(c as Variant));
+    expect(failure.code).to.equal('SERVICE_UNAVAILABLE');
+    expect(failure.extensions).to.deep.equal({ service: 'assets', reason: '2 images are being made already' });
+    gate.resolve();
+    await Promise.all(waiting);
+    expect(await one(c as Variant)).to.equal('there');
+    expect(runs).to.have.length(3);
+  });
+
+  it('does not count images that another process makes', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { process, runs } = world((variant) => (variant.name === elsewhere.name ? gate.promise : Promise.resolve()));
+    const [elsewhere, mine] = [await variantOf(1), await variantOf(2)];
+    const there = process()(elsewhere);
+    const one = process(1);
+    const waiting = one(elsewhere);
+    await new Promise(setImmediate);
+    expect(await one(mine)).to.equal('there');
+    gate.resolve();
+    expect(await Promise.all([there, waiting])).to.deep.equal(['there', 'there']);
+    expect(runs).to.have.length(2);
+  });
+});
