@@ -18,6 +18,8 @@ export interface Route {
   readonly path: string;
   /** The route reads the body itself, whatever its type; without it JSON is parsed and other types are refused. */
   readonly body?: 'unread';
+  /** Headers that scripts of other origins may send here and read of the answer, beside those of the settings. */
+  readonly cors?: { readonly allowed: readonly string[]; readonly exposed: readonly string[] };
   handle(ctx: HttpContext): Promise<void> | void;
 }
 

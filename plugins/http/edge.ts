@@ -3,6 +3,7 @@ import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
 import { logRequest } from './request-log.ts';
 import { answerUnchanged, standingHeaders } from './response-headers.ts';
+import type { FindRoute } from './router.ts';
 import { type HttpConfig, requestSettings } from './settings.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 
@@ -10,10 +11,10 @@ import { StreamedAnswer } from './streamed-answer.ts';
 const CLIENT_GONE = 499;
 
 /** The outermost layer: headers of every answer, CORS, unchanged answers, the line in the log. */
-export function edge(config: HttpConfig, log: Log): Middleware {
+export function edge(config: HttpConfig, log: Log, findRoute: FindRoute): Middleware {
   const settings = requestSettings(config, log);
   const headers = standingHeaders(config);
-  const cors = createCors(config);
+  const cors = createCors(config, findRoute);
   return {
     name: 'edge',
     phase: 'edge',

@@ -16,7 +16,10 @@ export default definePlugin<HttpConfig>({
 
     host.define(routes);
     host.provide(routing, { segments: () => segments, readBody });
-    host.contribute(middleware, edge(config, log));
+    host.contribute(
+      middleware,
+      edge(config, log, (method, path) => findRoute(method, path)),
+    );
     host.contribute(middleware, {
       name: 'router',
       phase: 'route',

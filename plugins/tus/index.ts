@@ -1,7 +1,55 @@
 import { definePlugin } from '#kernel';
+import { bus, lock } from '../cluster/contract.ts';
+import { files } from '../files/contract.ts';
+import { routes } from '../http/contract.ts';
+import { schema, systemCollections } from '../schema/contract.ts';
+import { storage } from '../storage/contract.ts';
+import { startCleanUp } from './clean-up.ts';
+import { pieces, uploads } from './collections.ts';
+import { createLocker } from './locker.ts';
 import manifest from './package.json' with { type: 'json' };
+import { tusRoutes } from './routes.ts';
+import { createUploads } from './uploads.ts';
 
-export default definePlugin({
+interface TusConfig {
+  readonly TUS_ENABLED: boolean;
+  readonly TUS_CHUNK_SIZE: number;
+  readonly TUS_UPLOAD_EXPIRATION: number;
+  readonly TUS_CLEANUP_SCHEDULE: string;
+  readonly FILES_MAX_UPLOAD_SIZE: number | undefined;
+  readonly PUBLIC_URL: string;
+}
+
+export default definePlugin<TusConfig>({
   manifest,
-  register() {},
+  register(host) {
+    const { config, db, log } = host;
+    const used = host.use({ bus, files, lock, schema, storage });
+    host.contribute(systemCollections, uploads);
+    host.contribute(systemCollections, pieces);
+    const known = createUploads(db, config.TUS_UPLOAD_EXPIRATION);
+
+    // Also where nothing new is taken: what was left when it was switched off goes.
+    let stop = () => {};
+    host.onStart(async () => {
+      const deps = { uploads: known, storage: used.storage, lock: used.lock, log };
+      stop = await startCleanUp(deps, config.TUS_CLEANUP_SCHEDULE);
+    });
+    host.onStop(() => stop());
+
+    if (!config.TUS_ENABLED) return;
+    const all = tusRoutes({
+      uploads: known,
+      files: used.files,
+      schema: used.schema,
+      storage: used.storage,
+      locker: createLocker(used.lock, used.bus),
+      log,
+      chunk: config.TUS_CHUNK_SIZE,
+      lifetime: config.TUS_UPLOAD_EXPIRATION,
+      maxSize: config.FILES_MAX_UPLOAD_SIZE,
+      base: new URL(config.PUBLIC_URL, 'http://localhost').pathname.replace(/\/+$/, ''),
+    });
+    for (const route of all) host.contribute(routes, route);
+  },
 });

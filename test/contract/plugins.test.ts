@@ -7,7 +7,8 @@ import { type PluginFolder, pluginFolders } from '../support/manifests.ts';
 import { quiet } from '../support/plugin.ts';
 
 const folders = pluginFolders();
-const environment = { ...quiet, EXTENSIONS_PATH: '/dev/null' };
+// With everything on that is off by default: what a manifest declares is what may be added.
+const environment = { ...quiet, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' };
 
 /** What a plugin did with its host while it registered. */
 interface Doings {

@@ -1,0 +1,58 @@
+import { fail, type Log } from '#kernel';
+import type { Lock } from '../cluster/contract.ts';
+import type { Storage } from '../storage/contract.ts';
+import { lockName } from './locker.ts';
+import { removePieces } from './pieces.ts';
+import type { Uploads } from './uploads.ts';
+
+interface Deps {
+  readonly uploads: Uploads;
+  readonly storage: Storage;
+  readonly lock: Pick<Lock, 'attempt'>;
+  readonly log: Pick<Log, 'warn' | 'error'>;
+}
+
+/** Removes an upload and all its pieces; a file that was made of it stays. */
+export async function removeUpload({ uploads, storage }: Pick<Deps, 'uploads' | 'storage'>, id: string): Promise<void> {
+  const upload = await uploads.find(id);
+  if (!upload) return;
+  await removePieces({ uploads, location: storage.at(upload.storage) }, id);
+  await uploads.remove(id);
+}
+
+/** Removes what had expired at `now`, but for what somebody is working on. Answers how many uploads that were. */
+export async function cleanUp({ uploads, storage, lock, log }: Deps, now: number = Date.now()): Promise<number> {
+  let removed = 0;
+  for (const id of await uploads.expired(now)) {
+    const work = async () => {
+      const upload = await uploads.find(id);
+      // Something may have come while others were removed.
+      if (!upload || upload.expires.getTime() >= now) return;
+      await removeUpload({ uploads, storage }, id);
+      removed += 1;
+    };
+    await lock.attempt(lockName(id), work).catch((error) => {
+      log.warn({ err: error, upload: id }, 'an expired upload could not be removed');
+    });
+  }
+  return removed;
+}
+
+/** Cleans up at the times of the pattern; answers how to stop. */
+export async function startCleanUp(deps: Deps, pattern: string): Promise<() => void> {
+  const { Cron } = await import('croner');
+  const run = async () => {
+    try {
+      await cleanUp(deps);
+    } catch (error) {
+      deps.log.error({ err: error }, 'the clean-up of uploads failed');
+    }
+  };
+  try {
+    // Not twice at the same time, however long it takes.
+    const job = new Cron(pattern, { protect: true, unref: true, mode: '5-or-6-parts' }, run);
+    return () => job.stop();
+  } catch {
+    throw fail('INVALID_CONFIG', `TUS_CLEANUP_SCHEDULE is not a cron pattern: ${pattern}`);
+  }
+}

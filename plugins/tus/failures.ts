@@ -1,0 +1,46 @@
+import { Failure, Failures, fail, StatedFailure } from '#kernel';
+
+/** The status is what clients of tus go by, and the errors of other routes have none that fits. */
+const stated = (status: number, code: string, message: string) =>
+  new StatedFailure('INVALID_PAYLOAD', { status, code, message });
+
+/** Somebody else writes to the upload: the client comes again. */
+export const locked = () => stated(423, 'UPLOAD_LOCKED', 'Another request is working on this upload.');
+
+export const wrongVersion = () =>
+  stated(412, 'TUS_VERSION_NOT_SUPPORTED', 'The header Tus-Resumable must name version 1.0.0 of the protocol.');
+
+/** One answer for what is not there and what is somebody else's. */
+export const unknownUpload = (detail: string) => fail('FORBIDDEN', detail);
+
+const tooLarge = () => fail('CONTENT_TOO_LARGE', 'The upload is larger than it may be.');
+
+/** What the library refuses with a status that our errors do not have, or have for something else. */
+const BY_STATUS: Readonly<Record<number, () => Failure>> = {
+  404: () => unknownUpload('there is no such upload'),
+  409: () => stated(409, 'UPLOAD_OFFSET_MISMATCH', 'Upload-Offset is not where the upload ends.'),
+  410: () => stated(410, 'UPLOAD_EXPIRED', 'The upload has expired.'),
+  412: wrongVersion,
+  413: tooLarge,
+};
+
+/** An error of ours that passed through the library, or what the library says by a status and a text. */
+export function failureOf(error: unknown): unknown {
+  if (error instanceof Failure || error instanceof Failures) return error;
+  const { status_code: status, body = '' } = error as { status_code?: number; body?: string };
+  if (status === undefined) return error;
+  // 501 is said of extensions of the protocol that are not spoken here.
+  if (status >= 500 && status !== 501) return new Error(body);
+  return BY_STATUS[status]?.() ?? refusal(body);
+}
+
+function refusal(text: string): Failure {
+  const reason = text.trim();
+  if (/metadata/i.test(reason)) return fail('INVALID_METADATA', 'Upload-Metadata is not what the protocol asks for.');
+  if (/^Invalid content-type|^Content-Type/i.test(reason)) {
+    return fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/offset+octet-stream.', { where: 'body' });
+  }
+  // It gave way to another request before it had written anything.
+  if (/lock acquired/.test(reason)) return locked();
+  return fail('INVALID_PAYLOAD', reason);
+}

@@ -1,0 +1,85 @@
+import type { Locker } from '@tus/server';
+import type { Bus, Lock } from '../cluster/contract.ts';
+import { locked } from './failures.ts';
+
+/** Another process asks whoever writes to an upload to come to an end. */
+const GIVE_WAY = 'tus.give-way';
+/** Milliseconds a request waits for another one of this process that was asked to give way. */
+const PATIENCE = 10_000;
+
+export const lockName = (id: string): string => `tus ${id}`;
+
+interface Holder {
+  /** What came so far is kept, and the lock is let go. */
+  giveWay(): void;
+  readonly gone: Promise<unknown>;
+}
+
+/**
+ * One request at a time on an upload, whichever process it is sent to. A client whose connection broke comes back before the
+ * service has noticed, so whoever has the lock is asked to give way. In this process that is waited for; a client that met
+ * another process is told to come again (423).
+ */
+export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = PATIENCE): Locker {
+  const holders = new Map<string, Holder>();
+  bus.subscribe(GIVE_WAY, (id) => holders.get(String(id))?.giveWay());
+
+  /** Undefined where another process has it. */
+  const take = (id: string): Promise<(() => Promise<void>) | undefined> =>
+    new Promise((resolve, reject) => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      const ended = lock.attempt(lockName(id), () => {
+        resolve(async () => {
+          release();
+          await ended;
+        });
+        return released;
+      });
+      ended.then((had) => had ?? resolve(undefined), reject);
+    });
+
+  return {
+    newLock(id) {
+      let unlock = async (): Promise<void> => {};
+      return {
+        unlock: () => unlock(),
+        async lock(signal, requestRelease) {
+          let enough: AbortSignal | undefined;
+          // Nothing is waited for between seeing that nobody is left and taking the place.
+          for (let holder = holders.get(id); holder; holder = holders.get(id)) {
+            enough ??= AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+            holder.giveWay();
+            await Promise.race([holder.gone, aborted(enough)]);
+            if (enough.aborted) throw locked();
+          }
+          const { promise: gone, resolve: leave } = Promise.withResolvers<void>();
+          holders.set(id, { giveWay: () => void requestRelease(), gone });
+          let release: (() => Promise<void>) | undefined;
+          unlock = async () => {
+            try {
+              await release?.();
+            } finally {
+              holders.delete(id);
+              leave();
+            }
+          };
+          try {
+            release = await take(id);
+            if (release) return;
+            await bus.publish(GIVE_WAY, id);
+            throw locked();
+          } catch (error) {
+            await unlock();
+            throw error;
+          }
+        },
+      };
+    },
+  };
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

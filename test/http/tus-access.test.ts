@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { begin, idOf, metadataOf, type Place, place, send, stored, upload } from '../plugins/tus/ground.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { asAdmin, type Person, personWith } from './people.ts';
+
+describe('tus: who may', () => {
+  let here: Place;
+  let service: InProcess;
+  let writer: Person;
+  let other: Person;
+  let reader: Person;
+  before(async function () {
+    this.timeout(60_000);
+    here = await place();
+    service = await startService({ env: here.env });
+    writer = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);
+    other = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);
+    reader = await personWith(service, [{ collection: 'platform_files', action: 'read' }]);
+  });
+  after(async () => {
+    await service?.stop();
+    await here?.remove();
+  });
+
+  const patch = (path: string, token: string | undefined, body: Uint8Array, offset = 0) =>
+    send(service, 'PATCH', path, { token, body, headers: { 'Upload-Offset': String(offset) } }).reply;
+  const uploads = async () => (await service.database.query('select from platform_uploads')).length;
+  const create = (token: string | undefined, metadata: Record<string, string>) =>
+    send(service, 'POST', '/files/tus', {
+      token,
+      headers: { 'Upload-Length': '3', 'Upload-Metadata': metadataOf(metadata) },
+    }).reply;
+
+  it('create files may upload; who may not is refused before anything is kept', async () => {
+    const { id } = await upload(service, Buffer.from('abc'), { token: writer.token }).finished;
+    expect((await stored(service, here, id))?.row.uploaded_by).to.equal(writer.id);
+    const before = await uploads();
+    for (const token of [reader.token, undefined]) {
+      const refused = await create(token, { filename: 'a' });
+      expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
+    }
+    expect(await uploads()).to.equal(before);
+  });
+
+  it('replace files takes the permission to update them', async () => {
+    const { id } = await upload(service, Buffer.from('abc'), { token: service.admin.token }).finished;
+    const refused = await create(writer.token, { id });
+    expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
+    const editor = await personWith(service, [
+      { collection: 'platform_files', action: 'update', permissions: { id: { _eq: id } } },
+    ]);
+    await upload(service, Buffer.from('other'), { token: editor.token, metadata: { id } }).finished;
+    expect((await stored(service, here, id))?.bytes.toString()).to.equal('other');
+    expect((await create(editor.token, { filename: 'new' })).status).to.equal(403);
+  });
+
+  it('write fields of a file is asked of what is said of it', async () => {
+    const narrow = await personWith(service, [{ collection: 'platform_files', action: 'create', fields: ['title'] }]);
+    const refused = await create(narrow.token, { filename: 'a', description: 'x' });
+    expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
+    expect((await create(narrow.token, { filename: 'a', title: 'x' })).status).to.equal(201);
+  });
+
+  it('go on with an upload: who began it and admins, and nobody else learns that it is there', async () => {
+    const path = await begin(service, 3, { token: writer.token });
+    const nowhere = '/files/tus/7f1f4b6e-0000-4000-8000-000000000000';
+    for (const token of [other.token, reader.token, undefined]) {
+      for (const method of ['HEAD', 'PATCH', 'DELETE']) {
+        const headers = { 'Upload-Offset': '0' };
+        const body = method === 'PATCH' ? Buffer.from('abc') : undefined;
+        const asked = async (at: string) => {
+          const {
+            status,
+            body: answer,
+            headers: told,
+          } = await send(service, method, at, { token, headers, body }).reply;
+          const { date: _, 'x-request-id': __, ...rest } = told;
+          return { status, answer, rest };
+        };
+        const refused = await asked(path);
+        expect(refused.status).to.equal(403);
+        expect(refused).to.deep.equal(await asked(nowhere));
+      }
+    }
+    expect((await send(service, 'HEAD', path, { token: service.admin.token }).reply).status).to.equal(200);
+    expect((await patch(path, writer.token, Buffer.from('ab'))).status).to.equal(204);
+    expect((await patch(path, service.admin.token, Buffer.from('c'), 2)).status).to.equal(204);
+    expect((await stored(service, here, idOf(path)))?.bytes.toString()).to.equal('abc');
+  });
+
+  it('go on with the upload of somebody who is not signed in: whoever knows its address', async () => {
+    const permission = await asAdmin(service, 'POST', '/permissions', {
+      role: PUBLIC_ROLE,
+      collection: 'platform_files',
+      action: 'create',
+      fields: ['*'],
+    });
+    try {
+      const path = await begin(service, 3);
+      expect((await patch(path, undefined, Buffer.from('ab'))).status).to.equal(204);
+      expect((await patch(path, undefined, Buffer.from('c'), 2)).status).to.equal(204);
+      const file = await stored(service, here, idOf(path));
+      expect([file?.bytes.toString(), file?.row.uploaded_by]).to.deep.equal(['abc', null]);
+    } finally {
+      await asAdmin(service, 'DELETE', `/permissions/${permission.id}`);
+    }
+  });
+
+  it('finish an upload is asked when its last byte comes; what was lost and is given again makes the file', async () => {
+    const person = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);
+    const path = await begin(service, 3, { token: person.token });
+    const [permission] = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
+    await asAdmin(service, 'PATCH', `/permissions/${permission.id}`, { action: 'read' });
+    const refused = await patch(path, person.token, Buffer.from('abc'));
+    expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
+    expect(await stored(service, here, idOf(path))).to.equal(undefined);
+    expect((await send(service, 'HEAD', path, { token: person.token }).reply).status).to.equal(403);
+    await asAdmin(service, 'PATCH', `/permissions/${permission.id}`, { action: 'create' });
+    expect((await send(service, 'HEAD', path, { token: person.token }).reply).headers['upload-offset']).to.equal('3');
+    expect((await stored(service, here, idOf(path)))?.bytes.toString()).to.equal('abc');
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import {
+  begin,
+  CHUNK,
+  hashOf,
+  idOf,
+  type Place,
+  place,
+  receivedOf,
+  send,
+  someBytes,
+  stored,
+  until,
+  upload,
+} from '../plugins/tus/ground.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type Spawned, spawnService } from '../support/service.ts';
+
+describe('tus: several processes', () => {
+  let database: FreshDatabase;
+  let here: Place;
+  let one: Spawned;
+  let two: Spawned;
+  before(async function () {
+    this.timeout(60_000);
+    here = await place({ SECRET: 'a secret that both of the processes know, and nobody else' });
+    database = await freshDatabase('tus');
+    [one, two] = await Promise.all([
+      spawnService({ database, env: here.env }),
+      spawnService({ database, env: here.env }),
+    ]);
+  });
+  after(async () => {
+    await Promise.all([one?.stop(), two?.stop()]);
+    await database?.drop();
+    await here?.remove();
+  });
+
+  const pieces = async () => (await here.objects()).filter((name) => name.includes('.part-'));
+  const patch = (service: Spawned, path: string, offset: number, body: Uint8Array) =>
+    send(service, 'PATCH', path, {
+      token: one.admin.token,
+      body,
+      headers: { 'Upload-Offset': String(offset) },
+    }).reply;
+
+  it('share the work: created by one, and each takes a part', async () => {
+    const bytes = someBytes(5 * CHUNK + 1);
+    const path = await begin(one, bytes.length, { token: one.admin.token });
+    const parts = [0, CHUNK + 5, 2 * CHUNK, 4 * CHUNK, bytes.length];
+    for (const [at, end] of parts.slice(1).entries()) {
+      const start = parts[at] as number;
+      const reply = await patch(at % 2 ? one : two, path, start, bytes.subarray(start, end));
+      expect([reply.status, reply.headers['upload-offset']]).to.deep.equal([204, String(end)]);
+    }
+    expect(hashOf((await stored(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
+    expect(await pieces()).to.deep.equal([]);
+  });
+
+  it('do not write to one upload at the same moment: 423, and whoever writes comes to an end', async () => {
+    const bytes = someBytes(4 * CHUNK);
+    const path = await begin(one, bytes.length, { token: one.admin.token });
+    const { request, reply } = send(one, 'PATCH', path, {
+      token: one.admin.token,
+      body: 'open',
+      headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
+    });
+    request.write(bytes.subarray(0, CHUNK + 100));
+    await until(async () => (await receivedOf(one, path)) === CHUNK);
+    const refused = await patch(two, path, CHUNK, someBytes(100));
+    expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([423, 'UPLOAD_LOCKED']);
+    const first = await reply;
+    expect([first.status, first.headers['upload-offset']]).to.deep.equal([204, String(CHUNK + 100)]);
+    expect((await patch(two, path, CHUNK + 100, bytes.subarray(CHUNK + 100))).status).to.equal(204);
+    expect(hashOf((await stored(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
+  });
+
+  it('of many requests for the same part let one write', async () => {
+    const size = CHUNK + 11;
+    for (let round = 0; round < 5; round++) {
+      const path = await begin(one, size, { token: one.admin.token });
+      const bodies = Array.from({ length: 6 }, () => someBytes(size));
+      const replies = await Promise.all(bodies.map((body, at) => patch(at % 2 ? one : two, path, 0, body)));
+      const statuses = replies.map(({ status }) => status);
+      expect(statuses.filter((status) => ![204, 409, 413, 423].includes(status))).to.deep.equal([]);
+      expect(statuses.filter((status) => status === 204)).to.have.length(1);
+      const kept = hashOf((await stored(one, here, idOf(path)))?.bytes as Buffer);
+      expect(kept).to.equal(hashOf(bodies[statuses.indexOf(204)] as Buffer));
+    }
+    expect(await pieces()).to.deep.equal([]);
+  });
+
+  it('that are killed lose a piece at most: the other one goes on where they were', async () => {
+    const victim = await spawnService({ database, env: here.env });
+    try {
+      const bytes = someBytes(8 * CHUNK + 77);
+      const path = await begin(victim, bytes.length, { token: one.admin.token });
+      const { request, reply } = send(victim, 'PATCH', path, {
+        token: one.admin.token,
+        body: 'open',
+        headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
+      });
+      request.write(bytes.subarray(0, 3 * CHUNK + 500));
+      await until(async () => (await receivedOf(one, path)) === 3 * CHUNK);
+      // The fourth piece is being written.
+      await until(async () => (await pieces()).filter((name) => name.startsWith(idOf(path))).length === 4);
+      await victim.kill('SIGKILL');
+      await reply.catch(() => {});
+
+      const { sent } = await upload(two, bytes, {
+        token: one.admin.token,
+        uploadUrl: two.url + path,
+        retryDelays: [100, 500, 1000],
+      }).finished;
+      expect(sent.at(-1)).to.equal(`PATCH ${3 * CHUNK}`);
+      expect(hashOf((await stored(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(await pieces()).to.deep.equal([]);
+    } finally {
+      await victim.stop();
+    }
+  });
+});

@@ -1,0 +1,425 @@
+import { writeFile } from 'node:fs/promises';
+import { Agent, request as httpRequest } from 'node:http';
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import * as tus from 'tus-js-client';
+import {
+  begin,
+  CHUNK,
+  hashOf,
+  idOf,
+  metadataOf,
+  type Place,
+  place,
+  receivedOf,
+  send,
+  someBytes,
+  stallingAfter,
+  stored,
+  until,
+  upload,
+} from '../plugins/tus/ground.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { asAdmin } from './people.ts';
+
+const LIMIT = 2 * 1024 * 1024;
+
+describe('tus', () => {
+  let here: Place;
+  let service: InProcess;
+  let token: string;
+  before(async function () {
+    this.timeout(60_000);
+    here = await place({ FILES_MAX_UPLOAD_SIZE: String(LIMIT) });
+    service = await startService({ env: here.env });
+    token = service.admin.token;
+  });
+  after(async () => {
+    await service?.stop();
+    await here?.remove();
+  });
+
+  const pieces = async () => (await here.objects()).filter((name) => name.includes('.part-'));
+  const ask = async (method: string, path: string, options: Parameters<typeof send>[3] = {}) =>
+    send(service, method, path, { token, ...options }).reply;
+  const patch = (path: string, offset: number, body: Uint8Array) =>
+    ask('PATCH', path, { body, headers: { 'Upload-Offset': String(offset) } });
+
+  describe('whole uploads', () => {
+    for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 17]) {
+      it(`make a file of ${size} bytes, and leave no piece`, async () => {
+        const bytes = someBytes(size);
+        const { id } = await upload(service, bytes, { token }).finished;
+        const file = await stored(service, here, id);
+        expect(hashOf(file?.bytes as Buffer)).to.equal(hashOf(bytes));
+        expect(file?.row).to.include({ id, filename_download: 'bytes.bin', filesize: String(size), title: 'Bytes' });
+        expect(await pieces()).to.deep.equal([]);
+      });
+    }
+
+    it('come in parts of the client’s own size as well', async () => {
+      const bytes = someBytes(3 * CHUNK);
+      const { id, sent } = await upload(service, bytes, { token, chunkSize: 50_000 }).finished;
+      expect(sent).to.deep.equal(['POST', 'PATCH 0', 'PATCH 50000', 'PATCH 100000', 'PATCH 150000']);
+      expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+    });
+
+    it('may begin with the request that creates them', async () => {
+      const bytes = someBytes(2 * CHUNK + 1);
+      const { id, sent } = await upload(service, bytes, { token, uploadDataDuringCreation: true }).finished;
+      expect(sent).to.deep.equal(['POST']);
+      expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+    });
+
+    it('may tell their length at the end', async () => {
+      const bytes = someBytes(2 * CHUNK + 5);
+      const { id } = await upload(service, Readable.from(split(bytes, 10_000), { objectMode: false }), {
+        token,
+        uploadLengthDeferred: true,
+        chunkSize: CHUNK,
+      }).finished;
+      expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+    });
+
+    it('are told of as complete until they expire, and are not made again', async () => {
+      const bytes = someBytes(10);
+      const { url, id } = await upload(service, bytes, { token }).finished;
+      const path = new URL(url).pathname;
+      const told = await ask('HEAD', path);
+      expect(told.status).to.equal(200);
+      expect(told.headers).to.include({ 'upload-offset': '10', 'upload-length': '10', 'cache-control': 'no-store' });
+      expect((await patch(path, 10, Buffer.alloc(0))).status).to.equal(204);
+      expect((await patch(path, 10, Buffer.alloc(1))).status).to.equal(413);
+      const ended = await ask('DELETE', path);
+      expect([ended.status, ended.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect((await stored(service, here, id))?.bytes).to.deep.equal(bytes);
+    });
+  });
+
+  describe('uploads that break off', () => {
+    it('go on where they were, with tus-js-client', async () => {
+      const bytes = someBytes(10 * CHUNK + 3);
+      const half = 5 * CHUNK + 100;
+      const broken = upload(service, bytes, { token, httpStack: stallingAfter(half) });
+      await until(
+        async () => broken.client.url !== null && (await receivedOf(service, broken.client.url)) >= 5 * CHUNK,
+      );
+      await broken.client.abort();
+
+      const { sent, id } = await upload(service, bytes, { token, uploadUrl: broken.client.url }).finished;
+      const [head, resumed] = sent as [string, string];
+      expect(head).to.equal('HEAD');
+      expect(Number(resumed.replace('PATCH ', ''))).to.be.within(5 * CHUNK, half);
+      expect(sent).to.have.length(2);
+      expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(await pieces()).to.deep.equal([]);
+    });
+
+    it('keep what had arrived of the piece that was being written', async () => {
+      const bytes = someBytes(CHUNK);
+      const path = await begin(service, bytes.length, { token });
+      const { request } = send(service, 'PATCH', path, {
+        token,
+        body: 'open',
+        headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
+      });
+      request.on('error', () => {});
+      request.write(bytes.subarray(0, 1000));
+      await until(async () => (await pieces()).some((name) => name.startsWith(idOf(path))));
+      request.destroy();
+      await until(async () => (await receivedOf(service, path)) === 1000);
+      expect((await ask('HEAD', path)).headers['upload-offset']).to.equal('1000');
+      expect((await patch(path, 1000, bytes.subarray(1000))).status).to.equal(204);
+      expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
+    });
+
+    it('are given up by a connection that is half open as soon as their client is back', async () => {
+      const bytes = someBytes(3000);
+      const path = await begin(service, bytes.length, { token });
+      const { request, reply } = send(service, 'PATCH', path, {
+        token,
+        body: 'open',
+        headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
+      });
+      request.write(bytes.subarray(0, 1000));
+      await until(async () => (await pieces()).some((name) => name.startsWith(idOf(path))));
+      expect((await ask('HEAD', path)).headers['upload-offset']).to.equal('1000');
+      const gaveWay = await reply;
+      expect([gaveWay.status, gaveWay.headers['upload-offset']]).to.deep.equal([204, '1000']);
+      expect((await patch(path, 1000, bytes.subarray(1000))).status).to.equal(204);
+      expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
+    });
+
+    it('are finished when their client asks, where a failure came between the last byte and the file', async () => {
+      const bytes = someBytes(CHUNK + 1);
+      const path = await begin(service, bytes.length, { token });
+      expect((await patch(path, 0, bytes.subarray(0, CHUNK))).status).to.equal(204);
+      // As a crash leaves it: all bytes are here, and there is no file.
+      const name = `${idOf(path)}.part-0000000000000000`;
+      await writeFile(`${here.root}/${name}`, bytes.subarray(CHUNK));
+      await service.database.query(
+        'insert into platform_upload_pieces (name, upload, start, size) values ($1, $2, $3, 1)',
+        [name, idOf(path), CHUNK],
+      );
+      await service.database.query('update platform_uploads set received = size where id = $1', [idOf(path)]);
+      expect(await stored(service, here, idOf(path))).to.equal(undefined);
+
+      expect((await ask('HEAD', path)).headers['upload-offset']).to.equal(String(bytes.length));
+      expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
+      expect(await pieces()).to.deep.equal([]);
+    });
+
+    it('make no second file where a crash came between the file and the note of it', async () => {
+      const bytes = someBytes(100);
+      const { id, url } = await upload(service, bytes, { token }).finished;
+      await service.database.query('update platform_uploads set completed = false where id = $1', [id]);
+      const before = (await stored(service, here, id))?.row;
+      expect((await ask('HEAD', new URL(url).pathname)).status).to.equal(200);
+      expect((await stored(service, here, id))?.row).to.deep.equal(before);
+    });
+  });
+
+  describe('several requests at the same moment', () => {
+    it('on one upload: one of them writes, and nothing is mixed', async () => {
+      const size = 2 * CHUNK + 9;
+      const path = await begin(service, size, { token });
+      const bodies = Array.from({ length: 8 }, () => someBytes(size));
+      const replies = await Promise.all(bodies.map((body) => patch(path, 0, body)));
+      const statuses = replies.map(({ status }) => status);
+      expect(statuses.filter((status) => status === 204)).to.have.length(1);
+      expect(statuses.filter((status) => ![204, 409, 413, 423].includes(status))).to.deep.equal([]);
+      const kept = hashOf((await stored(service, here, idOf(path)))?.bytes as Buffer);
+      expect(kept).to.equal(hashOf(bodies[statuses.indexOf(204)] as Buffer));
+      expect(await pieces()).to.deep.equal([]);
+    });
+
+    it('on uploads of their own do not meet', async () => {
+      const all = Array.from({ length: 6 }, (_, at) => someBytes(CHUNK * at + at));
+      const done = await Promise.all(all.map((bytes) => upload(service, bytes, { token }).finished));
+      for (const [at, { id }] of done.entries()) {
+        expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(all[at] as Buffer));
+      }
+    });
+  });
+
+  describe('termination', () => {
+    it('removes the pieces, and the upload is not there any more', async () => {
+      const path = await begin(service, 4 * CHUNK, { token });
+      expect((await patch(path, 0, someBytes(2 * CHUNK + 1))).status).to.equal(204);
+      expect(await pieces()).to.have.length(3);
+      await tus.Upload.terminate(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+      expect(await pieces()).to.deep.equal([]);
+      expect((await ask('HEAD', path)).status).to.equal(403);
+      expect((await patch(path, 0, someBytes(1))).status).to.equal(403);
+    });
+  });
+
+  describe('what is said of a file', () => {
+    it('is kept: names, folder, tags, fields of one’s own', async () => {
+      await asAdmin(service, 'POST', '/fields/platform_files', { field: 'rating', type: 'integer', schema: {} });
+      await asAdmin(service, 'POST', '/fields/platform_files', { field: 'notes', type: 'json', schema: {} });
+      const folder = await asAdmin(service, 'POST', '/folders', { name: 'Pictures' });
+      const { id } = await upload(service, Buffer.from('hello'), {
+        token,
+        metadata: {
+          filename_download: 'Grüße.txt',
+          filename: 'other.bin',
+          type: 'text/plain',
+          title: 'true',
+          description: 'null',
+          folder: folder.id,
+          tags: 'a, b',
+          rating: '5',
+          notes: '{"a":[1]}',
+          storage: 'local',
+        },
+      }).finished;
+      const row = (await stored(service, here, id))?.row;
+      expect(row?.filename_disk).to.match(/\.txt$/);
+      expect(row).to.deep.include({
+        filename_download: 'Grüße.txt',
+        type: 'text/plain',
+        title: 'true',
+        description: null,
+        folder: folder.id,
+        tags: ['a', 'b'],
+        rating: 5,
+        notes: { a: [1] },
+        storage: 'local',
+      });
+    });
+
+    it('is sent back as it came', async () => {
+      const metadata = metadataOf({ filename: 'ä b.txt', title: 'x' });
+      const path = await begin(service, 5, { token, metadata: { filename: 'ä b.txt', title: 'x' } });
+      expect((await ask('HEAD', path)).headers['upload-metadata']).to.equal(metadata);
+      await ask('DELETE', path);
+    });
+
+    const bad: Readonly<Record<string, [metadata: string, status: number, code: string]>> = {
+      'no Base64': ['filename !!!', 400, 'INVALID_METADATA'],
+      'a name twice': ['title YQ==,title YQ==', 400, 'INVALID_METADATA'],
+      'an id that is none': [metadataOf({ id: 'x' }), 400, 'INVALID_METADATA'],
+      'a NUL character': [metadataOf({ title: 'a\0b' }), 400, 'INVALID_METADATA'],
+      'tags that are no list': [metadataOf({ tags: '[1' }), 400, 'INVALID_METADATA'],
+      'a location that is none': [metadataOf({ storage: 'moon' }), 400, 'INVALID_PAYLOAD'],
+      'a file to replace that is not there': [
+        metadataOf({ id: '00000000-0000-4000-8000-000000000000' }),
+        403,
+        'FORBIDDEN',
+      ],
+    };
+    for (const [what, [metadata, status, code]] of Object.entries(bad)) {
+      it(`is refused before anything is kept: ${what}`, async () => {
+        const [{ n: before }] = (await service.database.query<{ n: string }>(
+          'select count(*) n from platform_uploads',
+        )) as [{ n: string }];
+        const refused = await ask('POST', '/files/tus', {
+          headers: { 'Upload-Length': '5', 'Upload-Metadata': metadata },
+        });
+        expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([status, code]);
+        expect(await service.database.query('select count(*) n from platform_uploads')).to.deep.equal([{ n: before }]);
+      });
+    }
+  });
+
+  describe('a file that is there', () => {
+    it('gets the bytes, keeps its id and all that is not said anew', async () => {
+      const first = await upload(service, Buffer.from('first'), {
+        token,
+        metadata: { filename: 'a.txt', title: 'Mine' },
+      }).finished;
+      const before = await stored(service, here, first.id);
+      const bytes = someBytes(CHUNK + 7);
+      const second = await upload(service, bytes, { token, metadata: { id: first.id, filename: 'b.bin' } }).finished;
+      expect(second.id).not.to.equal(first.id);
+      const after = await stored(service, here, first.id);
+      expect(hashOf(after?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(after?.row).to.include({ id: first.id, title: 'Mine', filename_download: 'b.bin' });
+      expect(after?.row.filename_disk).not.to.equal(before?.row.filename_disk);
+      expect(await here.objects()).not.to.include(before?.row.filename_disk);
+      expect(await stored(service, here, second.id)).to.equal(undefined);
+      expect(await pieces()).to.deep.equal([]);
+    });
+  });
+
+  describe('limits', () => {
+    it('are known beforehand', async () => {
+      const { status, headers } = await ask('OPTIONS', '/files/tus');
+      expect(status).to.equal(204);
+      expect(headers).to.include({
+        'tus-version': '1.0.0',
+        'tus-max-size': String(LIMIT),
+        'tus-extension': 'creation,creation-with-upload,creation-defer-length,termination,expiration',
+      });
+    });
+
+    it('refuse a file that is too large when it is announced', async () => {
+      const headers = { 'Upload-Length': String(LIMIT + 1), 'Upload-Metadata': metadataOf({ filename: 'a' }) };
+      const refused = await ask('POST', '/files/tus', { headers });
+      expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
+    });
+
+    it('hold for lengths that are told later, and for bytes beyond them', async () => {
+      const path = await begin(service, null, { token });
+      expect((await ask('HEAD', path)).headers).to.include({ 'upload-defer-length': '1', 'upload-offset': '0' });
+      const told = { 'Upload-Offset': '0', 'Upload-Length': String(LIMIT + 1) };
+      expect((await ask('PATCH', path, { body: Buffer.alloc(1), headers: told })).status).to.equal(413);
+      // Sent without a length, so that the service finds out while it reads.
+      const { request, reply } = send(service, 'PATCH', path, {
+        token,
+        body: 'open',
+        headers: { 'Upload-Offset': '0' },
+      });
+      request.on('error', () => {});
+      request.end(Buffer.alloc(LIMIT + 1));
+      const refused = await reply;
+      expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
+      expect((await ask('DELETE', path)).status).to.equal(204);
+      expect(await pieces()).to.deep.equal([]);
+    });
+  });
+
+  describe('the protocol', () => {
+    it('is spoken in version 1.0.0 only', async () => {
+      for (const version of ['', '0.2.2']) {
+        const refused = await ask('POST', '/files/tus', {
+          headers: { 'Tus-Resumable': version, 'Upload-Length': '1' },
+        });
+        expect([refused.status, refused.headers['tus-version']]).to.deep.equal([412, '1.0.0']);
+        expect(refused.body.errors[0].extensions.code).to.equal('TUS_VERSION_NOT_SUPPORTED');
+      }
+    });
+
+    it('has errors like those of other routes', async () => {
+      const path = await begin(service, 5, { token });
+      const codes = async (reply: ReturnType<typeof ask>) => {
+        const { status, headers, body } = await reply;
+        expect(headers['content-type']).to.match(/^application\/json/);
+        expect(headers['tus-resumable']).to.equal('1.0.0');
+        expect(body.errors[0].message).to.be.a('string').and.not.equal('');
+        return [status, body.errors[0].extensions.code];
+      };
+      expect(await codes(patch(path, 3, Buffer.alloc(1)))).to.deep.equal([409, 'UPLOAD_OFFSET_MISMATCH']);
+      expect(await codes(patch(path, 0, Buffer.alloc(6)))).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
+      expect(await codes(ask('PATCH', path, { body: Buffer.alloc(1) }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(await codes(ask('POST', '/files/tus'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(await codes(ask('POST', '/files/tus', { headers: { 'Upload-Length': '-1' } }))).to.deep.equal([
+        400,
+        'INVALID_PAYLOAD',
+      ]);
+      const typed = { 'Upload-Offset': '0', 'Content-Type': 'text/plain' };
+      expect(await codes(ask('PATCH', path, { body: Buffer.alloc(1), headers: typed }))).to.deep.equal([
+        415,
+        'UNSUPPORTED_MEDIA_TYPE',
+      ]);
+      const parallel = { 'Upload-Length': '1', 'Upload-Concat': 'partial' };
+      expect(await codes(ask('POST', '/files/tus', { headers: parallel }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      await ask('DELETE', path);
+    });
+
+    it('refuses other methods by name', async () => {
+      const { status, body, headers } = await service.request('PUT', '/files/tus', { token });
+      expect([status, body.errors[0].extensions.code]).to.deep.equal([405, 'METHOD_NOT_ALLOWED']);
+      expect(headers.get('allow')).to.equal('POST, OPTIONS');
+    });
+
+    it('tells until when an upload is kept, later with each part', async () => {
+      const path = await begin(service, 5, { token });
+      await service.database.query(`update platform_uploads set expires = now() + interval '5 minutes' where id = $1`, [
+        idOf(path),
+      ]);
+      const before = Date.now();
+      const { headers } = await patch(path, 0, Buffer.alloc(1));
+      const expires = Date.parse(headers['upload-expires'] as string);
+      expect(expires - before).to.be.within(10 * 60_000 - 2000, 10 * 60_000 + 10_000);
+      await ask('DELETE', path);
+    });
+
+    it('leaves the connection in order after a refusal in the middle of a body', async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const path = await begin(service, 10, { token });
+      const once = (method: string, url: string, body?: Buffer) =>
+        new Promise<number>((resolve, reject) => {
+          const headers = {
+            Authorization: `Bearer ${token}`,
+            'Tus-Resumable': '1.0.0',
+            'Upload-Offset': '9',
+            'Content-Type': 'application/offset+octet-stream',
+          };
+          const sent = httpRequest(service.url + url, { agent, method, headers });
+          sent.on('error', reject);
+          sent.on('response', (response) => response.resume().on('end', () => resolve(response.statusCode as number)));
+          sent.end(body);
+        });
+      expect(await once('PATCH', path, someBytes(LIMIT / 2))).to.equal(409);
+      expect(await once('HEAD', path)).to.equal(200);
+      agent.destroy();
+      await ask('DELETE', path);
+    });
+  });
+});
+
+function* split(bytes: Buffer, size: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}

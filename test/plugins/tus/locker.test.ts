@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import type { Bus } from '../../../plugins/cluster/contract.ts';
+import { createLocker } from '../../../plugins/tus/locker.ts';
+import { failureOf } from '../../support/plugin.ts';
+
+const never = new AbortController().signal;
+
+/** Processes on one database: names that are locked, and a bus. */
+function cluster() {
+  const locked = new Set<string>();
+  const handlers: ((payload: unknown) => void)[] = [];
+  const bus: Bus = {
+    publish: async (_channel, payload) => handlers.forEach((handle) => void handle(payload)),
+    subscribe: (_channel, handle) => void handlers.push(handle),
+    onGap: () => {},
+  };
+  const attempt = async <T>(name: string, work: () => Promise<T>) => {
+    if (locked.has(name)) return undefined;
+    locked.add(name);
+    try {
+      return { value: await work() };
+    } finally {
+      locked.delete(name);
+    }
+  };
+  return { locked, process: (patience?: number) => createLocker({ attempt }, bus, patience) };
+}
+
+describe('tus: the lock of an upload', () => {
+  it('is held until it is let go, each upload by itself', async () => {
+    const { locked, process } = cluster();
+    const locker = process();
+    const [a, b] = [locker.newLock('a'), locker.newLock('b')];
+    await a.lock(never, () => {});
+    await b.lock(never, () => {});
+    expect([...locked]).to.deep.equal(['tus a', 'tus b']);
+    await a.unlock();
+    expect([...locked]).to.deep.equal(['tus b']);
+    await b.unlock();
+  });
+
+  it('is asked for and waited for within a process, in turn', async () => {
+    const { locked, process } = cluster();
+    const locker = process();
+    const order: string[] = [];
+    const work = async (name: string) => {
+      const lock = locker.newLock('a');
+      const { promise: asked, resolve } = Promise.withResolvers<void>();
+      await lock.lock(never, resolve);
+      order.push(`${name} in`);
+      if (order.length < 7) await asked;
+      order.push(`${name} out`);
+      await lock.unlock();
+    };
+    await Promise.all(['1', '2', '3', '4'].map(work));
+    for (let at = 0; at < order.length; at += 2) {
+      expect(order[at + 1]).to.equal((order[at] as string).replace('in', 'out'));
+    }
+    expect(order).to.have.length(8);
+    expect(locked.size).to.equal(0);
+  });
+
+  it('is refused with 423 where its holder does not give way, or the asking client has gone', async () => {
+    const { process } = cluster();
+    const locker = process(20);
+    await locker.newLock('a').lock(never, () => {});
+    expect(await failureOf(locker.newLock('a').lock(never, () => {}))).to.include({ status: 423 });
+    expect(await failureOf(locker.newLock('a').lock(AbortSignal.abort(), () => {}))).to.include({ status: 423 });
+  });
+
+  it('is refused at once where another process has it, which is asked to give way', async () => {
+    const { process } = cluster();
+    const [one, two] = [process(), process()];
+    const held = one.newLock('a');
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    await held.lock(never, resolve);
+    const refused = two.newLock('a');
+    expect(await failureOf(refused.lock(never, () => {}))).to.include({ status: 423 });
+    await asked;
+    await held.unlock();
+    await refused.lock(never, () => {});
+    await refused.unlock();
+  });
+
+  it('is free again where it could not be asked for', async () => {
+    const broken = createLocker(
+      {
+        attempt: async () => {
+          throw new Error('no connection');
+        },
+      },
+      { publish: async () => {}, subscribe: () => {}, onGap: () => {} },
+      20,
+    );
+    for (let time = 0; time < 2; time++) {
+      expect((await failureOf(broken.newLock('a').lock(never, () => {}))).message).to.equal('no connection');
+    }
+  });
+});
