@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { CHUNK, hashOf, type Place, place, someBytes, stored, until, upload } from '../plugins/tus/ground.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type Spawned, spawnService } from '../support/service.ts';
+
+const ROUNDS = 4;
+
+describe('tus: a service that is killed', () => {
+  let here: Place;
+  let database: FreshDatabase;
+  let service: Spawned | undefined;
+  before(async () => {
+    here = await place({
+      SECRET: 'a secret that all of the processes know, and nobody else',
+      TUS_CLEANUP_SCHEDULE: '* * * * * *',
+    });
+    database = await freshDatabase('tus');
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+    await here?.remove();
+  });
+
+  it('at any moment leaves uploads that go on, and in the end nothing but the files', async function () {
+    this.timeout(60_000);
+    let running = await spawnService({ database, env: here.env });
+    service = running;
+    const { token } = running.admin;
+    for (let round = 0; round < ROUNDS; round++) {
+      const bytes = someBytes(40 * CHUNK + round);
+      const broken = upload(running, bytes, { token });
+      broken.finished.catch(() => {});
+      await until(() => broken.client.url !== null);
+      const delay = Math.random() * 500;
+      await pause(delay);
+      await running.kill('SIGKILL');
+      await broken.client.abort();
+
+      running = await spawnService({ database, env: here.env });
+      service = running;
+      const uploadUrl = running.url + new URL(broken.client.url as string).pathname;
+      const { id } = await upload(running, bytes, { token, uploadUrl, retryDelays: [100, 500, 1000] }).finished;
+      const kept = (await stored(running, here, id))?.bytes;
+      expect(hashOf(kept as Buffer), `killed after ${delay} ms`).to.equal(hashOf(bytes));
+    }
+    await database.query(`update platform_uploads set expires = now() - interval '1 second'`);
+    await until(async () => (await database.query('select from platform_uploads')).length === 0);
+    expect(await database.query('select from platform_upload_pieces')).to.deep.equal([]);
+    const files = await database.query<{ filename_disk: string }>('select filename_disk from platform_files');
+    await until(async () => (await database.query('select from platform_loose_objects')).length === 0);
+    expect([...(await here.objects())].sort()).to.deep.equal(files.map((file) => file.filename_disk).sort());
+    expect(files).to.have.length(ROUNDS);
+  });
+});
