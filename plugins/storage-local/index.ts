@@ -1,7 +1,19 @@
 import { definePlugin } from '#kernel';
+import { storageDrivers } from '../storage/contract.ts';
+import { openLocal } from './driver.ts';
 import manifest from './package.json' with { type: 'json' };
+import { rootOf } from './root.ts';
 
-export default definePlugin({
+interface Config {
+  DATA_PATH: string;
+}
+
+export default definePlugin<Config>({
   manifest,
-  register() {},
+  register({ config, contribute }) {
+    contribute(storageDrivers, {
+      name: 'local',
+      open: async (settings) => openLocal(await rootOf(settings, config.DATA_PATH)),
+    });
+  },
 });

@@ -97,3 +97,6 @@ export interface Storage {
 }
 
 export const storage = service<Storage>('storage', { version: '1.0.0' });
+
+/** The variable that holds a location's setting, for what drivers say of it: `my-files` and `ROOT` make STORAGE_MY_FILES_ROOT. */
+export { variableOf } from './settings.ts';

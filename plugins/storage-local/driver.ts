@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import type { StorageDriver } from '../storage/contract.ts';
+import { listObjects } from './list.ts';
+import { folderOf } from './places.ts';
+import { openObject, statObject } from './read.ts';
+import { removeObject } from './remove.ts';
+import { writeObject } from './write.ts';
+
+/** Objects as files below `root`. */
+export function openLocal(root: string): StorageDriver {
+  const path = (name: string) => join(folderOf(root, name), name);
+  return {
+    path,
+    open: (name, range) => openObject(path(name), range),
+    stat: (name) => statObject(path(name), name),
+    list: (prefix) => listObjects(root, prefix),
+    write: (name, source) => writeObject(root, name, source),
+    remove: (name) => removeObject(root, name),
+  };
+}

@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { BootFailure } from '#kernel';
+import { type LocationSettings, variableOf } from '../storage/contract.ts';
+import { removeAbandoned } from './partial.ts';
+import { GROUPS, PARTIAL } from './places.ts';
+
+/** The folder of a location, made where it is not there; a BootFailure where nothing can be written to it. */
+export async function rootOf({ location, setting }: LocationSettings, dataPath: string): Promise<string> {
+  // Two locations never share a folder unless they are told to.
+  const root = resolve(setting('ROOT') ?? join(dataPath, location === 'local' ? 'uploads' : `uploads-${location}`));
+  const probe = join(root, PARTIAL, `probe.${randomUUID()}`);
+  try {
+    for (const folder of [PARTIAL, GROUPS]) await mkdir(join(root, folder), { recursive: true });
+    await writeFile(probe, '');
+    await rm(probe);
+    await removeAbandoned(root);
+    return await realpath(root);
+  } catch (error) {
+    const variable = variableOf(location, 'ROOT');
+    throw new BootFailure(
+      '@tenon/storage-local',
+      'start',
+      `nothing can be written to ${root}, where the location ${location} is to be kept: ${(error as Error).message}`,
+      { remedy: `set ${variable} (or DATA_PATH) to a folder this user may write to`, cause: error },
+    );
+  }
+}

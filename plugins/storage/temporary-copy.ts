@@ -1,0 +1,27 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { StorageDriver } from './contract.ts';
+
+/** Runs `work` with a copy of the object, which is gone afterwards whatever happens; undefined where there is no object. */
+export async function withCopy<T>(
+  driver: Pick<StorageDriver, 'open'>,
+  name: string,
+  work: (path: string) => Promise<T>,
+): Promise<T | undefined> {
+  const opened = await driver.open(name);
+  if (!opened) return undefined;
+  let folder: string | undefined;
+  try {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-object-'));
+    // Its own name: programs that go by the extension find it.
+    const path = join(folder, name);
+    await pipeline(opened.bytes, createWriteStream(path));
+    return await work(path);
+  } finally {
+    opened.bytes.destroy();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  }
+}

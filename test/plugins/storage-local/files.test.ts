@@ -1,0 +1,209 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { StorageDriver } from '../../../plugins/storage/contract.ts';
+import { openLocal } from '../../../plugins/storage-local/driver.ts';
+import { rootOf } from '../../../plugins/storage-local/root.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { bytes, hashOf, held, inParts, read } from '../storage/bytes.ts';
+
+describe('storage-local: files', () => {
+  let root: string;
+  let driver: StorageDriver;
+  const open = async () => openLocal(await rootOf({ location: 'local', setting: () => root }, 'nowhere'));
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'tenon-uploads-'));
+    driver = await open();
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  const write = (name: string, data: Uint8Array) => driver.write(name, inParts(data));
+  const partials = () => readdir(join(root, '.partial'));
+  const visible = async () => (await readdir(root)).filter((name) => !name.startsWith('.'));
+
+  it('have the names of their objects, and their bytes', async () => {
+    await write('a.jpg', bytes(100_000));
+    expect(hashOf(await readFile(join(root, 'a.jpg')))).to.equal(hashOf(bytes(100_000)));
+    expect(await visible()).to.deep.equal(['a.jpg']);
+    expect(await partials()).to.deep.equal([]);
+  });
+
+  it('that others have put there are objects too', async () => {
+    await writeFile(join(root, 'old.txt'), 'from before');
+    const opened = await driver.open('old.txt');
+    expect(String(await read(opened?.bytes as never))).to.equal('from before');
+  });
+
+  it('are what a path leads to, also to those made of others', async () => {
+    for (const name of ['b.jpg', 'b__1.webp']) {
+      await write(name, bytes(50));
+      expect((await stat(driver.path?.(name) as string)).size).to.equal(50);
+    }
+  });
+
+  it('made of others are out of the way, and their folder goes with the last of them', async () => {
+    for (const name of ['b.jpg', 'b__1.webp', 'b__2.webp', 'c__1.webp']) await write(name, bytes(50));
+    expect(await visible()).to.deep.equal(['b.jpg']);
+    const groups = () => readdir(join(root, '.groups')).then((names) => names.sort());
+    await driver.remove('b__1.webp');
+    expect(await groups()).to.deep.equal(['b', 'c']);
+    await driver.remove('b__2.webp');
+    expect(await groups()).to.deep.equal(['c']);
+  });
+
+  it('made of others come and go at the same moment: a folder that was removed is made again', async () => {
+    const written: string[] = [];
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, at) => {
+        for (let round = 0; round < 25; round++) {
+          const name = `busy__${at}-${round}`;
+          await write(name, bytes(3));
+          written.push(name);
+          if (round % 5 !== 4) await driver.remove(name);
+        }
+      }),
+    );
+    const left: string[] = [];
+    for await (const { name } of driver.list('busy__')) left.push(name);
+    expect(left.sort()).to.deep.equal(written.filter((name) => /-(?:4|9|14|19|24)$/.test(name)).sort());
+  });
+
+  it('being written are in a folder beside until they are complete', async () => {
+    const { source, reached, goOn } = held(bytes(1000));
+    const writing = driver.write('d.bin', source);
+    await reached;
+    expect(await visible()).to.deep.equal([]);
+    expect(await partials()).to.have.length(1);
+    goOn();
+    await writing;
+    expect(await visible()).to.deep.equal(['d.bin']);
+    expect(await partials()).to.deep.equal([]);
+  });
+
+  it('that a process was writing when it ended go when the object is removed, those of others stay', async () => {
+    const partial = (name: string) => writeFile(join(root, '.partial', name), 'half');
+    const random = '0123456789abcdef';
+    for (const name of ['e.bin', 'e.bin.more', 'e', 'f.bin']) await partial(`${name}.${random}`);
+    await driver.remove('e.bin');
+    expect((await partials()).sort()).to.deep.equal([`e.${random}`, `e.bin.more.${random}`, `f.bin.${random}`]);
+  });
+
+  it('that nobody has written to for a day go at the start, younger ones stay: another process may write them', async () => {
+    const [old, young] = ['g.bin.0123456789abcdef', 'h.bin.0123456789abcdef'];
+    for (const name of [old, young]) await writeFile(join(root, '.partial', name), 'half');
+    const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    await utimes(join(root, '.partial', old), longAgo, longAgo);
+    await open();
+    expect(await partials()).to.deep.equal([young]);
+  });
+
+  it('leave nothing when their names are too long for the file system', async () => {
+    const name = `${'x'.repeat(300)}.bin`;
+    expect((await failureOf(write(name, bytes(10)))).message).to.contain('ENAMETOOLONG');
+    expect(await partials()).to.deep.equal([]);
+    expect(await visible()).to.deep.equal([]);
+  });
+
+  it('that cannot be put where they belong leave nothing', async () => {
+    await mkdir(join(root, 'taken.bin'));
+    expect((await failureOf(write('taken.bin', bytes(10)))).message).to.match(/EISDIR|EEXIST|ENOTEMPTY/);
+    expect(await partials()).to.deep.equal([]);
+    expect(await driver.open('taken.bin')).to.equal(undefined);
+    expect(await driver.stat('taken.bin')).to.equal(undefined);
+  });
+
+  it('cannot be written where the folder is gone: nothing is made in its place', async () => {
+    await rm(root, { recursive: true });
+    expect((await failureOf(write('i.bin', bytes(10)))).message).to.contain('ENOENT');
+    expect((await failureOf(stat(root))).message).to.contain('ENOENT');
+  });
+
+  it('on a full disk fail as such, and leave nothing behind', async function () {
+    // A disk of one megabyte, in a namespace of one process's own.
+    const module = (path: string) => new URL(`../../../${path}`, import.meta.url).href;
+    const script = `
+      const { openLocal } = await import('${module('plugins/storage-local/driver.ts')}');
+      const { rootOf } = await import('${module('plugins/storage-local/root.ts')}');
+      const { readdirSync } = await import('node:fs');
+      const driver = openLocal(await rootOf({ location: 'local', setting: () => process.argv[1] }, ''));
+      const parts = async function* (count) { for (let at = 0; at < count; at++) yield Buffer.alloc(100_000); };
+      const said = [];
+      for (const [name, count] of [['full.bin', 30], ['one.bin', 30], ['one.bin', 5], ['two__full.bin', 30], ['two.bin', 3]])
+        said.push(await driver.write(name, parts(count)).catch((error) => error.code));
+      console.log(JSON.stringify({ said, left: readdirSync(process.argv[1], { recursive: true }).sort() }));`;
+    const mounted = [
+      '-rm',
+      'sh',
+      '-c',
+      'mount -t tmpfs -o size=1m none "$1" && exec "$2" --input-type=module -e "$3" "$1"',
+    ];
+    const { status, stdout } = spawnSync('unshare', [...mounted, 'sh', root, process.execPath, script]);
+    if (status !== 0) return this.skip();
+    expect(JSON.parse(String(stdout))).to.deep.equal({
+      said: ['ENOSPC', 'ENOSPC', 500_000, 'ENOSPC', 300_000],
+      left: ['.groups', '.partial', 'one.bin', 'two.bin'],
+    });
+  });
+
+  it('are not read behind their end, and folders and foreign names are in no list', async () => {
+    await mkdir(join(root, 'folder.bin'));
+    await write('k.bin', bytes(10));
+    await symlink(join(root, 'nowhere'), join(root, 'dangling.bin'));
+    const names: string[] = [];
+    for await (const { name } of driver.list('')) names.push(name);
+    expect(names).to.deep.equal(['k.bin']);
+    const opened = await driver.open('k.bin', { start: 4, end: 100 });
+    expect((await read(opened?.bytes as never)).length).to.equal(6);
+  });
+
+  it('that became shorter while they were read fail the reader: no answer ends as if all was there', async () => {
+    await write('l.bin', bytes(1_000_000));
+    const opened = await driver.open('l.bin');
+    await truncate(join(root, 'l.bin'), 300_000);
+    expect((await failureOf(read(opened?.bytes as never))).message).to.contain('shorter');
+  });
+
+  it('that are removed are still read to their end by those who have them open', async () => {
+    await write('m.bin', bytes(1_000_000));
+    const opened = await driver.open('m.bin');
+    await driver.remove('m.bin');
+    expect(hashOf(await read(opened?.bytes as never))).to.equal(hashOf(bytes(1_000_000)));
+  });
+
+  it('are let go of by readers that end, are left, are destroyed in the middle of a read, or fail', async function () {
+    const handles = () =>
+      readdir('/proc/self/fd').then(
+        (all) => all.length,
+        () => undefined,
+      );
+    const before = await handles();
+    if (before === undefined) return this.skip();
+    await write('n.bin', bytes(2_000_000));
+    await write('empty.bin', bytes(0));
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, at) => {
+        const opened = await driver.open(at % 5 === 4 ? 'empty.bin' : 'n.bin');
+        const stream = opened?.bytes as NonNullable<typeof opened>['bytes'];
+        const closed = new Promise((resolve) => stream.once('close', resolve));
+        stream.on('error', () => {});
+        if (at % 5 === 0) stream.resume();
+        else if (at % 5 === 1) stream.destroy();
+        else if (at % 5 === 2) {
+          stream.read(0);
+          stream.destroy(new Error('in the middle'));
+        } else for await (const _part of stream) break;
+        await closed;
+      }),
+    );
+    for (let at = 0; at < 50; at++) {
+      const { source, fail } = held(bytes(5));
+      fail(new Error('no'));
+      await failureOf(driver.write(`o${at}`, source));
+    }
+    expect(await driver.open(randomUUID())).to.equal(undefined);
+    expect(await handles()).to.be.at.most(before);
+  });
+});

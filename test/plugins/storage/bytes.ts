@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+
+/** Bytes that are the same in every run, and tell where in the whole they are. */
+export function bytes(length: number, seed = 1): Buffer {
+  const words = new Uint32Array(Math.ceil(length / 4));
+  for (let at = 0; at < words.length; at++) {
+    let word = (at + seed * 0x9e3779b1) | 0;
+    word = Math.imul(word ^ (word >>> 16), 0x45d9f3b);
+    words[at] = word ^ (word >>> 15);
+  }
+  return Buffer.from(words.buffer, 0, length);
+}
+
+export const hashOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
+
+/** In parts of this size, as they come from a connection. */
+export async function* inParts(data: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < data.length; at += size) yield data.subarray(at, at + size);
+}
+
+/** The same as a Node stream, which is what routes have. */
+export const asStream = (data: Uint8Array, size?: number): Readable => Readable.from(inParts(data, size));
+
+export async function read(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of source) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** A source that gives `data`, then waits until it is told to go on or to fail. */
+export function held(data: Uint8Array): {
+  readonly source: AsyncIterable<Uint8Array>;
+  /** Resolves when whoever reads has asked for more than `data`. */
+  readonly reached: Promise<void>;
+  goOn(rest?: Uint8Array): void;
+  fail(error: Error): void;
+} {
+  const reached = Promise.withResolvers<void>();
+  const rest = Promise.withResolvers<Uint8Array>();
+  // Whether somebody waits for it by then is not this source's matter.
+  rest.promise.catch(() => {});
+  async function* source() {
+    yield* inParts(data);
+    reached.resolve();
+    yield await rest.promise;
+  }
+  return {
+    source: source(),
+    reached: reached.promise,
+    goOn: (last = Buffer.alloc(0)) => rest.resolve(last),
+    fail: (error) => rest.reject(error),
+  };
+}

@@ -1,0 +1,405 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import type { ByteRange, Opened, StorageDriver } from '../../../plugins/storage/contract.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { asStream, bytes, hashOf, held, inParts, read } from './bytes.ts';
+
+const MIB = 1024 * 1024;
+
+/**
+ * What every storage driver does, whatever it keeps bytes in. Call it in a `describe` of the driver: `open` answers a driver on a
+ * place that others may use too, names are never used twice. `open` runs once; the driver is closed when the tests are done.
+ * `many` are more names than come in one page, where the place lists by pages.
+ */
+export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } = {}): void {
+  let driver: StorageDriver;
+  before(async () => {
+    driver = await open();
+  });
+  after(async () => {
+    await driver?.close?.();
+  });
+
+  const newName = (extension = '.bin') => `${randomUUID()}${extension}`;
+  const write = (name: string, data: Uint8Array) => driver.write(name, inParts(data), { type: 'application/x-test' });
+  const readBack = async (name: string, range?: ByteRange) => {
+    const opened = await driver.open(name, range);
+    return opened && { size: opened.size, data: await read(opened.bytes) };
+  };
+  const namesOf = async (prefix: string) => {
+    const names: string[] = [];
+    for await (const object of driver.list(prefix)) names.push(object.name);
+    return names.sort();
+  };
+  const expectNothing = async (name: string) => {
+    expect(await driver.open(name), 'open').to.equal(undefined);
+    expect(await driver.stat(name), 'stat').to.equal(undefined);
+    expect(await namesOf(name), 'list').to.deep.equal([]);
+  };
+
+  describe('bytes', () => {
+    for (const size of [0, 1, 65_535, 65_536, 65_537, 262_144, MIB + 1, 5 * MIB, 5 * MIB + 12_345, 11 * MIB + 7]) {
+      it(`are given back as they were written: ${size.toLocaleString('en')} of them`, async () => {
+        const name = newName();
+        const data = bytes(size);
+        expect(await write(name, data), 'bytes written').to.equal(size);
+        const back = await readBack(name);
+        expect(back?.size, 'size told').to.equal(size);
+        expect(back?.data.length, 'bytes read').to.equal(size);
+        expect(hashOf(back?.data as Buffer)).to.equal(hashOf(data));
+        expect((await driver.stat(name))?.size, 'size by stat').to.equal(size);
+      });
+    }
+
+    it('may come in parts of any size: single bytes, none at all, millions at once, views of larger memory', async () => {
+      const name = newName();
+      const large = bytes(3 * MIB + 5, 2);
+      const parts = [
+        ...Array.from({ length: 300 }, (_, at) => new Uint8Array([at & 255])),
+        new Uint8Array(0),
+        new Uint8Array(large.buffer, large.byteOffset + 3, 2 * MIB + 1),
+        Buffer.alloc(0),
+        large.subarray(1000, 1001),
+        large,
+      ];
+      const whole = Buffer.concat(parts);
+      expect(await driver.write(name, Readable.from(parts))).to.equal(whole.length);
+      expect(hashOf((await readBack(name))?.data as Buffer)).to.equal(hashOf(whole));
+    });
+
+    it('go through memory that does not grow with them', async function () {
+      this.timeout(120_000);
+      const name = newName();
+      const [step, count] = [4 * MIB, 32];
+      const part = bytes(step, 4);
+      const collect = collector();
+      const inUse = () => {
+        collect();
+        const { arrayBuffers, heapUsed } = process.memoryUsage();
+        return arrayBuffers + heapUsed;
+      };
+      const before = inUse();
+      let most = 0;
+      async function* source() {
+        for (let at = 0; at < count; at++) {
+          // Its own memory each time: what is kept shows.
+          yield* inParts(Buffer.from(part));
+          if (at % 4 === 3) most = Math.max(most, inUse() - before);
+        }
+      }
+      expect(await driver.write(name, source())).to.equal(step * count);
+      let [got, asked] = [0, 0];
+      const opened = (await driver.open(name)) as Opened;
+      for await (const chunk of opened.bytes) {
+        got += chunk.length;
+        if (got - asked < 4 * step) continue;
+        asked = got;
+        most = Math.max(most, inUse() - before);
+      }
+      expect(got).to.equal(step * count);
+      await driver.remove(name);
+      expect(most / MIB, 'MiB in use above what there was').to.be.below(48);
+    });
+  });
+
+  describe('ranges', () => {
+    const size = 5 * MIB + 777;
+    const data = bytes(size, 5);
+    const name = newName();
+    before(() => write(name, data));
+
+    const chunk = 256 * 1024;
+    const ranges: readonly [what: string, start: number, end: number][] = [
+      ['the first byte', 0, 0],
+      ['the last byte', size - 1, size - 1],
+      ['all of it', 0, size - 1],
+      ['one in the middle', 1_234_567, 1_234_567],
+      ['a part in the middle', 1_000_001, 1_999_999],
+      ['from the first on', 0, 99_999],
+      ['up to the last', size - 100_000, size - 1],
+      ['across a border of 64 KiB', 65_535, 65_536],
+      ['across borders of 256 KiB', chunk - 1, 2 * chunk],
+      ['exactly from border to border', chunk, 2 * chunk - 1],
+      ['the byte before a border', chunk - 1, chunk - 1],
+      ['the byte after a border', chunk, chunk],
+      ['across a border of 5 MiB', 5 * MIB - 1, 5 * MIB + 1],
+    ];
+    for (const [what, start, end] of ranges) {
+      it(`give ${what}`, async () => {
+        const back = await readBack(name, { start, end });
+        expect(back?.size, 'size of the whole').to.equal(size);
+        expect(back?.data.length).to.equal(end - start + 1);
+        expect(hashOf(back?.data as Buffer)).to.equal(hashOf(data.subarray(start, end + 1)));
+      });
+    }
+
+    it('put together are the whole', async () => {
+      const parts: Buffer[] = [];
+      for (let start = 0; start < size; start += 777_777) {
+        const end = Math.min(start + 777_776, size - 1);
+        parts.push((await readBack(name, { start, end }))?.data as Buffer);
+      }
+      expect(hashOf(Buffer.concat(parts))).to.equal(hashOf(data));
+    });
+
+    it('of what is not there are nothing', async () => {
+      expect(await driver.open(newName(), { start: 0, end: 0 })).to.equal(undefined);
+    });
+  });
+
+  describe('what is not there', () => {
+    it('is undefined', () => expectNothing(newName()));
+
+    it('can be removed', async () => {
+      const name = newName();
+      await driver.remove(name);
+      await driver.remove(name);
+    });
+  });
+
+  describe('a removed object', () => {
+    it('is gone, and only that one', async () => {
+      const name = newName('');
+      const others = [`${name}.a`, `${name}-1`, `${name}__x.webp`, `${name}_`];
+      for (const one of [name, ...others]) await write(one, bytes(10));
+      await driver.remove(name);
+      expect(await driver.open(name)).to.equal(undefined);
+      expect(await driver.stat(name)).to.equal(undefined);
+      expect(await namesOf(name)).to.deep.equal([...others].sort());
+      for (const one of others) await driver.remove(one);
+      expect(await namesOf(name)).to.deep.equal([]);
+    });
+
+    it('holds up no write of one whose name begins alike', async () => {
+      const name = newName('');
+      const { source, reached, goOn } = held(bytes(100_000));
+      const writing = driver.write(`${name}.jpg`, source);
+      await reached;
+      await driver.remove(name);
+      goOn();
+      expect(await writing).to.equal(100_000);
+      expect((await readBack(`${name}.jpg`))?.size).to.equal(100_000);
+    });
+  });
+
+  describe('a write that is not complete', () => {
+    it('cannot be opened, and is in no list', async () => {
+      const name = newName();
+      const data = bytes(6 * MIB, 6);
+      const { source, reached, goOn } = held(data);
+      const writing = driver.write(name, source);
+      await reached;
+      await expectNothing(name);
+      goOn(bytes(3));
+      expect(await writing).to.equal(data.length + 3);
+      expect((await readBack(name))?.size).to.equal(data.length + 3);
+    });
+
+    for (const size of [0, 1000, 6 * MIB]) {
+      it(`leaves nothing when its source fails after ${size.toLocaleString('en')} bytes`, async () => {
+        const name = newName();
+        const { source, reached, fail } = held(bytes(size));
+        const writing = failureOf(driver.write(name, source));
+        await reached;
+        fail(new Error('the line is dead'));
+        expect((await writing).message).to.equal('the line is dead');
+        await expectNothing(name);
+        // The name is as good as new.
+        await write(name, bytes(10));
+        expect((await readBack(name))?.size).to.equal(10);
+      });
+    }
+
+    it('leaves nothing when its source is a stream that is destroyed', async () => {
+      for (const error of [undefined, new Error('cut')]) {
+        const name = newName();
+        const source = new Readable({ read() {} });
+        source.push(bytes(100_000));
+        const writing = failureOf(driver.write(name, source));
+        source.on('error', () => {});
+        source.once('resume', () => setImmediate(() => source.destroy(error)));
+        setImmediate(() => source.destroy(error));
+        expect(await writing).to.be.an('error');
+        await expectNothing(name);
+      }
+    });
+
+    it('leaves nothing after it was removed', async () => {
+      const name = newName();
+      const { source, reached, fail } = held(bytes(6 * MIB));
+      const writing = failureOf(driver.write(name, source));
+      await reached;
+      fail(new Error('gone'));
+      await writing;
+      await driver.remove(name);
+      await expectNothing(name);
+    });
+  });
+
+  describe('a name that is written again', () => {
+    it('is refused, or changes from all of the one to all of the other', async () => {
+      const name = newName();
+      const [first, second] = [bytes(2 * MIB, 7), bytes(3 * MIB, 8)];
+      await write(name, first);
+      const { source, reached, goOn } = held(second);
+      const again = driver.write(name, source).then(
+        () => true,
+        () => false,
+      );
+      const isHeld = await Promise.race([reached.then(() => true), again]);
+      if (isHeld) {
+        expect(hashOf((await readBack(name))?.data as Buffer), 'while it is written').to.equal(hashOf(first));
+        goOn();
+      }
+      const left = (await again) ? second : first;
+      expect(hashOf((await readBack(name))?.data as Buffer), 'in the end').to.equal(hashOf(left));
+      expect(await namesOf(name)).to.deep.equal([name]);
+    });
+
+    it('by several at once has all bytes of one of them', async () => {
+      const name = newName();
+      const all = [11, 12, 13].map((seed) => bytes(MIB + seed, seed));
+      const written = await Promise.allSettled(all.map((data) => write(name, data)));
+      expect(written.some(({ status }) => status === 'fulfilled')).to.equal(true);
+      const back = await readBack(name);
+      expect(all.map(hashOf)).to.include(hashOf(back?.data as Buffer));
+      expect(back?.size).to.equal(back?.data.length);
+    });
+  });
+
+  describe('many at once', () => {
+    it('are written and read without getting mixed up', async () => {
+      const all = Array.from({ length: 24 }, (_, at) => ({
+        name: newName(),
+        data: bytes(200_000 + at * 31_111, at + 20),
+      }));
+      await Promise.all(all.map(({ name, data }) => driver.write(name, asStream(data, 10_000 + (data.length % 7)))));
+      const back = await Promise.all(all.map(({ name }) => readBack(name)));
+      expect(back.map((one) => hashOf(one?.data as Buffer))).to.deep.equal(all.map(({ data }) => hashOf(data)));
+    });
+
+    it('may read the same object', async () => {
+      const name = newName();
+      const data = bytes(2 * MIB, 9);
+      await write(name, data);
+      const back = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => readBack(name, { start: at * 1000, end: data.length - 1 })),
+      );
+      back.forEach((one, at) => void expect(hashOf(one?.data as Buffer)).to.equal(hashOf(data.subarray(at * 1000))));
+    });
+  });
+
+  describe('readers', () => {
+    it('that are left give back what they hold: hundreds of them hold up nobody', async function () {
+      this.timeout(60_000);
+      const name = newName();
+      const data = bytes(5 * MIB, 10);
+      await write(name, data);
+      for (let round = 0; round < 10; round++) {
+        await Promise.all(
+          Array.from({ length: 20 }, async (_, at) => {
+            const opened = await driver.open(name);
+            if (!opened) throw new Error('it is not there');
+            const closed = new Promise<void>((resolve) => void opened.bytes.once('close', resolve));
+            // Some before the first byte, some with the first part in hand.
+            if (at % 2 === 0) for await (const _part of opened.bytes) break;
+            else opened.bytes.on('error', () => {}).destroy();
+            await closed;
+          }),
+        );
+      }
+      expect(hashOf((await readBack(name))?.data as Buffer)).to.equal(hashOf(data));
+      await driver.remove(name);
+      await expectNothing(name);
+    });
+  });
+
+  describe('stat', () => {
+    it('tells name, size and when it was written', async () => {
+      const name = newName('.jpeg');
+      const start = Date.now();
+      await write(name, bytes(4321));
+      const about = await driver.stat(name);
+      expect(about?.name).to.equal(name);
+      expect(about?.size).to.equal(4321);
+      expect(about?.modified).to.be.an.instanceOf(Date);
+      // Another machine's clock may be a little off.
+      expect(Math.abs((about?.modified.getTime() as number) - start)).to.be.below(120_000);
+    });
+  });
+
+  describe('lists', () => {
+    it('have what begins so and nothing else: no character of a prefix is a wildcard', async () => {
+      const base = randomUUID();
+      const names = [
+        `${base}.png`,
+        `${base}-0a.png`,
+        `${base}__11.webp`,
+        `${base}__22.webp`,
+        `${base}-0a__11.webp`,
+        `${base}_x.png`,
+        `${base}.x.png`,
+        `${base}X.png`,
+      ];
+      for (const name of names) await write(name, bytes(name.length));
+      const beginning = (prefix: string) => names.filter((name) => name.startsWith(prefix)).sort();
+      const prefixes = ['', '.', '-', '_', '__', '__1', '__11.webp', '-0a', '-0a__', '_x', 'X', 'x', '__3', '_X'];
+      for (const prefix of prefixes) {
+        expect(await namesOf(base + prefix), prefix).to.deep.equal(beginning(base + prefix));
+      }
+      const sizes: Record<string, number> = {};
+      for await (const { name, size, modified } of driver.list(base)) {
+        sizes[name] = size;
+        expect(modified).to.be.an.instanceOf(Date);
+      }
+      expect(sizes).to.deep.equal(Object.fromEntries(names.map((name) => [name, name.length])));
+    });
+
+    it(`have many names, and may be left: ${many} of them`, async function () {
+      this.timeout(120_000);
+      const prefix = `many-${randomUUID()}-`;
+      const names = Array.from({ length: many }, (_, at) => `${prefix}${String(at).padStart(4, '0')}`);
+      const all = [...names];
+      const one = bytes(1);
+      const writers = Array.from({ length: 16 }, async () => {
+        for (let name = all.pop(); name; name = all.pop()) await write(name, one);
+      });
+      await Promise.all(writers);
+      expect(await namesOf(prefix)).to.deep.equal(names);
+      for await (const object of driver.list(prefix)) {
+        expect(object.name.startsWith(prefix)).to.equal(true);
+        break;
+      }
+      // What a list is asked for may be used at once.
+      for await (const { name } of driver.list(prefix)) await driver.remove(name);
+      expect(await namesOf(prefix)).to.deep.equal([]);
+    });
+  });
+
+  describe('names', () => {
+    it('are taken up to their longest, with all their characters', async () => {
+      const begin = randomUUID();
+      const longest = `${begin}${'l'.repeat(251 - begin.length)}.bin`;
+      const group = `${begin}__${'g'.repeat(251 - begin.length - 2)}.bin`;
+      for (const name of [longest, group, `${begin}_A-b.c.D_0`, `_${begin}`, `${begin}__`]) {
+        await write(name, bytes(100));
+        expect((await readBack(name))?.size, name).to.equal(100);
+        expect(await namesOf(name), name).to.deep.equal([name]);
+        const { source, fail } = held(bytes(10));
+        fail(new Error('again'));
+        await failureOf(driver.write(`${name.slice(0, -1)}Z`, source));
+        await driver.remove(name);
+        await expectNothing(name);
+      }
+    });
+  });
+}
+
+/** Collects what nobody holds any more, so that what is in use can be told from what was. */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}

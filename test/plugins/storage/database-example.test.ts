@@ -1,0 +1,194 @@
+import { cp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { type Location, type Storage, storage } from '../../../plugins/storage/contract.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { failureOf, type Sketched, sketch } from '../../support/plugin.ts';
+import { type InProcess, startService } from '../../support/service.ts';
+import { bytes, hashOf, held, inParts, read } from './bytes.ts';
+import { conformance } from './conformance.ts';
+
+const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/storage-database/', import.meta.url));
+const CHUNK = 256 * 1024;
+
+/** The example as its README has it installed: its folder, in EXTENSIONS_PATH, outside of this repository. */
+describe('storage: the example of a driver by others, in the database', () => {
+  let database: FreshDatabase;
+  let stranger: Sketched;
+  let service: InProcess;
+  let used: Storage;
+  let location: Location;
+
+  const start = () =>
+    startService({
+      database,
+      env: {
+        EXTENSIONS_PATH: join(stranger.folder, 'local'),
+        STORAGE_LOCATIONS: 'db,archive',
+        STORAGE_DB_DRIVER: 'database',
+        STORAGE_ARCHIVE_DRIVER: 'database',
+      },
+    });
+  before(async function () {
+    this.timeout(60_000);
+    database = await freshDatabase('stored');
+    stranger = await sketch([
+      {
+        name: 'user',
+        stranger: true,
+        manifest: { uses: { storage: '^1.0.0' } },
+        register(host) {
+          used = host.use({ storage }).storage;
+        },
+      },
+    ]);
+    await cp(EXAMPLE, join(stranger.folder, 'local/storage-database'), { recursive: true });
+    service = await start();
+    location = used.at('db');
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+    await stranger?.remove();
+  });
+
+  const write = (name: string, data: Uint8Array) => location.write(name, inParts(data));
+  const rows = async (table: string) =>
+    Number((await database.query<{ count: string }>(`select count(*) from platform_stored_${table}`))[0]?.count);
+
+  describe('as every driver', () => conformance(async () => location));
+
+  it('is told of by the audit: no more than it needs', () => {
+    const line = service.kernel.audit().find(({ name }) => name === 'storage-database');
+    expect(JSON.stringify(line))
+      .to.contain('platform_stored_objects')
+      .and.to.contain('keeps bytes by the storage drivers database')
+      .and.not.to.contain('statements of its own making');
+  });
+
+  it('is where files go, and is well', async () => {
+    const { token } = service.admin;
+    const health = await service.request('GET', '/server/health', { token });
+    expect(health.body.checks['storage:db:responseTime'][0]).to.include({ componentType: 'objectstore', status: 'ok' });
+    expect(used.locations).to.deep.equal(['db', 'archive']);
+  });
+
+  it('has the bytes of files that are sent to the service, and loses them with these', async () => {
+    const { token } = service.admin;
+    const form = new FormData();
+    form.append('title', 'In the database');
+    form.append('file', new Blob([bytes(2_000_000)]), 'large.bin');
+    const made = await service.request('POST', '/files', { token, body: form });
+    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    const { id, storage: kept, filename_disk } = made.body.data;
+    expect(kept).to.equal('db');
+    expect((await location.stat(filename_disk))?.size).to.equal(2_000_000);
+    const headers = { authorization: `Bearer ${token}`, range: 'bytes=300000-299999999' };
+    const part = await fetch(`${service.url}/assets/${id}`, { headers });
+    expect(part.status).to.equal(206);
+    expect(hashOf(Buffer.from(await part.arrayBuffer()))).to.equal(hashOf(bytes(2_000_000).subarray(300_000)));
+    expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
+    expect(await location.stat(filename_disk)).to.equal(undefined);
+  });
+
+  it('shows its tables to nobody as collections', async () => {
+    const { body } = await service.request('GET', '/collections', { token: service.admin.token });
+    expect(JSON.stringify(body)).not.to.contain('stored_');
+  });
+
+  it('keeps what it was given when the service starts again', async () => {
+    await write('kept.bin', bytes(700_000));
+    await service.stop();
+    service = await start();
+    location = used.at('db');
+    expect(hashOf(await read((await location.open('kept.bin'))?.bytes as never))).to.equal(hashOf(bytes(700_000)));
+    await location.remove('kept.bin');
+  });
+
+  it('keeps locations apart', async () => {
+    await write('same.bin', bytes(10, 1));
+    await used.at('archive').write('same.bin', inParts(bytes(20, 2)));
+    expect((await location.stat('same.bin'))?.size).to.equal(10);
+    await location.remove('same.bin');
+    expect((await used.at('archive').stat('same.bin'))?.size).to.equal(20);
+    await used.at('archive').remove('same.bin');
+  });
+
+  it('lends objects as files, though they are none', async () => {
+    await write('lent.txt', Buffer.from('to be read by a program'));
+    expect(String(await location.asFile('lent.txt', (path) => readFile(path)))).to.equal('to be read by a program');
+    await location.remove('lent.txt');
+  });
+
+  it('reads no more rows for a range than have bytes of it', async () => {
+    await write('large.bin', bytes(20 * CHUNK));
+    // Rows that are not touched are not missed.
+    await database.query('delete from platform_stored_chunks where part not in (7, 8)');
+    const opened = await location.open('large.bin', { start: 8 * CHUNK - 5, end: 8 * CHUNK + 4 });
+    expect(await read(opened?.bytes as never)).to.deep.equal(bytes(20 * CHUNK).subarray(8 * CHUNK - 5, 8 * CHUNK + 5));
+    const broken = await location.open('large.bin', { start: 0, end: 9 * CHUNK });
+    expect((await failureOf(read(broken?.bytes as never))).message).to.contain('removed while it was read');
+    await location.remove('large.bin');
+  });
+
+  it('leaves no row behind: not of failed writes, not of replaced or removed objects', async () => {
+    const before = [await rows('objects'), await rows('chunks')];
+    await write('a.bin', bytes(3 * CHUNK));
+    await write('a.bin', bytes(CHUNK + 1));
+    expect([await rows('objects'), await rows('chunks')]).to.deep.equal([
+      (before[0] as number) + 1,
+      (before[1] as number) + 2,
+    ]);
+    const { source, reached, fail } = held(bytes(2 * CHUNK));
+    const failing = failureOf(location.write('b.bin', source));
+    await reached;
+    expect(await rows('chunks')).to.equal((before[1] as number) + 4);
+    fail(new Error('no more'));
+    await failing;
+    await location.remove('a.bin');
+    expect([await rows('objects'), await rows('chunks')]).to.deep.equal(before);
+  });
+
+  it('stops a write whose object is removed meanwhile', async () => {
+    const { source, reached, goOn } = held(bytes(2 * CHUNK));
+    const writing = failureOf(location.write('c.bin', source));
+    await reached;
+    await location.remove('c.bin');
+    goOn();
+    await writing;
+    expect(await location.open('c.bin')).to.equal(undefined);
+    expect(await database.query(`select from platform_stored_objects where name = 'c.bin'`)).to.have.length(0);
+  });
+
+  it('holds no connection while bytes are waited for, written or read', async () => {
+    await write('slow.bin', bytes(8 * CHUNK));
+    const readers = await Promise.all(Array.from({ length: 30 }, () => location.open('slow.bin')));
+    const writers = Array.from({ length: 30 }, (_, at) => {
+      const { source, reached, goOn } = held(bytes(CHUNK));
+      return { reached, goOn, done: location.write(`slow-${at}.bin`, source) };
+    });
+    await Promise.all(writers.map(({ reached }) => reached));
+    for (const opened of readers) await new Promise((resolve) => opened?.bytes.once('readable', resolve));
+    // Sixty are at it, ten connections are all there are.
+    expect((await location.stat('slow.bin'))?.size).to.equal(8 * CHUNK);
+    for (const opened of readers) opened?.bytes.destroy();
+    for (const { goOn } of writers) goOn();
+    await Promise.all(writers.map(({ done }) => done));
+    for (let at = 0; at < 30; at++) await location.remove(`slow-${at}.bin`);
+    await location.remove('slow.bin');
+  });
+
+  it('clears away what a process left that ended a day ago', async () => {
+    const pending = `insert into platform_stored_objects (id, location, name, begun) values (gen_random_uuid(), 'db', $1, now() - $2::interval)`;
+    await database.query(pending, ['old.bin', '25 hours']);
+    await database.query(pending, ['young.bin', '1 hour']);
+    await service.stop();
+    service = await start();
+    location = used.at('db');
+    const left = await database.query('select name from platform_stored_objects where modified is null');
+    expect(left).to.deep.equal([{ name: 'young.bin' }]);
+    await location.remove('young.bin');
+    expect(await database.query('select from platform_stored_objects where modified is null')).to.have.length(0);
+  });
+});

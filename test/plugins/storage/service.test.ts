@@ -1,0 +1,308 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { facet, type HealthCheck, type Kernel, middleware, type RequestState } from '#kernel';
+import { type Storage, type StorageDriver, storage } from '../../../plugins/storage/contract.ts';
+import { locationCheck } from '../../../plugins/storage/health.ts';
+import { createLocation } from '../../../plugins/storage/location.ts';
+import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { sender } from '../../support/send.ts';
+import { bytes, hashOf, inParts, read } from './bytes.ts';
+import { type MemoryDriver, memoryDriver } from './memory.ts';
+
+/** Somebody else's package that brings a driver. It imports nothing: the facet is its id. */
+const brings = (driver: StorageDriver, declared: readonly string[] = ['memory']): PluginSketch => ({
+  name: 'storage-memory',
+  stranger: true,
+  manifest: { contributes: { 'storage.drivers': { names: declared } } },
+  register: (host) => host.contribute(facet('storage.drivers'), { name: 'memory', open: async () => driver }),
+});
+
+describe('storage: the service', () => {
+  let folder: string;
+  let driver: MemoryDriver;
+  let checks: readonly HealthCheck[];
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-storage-'));
+    driver = memoryDriver();
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** Boots with the locations `local` and `mem`, the latter by a stranger's driver. */
+  async function started<T>(
+    work: (used: Storage, kernel: Kernel) => Promise<T>,
+    { drivers = [brings(driver)], onStart }: { drivers?: PluginSketch[]; onStart?: (used: Storage) => void } = {},
+  ): Promise<T> {
+    let used: Storage | undefined;
+    const user: PluginSketch = {
+      name: 'user',
+      manifest: { uses: { storage: '^1.0.0' }, contributes: { 'http.middleware': { phases: ['route'] } } },
+      register(host) {
+        used = host.use({ storage }).storage;
+        host.onStart(() => onStart?.(used as Storage));
+        // What the health route is given.
+        host.contribute(middleware, {
+          name: 'look',
+          phase: 'route',
+          handle: ({ state }) => void (checks = (state as RequestState).health.checks),
+        });
+      },
+    };
+    return withPlugins(
+      [user, ...drivers],
+      async ({ kernel }) => {
+        await kernel.migrate();
+        await kernel.start();
+        return work(used as Storage, kernel);
+      },
+      {
+        product: ['storage', 'storage-local'],
+        environment: { DATA_PATH: folder, STORAGE_LOCATIONS: 'local,mem', STORAGE_MEM_DRIVER: 'memory' },
+      },
+    );
+  }
+
+  it('has the locations in their order, by drivers of the product and of others', () =>
+    started(async (used) => {
+      expect(used.locations).to.deep.equal(['local', 'mem']);
+      for (const name of used.locations) {
+        const location = used.at(name);
+        expect(location.name).to.equal(name);
+        expect(await location.write('a.txt', inParts(bytes(1000)))).to.equal(1000);
+        const opened = await location.open('a.txt', { start: 10, end: 19 });
+        expect(opened?.size).to.equal(1000);
+        expect(await read(opened?.bytes as never)).to.deep.equal(bytes(1000).subarray(10, 20));
+        expect((await location.stat('a.txt'))?.size).to.equal(1000);
+      }
+      expect([...driver.objects.keys()]).to.deep.equal(['a.txt']);
+      expect(existsSync(join(folder, 'uploads/a.txt'))).to.equal(true);
+    }));
+
+  it('is ready when others start, and not before', async () => {
+    let before: unknown;
+    let during: string | undefined;
+    const early: PluginSketch = {
+      name: 'early',
+      manifest: { uses: { storage: '^1.0.0' } },
+      register(host) {
+        const used = host.use({ storage }).storage;
+        host.onMigrate(() => {
+          try {
+            used.at('local');
+          } catch (error) {
+            before = error;
+          }
+        });
+      },
+    };
+    await started(async () => {}, {
+      drivers: [early, brings(driver)],
+      onStart: (used) => void (during = used.at('mem').name),
+    });
+    expect(before).to.include({ code: 'SERVICE_UNAVAILABLE' });
+    expect(during).to.equal('mem');
+  });
+
+  it('says so where there is no such location: rows may be older than the configuration', () =>
+    started(async (used) => {
+      for (const name of ['s3', '', '__proto__', 'LOCAL']) {
+        expect(() => used.at(name), name)
+          .to.throw()
+          .with.property('code', 'SERVICE_UNAVAILABLE');
+      }
+    }));
+
+  it('lets no driver see a name that could mean another place', () =>
+    started(async (used) => {
+      const location = used.at('mem');
+      const names = [
+        '',
+        '.',
+        '..',
+        '../a',
+        'a/b',
+        'a\\b',
+        '/etc/passwd',
+        '.partial',
+        '-rf',
+        'a..b',
+        'a b',
+        'ä',
+        'a\n',
+        'a\0',
+      ];
+      for (const name of [...names, 'x'.repeat(256)]) {
+        for (const attempt of [
+          () => location.open(name),
+          () => location.stat(name),
+          () => location.write(name, inParts(bytes(1))),
+          () => location.remove(name),
+          () => location.asFile(name, async () => 'done'),
+        ]) {
+          expect(await failureOf(attempt()), JSON.stringify(name)).to.include({ code: 'INTERNAL_SERVER_ERROR' });
+        }
+        if (name !== '') expect(await failureOf(location.list(name)[Symbol.asyncIterator]().next())).to.be.an('error');
+      }
+      expect(driver.seen).to.deep.equal([]);
+    }));
+
+  it('lists only what can be an object', () =>
+    started(async (used) => {
+      for (const name of ['a.txt', '.hidden', 'two words', 'b.txt']) {
+        driver.objects.set(name, { data: Buffer.alloc(1), modified: new Date() });
+      }
+      const names: string[] = [];
+      for await (const { name } of used.at('mem').list('')) names.push(name);
+      expect(names).to.deep.equal(['a.txt', 'b.txt']);
+    }));
+
+  describe('objects as files', () => {
+    const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('tenon-object-'));
+
+    it('are the object itself where it is a file', () =>
+      started(async (used) => {
+        await used.at('local').write('a.jpg', inParts(bytes(100_000)));
+        const seen = await used
+          .at('local')
+          .asFile('a.jpg', async (path) => ({ path, hash: hashOf(readFileSync(path)) }));
+        expect(seen?.hash).to.equal(hashOf(bytes(100_000)));
+        expect(existsSync(seen?.path as string)).to.equal(true);
+      }));
+
+    it('are copies elsewhere, of the same name, gone afterwards', () =>
+      started(async (used) => {
+        const before = await copies();
+        await used.at('mem').write('a.jpg', inParts(bytes(100_000)));
+        const seen = await used.at('mem').asFile('a.jpg', async (path) => ({ path, hash: hashOf(readFileSync(path)) }));
+        expect(seen?.hash).to.equal(hashOf(bytes(100_000)));
+        expect(basename(seen?.path as string)).to.equal('a.jpg');
+        expect(await copies()).to.deep.equal(before);
+      }));
+
+    it('are gone also where the work fails, and where the object cannot be read to its end', () =>
+      started(async (used) => {
+        const before = await copies();
+        await used.at('mem').write('a.jpg', inParts(bytes(100)));
+        const failed = used.at('mem').asFile('a.jpg', async (path) => {
+          expect(existsSync(path)).to.equal(true);
+          throw new Error('no picture');
+        });
+        expect((await failureOf(failed)).message).to.equal('no picture');
+        const torn = createLocation('torn', {
+          ...driver,
+          open: async () => ({
+            size: 10,
+            bytes: Readable.from(
+              (async function* () {
+                yield bytes(5);
+                throw new Error('torn');
+              })(),
+            ),
+          }),
+        });
+        expect((await failureOf(torn.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal('torn');
+        expect(await copies()).to.deep.equal(before);
+      }));
+
+    it('are nothing where there is no object, and no work is done', () =>
+      started(async (used) => {
+        for (const name of used.locations) {
+          expect(await used.at(name).asFile('none', async () => expect.fail('it ran'))).to.equal(undefined);
+        }
+      }));
+  });
+
+  describe('at the end', () => {
+    it('closes every driver, once', async () => {
+      await started(async (_used, kernel) => {
+        await kernel.stop();
+        await kernel.stop();
+      });
+      expect(driver.closed).to.equal(1);
+    });
+
+    it('closes those that were opened before another one could not be', async () => {
+      const failing: PluginSketch = {
+        name: 'storage-broken',
+        stranger: true,
+        manifest: { contributes: { 'storage.drivers': { names: ['broken'] } } },
+        register: (host) =>
+          host.contribute(facet('storage.drivers'), {
+            name: 'broken',
+            open: () => Promise.reject(new Error('BUCKET is missing')),
+          }),
+      };
+      const failure = await failureOf(
+        withPlugins(
+          [brings(driver), failing],
+          async ({ kernel }) => {
+            await kernel.migrate();
+            await kernel.start();
+          },
+          {
+            product: ['storage'],
+            environment: { STORAGE_LOCATIONS: 'a,b', STORAGE_A_DRIVER: 'memory', STORAGE_B_DRIVER: 'broken' },
+          },
+        ),
+      );
+      expect(failure.message).to.equal('the location b cannot be opened by the driver broken: BUCKET is missing');
+      expect(failure.remedy).to.contain('STORAGE_B_');
+      expect(driver.closed).to.equal(1);
+    });
+  });
+
+  it('takes no driver that its package has not declared', async () => {
+    const failure = await failureOf(started(async () => {}, { drivers: [brings(driver, ['something-else'])] }));
+    expect(failure.message).to.contain('driver memory (STORAGE_MEM_DRIVER), which no plugin brings');
+  });
+
+  describe('health', () => {
+    it('is told of each location, which is as it was afterwards', () =>
+      started(async (_used, kernel) => {
+        const { port } = await kernel.listen();
+        await sender(`http://127.0.0.1:${port}`)('GET', '/');
+        expect(checks.map(({ name, componentType, threshold }) => ({ name, componentType, threshold }))).to.deep.equal([
+          { name: 'storage:local:responseTime', componentType: 'objectstore', threshold: 750 },
+          { name: 'storage:mem:responseTime', componentType: 'objectstore', threshold: 750 },
+        ]);
+        for (const { check } of checks) expect((await check()).value).to.be.above(0);
+        expect(driver.objects.size).to.equal(0);
+        expect((await readdir(join(folder, 'uploads'))).filter((name) => !name.startsWith('.'))).to.deep.equal([]);
+      }));
+
+    const troubles: readonly [what: string, part: Partial<StorageDriver>, complaint: string][] = [
+      ['does not take bytes', { write: () => Promise.reject(new Error('read-only')) }, 'read-only'],
+      ['does not have what it took', { open: async () => undefined }, 'what was written is not there'],
+      ['does not drop what it has', { remove: () => Promise.reject(new Error('denied')) }, 'denied'],
+    ];
+    for (const [what, part, complaint] of troubles) {
+      it(`is bad where a location ${what}`, async () => {
+        const location = createLocation('a', { ...driver, ...part });
+        expect((await failureOf(locationCheck('a', 1, () => location).check())).message).to.equal(complaint);
+      });
+    }
+
+    it('is asked once at a time: a location that hangs is not asked again and again', async () => {
+      let asked = 0;
+      const gate = Promise.withResolvers<void>();
+      const location = createLocation('a', {
+        ...driver,
+        async write(...args) {
+          asked++;
+          await gate.promise;
+          return driver.write(...args);
+        },
+      });
+      const { check } = locationCheck('a', 1, () => location);
+      const all = [check(), check(), check()];
+      gate.resolve();
+      await Promise.all(all);
+      expect(asked).to.equal(1);
+      await check();
+      expect(asked).to.equal(2);
+    });
+  });
+});

@@ -1,0 +1,143 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { BootFailure } from '#kernel';
+import { type Storage, storage, variableOf } from '../../../plugins/storage/contract.ts';
+import { locationPlans } from '../../../plugins/storage/settings.ts';
+import { rootOf } from '../../../plugins/storage-local/root.ts';
+import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { inParts } from './bytes.ts';
+
+describe('storage: settings', () => {
+  const plans = (locations: readonly string[], set: Record<string, string> = {}) =>
+    locationPlans({ STORAGE_LOCATIONS: locations, 'STORAGE_*': set });
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-settings-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it('are named by the location in upper case, with _ for -', () => {
+    expect(variableOf('my-Files_2', 'ROOT')).to.equal('STORAGE_MY_FILES_2_ROOT');
+    const [plan] = plans(['my-Files_2'], { STORAGE_MY_FILES_2_ROOT: ' /srv ', STORAGE_ROOT: 'no' });
+    expect(plan?.setting('ROOT')).to.equal('/srv');
+    expect(plan?.setting('BUCKET')).to.equal(undefined);
+  });
+
+  it('are the local driver and 750 ms where nothing is said', () => {
+    const [plan] = plans(['media']);
+    expect([plan?.driver, plan?.threshold]).to.deep.equal(['local', 750]);
+    const [other] = plans(['media'], { STORAGE_MEDIA_DRIVER: 's3', STORAGE_MEDIA_HEALTHCHECK_THRESHOLD: '2s' });
+    expect([other?.driver, other?.threshold]).to.deep.equal(['s3', 2000]);
+  });
+
+  it('may lie in files, which win', async () => {
+    const path = join(folder, 'secret');
+    await writeFile(path, 'from the file\n');
+    const [plan] = plans(['media'], { STORAGE_MEDIA_SECRET_FILE: path, STORAGE_MEDIA_SECRET: 'plain' });
+    expect(plan?.setting('SECRET')).to.equal('from the file');
+  });
+
+  const wrong: readonly [what: string, locations: string, env: Record<string, string>, complaint: RegExp][] = [
+    ['no location at all', ',', {}, /STORAGE_LOCATIONS has "", which is no name/],
+    ['a name with a dot', 'a.b', {}, /STORAGE_LOCATIONS has "a\.b"/],
+    ['a name with a slash', 'local,../etc', {}, /STORAGE_LOCATIONS has "\.\.\/etc"/],
+    ['a name twice', 'a,b,a', {}, /STORAGE_LOCATIONS names a twice/],
+    [
+      'names whose settings are the same',
+      'a-b,A_B',
+      {},
+      /names a-b and A_B, whose settings have the same names \(STORAGE_A_B_\*\)/,
+    ],
+    [
+      'an unknown driver',
+      'a',
+      { STORAGE_A_DRIVER: 'tape' },
+      /driver tape \(STORAGE_A_DRIVER\), which no plugin brings/,
+    ],
+    [
+      'a threshold that is none',
+      'a',
+      { STORAGE_A_HEALTHCHECK_THRESHOLD: 'soon' },
+      /STORAGE_A_HEALTHCHECK_THRESHOLD must be a duration/,
+    ],
+    [
+      'a file that is not there',
+      'a',
+      { STORAGE_A_DRIVER_FILE: '/no/such/file' },
+      /STORAGE_A_DRIVER cannot be read from the file that STORAGE_A_DRIVER_FILE names \(ENOENT\)/,
+    ],
+    [
+      'a root that is a file',
+      'a',
+      { STORAGE_A_ROOT: '/dev/null' },
+      /nothing can be written to \/dev\/null, where the location a/,
+    ],
+    ['a root that can be no folder', 'a', { STORAGE_A_ROOT: '/dev/null/uploads' }, /nothing can be written to \/dev/],
+  ];
+  for (const [what, locations, env, complaint] of wrong) {
+    it(`with ${what} stop the start, with the variable and a remedy`, async () => {
+      const failure = await failureOf<BootFailure>(
+        withPlugins(
+          [],
+          async ({ kernel }) => {
+            await kernel.migrate();
+            await kernel.start();
+          },
+          {
+            product: ['storage', 'storage-local'],
+            environment: { DATA_PATH: folder, STORAGE_LOCATIONS: locations, ...env },
+          },
+        ),
+      );
+      expect(failure.name).to.equal('BootFailure');
+      expect(failure.message).to.match(complaint);
+      expect(failure.remedy).to.match(/STORAGE_|name|letters/);
+    });
+  }
+
+  it('name no location only where they say so', () => {
+    expect(() => plans([])).to.throw('STORAGE_LOCATIONS names no location');
+  });
+
+  it('may be for a place this user may not write to, which is told at the start', async function () {
+    // Nothing is forbidden to root.
+    if (process.getuid?.() === 0) return this.skip();
+    const root = join(folder, 'forbidden');
+    await mkdir(root, { mode: 0o555 });
+    const failure = await failureOf<BootFailure>(rootOf({ location: 'a', setting: () => root }, folder));
+    expect(failure.message).to.contain('EACCES');
+    expect(failure.remedy).to.contain('STORAGE_A_ROOT');
+  });
+
+  it('say what the root is to be, else it lies under DATA_PATH: no two locations share one', async () => {
+    const found: string[] = [];
+    const reader: PluginSketch = {
+      name: 'reader',
+      manifest: { uses: { storage: '^1.0.0' } },
+      register(host) {
+        const used: Storage = host.use({ storage }).storage;
+        host.onStart(async () => {
+          for (const location of used.locations.map((name) => used.at(name))) {
+            await location.write('where.txt', inParts(Buffer.alloc(0)));
+            found.push((await location.asFile('where.txt', async (path) => path)) as string);
+          }
+        });
+      },
+    };
+    await withPlugins(
+      [reader],
+      async ({ kernel }) => {
+        await kernel.migrate();
+        await kernel.start();
+      },
+      {
+        product: ['storage', 'storage-local'],
+        environment: { DATA_PATH: folder, STORAGE_LOCATIONS: 'local,archive,own', STORAGE_OWN_ROOT: `${folder}/mine` },
+      },
+    );
+    const real = await realpath(folder);
+    expect(found).to.deep.equal(['uploads', 'uploads-archive', 'mine'].map((name) => join(real, name, 'where.txt')));
+  });
+});
