@@ -25,7 +25,8 @@ interface ServeOptions {
 export async function serve({ host, port, middleware, health, log }: ServeOptions): Promise<HttpServer> {
   const state = { draining: false };
   const app = compose({ middleware, health, log, state });
-  const server = createServer(app.callback());
+  // Headers must come in time; a body may be gigabytes on a slow line, and whoever reads it says how long it may take.
+  const server = createServer({ requestTimeout: 0 }, app.callback());
   try {
     server.listen(port, host);
     await once(server, 'listening');

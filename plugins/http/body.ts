@@ -3,6 +3,8 @@ import { fail } from '#kernel';
 import type { Routing } from './contract.ts';
 import { checkJson } from './json.ts';
 
+/** Milliseconds for all of a JSON body: its size is limited, so one that takes longer is not meant well. */
+const TIME_LIMIT = 300_000;
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
 export type ReadBody = Routing['readBody'];
@@ -12,7 +14,7 @@ type Parser = (ctx: Context, next: Next) => Promise<void>;
  * Reads JSON bodies by koa-body, which is loaded with the first of them: it brings parsers for forms and uploads that
  * take twenty megabytes. Multipart bodies are left unread for the routes that take them.
  */
-export function createBodyReader(limit: number): ReadBody {
+export function createBodyReader(limit: number, timeLimit = TIME_LIMIT): ReadBody {
   let parser: Promise<Parser> | undefined;
   const load = async (): Promise<Parser> => {
     const { koaBody } = await import('koa-body');
@@ -24,12 +26,16 @@ export function createBodyReader(limit: number): ReadBody {
     parser ??= load();
     const parse = await parser;
     const request: { body?: unknown; rawBody?: string } = {};
+    // Answering would wait for the rest as well.
+    const late = setTimeout(() => ctx.req.destroy(), timeLimit);
     try {
       await parse(derived(ctx, request), async () => {});
     } catch (error) {
       // The client is still sending: it reads our answer once its own words are taken off the line.
       ctx.req.resume();
       throw refusal(error, limit);
+    } finally {
+      clearTimeout(late);
     }
     if (request.rawBody === '' || request.rawBody === undefined) return undefined;
     checkBody(request.body, request.rawBody, scalars);

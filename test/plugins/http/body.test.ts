@@ -1,6 +1,9 @@
-import { request as rawRequest } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request as rawRequest } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import Koa from 'koa';
+import { createBodyReader } from '../../../plugins/http/body.ts';
 import { type Echo, startEcho } from './echo.ts';
 
 describe('bodies', () => {
@@ -49,6 +52,23 @@ describe('bodies', () => {
     expect([announced.status, codeOf(announced)]).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     expect((await chunked(echo.url, ['[', text, ']'])).status).to.equal(413);
     expect((await post({ after: 1 })).status).to.equal(200);
+  });
+
+  it('that do not end in time lose their connection', async () => {
+    const app = new Koa().use(async (ctx) => void (await createBodyReader(1000, 30)(ctx)));
+    app.silent = true;
+    const server = createServer(app.callback()).listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const { port } = server.address() as { port: number };
+      const request = rawRequest({ port, method: 'POST', headers: { 'content-type': 'application/json' } });
+      request.write('{"a":');
+      const [error] = await once(request, 'error');
+      expect(error).to.have.property('code', 'ECONNRESET');
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 
   it('that are not JSON are refused with the reason', async () => {
