@@ -1,7 +1,12 @@
 import { definePlugin } from '#kernel';
+import { storageDrivers } from '../storage/contract.ts';
+import { openS3 } from './driver.ts';
 import manifest from './package.json' with { type: 'json' };
+import { settingsOf } from './settings.ts';
 
 export default definePlugin({
   manifest,
-  register() {},
+  register({ contribute }) {
+    contribute(storageDrivers, { name: 's3', open: async (settings) => openS3(settingsOf(settings)) });
+  },
 });

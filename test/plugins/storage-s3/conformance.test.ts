@@ -1,0 +1,15 @@
+import { openS3 } from '../../../plugins/storage-s3/driver.ts';
+import { conformance } from '../storage/conformance.ts';
+import { type S3Server, startS3Server } from './server.ts';
+
+describe('storage-s3: as every driver', function () {
+  this.timeout(120_000);
+  let server: S3Server;
+  before(async () => {
+    server = await startS3Server();
+  });
+  after(() => server?.stop());
+
+  // A server of somebody else lists a thousand objects at once, the tests' own a hundred.
+  conformance(async () => openS3(server.settings), { many: process.env.TEST_S3_URL ? 1050 : 250 });
+});

@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { StorageDriver } from '../../../plugins/storage/contract.ts';
+import { openS3 } from '../../../plugins/storage-s3/driver.ts';
+import type { PartPlan } from '../../../plugins/storage-s3/part-plan.ts';
+import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { bytes, hashOf, held, inParts, read } from '../storage/bytes.ts';
+import { relayTo } from './relay.ts';
+import { type S3Server, startS3Server } from './server.ts';
+
+const MIB = 2 ** 20;
+const newName = () => `${randomUUID()}.bin`;
+
+describe('storage-s3: a bucket', function () {
+  this.timeout(120_000);
+  let server: S3Server;
+  let driver: StorageDriver;
+  const opened: StorageDriver[] = [];
+  const open = (settings: Partial<S3Settings> = {}, plan?: PartPlan) => {
+    const one = openS3({ ...server.settings, ...settings }, plan);
+    opened.push(one);
+    return one;
+  };
+  before(async () => {
+    server = await startS3Server();
+    driver = open();
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) if (one !== driver) await one.close?.();
+  });
+  after(async () => {
+    await driver?.close?.();
+    await server?.stop();
+  });
+
+  const write = (name: string, data: Uint8Array, to = driver) => to.write(name, inParts(data));
+  const hashAt = async (name: string, from = driver) => {
+    const object = await from.open(name);
+    return object && hashOf(await read(object.bytes));
+  };
+  const namesIn = async (from: StorageDriver, prefix = '') => {
+    const names: string[] = [];
+    for await (const { name } of from.list(prefix)) names.push(name);
+    return names.sort();
+  };
+  const place = (name: string) => ({ Bucket: server.settings.bucket, Key: server.settings.root + name });
+  const unfinished = async (name: string) => {
+    const { Bucket, Key } = place(name);
+    const { Uploads = [] } = await server.s3.listMultipartUploads({ Bucket, Prefix: Key });
+    return Uploads.length;
+  };
+
+  describe('objects', () => {
+    it('of several parts arrive as they were sent', async () => {
+      const name = newName();
+      const data = bytes(29 * MIB + 3, 1);
+      expect(await write(name, data)).to.equal(data.length);
+      expect(await hashAt(name)).to.equal(hashOf(data));
+      expect((await server.s3.headObject(place(name))).ETag, 'made of four parts').to.match(/-4"$/);
+      expect(await unfinished(name)).to.equal(0);
+      const borders = await driver.open(name, { start: 8 * MIB - 2, end: 16 * MIB + 1 });
+      expect(hashOf(await read(borders?.bytes as never))).to.equal(hashOf(data.subarray(8 * MIB - 2, 16 * MIB + 2)));
+    });
+
+    it('of exactly one part, or two, arrive too', async () => {
+      for (const size of [8 * MIB, 16 * MIB]) {
+        const name = newName();
+        const data = bytes(size, 2);
+        await write(name, data);
+        expect(await hashAt(name)).to.equal(hashOf(data));
+      }
+    });
+
+    it('keep their type', async () => {
+      for (const size of [10, 9 * MIB]) {
+        const name = newName();
+        await driver.write(name, inParts(bytes(size)), { type: 'image/avif' });
+        expect((await server.s3.headObject(place(name))).ContentType).to.equal('image/avif');
+      }
+    });
+
+    it('are no files of this machine', () => expect(driver.path).to.equal(undefined));
+
+    it('go through memory that does not grow with them, the memory of the process included', async () => {
+      const [chunk, name] = [bytes(MIB, 3), newName()];
+      const count = 256;
+      let most = 0;
+      let from = 0;
+      async function* source() {
+        for (let at = 0; at < count; at++) {
+          // After some of it, when all that is kept for any object is there.
+          if (at === 32) from = process.memoryUsage.rss();
+          if (at > 32) most = Math.max(most, process.memoryUsage.rss() - from);
+          yield Buffer.from(chunk);
+        }
+      }
+      expect(await driver.write(name, source())).to.equal(count * MIB);
+      let got = 0;
+      for await (const part of (await driver.open(name))?.bytes ?? []) {
+        got += part.length;
+        most = Math.max(most, process.memoryUsage.rss() - from);
+      }
+      expect(got).to.equal(count * MIB);
+      expect(most / MIB, 'MiB more than at first').to.be.below(80);
+      await driver.remove(name);
+    });
+  });
+
+  describe('larger parts', () => {
+    const plan: PartPlan = [
+      { upTo: 2, size: 5 * MIB, kept: 'memory' },
+      { upTo: 3, size: 6 * MIB, kept: 'disk' },
+      { upTo: 4, size: 7 * MIB, kept: 'disk' },
+    ];
+    let folder: string;
+    let usual: string | undefined;
+    before(async () => {
+      usual = process.env.TMPDIR;
+      folder = await mkdtemp(join(tmpdir(), 'tenon-parts-of-a-test-'));
+      process.env.TMPDIR = folder;
+    });
+    after(async () => {
+      if (usual === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = usual;
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    it('wait in files, which are gone afterwards', async () => {
+      const name = newName();
+      const data = bytes(18 * MIB + 7, 4);
+      await write(name, data, open({}, plan));
+      expect(await hashAt(name)).to.equal(hashOf(data));
+      expect((await server.s3.headObject(place(name))).ETag, 'made of four parts').to.match(/-4"$/);
+      expect(await readdir(folder)).to.deep.equal([]);
+    });
+
+    it('leave no files when the source fails', async () => {
+      const name = newName();
+      const { source, reached, fail } = held(bytes(17 * MIB, 5));
+      const failed = failureOf(open({}, plan).write(name, source));
+      await reached;
+      expect(await readdir(folder), 'in files meanwhile').not.to.deep.equal([]);
+      fail(new Error('the line is dead'));
+      expect((await failed).message).to.equal('the line is dead');
+      expect(await readdir(folder)).to.deep.equal([]);
+      expect(await unfinished(name)).to.equal(0);
+    });
+
+    it('are sent again where a server fails', async () => {
+      const relay = await relayTo(server.settings.endpoint as string);
+      try {
+        let failures = 0;
+        relay.decide((line) => (line.includes('partNumber=3') && failures++ < 2 ? { status: 503 } : 'pass'));
+        const name = newName();
+        const data = bytes(17 * MIB, 6);
+        await write(name, data, open({ endpoint: relay.url }, plan));
+        expect(failures).to.be.above(2);
+        expect(await hashAt(name)).to.equal(hashOf(data));
+        expect(await readdir(folder)).to.deep.equal([]);
+      } finally {
+        await relay.close();
+      }
+    });
+
+    it('come to an end: what is too large for a bucket is refused, and leaves nothing', async () => {
+      const name = newName();
+      const error = await failureOf(write(name, bytes(24 * MIB, 7), open({}, plan)));
+      expect(error.message).to.equal('the object is larger than a bucket can keep');
+      expect(await driver.stat(name)).to.equal(undefined);
+      expect(await unfinished(name)).to.equal(0);
+      expect(await readdir(folder)).to.deep.equal([]);
+    });
+  });
+
+  describe('a write that fails', () => {
+    it('leaves no object, and no unfinished upload', async () => {
+      const name = newName();
+      const { source, reached, fail } = held(bytes(20 * MIB, 8));
+      const failed = failureOf(driver.write(name, source));
+      await reached;
+      expect(await unfinished(name), 'while it is written').to.equal(1);
+      fail(new Error('the line is dead'));
+      expect((await failed).message).to.equal('the line is dead');
+      expect(await driver.stat(name)).to.equal(undefined);
+      expect(await unfinished(name)).to.equal(0);
+    });
+  });
+
+  describe('removing', () => {
+    it('ends unfinished uploads of exactly that object', async () => {
+      const name = randomUUID();
+      const others = [`${name}.jpg`, `${name}-1`, `${name}__x`];
+      for (const one of [name, name, name, ...others]) await server.s3.createMultipartUpload(place(one));
+      await write(name, bytes(100));
+      await driver.remove(name);
+      expect(await unfinished(name)).to.equal(others.length);
+      expect(await driver.stat(name)).to.equal(undefined);
+      for (const one of others) await driver.remove(one);
+      expect(await unfinished(name)).to.equal(0);
+    });
+  });
+
+  describe('a root', () => {
+    it('keeps locations in one bucket apart', async () => {
+      const base = `${server.settings.root}${randomUUID()}/`;
+      const [outer, one, other] = [base, `${base}one/`, `${base}other/`].map((root) => open({ root })) as [
+        StorageDriver,
+        StorageDriver,
+        StorageDriver,
+      ];
+      await write('a.txt', bytes(10), outer);
+      await write('a.txt', bytes(20), one);
+      await write('b.txt', bytes(30), other);
+      expect([await namesIn(outer), await namesIn(one), await namesIn(other)]).to.deep.equal([
+        ['a.txt'],
+        ['a.txt'],
+        ['b.txt'],
+      ]);
+      expect(await one.open('b.txt')).to.equal(undefined);
+      expect((await one.stat('a.txt'))?.size).to.equal(20);
+      await one.remove('a.txt');
+      expect((await outer.stat('a.txt'))?.size).to.equal(10);
+      await outer.remove('a.txt');
+      await other.remove('b.txt');
+    });
+  });
+
+  describe('who asks', () => {
+    it('is refused with a wrong secret, and told so', async () => {
+      const credentials = { accessKeyId: server.settings.credentials?.accessKeyId as string, secretAccessKey: 'wrong' };
+      const stranger = open({ credentials });
+      const name = newName();
+      await write(name, bytes(10));
+      const bucket = server.settings.bucket;
+      const mismatch = /SignatureDoesNotMatch: .*signature/;
+      const attempts = [
+        () => write(newName(), bytes(10), stranger),
+        () => stranger.open(name),
+        () => stranger.remove(name),
+      ];
+      for (const attempt of attempts) {
+        const { message } = await failureOf(attempt());
+        expect(message).to.match(mismatch).and.to.include(`in the bucket ${bucket}`);
+        expect(message).not.to.include('wrong');
+      }
+      // An answer to HEAD cannot say more.
+      expect((await failureOf(stranger.stat(name))).message).to.equal(
+        `looking at ${name} in the bucket ${bucket}: the server answers 403`,
+      );
+      expect((await failureOf(namesIn(stranger))).message).to.match(mismatch);
+      expect((await driver.stat(name))?.size, 'still there').to.equal(10);
+    });
+
+    it('may be whom the variables of the SDK name', async () => {
+      const { accessKeyId, secretAccessKey } = server.settings.credentials as NonNullable<S3Settings['credentials']>;
+      Object.assign(process.env, { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey });
+      try {
+        const name = newName();
+        await write(name, bytes(10), open({ credentials: undefined }));
+        expect((await driver.stat(name))?.size).to.equal(10);
+      } finally {
+        delete process.env.AWS_ACCESS_KEY_ID;
+        delete process.env.AWS_SECRET_ACCESS_KEY;
+      }
+    });
+  });
+
+  describe('what is wrong', () => {
+    it('is an error and not an object that is not there: another bucket, a server that is gone', async () => {
+      const elsewhere = open({ bucket: 'not-there-at-all' });
+      expect((await failureOf(elsewhere.open('a'))).message).to.match(
+        /^reading a in the bucket not-there-at-all: NoSuchBucket: /,
+      );
+      const gone = open({ endpoint: 'http://127.0.0.1:1' });
+      const attempts = [
+        () => gone.open('a'),
+        () => gone.stat('a'),
+        () => gone.remove('a'),
+        () => write('a', bytes(1), gone),
+      ];
+      for (const attempt of attempts) {
+        expect((await failureOf(attempt())).message).to.match(/ECONNREFUSED/);
+      }
+    });
+
+    it('is an error after the service has let go of it', async () => {
+      const one = open();
+      await one.stat('a');
+      await one.close?.();
+      expect((await failureOf(one.stat('a'))).message).to.equal('the connection to the bucket is closed');
+    });
+  });
+});

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { StorageDriver } from '../../../plugins/storage/contract.ts';
+import { openS3 } from '../../../plugins/storage-s3/driver.ts';
+import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { bytes, hashOf, inParts, read } from '../storage/bytes.ts';
+import { type Relay, relayTo } from './relay.ts';
+import { type S3Server, startS3Server } from './server.ts';
+
+const MIB = 2 ** 20;
+const newName = () => `${randomUUID()}.bin`;
+
+describe('storage-s3: on the line', function () {
+  this.timeout(120_000);
+  let server: S3Server;
+  let driver: StorageDriver;
+  const opened: StorageDriver[] = [];
+  const open = (settings: Partial<S3Settings> = {}) => {
+    const one = openS3({ ...server.settings, ...settings });
+    opened.push(one);
+    return one;
+  };
+  before(async () => {
+    server = await startS3Server();
+    driver = openS3(server.settings);
+  });
+  after(async () => {
+    await driver?.close?.();
+    await server?.stop();
+  });
+
+  const write = (name: string, data: Uint8Array, to = driver) => to.write(name, inParts(data));
+  const hashAt = async (name: string, from = driver) => {
+    const object = await from.open(name);
+    return object && hashOf(await read(object.bytes));
+  };
+
+  let relay: Relay;
+  beforeEach(async () => {
+    relay = await relayTo(server.settings.endpoint as string);
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close?.();
+    await relay?.close();
+  });
+  const through = (settings: Partial<S3Settings> = {}) => open({ endpoint: relay.url, ...settings });
+
+  it('a request that meets a busy server or a cut connection is made again', async () => {
+    const fates = [{ status: 503 }, 'cut', { status: 500 }] as const;
+    let at = 0;
+    relay.decide(() => fates[at++] ?? 'pass');
+    const name = newName();
+    await write(name, bytes(1000), through());
+    expect(at).to.equal(4);
+    expect((await driver.stat(name))?.size).to.equal(1000);
+  });
+
+  it('the parts of an upload are made again too', async () => {
+    let cuts = 0;
+    relay.decide((line) => (line.includes('partNumber=2') && cuts++ < 2 ? 'cut' : 'pass'));
+    const name = newName();
+    const data = bytes(17 * MIB, 9);
+    await write(name, data, through());
+    expect(cuts).to.equal(3);
+    expect(await hashAt(name)).to.equal(hashOf(data));
+  });
+
+  it('an upload that is complete is so, although its answer was lost', async () => {
+    let answers = 0;
+    relay.decide((line) => {
+      if (!line.startsWith('POST') || !line.includes('uploadId')) return 'pass';
+      // Where an upload is complete many servers know of none any more; this one would say so again.
+      return answers++ === 0 ? 'lose the answer' : { status: 404 };
+    });
+    const name = newName();
+    const data = bytes(9 * MIB, 10);
+    expect(await write(name, data, through())).to.equal(data.length);
+    expect(answers).to.equal(2);
+    expect(await hashAt(name)).to.equal(hashOf(data));
+  });
+
+  it('an upload that a server does not complete fails, and leaves nothing', async () => {
+    relay.decide((line) => (line.startsWith('POST') && line.includes('uploadId') ? { status: 404 } : 'pass'));
+    const name = newName();
+    const error = await failureOf(write(name, bytes(9 * MIB, 10), through()));
+    expect(error.message).to.include(`completing ${name} in the bucket ${server.settings.bucket}`);
+    expect(await driver.stat(name)).to.equal(undefined);
+    const place = { Bucket: server.settings.bucket, Prefix: server.settings.root + name };
+    expect((await server.s3.listMultipartUploads(place)).Uploads ?? []).to.deep.equal([]);
+  });
+
+  it('removing asks for nothing of objects whose names begin alike', async () => {
+    const name = randomUUID();
+    const other = { Bucket: server.settings.bucket, Key: `${server.settings.root}${name}.jpg` };
+    const { UploadId } = await server.s3.createMultipartUpload(other);
+    await through().remove(name);
+    expect(relay.seen.filter(({ line }) => line.startsWith('DELETE'))).to.have.length(1);
+    await server.s3.abortMultipartUpload({ ...other, UploadId });
+  });
+
+  it('an object whose answers are all lost is taken back', async () => {
+    relay.decide((line) => (line.startsWith('PUT') ? 'lose the answer' : 'pass'));
+    const name = newName();
+    expect(await failureOf(write(name, bytes(1000), through()))).to.be.an('error');
+    expect(await driver.stat(name)).to.equal(undefined);
+  });
+
+  it('a download that breaks off fails', async () => {
+    const name = newName();
+    await write(name, bytes(9 * MIB, 11));
+    const object = await through().open(name);
+    const failed = failureOf(
+      (async () => {
+        for await (const _part of object?.bytes ?? []) await relay.close();
+      })(),
+    );
+    expect(await failed).to.be.an('error');
+  });
+
+  it('a body that is not read on lets go of its connection', async () => {
+    const name = newName();
+    await write(name, bytes(9 * MIB, 12));
+    const one = through();
+    const objects = await Promise.all(Array.from({ length: 8 }, () => one.open(name)));
+    expect(relay.connections()).to.equal(8);
+    for (const object of objects) object?.bytes.destroy();
+    while (relay.connections() > 0) await new Promise(setImmediate);
+  });
+
+  it('more downloads than fifty hold up nothing else', async () => {
+    const name = newName();
+    await write(name, bytes(1000));
+    relay.decide((line) => (line.startsWith('GET') ? 'fall silent' : 'pass'));
+    const one = through();
+    const objects = await Promise.all(Array.from({ length: 60 }, () => one.open(name)));
+    expect((await one.stat(name))?.size).to.equal(1000);
+    for (const object of objects) object?.bytes.destroy();
+  });
+
+  it('closing lets go of all connections', async () => {
+    const one = through();
+    await one.stat('a');
+    expect(relay.connections()).to.equal(1);
+    await one.close?.();
+    while (relay.connections() > 0) await new Promise(setImmediate);
+  });
+
+  it('an object is asked for what the settings say: who may read it, and how it is encrypted', async () => {
+    const one = through({ acl: 'public-read', encryption: 'AES256' });
+    const begins = [
+      ['PUT', bytes(10)],
+      ['POST', bytes(9 * MIB)],
+    ] as const;
+    for (const [method, data] of begins) {
+      const { message } = await failureOf(write(newName(), data, one));
+      expect(message, 'the server of these tests encrypts nothing').to.match(/: NotImplemented: /);
+      expect(relay.seen.at(method === 'PUT' ? -2 : -1)?.headers).to.include({
+        'x-amz-acl': 'public-read',
+        'x-amz-server-side-encryption': 'AES256',
+      });
+    }
+  });
+
+  it('bodies carry a signed hash, and checksums only where those are wanted', async () => {
+    for (const checksums of [false, true]) {
+      for (const data of [bytes(10), bytes(9 * MIB)]) {
+        const name = newName();
+        await write(name, data, through({ checksums }));
+        expect(await hashAt(name)).to.equal(hashOf(data));
+        const bodies = relay.seen.filter(({ line }) => line.startsWith('PUT'));
+        for (const { headers } of bodies.slice(data.length > 8 * MIB ? -2 : -1)) {
+          expect(headers['x-amz-content-sha256']).to.match(/^[0-9a-f]{64}$/);
+          expect('x-amz-checksum-crc32' in headers, 'checksum').to.equal(checksums);
+          expect(headers).not.to.have.any.keys('expect', 'x-amz-trailer');
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** What becomes of a request on its way. */
+export type Fate =
+  | 'pass'
+  /** The server has done what was asked, but nobody hears of it. */
+  | 'lose the answer'
+  /** The first bytes of the answer arrive, and no more. */
+  | 'fall silent'
+  | 'cut'
+  /** The server never hears of it. */
+  | { readonly status: number };
+
+export interface Relay {
+  readonly url: string;
+  /** All requests so far, as `METHOD /path?query`. */
+  readonly seen: readonly { readonly line: string; readonly headers: IncomingMessage['headers'] }[];
+  /** Connections that are open now. */
+  connections(): number;
+  /** Decides for requests from now on. */
+  decide(fate: (line: string) => Fate): void;
+  close(): Promise<void>;
+}
+
+/** A server in front of the real one, which passes everything on as it is, signed host included, unless told otherwise. */
+export async function relayTo(target: string): Promise<Relay> {
+  const { hostname, port } = new URL(target);
+  const seen: { line: string; headers: IncomingMessage['headers'] }[] = [];
+  const sockets = new Set<Socket>();
+  let fateOf: (line: string) => Fate = () => 'pass';
+
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const line = `${incoming.method} ${incoming.url}`;
+    seen.push({ line, headers: incoming.headers });
+    const fate = fateOf(line);
+    if (fate === 'cut') return void incoming.socket.destroy();
+    if (typeof fate === 'object') {
+      incoming.resume().once('end', () => outgoing.writeHead(fate.status, { 'content-length': 0 }).end());
+      return;
+    }
+    const { method, url: path, headers } = incoming;
+    const cut = () => void incoming.socket.destroy();
+    const passed = request({ hostname, port, method, path, headers, agent: false }, (reply) => {
+      reply.on('error', cut);
+      // Swift sends a body with an answer to HEAD, which is an error of the connection once the answer is there.
+      passed.off('error', cut).on('error', () => {});
+      if (fate === 'lose the answer') return void reply.resume().once('end', () => incoming.socket.destroy());
+      outgoing.writeHead(reply.statusCode as number, reply.rawHeaders);
+      if (fate === 'fall silent')
+        return void reply.resume().once('data', (part) => outgoing.write(part.subarray(0, 10)));
+      reply.pipe(outgoing);
+    });
+    passed.on('error', cut);
+    outgoing.once('close', () => passed.destroy());
+    incoming.pipe(passed);
+  };
+
+  const server = createServer(answer);
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    connections: () => sockets.size,
+    decide: (fate) => void (fateOf = fate),
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

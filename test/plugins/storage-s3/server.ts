@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { S3 } from '@aws-sdk/client-s3';
+import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
+import { swiftPython } from './swift-packages.ts';
+
+/** A server that speaks S3, and a bucket there that tests may fill. */
+export interface S3Server {
+  readonly settings: S3Settings;
+  /** The same as variables of the location of this name. */
+  env(location: string): Record<string, string>;
+  /** To look into the bucket past the driver. */
+  readonly s3: S3;
+  stop(): Promise<void>;
+}
+
+/** The bucket at TEST_S3_URL, else one of a Swift cluster that runs for these tests only. */
+export async function startS3Server(): Promise<S3Server> {
+  const given = process.env.TEST_S3_URL;
+  return given ? existing(new URL(given)) : ownCluster();
+}
+
+/** Under a root of its own, which `stop` empties. */
+function existing(url: URL): S3Server {
+  const root = `tenon-test-${randomBytes(6).toString('hex')}/`;
+  const server = serverOf({
+    endpoint: url.origin,
+    bucket: url.pathname.slice(1),
+    region: url.searchParams.get('region') ?? 'us-east-1',
+    credentials: {
+      accessKeyId: decodeURIComponent(url.username),
+      secretAccessKey: decodeURIComponent(url.password),
+    },
+    root,
+  });
+  return {
+    ...server,
+    async stop() {
+      const place = { Bucket: server.settings.bucket, Prefix: root };
+      for (;;) {
+        const { Contents = [], IsTruncated } = await server.s3.listObjectsV2(place);
+        for (const { Key } of Contents) await server.s3.deleteObject({ Bucket: place.Bucket, Key });
+        if (!IsTruncated) break;
+      }
+      server.s3.destroy();
+    },
+  };
+}
+
+async function ownCluster(): Promise<S3Server> {
+  const python = await swiftPython();
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-swift-cluster-'));
+  const credentials = { accessKeyId: 'test:tester', secretAccessKey: randomBytes(16).toString('hex') };
+  const cluster = spawn(
+    python.program,
+    [
+      fileURLToPath(new URL('cluster.py', import.meta.url)),
+      folder,
+      credentials.accessKeyId,
+      credentials.secretAccessKey,
+    ],
+    { env: { PATH: process.env.PATH, ...python.env }, stdio: ['pipe', 'pipe', 'pipe'] },
+  );
+  const ended = once(cluster, 'close');
+  const stopCluster = async () => {
+    cluster.stdin.end();
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const endpoint = `http://127.0.0.1:${await portOf(cluster)}`;
+    const server = serverOf({ endpoint, bucket: 'files', region: 'us-east-1', credentials, root: '' });
+    await server.s3.createBucket({ Bucket: server.settings.bucket });
+    return {
+      ...server,
+      async stop() {
+        server.s3.destroy();
+        await stopCluster();
+      },
+    };
+  } catch (error) {
+    await stopCluster();
+    throw error;
+  }
+}
+
+async function portOf(cluster: ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream }) {
+  let said = '';
+  cluster.stderr.setEncoding('utf8');
+  cluster.stderr.on('data', (text: string) => (said += text));
+  for await (const line of createInterface({ input: cluster.stdout })) return JSON.parse(line).port as number;
+  throw new Error(`the Swift cluster did not start: ${said}`);
+}
+
+function serverOf(place: Pick<S3Settings, 'endpoint' | 'bucket' | 'region' | 'credentials' | 'root'>) {
+  const settings: S3Settings = {
+    ...place,
+    forcePathStyle: true,
+    acl: undefined,
+    encryption: undefined,
+    checksums: false,
+  };
+  const { endpoint, region, credentials } = place;
+  const s3 = new S3({
+    endpoint: endpoint as string,
+    region,
+    credentials: credentials as NonNullable<typeof credentials>,
+    forcePathStyle: true,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+  });
+  const env = (location: string) => {
+    const values = {
+      DRIVER: 's3',
+      KEY: credentials?.accessKeyId,
+      SECRET: credentials?.secretAccessKey,
+      BUCKET: place.bucket,
+      REGION: region,
+      ENDPOINT: endpoint,
+      FORCE_PATH_STYLE: 'true',
+      ROOT: place.root,
+    };
+    return Object.fromEntries(
+      Object.entries(values).map(([key, value]) => [`STORAGE_${location.toUpperCase()}_${key}`, value ?? '']),
+    );
+  };
+  return { settings, env, s3 };
+}

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { expect } from 'chai';
+import sharp from 'sharp';
+import { failureOf } from '../../support/plugin.ts';
+import { type InProcess, startService } from '../../support/service.ts';
+import { bytes, hashOf } from '../storage/bytes.ts';
+import { type S3Server, startS3Server } from './server.ts';
+
+const MIB = 2 ** 20;
+
+describe('storage-s3: a service', function () {
+  this.timeout(120_000);
+  let server: S3Server;
+  let service: InProcess;
+  let bearer: Record<string, string>;
+  before(async () => {
+    server = await startS3Server();
+    service = await startService({ env: { STORAGE_LOCATIONS: 'media', ...server.env('media') } });
+    bearer = { authorization: `Bearer ${service.admin.token}` };
+  });
+  after(async () => {
+    await service?.stop();
+    await server?.stop();
+  });
+
+  const upload = async (data: Uint8Array, name: string, type: string, method = 'POST', path = '/files') => {
+    const form = new FormData();
+    form.set('file', new Blob([data as Uint8Array<ArrayBuffer>], { type }), name);
+    const answer = await fetch(service.url + path, { method, headers: bearer, body: form });
+    expect(answer.status).to.equal(200);
+    return ((await answer.json()) as { data: Record<string, unknown> }).data;
+  };
+  const asset = (id: unknown, query = '', headers = {}) =>
+    fetch(`${service.url}/assets/${id}${query}`, { headers: { ...bearer, ...headers } });
+  const hashIn = async (answer: Response) => hashOf(new Uint8Array(await answer.arrayBuffer()));
+  const inBucket = async () => {
+    const { Contents = [] } = await server.s3.listObjectsV2({
+      Bucket: server.settings.bucket,
+      Prefix: server.settings.root,
+    });
+    return Contents.map(({ Key }) => Key?.slice(server.settings.root.length)).sort();
+  };
+
+  it('keeps what is uploaded in the bucket, gives it back whole and in ranges, and removes it', async () => {
+    const data = bytes(20 * MIB + 5, 1);
+    const file = await upload(data, 'large.bin', 'application/octet-stream');
+    expect(file).to.include({ storage: 'media', filename_download: 'large.bin' });
+    expect(Number(file.filesize)).to.equal(data.length);
+    expect(await inBucket()).to.deep.equal([`${file.id}.bin`]);
+
+    expect(await hashIn(await asset(file.id))).to.equal(hashOf(data));
+    const part = await asset(file.id, '', { range: `bytes=${8 * MIB - 5}-${8 * MIB + 4}` });
+    expect(part.status).to.equal(206);
+    expect(part.headers.get('content-range')).to.equal(`bytes ${8 * MIB - 5}-${8 * MIB + 4}/${data.length}`);
+    expect(await hashIn(part)).to.equal(hashOf(data.subarray(8 * MIB - 5, 8 * MIB + 5)));
+
+    expect((await fetch(`${service.url}/files/${file.id}`, { method: 'DELETE', headers: bearer })).status).to.equal(
+      204,
+    );
+    expect(await inBucket()).to.deep.equal([]);
+  });
+
+  it('replaces the bytes of a file', async () => {
+    const file = await upload(bytes(1000, 2), 'a.bin', 'application/octet-stream');
+    await upload(bytes(2000, 3), 'b.bin', 'application/octet-stream', 'PATCH', `/files/${file.id}`);
+    expect(await hashIn(await asset(file.id))).to.equal(hashOf(bytes(2000, 3)));
+    expect(await inBucket()).to.have.length(1);
+    await fetch(`${service.url}/files/${file.id}`, { method: 'DELETE', headers: bearer });
+  });
+
+  it('makes images of images there, and keeps them there', async () => {
+    const picture = await sharp({ create: { width: 400, height: 200, channels: 3, background: '#336699' } })
+      .png()
+      .toBuffer();
+    const file = await upload(picture, 'picture.png', 'image/png');
+    expect(file).to.include({ width: 400, height: 200 });
+    for (const round of ['made', 'from the bucket']) {
+      const answer = await asset(file.id, '?width=100&format=webp');
+      expect(answer.status, round).to.equal(200);
+      const { width, height, format } = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
+      expect({ width, height, format }, round).to.deep.equal({ width: 100, height: 50, format: 'webp' });
+    }
+    expect(await inBucket()).to.have.length(2);
+    await fetch(`${service.url}/files/${file.id}`, { method: 'DELETE', headers: bearer });
+    expect(await inBucket()).to.deep.equal([]);
+  });
+
+  it('leaves nothing of an upload that breaks off', async () => {
+    const { hostname, port } = new URL(service.url);
+    const headers = {
+      ...bearer,
+      'content-type': 'multipart/form-data; boundary=border',
+      'transfer-encoding': 'chunked',
+    };
+    const sent = request({ hostname, port, method: 'POST', path: '/files', headers });
+    const broken = failureOf(once(sent, 'response'));
+    sent.write('--border\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n');
+    sent.write(bytes(20 * MIB, 4));
+    const place = { Bucket: server.settings.bucket, Prefix: server.settings.root };
+    const uploads = async () => ((await server.s3.listMultipartUploads(place)).Uploads ?? []).length;
+    while ((await uploads()) === 0);
+    sent.destroy();
+    await broken;
+    while ((await uploads()) > 0);
+    expect(await inBucket()).to.deep.equal([]);
+  });
+
+  it('says that it is well, by an object it has written and removed', async () => {
+    const health = await (await fetch(`${service.url}/server/health`, { headers: bearer })).json();
+    expect(JSON.stringify(health)).to.include('storage:media:responseTime');
+    expect((health as { status: string }).status).to.equal('ok');
+    expect(await inBucket()).to.deep.equal([]);
+  });
+
+  it('does not start without a bucket, and names the setting', async () => {
+    const { STORAGE_MEDIA_BUCKET: _, ...env } = server.env('media');
+    const error = await failureOf(startService({ env: { STORAGE_LOCATIONS: 'media', ...env } }));
+    expect(error.message).to.include('STORAGE_MEDIA_BUCKET is not set');
+  });
+});

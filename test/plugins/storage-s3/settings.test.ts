@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { type S3Settings, settingsOf } from '../../../plugins/storage-s3/settings.ts';
+
+const read = (settings: Readonly<Record<string, string>>): S3Settings =>
+  settingsOf({ location: 'my-files', setting: (key) => settings[key] });
+const refusal = (settings: Readonly<Record<string, string>>): string => {
+  try {
+    read(settings);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('it was taken');
+};
+
+const SOUND = { KEY: 'key', SECRET: 'secret', BUCKET: 'files', REGION: 'eu-central-1' };
+
+describe('storage-s3: settings', () => {
+  it('for AWS are a bucket, its region and a key', () => {
+    expect(read(SOUND)).to.deep.equal({
+      bucket: 'files',
+      region: 'eu-central-1',
+      endpoint: undefined,
+      forcePathStyle: false,
+      credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+      acl: undefined,
+      encryption: undefined,
+      root: '',
+      checksums: false,
+    });
+  });
+
+  it('are all taken', () => {
+    const all = read({
+      ...SOUND,
+      ENDPOINT: 'http://10.0.0.5:9000',
+      FORCE_PATH_STYLE: 'true',
+      ACL: 'public-read',
+      SERVER_SIDE_ENCRYPTION: 'AES256',
+      ROOT: 'uploads',
+      CHECKSUMS: '1',
+    });
+    expect(all).to.include({
+      endpoint: 'http://10.0.0.5:9000',
+      forcePathStyle: true,
+      acl: 'public-read',
+      encryption: 'AES256',
+      root: 'uploads/',
+      checksums: true,
+    });
+  });
+
+  it('need no region for a server of somebody else, and no scheme', () => {
+    const { REGION: _, ...rest } = SOUND;
+    expect(read({ ...rest, ENDPOINT: 'storage.example.com' })).to.include({
+      region: 'us-east-1',
+      endpoint: 'https://storage.example.com',
+    });
+  });
+
+  it('need no key where the machine has one', () => {
+    expect(read({ BUCKET: 'files', REGION: 'eu-central-1' }).credentials).to.equal(undefined);
+  });
+
+  for (const [root, key] of [
+    ['uploads', 'uploads/'],
+    ['/uploads/', 'uploads/'],
+    ['./a/b', 'a/b/'],
+    ['a//b/', 'a/b/'],
+    ['/', ''],
+    ['.', ''],
+  ] as const) {
+    it(`put objects below ${JSON.stringify(key)} for the root ${root}`, () => {
+      expect(read({ ...SOUND, ROOT: root }).root).to.equal(key);
+    });
+  }
+
+  for (const [what, settings, variable, reason] of [
+    ['without a bucket', { BUCKET: '' }, 'BUCKET', 'is not set'],
+    ['without a region', { REGION: '' }, 'REGION', 'is not set'],
+    ['without a key for the secret', { KEY: '' }, 'KEY', 'is not set, although STORAGE_MY_FILES_SECRET is'],
+    ['without a secret for the key', { SECRET: '' }, 'SECRET', 'is not set, although STORAGE_MY_FILES_KEY is'],
+    ['with an address that is none', { ENDPOINT: 'https://' }, 'ENDPOINT', 'is no address of a server'],
+    ['with an address of something else', { ENDPOINT: 'ftp://a.example' }, 'ENDPOINT', 'is no address of a server'],
+    ['with a way out of the bucket', { ROOT: 'a/../..' }, 'ROOT', 'leads out of the bucket'],
+    ['with a word for a truth', { FORCE_PATH_STYLE: 'maybe' }, 'FORCE_PATH_STYLE', 'must be true or false'],
+    ['with another', { CHECKSUMS: 'crc' }, 'CHECKSUMS', 'must be true or false'],
+  ] as const) {
+    it(`are refused ${what}, by the name of the variable`, () => {
+      const given: Record<string, string> = { ...SOUND, ...settings };
+      for (const [key, value] of Object.entries(given)) if (value === '') delete given[key];
+      expect(refusal(given)).to.include(`STORAGE_MY_FILES_${variable} ${reason}`);
+    });
+  }
+
+  it('never show the secret when they are refused', () => {
+    expect(refusal({ ...SOUND, SECRET: 'hush-hush', ROOT: '..' })).not.to.include('hush-hush');
+  });
+});

@@ -1,0 +1,88 @@
+import { Agent, createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { endingWhereSilent } from '../../../plugins/storage-s3/silence.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { bytes as bytesOf, hashOf, read } from '../storage/bytes.ts';
+
+/** Milliseconds. */
+const LIMIT = 100;
+const DATA = bytesOf(8 * 2 ** 20);
+
+describe('storage-s3: a download', () => {
+  let server: Server;
+  let answer: (response: ServerResponse) => void;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  before(async () => {
+    server = createServer((_request, response) => answer(response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  after(async () => {
+    agent.destroy();
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  });
+  const download = async () => {
+    const { port } = server.address() as AddressInfo;
+    const body = await new Promise<IncomingMessage>((resolve, reject) => {
+      get({ host: '127.0.0.1', port, agent }, resolve).on('error', reject);
+    });
+    return { bytes: endingWhereSilent(body, 'a.bin', LIMIT), socket: body.socket };
+  };
+
+  it('ends where somebody waits and the server sends nothing more', async () => {
+    answer = (response) => response.writeHead(200, { 'content-length': 1000 }).write('the beginning');
+    const error = await failureOf(read((await download()).bytes));
+    expect(error.message).to.equal(`the server has sent nothing more of a.bin for ${LIMIT} ms`);
+  });
+
+  it('goes on where it is the reader who pauses', async () => {
+    answer = (response) => response.end(DATA);
+    const { bytes } = await download();
+    const parts: Buffer[] = [];
+    for await (const part of bytes) {
+      // Much longer than the limit, but not at each of them.
+      if (parts.length === 0) await pause(4 * LIMIT);
+      parts.push(part);
+    }
+    expect(hashOf(Buffer.concat(parts))).to.equal(hashOf(DATA));
+  });
+
+  it('goes on where it is a pipe that is slow', async () => {
+    answer = (response) => response.end(DATA);
+    const { bytes } = await download();
+    const parts: Buffer[] = [];
+    const slow = new Writable({
+      write(part, _encoding, done) {
+        parts.push(part);
+        // Often enough to be longer than the limit by far.
+        if (parts.length % 32 === 1) setTimeout(done, 2 * LIMIT);
+        else done();
+      },
+    });
+    await pipeline(bytes, slow);
+    expect(hashOf(Buffer.concat(parts))).to.equal(hashOf(DATA));
+  });
+
+  it('goes on where a small one is all there before it is read', async () => {
+    answer = (response) => response.end('all of it');
+    const { bytes } = await download();
+    await pause(4 * LIMIT);
+    expect(String(await read(bytes))).to.equal('all of it');
+  });
+
+  it('leaves its connection to the next one, without a limit', async () => {
+    answer = (response) => response.end('one');
+    const first = await download();
+    expect(String(await read(first.bytes))).to.equal('one');
+    await pause(2 * LIMIT);
+    answer = (response) => response.end('two');
+    const second = await download();
+    expect(second.socket).to.equal(first.socket);
+    expect(String(await read(second.bytes))).to.equal('two');
+  });
+});
