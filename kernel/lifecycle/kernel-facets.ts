@@ -46,7 +46,10 @@ export const health = facet<HealthCheck>('health', { describe: () => ['reports o
 export interface KernelCommand {
   readonly name: string;
   readonly about: string;
-  run(args: readonly string[]): Promise<void>;
+  /** The service is prepared and started first, as for requests, but does not listen. */
+  readonly needs?: 'start';
+  /** Answers the exit code, where it is not 0. */
+  run(args: readonly string[]): Promise<number | void>;
 }
 
 /** Commands of the command line beside `start` and `bootstrap`. */

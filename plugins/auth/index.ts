@@ -8,6 +8,7 @@ import { routes } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
+import { findByCookie } from './asset-cookie.ts';
 import * as collections from './collections.ts';
 import { createEntry } from './entry.ts';
 import { authFields } from './graphql.ts';
@@ -46,11 +47,13 @@ export default definePlugin<Config>({
     });
     const sessions = createSessions(db, config.REFRESH_TOKEN_TTL);
     const standing = createStanding(db, used.bus);
-    host.contribute(middleware, identify({ db, access: used.access, tokens, standing }));
+    const cookie = refreshCookie(config);
+    const byCookie = findByCookie({ cookie, sessions });
+    host.contribute(middleware, identify({ db, access: used.access, tokens, standing, byCookie }));
     const entry = createEntry({
       signIn: createSignIn({ ...used, db, events, sessions, tokens }),
       sessions,
-      cookie: refreshCookie(config),
+      cookie,
       accessLifetime: config.ACCESS_TOKEN_TTL,
       stallTime: config.LOGIN_STALL_TIME,
     });

@@ -24,6 +24,8 @@ export interface Sessions {
   open(user: { readonly id: string; readonly password: string | null }, client: Client): Promise<string | undefined>;
   /** Takes a token for a new one. Of several who bring the same token, one gets it. */
   rotate(token: string, client: Client): Promise<Rotation>;
+  /** Whose session this is, while it lasts, its owner is active and may come from this address. Nothing of it changes. */
+  owner(token: string, ip: string | null): Promise<Owner | undefined>;
   close(token: string): Promise<void>;
   /** Ends the sessions of those users whose password, e-mail or status is about to be changed. */
   closeChanged(users: readonly string[], change: Readonly<Record<string, unknown>>): Promise<void>;
@@ -71,6 +73,19 @@ export function createSessions(db: Db, lifetime: number): Sessions {
       return row.made ? { state: 'renewed', owner: row, token: next } : { state: 'elsewhere' };
     },
 
+    async owner(token, ip) {
+      const { rows } = await db.query<Owner>(
+        `select u.id, u.status, u.provider, u.role, r.admin_access, r.app_access
+        from ${table(db, 'sessions')} s join ${table(db, 'users')} u on u.id = s."user"
+        left join ${table(db, 'roles')} r on r.id = u.role
+        where s.token = $1 and s.share is null and s.expires > now() and u.status = 'active'
+          and ${comesFrom('$2')}`,
+        [stored(token), ip],
+        { name: 'auth_session_owner' },
+      );
+      return rows[0];
+    },
+
     async close(token) {
       await db.query(`delete from ${table(db, 'sessions')} where token = $1`, [stored(token)]);
     },
@@ -93,6 +108,10 @@ export function createSessions(db: Db, lifetime: number): Sessions {
 
 const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
 
+/** Is this address among those of the role `r`, or is the role bound to none? */
+const comesFrom = (ip: string): string =>
+  `(coalesce(r.ip_access, '') = '' or ${ip}::text = any(string_to_array(replace(r.ip_access, ' ', ''), ',')))`;
+
 /**
  * Everything in one statement: the user's row is locked before the session's, the old token goes, and a new one comes
  * only where the old one was there, in time and its owner may go on.
@@ -108,7 +127,7 @@ const rotation = (db: Db): string => `with held as materialized (
     select $2, owner.id, now() + $3 * interval '1 millisecond', $4::text, $5, $6
     from owner cross join gone left join ${table(db, 'roles')} r on r.id = owner.role
     where owner.status = 'active' and not gone.expired
-      and (coalesce(r.ip_access, '') = '' or $4::text = any(string_to_array(replace(r.ip_access, ' ', ''), ',')))
+      and ${comesFrom('$4')}
     returning "user"
   ), seen as (
     update ${table(db, 'users')} u set last_access = now() from made where u.id = made."user"

@@ -2,17 +2,26 @@ import type { LookupAddress } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, request as plain, type RequestOptions } from 'node:http';
 import { request as encrypted } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { fail } from '#kernel';
-import type { OutboundRequest, OutboundResponse } from './contract.ts';
+import type { OutboundRequest } from './contract.ts';
 import { OutboundFailure } from './failure.ts';
 import { forwardable } from './headers.ts';
 
-/** One request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used. */
+/** An answer whose headers are there. Whoever has it ends it, once its bytes are read or nobody wants them any more. */
+export interface Answered {
+  readonly response: IncomingMessage;
+  /** Lets go of the connection. */
+  end(): void;
+}
+
+/**
+ * One request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used. The signal
+ * cuts the connection until `end`.
+ */
 export function exchange(
-  { method, url, headers = {}, body, maxBytes, mayHold }: OutboundRequest,
+  { method, url, headers = {}, body }: OutboundRequest,
   addresses: readonly LookupAddress[],
   signal: AbortSignal,
-): Promise<OutboundResponse> {
+): Promise<Answered> {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   const payload = body === undefined ? undefined : Buffer.from(body);
   const options: RequestOptions & { servername?: string } = {
@@ -31,14 +40,16 @@ export function exchange(
     lookup: pinned(addresses),
     ...(isIP(host) ? {} : { servername: host }),
   };
-  return new Promise<OutboundResponse>((resolve, reject) => {
+  return new Promise<Answered>((resolve, reject) => {
     const request: ClientRequest = (url.protocol === 'https:' ? encrypted : plain)(options);
-    const end = (settle: () => void) => {
+    const end = () => {
       signal.removeEventListener('abort', aborted);
-      settle();
       request.destroy();
     };
-    const failed = (error: unknown) => end(() => reject(error));
+    const failed = (error: unknown) => {
+      reject(error);
+      end();
+    };
     const aborted = () => failed(signal.reason);
     signal.addEventListener('abort', aborted);
     let isAnswered = false;
@@ -48,10 +59,9 @@ export function exchange(
     });
     request.on('response', (response) => {
       isAnswered = true;
-      read(response, maxBytes, mayHold).then((bytes) => {
-        const { statusCode = 0, headersDistinct } = response;
-        end(() => resolve({ status: statusCode, headers: joined(headersDistinct), body: bytes }));
-      }, failed);
+      // Whoever reads it is told by the read that fails; between two reads nobody listens.
+      response.on('error', () => {});
+      resolve({ response, end });
     });
     if (signal.aborted) aborted();
     else request.end(payload);
@@ -66,31 +76,3 @@ const pinned =
     if (all) callback(null, [...addresses]);
     else callback(null, first.address, first.family);
   };
-
-/** Counted while it is read, whatever the other side says of its length. */
-async function read(
-  response: IncomingMessage,
-  maxBytes: number,
-  mayHold: OutboundRequest['mayHold'] = () => true,
-): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  let isHeld = true;
-  try {
-    for await (const part of response as AsyncIterable<Buffer>) {
-      size += part.length;
-      isHeld = mayHold(part.length);
-      if (size > maxBytes || !isHeld) break;
-      parts.push(part);
-    }
-  } catch {
-    throw new OutboundFailure('unreachable');
-  }
-  if (size > maxBytes) throw fail('CONTENT_TOO_LARGE', `The answer is longer than ${maxBytes} bytes.`);
-  if (!isHeld) throw fail('REQUESTS_EXCEEDED', 'Too much is being received at the same time.');
-  if (!response.complete) throw new OutboundFailure('unreachable');
-  return Buffer.concat(parts);
-}
-
-const joined = (headers: NodeJS.Dict<string[]>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, values = []]) => [name, values.join(', ')]));

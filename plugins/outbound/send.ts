@@ -1,5 +1,7 @@
 import type { Policy } from './addresses.ts';
-import type { Outbound } from './contract.ts';
+import { collected, streamOf } from './answer.ts';
+import type { Outbound, OutboundRequest, OutboundStream } from './contract.ts';
+import { deadlineOf } from './deadline.ts';
 import { exchange } from './exchange.ts';
 import { OutboundFailure } from './failure.ts';
 import { checkedAddresses, type Resolve } from './resolve.ts';
@@ -9,29 +11,23 @@ interface Parts {
   readonly resolve: Resolve;
 }
 
-/** Resolves, checks and exchanges within one deadline. */
-export const createOutbound = ({ policy, resolve }: Parts): Outbound => ({
-  async send(request) {
-    const { url, timeout, signal } = request;
+/** Resolves, checks and exchanges within one deadline, which lasts to the last byte. */
+export function createOutbound({ policy, resolve }: Parts): Outbound {
+  async function open(request: OutboundRequest): Promise<OutboundStream> {
+    const { url, maxBytes } = request;
     if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new OutboundFailure('denied');
     // A tunnel is not an exchange.
     if (request.method.toUpperCase() === 'CONNECT') throw new OutboundFailure('denied');
-    const stop = new AbortController();
-    const over = new Promise<never>((_resolve, reject) =>
-      stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true }),
-    );
-    over.catch(() => {});
-    const left = () => stop.abort(new OutboundFailure('unreachable'));
-    const timer = setTimeout(() => stop.abort(new OutboundFailure('timeout')), timeout);
-    signal?.addEventListener('abort', left);
-    if (signal?.aborted) left();
+    const { signal, within, lift } = deadlineOf(request);
     try {
       // Resolving cannot be stopped; what it answers too late is nobody's any more.
-      const addresses = await Promise.race([checkedAddresses(url.hostname, policy, resolve), over]);
-      return await exchange(request, addresses, stop.signal);
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', left);
+      const addresses = await within(checkedAddresses(url.hostname, policy, resolve));
+      return streamOf(await exchange(request, addresses, signal), { maxBytes, signal, done: lift });
+    } catch (error) {
+      lift();
+      throw error;
     }
-  },
-});
+  }
+
+  return { open, send: async (request) => collected(await open(request), request.mayHold) };
+}

@@ -98,5 +98,7 @@ export interface Storage {
 
 export const storage = service<Storage>('storage', { version: '1.0.0' });
 
+/** To be told of long bytes on their way out, as `Location.write` does for those on their way in: memory stays flat. */
+export { passing } from './garbage.ts';
 /** The variable that holds a location's setting, for what drivers say of it: `my-files` and `ROOT` make STORAGE_MY_FILES_ROOT. */
 export { variableOf } from './settings.ts';

@@ -1,4 +1,5 @@
 import type { Location, StorageDriver } from './contract.ts';
+import { passing } from './garbage.ts';
 import { checkName, checkPrefix, isObjectName } from './names.ts';
 import { withCopy } from './temporary-copy.ts';
 
@@ -12,7 +13,7 @@ export function createLocation(location: string, driver: StorageDriver): Locatio
     },
     async write(name, source, options) {
       checkName(name);
-      return driver.write(name, source, options);
+      return driver.write(name, told(source), options);
     },
     async remove(name) {
       checkName(name);
@@ -33,4 +34,11 @@ export function createLocation(location: string, driver: StorageDriver): Locatio
       return (await driver.stat(name)) && work(driver.path(name));
     },
   };
+}
+
+async function* told(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const part of source) {
+    passing(part.byteLength);
+    yield part;
+  }
 }

@@ -8,7 +8,7 @@ export interface Reply {
 
 export interface RequestOptions {
   readonly token?: string | null;
-  /** Sent as JSON, strings and buffers as they are. */
+  /** Sent as JSON; texts, buffers and streams as they are, forms with a type of their own. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -19,16 +19,18 @@ export type Send = (method: string, path: string, options?: RequestOptions) => P
 export const sender =
   (url: string): Send =>
   async (method, path, { token, body, headers = {} } = {}) => {
-    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const isStream = body instanceof ReadableStream;
+    const raw = typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData || isStream;
     const response = await fetch(url + path, {
       method,
       redirect: 'manual',
       headers: {
-        ...(body !== undefined ? { 'content-type': 'application/json' } : {}),
+        ...(body !== undefined && !(body instanceof FormData) ? { 'content-type': 'application/json' } : {}),
         ...(token ? { authorization: `Bearer ${token}` } : {}),
         ...headers,
       },
       body: body === undefined ? undefined : raw ? (body as string) : JSON.stringify(body),
+      ...(isStream ? { duplex: 'half' } : {}),
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: parsed(text) };

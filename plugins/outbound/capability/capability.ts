@@ -38,7 +38,7 @@ const send: RemoteMethod<RequestApi> = {
 
 /** `host.request`: what the grant names, and what the operator's deny list leaves of it. */
 export const requestCapability = (
-  outbound: Outbound,
+  outbound: Pick<Outbound, 'send'>,
   shareOf = createShares(),
 ): Capability<RequestGrant, RequestApi> => ({
   name: 'request',
@@ -62,7 +62,7 @@ const comparable = (grant: RequestGrant): Record<string, unknown> => ({
 /** In the order of the conventions ("request.send"), so that each refusal says one thing whatever else is wrong. */
 async function sendWithin(
   { origins, methods }: Allowed,
-  outbound: Outbound,
+  outbound: Pick<Outbound, 'send'>,
   share: Share,
   options: SendOptions,
   invocation: Invocation,

@@ -18,7 +18,7 @@ const invocationWith = (secrets = new Secrets()): Invocation => ({
 /** An outside that notes what it is asked and answers what the test wants. */
 function outside(answer: Partial<OutboundResponse> | Error = {}) {
   const seen: OutboundRequest[] = [];
-  const outbound: Outbound = {
+  const outbound: Pick<Outbound, 'send'> = {
     async send(request) {
       seen.push(request);
       if (answer instanceof Error) throw answer;
@@ -250,7 +250,7 @@ describe('outbound: the capability request', () => {
     it('holds so much of all answers to a package at a time, whichever of its parts asks', async () => {
       const open: (() => void)[] = [];
       const body = Buffer.alloc(2 * 1024 * 1024 - 1000, 'x');
-      const outbound: Outbound = {
+      const outbound: Pick<Outbound, 'send'> = {
         async send({ mayHold }) {
           if (!mayHold?.(body.length)) throw fail('REQUESTS_EXCEEDED', 'too much');
           await new Promise<void>((resolve) => void open.push(resolve));

@@ -1,0 +1,75 @@
+import { type Caller, fail } from '#kernel';
+import type { Access } from '../../access/contract.ts';
+import { type Condition, isUnknownField, isUuid, type Query } from '../../query/contract.ts';
+import type { Overview, Schema } from '../../schema/contract.ts';
+import type { Settings, SettingsValues } from '../../settings/contract.ts';
+import type { FileRecord } from '../variant.ts';
+import type { Records } from './records.ts';
+
+export interface ReadableDeps {
+  readonly access: Pick<Access, 'permissions' | 'restrictFilter'>;
+  readonly query: Pick<Query, 'condition'>;
+  readonly schema: Pick<Schema, 'overview' | 'refresh'>;
+  readonly settings: Settings;
+  readonly records: Records;
+}
+
+/**
+ * The record of a file whose bytes the caller may read. FORBIDDEN in every other case, and always the same, so that nobody
+ * learns which files there are.
+ */
+export interface FindReadable {
+  (caller: Caller, id: string): Promise<FileRecord>;
+  /** The same, when the bytes that a record names are gone: undefined where it still names them. */
+  again(caller: Caller, before: FileRecord): Promise<FileRecord | undefined>;
+}
+
+const FILES = 'platform_files';
+/** Settings that name a file which everybody sees: the sign-in page is made of them. */
+const PUBLIC = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'] as const;
+
+export function createFindReadable({ access, query, schema, settings, records }: ReadableDeps): FindReadable {
+  async function find(caller: Caller, id: string): Promise<FileRecord | undefined> {
+    const permissions = await access.permissions(caller);
+    // Whoever may read some field of a file may read its bytes.
+    const rules = permissions.of(FILES, 'read').filter(({ fields }) => fields.length > 0);
+    if (permissions.admin || rules.some(({ rule }) => rule === null)) return records.get(id);
+    if (isPublic(await settings.current(), id)) return records.get(id);
+    return rules.length === 0 ? undefined : records.under(id, await conditionFor(caller));
+  }
+
+  async function conditionFor(caller: Caller): Promise<Condition> {
+    const overview = await schema.overview();
+    try {
+      return await conditionBy(overview, caller);
+    } catch (error) {
+      // The rule may speak of a field that was made a moment ago.
+      if (!isUnknownField(error)) throw error;
+      return conditionBy(await schema.refresh(), caller);
+    }
+  }
+
+  async function conditionBy(overview: Overview, caller: Caller): Promise<Condition> {
+    const collection = overview.collections.get(FILES);
+    if (!collection) throw fail('FORBIDDEN', 'there are no files');
+    const allowed = await access.restrictFilter(collection, { kind: 'all', of: [] }, caller, overview);
+    return query.condition(allowed, caller, overview, 2);
+  }
+
+  async function findReadable(caller: Caller, raw: string): Promise<FileRecord> {
+    const id = raw.toLowerCase();
+    const record = isUuid(id) ? await find(caller, id) : undefined;
+    if (!record) throw fail('FORBIDDEN', 'there is no such file, or it may not be read');
+    return record;
+  }
+
+  return Object.assign(findReadable, {
+    async again(caller: Caller, before: FileRecord) {
+      records.forgetOne(before.id);
+      const record = await findReadable(caller, before.id);
+      return record.filename_disk === before.filename_disk && record.storage === before.storage ? undefined : record;
+    },
+  });
+}
+
+const isPublic = (values: SettingsValues, id: string): boolean => PUBLIC.some((name) => values[name] === id);

@@ -1,0 +1,50 @@
+import type { FileRecord, Variant } from '../variant.ts';
+import type { Validators } from './conditions.ts';
+import { disposition, renamed } from './disposition.ts';
+import { contentPolicy, sentType } from './safety.ts';
+
+/** What an answer says of the bytes, whatever part of them it sends. */
+export interface Head extends Validators {
+  readonly type: string;
+  /** Headers of every answer about them, one that sends none included. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}
+
+/** Records are remembered, and so is what is said of them; of one with hundreds of variants not all. */
+const REMEMBERED = 64;
+const known = new WeakMap<FileRecord, Map<string, Head>>();
+
+export function headOf(file: FileRecord, variant: Variant | undefined, download: boolean): Head {
+  let heads = known.get(file);
+  if (!heads || heads.size >= REMEMBERED) {
+    heads = new Map();
+    known.set(file, heads);
+  }
+  const key = `${download ? 'download' : ''}/${variant?.name ?? ''}`;
+  let head = heads.get(key);
+  if (!head) {
+    head = makeHead(file, variant, download);
+    heads.set(key, head);
+  }
+  return head;
+}
+
+function makeHead(file: FileRecord, variant: Variant | undefined, download: boolean): Head {
+  const etag = `"${variant?.name ?? file.filename_disk}"`;
+  const modified = file.modified_on === null ? undefined : Math.floor(file.modified_on.getTime() / 1000) * 1000;
+  const name = variant ? renamed(file.filename_download, variant.extension) : file.filename_download;
+  return {
+    etag,
+    modified,
+    type: variant?.type ?? sentType(file.type ?? file.detected_type),
+    fields: [
+      ['ETag', etag],
+      ...(modified === undefined ? [] : [['Last-Modified', new Date(modified).toUTCString()] as const]),
+      ['Accept-Ranges', 'bytes'],
+      ['Content-Disposition', disposition(download, name)],
+      ['Content-Security-Policy', variant ? contentPolicy(variant.type) : contentPolicy(file.type, file.detected_type)],
+      // Pages of the same origin may show it inside of them, as the policy says as well.
+      ['X-Frame-Options', 'SAMEORIGIN'],
+    ],
+  };
+}

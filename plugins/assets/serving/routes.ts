@@ -1,0 +1,64 @@
+import { Failure } from '#kernel';
+import { type HttpContext, type Route, rawQueryOf } from '../../http/contract.ts';
+import type { FindReadable } from '../reading/readable.ts';
+import type { Chosen, FileRecord, Variant, Variants } from '../variant.ts';
+import type { CachingFor } from './caching.ts';
+import { isUnchanged } from './conditions.ts';
+import type { SendFile } from './file.ts';
+import { headOf } from './head.ts';
+import type { Objects } from './objects.ts';
+import { type About, sendUnchanged, sendWhole } from './send.ts';
+
+interface Deps {
+  readonly findReadable: FindReadable;
+  readonly variants: Variants;
+  readonly objects: Objects;
+  readonly cachingFor: CachingFor;
+  readonly sendFile: SendFile;
+}
+
+const AS_IT_IS: Chosen = { varies: false };
+
+/** `/assets/<id>`, and the same with any name behind it, under which pages show and save it. */
+export function assetRoutes({ findReadable, variants, objects, cachingFor, sendFile }: Deps): readonly Route[] {
+  async function handle(ctx: HttpContext): Promise<void> {
+    const { caller } = ctx.state;
+    const file = await findReadable(caller, ctx.params.id as string);
+    try {
+      await send(ctx, file);
+    } catch (error) {
+      // Another process has replaced the bytes, and this one is yet to hear of it.
+      if (!(error instanceof Failure) || error.code !== 'FORBIDDEN') throw error;
+      const other = await findReadable.again(caller, file);
+      if (!other) throw error;
+      await send(ctx, other);
+    }
+  }
+
+  async function send(ctx: HttpContext, file: FileRecord): Promise<void> {
+    // Most addresses have no query, and looking for wishes in it costs more than all else here.
+    const query = ctx.req.url?.includes('?') ? rawQueryOf(ctx) : undefined;
+    const { variant, varies } = query ? await variants.choose(file, query, ctx.req.headers.accept) : AS_IT_IS;
+    const download = query?.download !== undefined && query.download !== 'false';
+    const caching = await cachingFor(ctx.state.caller);
+    const about = (of?: Variant): About => ({ head: headOf(file, of, download), caching, varies });
+    if (variant && (await sendVariant(ctx, about(variant), file, variant))) return;
+    await sendFile(ctx, about(), file);
+  }
+
+  /** Takes no ranges. Answers false where the bytes turn out to be nothing that an image can be made of. */
+  async function sendVariant(ctx: HttpContext, about: About, file: FileRecord, variant: Variant): Promise<boolean> {
+    if (isUnchanged(ctx.req.headers, about.head)) {
+      sendUnchanged(ctx, about);
+      return true;
+    }
+    const whole = await objects.whole(file.storage, variant.name, () => variants.open(file, variant));
+    if (whole) await sendWhole(ctx, about, whole);
+    return whole !== undefined;
+  }
+
+  return [
+    { method: 'GET', path: '/assets/:id', handle },
+    { method: 'GET', path: '/assets/:id/:filename', handle },
+  ];
+}

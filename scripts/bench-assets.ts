@@ -1,0 +1,78 @@
+/**
+ * `npm run bench:assets [-- --seconds 2 --rounds 3 --connections 32 --images 20 --only warm]`: images that are there already beside
+ * a server of files written by hand, and images that have to be made beside sharp alone, in alternating rounds of one run. Ratios
+ * tell; absolute numbers depend on the machine. `--only` takes `warm`, `cold` or a name of the first table; `--profile <folder>`
+ * writes CPU profiles of both servers.
+ */
+import { parseArgs } from 'node:util';
+import { freshDatabase } from '../test/support/database.ts';
+import { startServer } from '../test/support/server.ts';
+import { AIM as COLD_AIM, measureCold } from './bench-assets/cold.ts';
+import { startSides } from './bench-assets/sides.ts';
+import { measureWarm, WARM } from './bench-assets/warm.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '32' },
+    images: { type: 'string', default: '20' },
+    only: { type: 'string' },
+    profile: { type: 'string' },
+  },
+});
+const options = {
+  seconds: Number(values.seconds),
+  rounds: Number(values.rounds),
+  connections: Number(values.connections),
+};
+const cell = (value: number | string, width: number, digits = 0): string =>
+  (typeof value === 'number' ? value.toFixed(digits) : value).padStart(width);
+
+const server = await startServer();
+process.env.TEST_DATABASE_URL = server.url;
+const database = await freshDatabase('bench_assets');
+const missed: string[] = [];
+try {
+  const sides = await startSides(database, values.profile);
+  try {
+    const shapes = WARM.filter(({ name }) => [undefined, 'warm', name].includes(values.only));
+    if (shapes.length > 0) {
+      console.log(`${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each; medians`);
+      console.log('images in storage     KB  requests/s    bare  ratio  CPU ms/request    bare  ratio');
+      for (const shape of shapes) {
+        const { bytes, service, bare } = await measureWarm(shape, sides, options, database);
+        const ratio = service.perSecond / bare.perSecond;
+        const { name, aim = 0 } = shape;
+        if (ratio < aim) missed.push(`${name}: ${ratio.toFixed(2)} of the bare server, aim ${aim}`);
+        console.log(
+          name.padEnd(18) +
+            cell(bytes / 1024, 6) +
+            cell(service.perSecond, 12) +
+            cell(bare.perSecond, 8) +
+            cell(ratio, 7, 2) +
+            cell(service.cpu, 16, 3) +
+            cell(bare.cpu, 8, 3) +
+            cell(service.cpu / bare.cpu, 7, 2),
+        );
+      }
+    }
+    if ([undefined, 'cold'].includes(values.only)) {
+      console.log('\nimages to be made of 12 megapixels    ms an image    sharp  ratio');
+      for await (const { name, service, bare } of measureCold(sides, Number(values.images))) {
+        const ratio = service / bare;
+        if (ratio > COLD_AIM) missed.push(`${name}: ${ratio.toFixed(2)} of sharp alone, aim ${COLD_AIM}`);
+        console.log(name.padEnd(34) + cell(service, 15, 1) + cell(bare, 9, 1) + cell(ratio, 7, 2));
+      }
+    }
+  } finally {
+    await sides.stop();
+  }
+} finally {
+  await database.drop();
+  await server.stop();
+}
+console.log('');
+for (const line of missed) console.log(`missed: ${line}`);
+if (missed.length === 0) console.log('all aims met');
+else process.exitCode = 1;

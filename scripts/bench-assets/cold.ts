@@ -1,0 +1,85 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { median } from '../bench/metered.ts';
+import type { Job } from './bare-sharp.ts';
+import type { Sides } from './sides.ts';
+
+/** Largest ratio of the time to bare sharp's. */
+export const AIM = 1.15;
+
+export interface Cold {
+  readonly name: string;
+  /** Milliseconds an image: from asking to having it, with others before it. */
+  readonly service: number;
+  readonly bare: number;
+}
+
+/** Widths that nobody asked for yet: each is an image to be made. */
+let width = 300;
+
+/**
+ * Images of new widths, by the service and by a process of sharp alone: one at a time, and as many at a time as there are
+ * processors. Batches alternate, and the same widths are made by both.
+ */
+export async function* measureCold(sides: Sides, images: number): AsyncGenerator<Cold> {
+  const sharp = await startSharp();
+  try {
+    // Both start what they work with; and both make the same of it.
+    const first = width++;
+    const [ours, theirs] = [await byService(sides, first), join(sides.folder, 'first.webp')];
+    await sharp.run({ source: sides.picture.path, target: theirs, width: first });
+    if (!ours.equals(await readFile(theirs))) throw new Error('the service and sharp alone make different images');
+    const processors = availableParallelism();
+    for (const [name, atOnce] of [
+      ['one at a time', 1],
+      [`${processors} at a time`, processors],
+    ] as const) {
+      const taken = { service: [] as number[], bare: [] as number[] };
+      const batches = Math.ceil(images / atOnce);
+      for (let batch = 0; batch <= batches; batch++) {
+        const widths = Array.from({ length: atOnce }, () => width++);
+        const work = {
+          service: (one: number) => byService(sides, one),
+          bare: (one: number) =>
+            sharp.run({ source: sides.picture.path, target: join(sides.folder, `${one}.webp`), width: one }),
+        };
+        for (const side of batch % 2 === 0 ? (['service', 'bare'] as const) : (['bare', 'service'] as const)) {
+          const began = performance.now();
+          await Promise.all(widths.map((one) => work[side](one)));
+          // The first warms up.
+          if (batch > 0) taken[side].push((performance.now() - began) / atOnce);
+        }
+      }
+      yield { name, service: median(taken.service), bare: median(taken.bare) };
+    }
+  } finally {
+    await sharp.stop();
+  }
+}
+
+async function byService({ service, picture }: Sides, width: number): Promise<Buffer> {
+  const response = await fetch(`${service.url}/assets/${picture.id}?width=${width}&format=webp`);
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+async function startSharp() {
+  const child: ChildProcess = fork(new URL('./bare-sharp.ts', import.meta.url));
+  const waiting = new Map<string, () => void>();
+  child.on('message', (message: { target?: string }) => waiting.get(message.target ?? '')?.());
+  await once(child, 'message');
+  return {
+    async run(job: Job): Promise<void> {
+      const done = new Promise<void>((resolve) => waiting.set(job.target, resolve));
+      child.send(job);
+      await done;
+    },
+    async stop() {
+      child.kill();
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    },
+  };
+}

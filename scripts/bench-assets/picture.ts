@@ -1,0 +1,24 @@
+import sharp from 'sharp';
+
+/** About 12 megapixels, as a camera makes them: large shapes, fine grain, 3 MB as JPEG. */
+export async function cameraPicture(): Promise<Buffer> {
+  const size = { width: 4000, height: 3000 };
+  const shapes = await sharp({ create: { width: 40, height: 30, ...noise(128, 60) } })
+    .resize({ ...size, kernel: 'cubic' })
+    .png({ compressionLevel: 0 })
+    .toBuffer();
+  const grain = await sharp({ create: { ...size, ...noise(128, 24) } })
+    .png({ compressionLevel: 0 })
+    .toBuffer();
+  return sharp(shapes)
+    .composite([{ input: grain, blend: 'soft-light' }])
+    .jpeg({ quality: 88 })
+    .toBuffer();
+}
+
+const noise = (mean: number, sigma: number) => ({
+  channels: 3 as const,
+  // Asked for by the types; the noise covers it.
+  background: 'gray',
+  noise: { type: 'gaussian' as const, mean, sigma },
+});

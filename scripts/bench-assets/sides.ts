@@ -1,0 +1,62 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { type AssetsGround, assetsGround } from '../../test/http/assets-ground.ts';
+import { asAdmin } from '../../test/http/people.ts';
+import type { FreshDatabase } from '../../test/support/database.ts';
+import { type Spawned, spawnService } from '../../test/support/service.ts';
+import { type ForkedServer, forkServer } from '../bench/fork-server.ts';
+import { profiling } from '../bench/service-process.ts';
+import { cameraPicture } from './picture.ts';
+
+export interface Sides {
+  readonly service: Spawned;
+  readonly bare: ForkedServer;
+  readonly ground: AssetsGround;
+  /** What the bare server serves. */
+  readonly folder: string;
+  /** The picture everything is made of. */
+  readonly picture: { readonly id: string; readonly path: string };
+  stop(): Promise<void>;
+}
+
+/** The service with one picture that everybody may read, and a bare server of files beside it. */
+export async function startSides(database: FreshDatabase, profile: string | undefined): Promise<Sides> {
+  const ground: AssetsGround = await assetsGround();
+  const folder = join(ground.root, 'bare');
+  await mkdir(folder);
+  let service: Spawned | undefined;
+  let bare: ForkedServer | undefined;
+  const stop = async () => {
+    await bare?.stop();
+    await service?.stop();
+    await ground.remove();
+  };
+  try {
+    const env = {
+      ...ground.env,
+      LOG_LEVEL: 'warn',
+      ACCESS_TOKEN_TTL: '1d',
+      ...(profile ? { NODE_OPTIONS: profiling(profile).join(' ') } : {}),
+    };
+    service = await spawnService({ database, env });
+    bare = await forkServer(
+      new URL('./static-server.ts', import.meta.url),
+      { STATIC_ROOT: folder },
+      profiling(profile),
+    );
+    const grant = { role: PUBLIC_ROLE, collection: 'platform_files', action: 'read', fields: ['*'] };
+    await asAdmin(service, 'POST', '/permissions', grant);
+    const id = await ground.file(database, await cameraPicture(), {
+      type: 'image/jpeg',
+      detected_type: 'image/jpeg',
+      filename_download: 'picture.jpg',
+      width: 4000,
+      height: 3000,
+    });
+    return { service, bare, ground, folder, picture: { id, path: join(ground.root, `${id}.bin`) }, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

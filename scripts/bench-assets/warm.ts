@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FreshDatabase } from '../../test/support/database.ts';
+import { bytesOf } from '../bench/load.ts';
+import { type Figures, medians, metered } from '../bench/metered.ts';
+import type { Sides } from './sides.ts';
+
+export interface WarmOptions {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly connections: number;
+}
+
+export interface WarmShape {
+  readonly name: string;
+  /** Paths that are asked for in turn, the same bytes under each. */
+  paths(sides: Sides, database: FreshDatabase): Promise<readonly string[]> | readonly string[];
+  readonly as: 'nobody' | 'token';
+  /** Least share of the bare server's requests a second; without it the figures are told only. */
+  readonly aim?: number;
+}
+
+/** Widths for about 20, 45 and 70 KB. */
+const variants = [
+  ['small', '?width=480&format=webp'],
+  ['medium', '?width=1000&format=webp'],
+  ['large', '?width=1100&format=jpg&quality=70'],
+] as const;
+
+/** More than the service keeps in memory, so that each is read from storage again: not what its memory is for. */
+const MANY = 600;
+
+export const WARM: readonly WarmShape[] = [
+  ...variants.flatMap(([name, query]) =>
+    (['nobody', 'token'] as const).map((as) => ({
+      name: `${name}, ${as}`,
+      paths: ({ picture }: Sides) => [`/assets/${picture.id}${query}`],
+      as,
+      aim: 0.8,
+    })),
+  ),
+  {
+    name: `${MANY} files, token`,
+    as: 'token',
+    async paths({ ground }, database) {
+      const bytes = randomBytes(45_000);
+      const paths: string[] = [];
+      for (let at = 0; at < MANY; at++)
+        paths.push(
+          `/assets/${await ground.file(database, bytes, { type: 'image/webp', filename_download: 'a.webp' })}`,
+        );
+      return paths;
+    },
+  },
+];
+
+export interface Warm {
+  readonly bytes: number;
+  readonly service: Figures;
+  readonly bare: Figures;
+}
+
+/** The same bytes from both, in turn, so that what disturbs one disturbs both. */
+export async function measureWarm(
+  { paths, as }: WarmShape,
+  sides: Sides,
+  { seconds, rounds, connections }: WarmOptions,
+  database: FreshDatabase,
+): Promise<Warm> {
+  const { service, bare, folder } = sides;
+  const asked = await paths(sides, database);
+  const headers = as === 'token' ? { Authorization: `Bearer ${service.admin.token}` } : ({} as Record<string, string>);
+  const made = await bytesFrom(service.url + asked[0], headers);
+  const files = asked.map((_, at) => `/${at}.webp`);
+  for (const file of files) await writeFile(join(folder, file), made);
+  if (!made.equals(await bytesFrom(bare.url.origin + files[0], {}))) throw new Error('the bytes differ');
+
+  const url = new URL(service.url);
+  const lines = Object.entries(headers).map((pair) => pair.join(': '));
+  const each = (to: URL, all: readonly string[]) =>
+    inTurn(all.map((path) => bytesOf(to, lines, { method: 'GET', path })));
+  const targets = {
+    service: { url, pid: service.pid, application: 'tenon', next: each(url, asked) },
+    bare: { ...bare, application: 'none', next: each(bare.url, files) },
+  };
+  const taken = { service: [] as Figures[], bare: [] as Figures[] };
+  for (let round = 0; round <= rounds; round++) {
+    const order = round % 2 === 0 ? (['service', 'bare'] as const) : (['bare', 'service'] as const);
+    for (const side of order) {
+      const { next, ...target } = targets[side];
+      // The first warms up.
+      const options = { connections, seconds: round === 0 ? 2 : seconds };
+      const figures = await metered(target, next, options, database);
+      if (round > 0) taken[side].push(figures);
+    }
+  }
+  return { bytes: made.length, service: medians(taken.service), bare: medians(taken.bare) };
+}
+
+async function bytesFrom(url: string, headers: Record<string, string>): Promise<Buffer> {
+  const response = await fetch(url, { headers });
+  if (response.status !== 200) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+function inTurn<T>(all: readonly T[]): () => T {
+  let at = 0;
+  return () => all[at++ % all.length] as T;
+}

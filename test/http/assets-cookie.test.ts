@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { QUICK_HASHES } from '../plugins/users/people.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { statementsDuring } from '../support/statements.ts';
+import { type AssetsGround, assetsGround } from './assets-ground.ts';
+import { asAdmin } from './people.ts';
+
+const NAME = 'service_refresh_token';
+const PASSWORD = 'a good password';
+
+describe('the cookie of a browser at assets', () => {
+  let ground: AssetsGround;
+  let database: FreshDatabase;
+  let service: InProcess;
+  let id: string;
+
+  before(async function () {
+    this.timeout(60_000);
+    ground = await assetsGround();
+    database = await freshDatabase('assets_cookie');
+    service = await startService({ database, env: { ...QUICK_HASHES, ...ground.env } });
+    id = await ground.file(database, 'hello');
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+    await ground?.remove();
+  });
+
+  interface Visitor {
+    readonly user: string;
+    readonly role: string;
+    readonly cookie: string;
+  }
+
+  /** Somebody signed in by a page, which keeps the refresh token in a cookie. */
+  async function visitor(role: object = {}, grants: readonly object[] = [{}]): Promise<Visitor> {
+    const name = randomBytes(4).toString('hex');
+    const made = await asAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
+    for (const grant of grants) {
+      const read = { collection: 'platform_files', action: 'read', fields: ['*'], role: made.id };
+      await asAdmin(service, 'POST', '/permissions', { ...read, ...grant });
+    }
+    const email = `${name}@example.com`;
+    const user = await asAdmin(service, 'POST', '/users', { email, password: PASSWORD, role: made.id });
+    const body = { email, password: PASSWORD, mode: 'cookie' };
+    const { headers } = await service.request('POST', '/auth/login', { body });
+    const [cookie] = (headers.get('set-cookie') as string).split(';');
+    expect(cookie).to.match(new RegExp(`^${NAME}=.{64}$`));
+    return { user: user.id, role: made.id, cookie: cookie as string };
+  }
+
+  const ask = (cookie: string, headers: Record<string, string> = {}, method = 'GET', path = `/assets/${id}`) =>
+    service.request(method, path, { headers: { cookie, ...headers } });
+  const status = async (...args: Parameters<typeof ask>) => (await ask(...args)).status;
+
+  it('is as good as a token there, and for reading only', async () => {
+    const { cookie } = await visitor();
+    const { status: found, body, headers } = await ask(cookie);
+    expect([found, body, headers.get('cache-control')]).to.deep.equal([200, 'hello', 'private, max-age=2592000']);
+    expect(headers.get('set-cookie')).to.equal(null);
+    expect(await status(cookie, {}, 'HEAD')).to.equal(200);
+    expect(await status(`first=1; ${cookie}; last=2`, {}, 'GET', `/assets/${id}/name.png`)).to.equal(200);
+  });
+
+  it('makes the visitor the one whose rules hold', async () => {
+    const rule = { permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } };
+    const one = await visitor({}, [rule]);
+    const two = await visitor({}, [rule]);
+    const own = await ground.file(database, 'own', { uploaded_by: one.user });
+    const path = `/assets/${own}`;
+    expect([await status(one.cookie, {}, 'GET', path), await status(two.cookie, {}, 'GET', path)]).to.deep.equal([
+      200, 403,
+    ]);
+    const admin = await visitor({ admin_access: true }, []);
+    expect(await status(admin.cookie, {}, 'GET', path)).to.equal(200);
+  });
+
+  it('is taken from pages of this host only', async () => {
+    const { cookie } = await visitor();
+    const { host } = new URL(service.url);
+    const taken = [
+      {},
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none' },
+      { origin: `http://${host}` },
+      { origin: `https://${host}` },
+    ] as Record<string, string>[];
+    for (const headers of taken) expect(await status(cookie, headers), JSON.stringify(headers)).to.equal(200);
+    const ignored = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'anything' },
+      { origin: 'https://elsewhere.example' },
+      { origin: `http://${host}.elsewhere.example` },
+      { origin: 'http://127.0.0.1' },
+      { origin: 'null' },
+      { origin: 'https://elsewhere.example', 'sec-fetch-site': 'same-origin' },
+      { origin: `http://${host}`, 'sec-fetch-site': 'cross-site' },
+    ] as Record<string, string>[];
+    for (const headers of ignored) expect(await status(cookie, headers), JSON.stringify(headers)).to.equal(403);
+  });
+
+  it('gives way to a token, right or wrong', async () => {
+    const reader = await visitor();
+    const other = await visitor({}, []);
+    const token = randomBytes(16).toString('hex');
+    await asAdmin(service, 'PATCH', `/users/${other.user}`, { token });
+    expect(await status(reader.cookie, { authorization: `Bearer ${token}` })).to.equal(403);
+    expect(await status(reader.cookie, { authorization: 'Bearer wrong' })).to.equal(401);
+    expect(await status(reader.cookie, {}, 'GET', `/assets/${id}?access_token=${token}`)).to.equal(403);
+    // A header of another kind is no token.
+    expect(await status(reader.cookie, { authorization: 'Basic YTpi' })).to.equal(200);
+  });
+
+  it('is no error where it means nothing: the Public role asks', async () => {
+    const public_ = await ground.file(database, 'for all');
+    const grant = {
+      collection: 'platform_files',
+      action: 'read',
+      fields: ['id'],
+      permissions: { id: { _eq: public_ } },
+    };
+    const { id: row } = await asAdmin(service, 'POST', '/permissions', { role: PUBLIC_ROLE, ...grant });
+    const { cookie } = await visitor({}, []);
+    const asked = (value: string, headers = {}) => ask(value, headers, 'GET', `/assets/${public_}`);
+    try {
+      for (const value of [
+        `${NAME}=unknown`,
+        `${NAME}=`,
+        NAME,
+        'other=1',
+        `${NAME}=%00`,
+        `${NAME}=${'x'.repeat(4000)}`,
+      ]) {
+        const { status: found, headers, body } = await asked(value);
+        expect([found, body], value).to.deep.equal([200, 'for all']);
+        expect(headers.get('cache-control'), value).to.equal('public, max-age=2592000');
+      }
+      // Known and not allowed here: the visitor is himself, not the Public role.
+      expect((await asked(cookie)).status).to.equal(403);
+      expect((await asked(cookie, { 'sec-fetch-site': 'cross-site' })).status).to.equal(200);
+    } finally {
+      await asAdmin(service, 'DELETE', `/permissions/${row}`);
+    }
+  });
+
+  it('ends with its session', async () => {
+    const out = await visitor();
+    expect(await status(out.cookie)).to.equal(200);
+    await service.request('POST', '/auth/logout', { headers: { cookie: out.cookie }, body: {} });
+    expect(await status(out.cookie)).to.equal(403);
+
+    const late = await visitor();
+    await database.query(`update platform_sessions set expires = now() where "user" = $1`, [late.user]);
+    expect(await status(late.cookie)).to.equal(403);
+
+    const suspended = await visitor();
+    await database.query(`update platform_users set status = 'suspended' where id = $1`, [suspended.user]);
+    expect(await status(suspended.cookie)).to.equal(403);
+
+    const shared = await visitor();
+    await database.query(`update platform_sessions set share = gen_random_uuid() where "user" = $1`, [shared.user]);
+    expect(await status(shared.cookie)).to.equal(403);
+  });
+
+  it('is held to the addresses of the role', async () => {
+    const { cookie, role } = await visitor();
+    await asAdmin(service, 'PATCH', `/roles/${role}`, { ip_access: ['10.9.8.7'] });
+    expect(await status(cookie)).to.equal(403);
+    await asAdmin(service, 'PATCH', `/roles/${role}`, { ip_access: ['10.9.8.7', '127.0.0.1'] });
+    expect(await status(cookie)).to.equal(200);
+  });
+
+  it('is as good afterwards: nothing of the session or its owner changes, by one statement', async () => {
+    const { cookie, user } = await visitor();
+    const state = async () => [
+      await database.query('select * from platform_sessions where "user" = $1', [user]),
+      await database.query('select last_access from platform_users where id = $1', [user]),
+    ];
+    const before = await state();
+    await ask(cookie);
+    await ask(cookie);
+    expect(await statementsDuring(() => ask(cookie))).to.have.length(1);
+    expect(await state()).to.deep.equal(before);
+    const refreshed = await service.request('POST', '/auth/refresh', { headers: { cookie }, body: { mode: 'cookie' } });
+    expect(refreshed.status).to.equal(200);
+    // The new one is as good, the old one is not any more.
+    const [next] = (refreshed.headers.get('set-cookie') as string).split(';');
+    expect([await status(next as string), await status(cookie)]).to.deep.equal([200, 403]);
+  });
+
+  it('counts nowhere else', async () => {
+    const { cookie } = await visitor({ admin_access: true });
+    const cases: readonly (readonly [string, string, unknown?])[] = [
+      ['GET', '/users/me'],
+      ['GET', '/files'],
+      ['GET', `/files/${id}`],
+      ['GET', '/users'],
+      ['SEARCH', '/users', {}],
+      ['PATCH', '/users/me', { title: 'x' }],
+      ['POST', '/graphql/system', { query: '{ users_me { id } }' }],
+      ['GET', `/users/../assets/${id}/../../users`],
+      ['GET', '/assetsx/1'],
+    ];
+    for (const [method, path, body] of cases) {
+      const { status: found, body: said } = await service.request(method, path, { headers: { cookie }, body });
+      expect([200, 204].includes(found) && said?.errors === undefined, `${method} ${path}: ${found}`).to.equal(false);
+    }
+    for (const method of ['POST', 'PATCH', 'DELETE', 'SEARCH'])
+      expect((await ask(cookie, {}, method)).status, method).to.be.oneOf([403, 404, 405]);
+  });
+});

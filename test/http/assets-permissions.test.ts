@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, type Reply, startService } from '../support/service.ts';
+import { statementsDuring } from '../support/statements.ts';
+import { type AssetsGround, assetsGround } from './assets-ground.ts';
+import { asAdmin, type Person, personWith } from './people.ts';
+
+const FILES = 'platform_files';
+
+describe('who may fetch assets', () => {
+  let ground: AssetsGround;
+  let database: FreshDatabase;
+  let here: InProcess;
+  let there: InProcess;
+
+  before(async function () {
+    this.timeout(60_000);
+    ground = await assetsGround();
+    database = await freshDatabase('assets_permissions');
+    here = await startService({ database, env: ground.env });
+    there = await startService({ database, env: ground.env });
+  });
+  after(async () => {
+    await Promise.all([here?.stop(), there?.stop()]);
+    await database?.drop();
+    await ground?.remove();
+  });
+
+  const get = (id: string, token?: string | null, service = here): Promise<Reply> =>
+    service.request('GET', `/assets/${id}`, { token });
+  const status = async (id: string, token?: string | null, service = here) => (await get(id, token, service)).status;
+  const fileOf = (text: string, columns?: Record<string, unknown>) => ground.file(database, text, columns);
+
+  async function until(done: () => Promise<boolean>): Promise<void> {
+    for (const end = Date.now() + 5000; !(await done()); await pause(10))
+      if (Date.now() > end) throw new Error('it did not come to pass in time');
+  }
+
+  it('are admins and those whose role may read the file', async () => {
+    const id = await fileOf('hello');
+    const reader = await personWith(here, [{ collection: FILES, action: 'read' }]);
+    const writer = await personWith(here, [{ collection: FILES, action: 'update' }]);
+    expect((await get(id, here.admin.token)).body).to.equal('hello');
+    expect((await get(id, reader.token)).body).to.equal('hello');
+    expect((await get(id.toUpperCase(), reader.token)).body).to.equal('hello');
+    expect([await status(id, writer.token), await status(id)]).to.deep.equal([403, 403]);
+  });
+
+  it('are those who may read any field of it, but not those who may read none', async () => {
+    const id = await fileOf('hello');
+    const title = await personWith(here, [{ collection: FILES, action: 'read', fields: ['title'] }]);
+    const none = await personWith(here, [{ collection: FILES, action: 'read', fields: [] }]);
+    expect([await status(id, title.token), await status(id, none.token)]).to.deep.equal([200, 403]);
+    const ruled = {
+      collection: FILES,
+      action: 'read',
+      fields: ['title'],
+      permissions: { title: { _eq: 'mine' } },
+    } as const;
+    const some = await personWith(here, [ruled]);
+    const mine = await fileOf('mine', { title: 'mine' });
+    expect([await status(mine, some.token), await status(id, some.token)]).to.deep.equal([200, 403]);
+  });
+
+  it('are held to the rows of their rule, own files and relations included', async () => {
+    const own: Person = await personWith(here, [
+      { collection: FILES, action: 'read', permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } },
+    ]);
+    const folder = (await asAdmin(here, 'POST', '/folders', { name: 'open to all' })).id;
+    const byFolder = await personWith(here, [
+      { collection: FILES, action: 'read', permissions: { folder: { name: { _contains: 'open' } } } },
+    ]);
+    const mine = await fileOf('mine', { uploaded_by: own.id });
+    const filed = await fileOf('filed', { folder });
+    expect([await status(mine, own.token), await status(filed, own.token)]).to.deep.equal([200, 403]);
+    expect([await status(mine, byFolder.token), await status(filed, byFolder.token)]).to.deep.equal([403, 200]);
+    // The rule is about the row as it is now, whatever is remembered of the file.
+    await asAdmin(here, 'PATCH', `/folders/${folder}`, { name: 'closed' });
+    expect([await status(filed, byFolder.token), await status(filed, here.admin.token)]).to.deep.equal([403, 200]);
+  });
+
+  it('get one and the same answer wherever it is no', async () => {
+    const reader = await personWith(here, [
+      { collection: FILES, action: 'read', permissions: { title: { _eq: 'mine' } } },
+    ]);
+    const hidden = await fileOf('hidden');
+    const alone = await ground.file(database, null, { title: 'mine' });
+    const lost = await fileOf('lost', { title: 'mine' });
+    await rm(join(ground.root, `${lost}.bin`));
+    const shape = ({ status: number, body, headers }: Reply) => {
+      const left = Object.fromEntries(headers);
+      for (const name of ['x-request-id', 'date']) delete left[name];
+      return { number, body, left };
+    };
+    const unknown = shape(await get(randomUUID(), reader.token));
+    expect(unknown.number).to.equal(403);
+    expect(unknown.body.errors[0].extensions).to.deep.equal({ code: 'FORBIDDEN' });
+    for (const id of [hidden, alone, lost, 'nonsense', `${hidden}x`, '%20', "'"]) {
+      expect(shape(await get(id, reader.token)), id).to.deep.equal(unknown);
+      expect(shape(await here.request('GET', `/assets/${id}?width=100`, { token: reader.token })), id).to.deep.equal(
+        unknown,
+      );
+    }
+    for (const id of [alone, lost]) expect(shape(await get(id, here.admin.token)), id).to.deep.equal(unknown);
+    // Nor does what is wrong with a query tell whether there is a file.
+    const wrong = await here.request('GET', `/assets/${hidden}?key=nonsense`, { token: reader.token });
+    expect(shape(wrong)).to.deep.equal(unknown);
+  });
+
+  it('are everybody for the files that the sign-in page is made of', async () => {
+    const names = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'];
+    for (const name of names) {
+      const id = await fileOf(name);
+      const nobody = await personWith(here, []);
+      expect(await status(id), name).to.equal(403);
+      await asAdmin(here, 'PATCH', '/settings', { [name]: id });
+      for (const service of [here, there]) {
+        await until(async () => (await status(id, null, service)) === 200);
+        const { headers, body } = await get(id, null, service);
+        expect([headers.get('cache-control'), body]).to.deep.equal(['public, max-age=2592000', name]);
+      }
+      expect(await status(id, nobody.token), name).to.equal(200);
+      await asAdmin(here, 'PATCH', '/settings', { [name]: null });
+      expect(await status(id), name).to.equal(403);
+      await until(async () => (await status(id, null, there)) === 403);
+    }
+  });
+
+  it('are everybody where the Public role may read files, and nobody the moment it may not', async () => {
+    const id = await fileOf('hello');
+    const grant = await asAdmin(here, 'POST', '/permissions', {
+      role: PUBLIC_ROLE,
+      collection: FILES,
+      action: 'read',
+      fields: ['*'],
+    });
+    const open = await get(id);
+    expect([open.body, open.headers.get('cache-control')]).to.deep.equal(['hello', 'public, max-age=2592000']);
+    expect(open.headers.get('vary')).to.equal('Origin, Cache-Control');
+    const signed = await get(id, here.admin.token);
+    expect(signed.headers.get('cache-control')).to.equal('private, max-age=2592000');
+    expect(signed.headers.get('vary')).to.equal('Origin, Cache-Control, Authorization, Cookie');
+    expect(signed.headers.get('cross-origin-resource-policy')).to.equal(null);
+    await until(async () => (await status(id, null, there)) === 200);
+    await asAdmin(here, 'DELETE', `/permissions/${grant.id}`);
+    expect(await status(id)).to.equal(403);
+    await until(async () => (await status(id, null, there)) === 403);
+  });
+
+  it('come by a token in the address too, and a wrong one is an error', async () => {
+    const id = await fileOf('hello');
+    const reader = await personWith(here, [{ collection: FILES, action: 'read' }]);
+    const { status: found, headers } = await get(`${id}?access_token=${reader.token}`);
+    expect([found, headers.get('cache-control')]).to.deep.equal([200, 'private, max-age=2592000']);
+    expect(await status(`${id}?access_token=wrong`)).to.equal(401);
+  });
+
+  it('see a file as it is after any change of it, in every process', async () => {
+    const id = await fileOf('one', { type: 'text/plain' });
+    const typeAt = async (service: InProcess) => (await get(id, here.admin.token, service)).headers.get('content-type');
+    for (const service of [here, there]) expect(await typeAt(service)).to.equal('text/plain');
+    await database.query(`update platform_files set type = 'text/css' where id = $1`, [id]);
+    for (const service of [here, there]) await until(async () => (await typeAt(service)) === 'text/css');
+    await database.query('delete from platform_files where id = $1', [id]);
+    for (const service of [here, there]) await until(async () => (await status(id, here.admin.token, service)) === 403);
+  });
+
+  it('have the bytes that are there while others replace them, before this process hears of it', async () => {
+    const id = await fileOf('bytes 0');
+    await get(id, there.admin.token, there);
+    // Each object is asked for once, so none is in memory.
+    for (let time = 1, before = `${id}.bin`; time <= 30; time++) {
+      const name = `${id}-${time}.bin`;
+      await writeFile(join(ground.root, name), `bytes ${time}`);
+      await database.query('update platform_files set filename_disk = $2 where id = $1', [id, name]);
+      await rm(join(ground.root, before));
+      const { status: found, body } = await get(id, there.admin.token, there);
+      expect([found, body]).to.deep.equal([200, `bytes ${time}`]);
+      before = name;
+    }
+  });
+
+  it('ask no statement where what is remembered is enough, else one', async () => {
+    const id = await fileOf('hello');
+    // An access token, which no statement is needed for either.
+    const email = 'reader@example.com';
+    const role = (await asAdmin(here, 'POST', '/roles', { name: 'ruled', app_access: false })).id;
+    const rule = {
+      collection: FILES,
+      action: 'read',
+      fields: ['*'],
+      permissions: { filename_download: { _eq: 'file.bin' } },
+    };
+    await asAdmin(here, 'POST', '/permissions', { role, ...rule });
+    await asAdmin(here, 'POST', '/users', { email, password: 'a good password', role });
+    const signed = await here.request('POST', '/auth/login', { body: { email, password: 'a good password' } });
+    const ruled = signed.body.data.access_token as string;
+    for (const token of [here.admin.token, ruled]) {
+      await get(id, token);
+      await get(id, token);
+    }
+    expect(await statementsDuring(() => get(id, here.admin.token))).to.deep.equal([]);
+    const sent = await statementsDuring(() => get(id, ruled));
+    expect(sent).to.have.length(1);
+    expect(sent[0]).to.contain('platform_files t where t.id = $1');
+  });
+});

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { FILE, type Ground, MODIFIED, startGround } from './ground.ts';
+
+describe('conditional requests for assets', () => {
+  let ground: Ground;
+  before(async () => {
+    ground = await startGround({ objects: { 'a.bin': Buffer.from('0123456789') } });
+  });
+  after(() => ground?.stop());
+
+  const status = async (headers: Record<string, string>, method = 'GET') =>
+    (await ground.request(method, `/assets/${FILE}`, { headers })).status;
+  const at = (seconds: number) => new Date(MODIFIED.getTime() + seconds * 1000).toUTCString();
+
+  it('find out by the tag that nothing changed, whatever the date says', async () => {
+    for (const tags of ['"a.bin"', 'W/"a.bin"', '"x", "a.bin"', 'W/"x",W/"a.bin"', '*', ' * ']) {
+      expect(await status({ 'if-none-match': tags }), tags).to.equal(304);
+      expect(await status({ 'if-none-match': tags, 'if-modified-since': at(-60) }), tags).to.equal(304);
+      expect(await status({ 'if-none-match': tags }, 'HEAD'), tags).to.equal(304);
+    }
+    for (const tags of ['"x"', 'a.bin', '""', '"xa.bin"', 'nonsense'])
+      expect(await status({ 'if-none-match': tags, 'if-modified-since': at(60) }), tags).to.equal(200);
+  });
+
+  it('find it out by the date, in whole seconds', async () => {
+    const cases: readonly (readonly [string, number])[] = [
+      [at(0), 304],
+      [at(60), 304],
+      [at(-1), 200],
+      ['nonsense', 200],
+    ];
+    for (const [since, expected] of cases)
+      expect(await status({ 'if-modified-since': since }), since).to.equal(expected);
+  });
+
+  it('are answered before any range, and before storage is asked', async () => {
+    const from = ground.asked.length;
+    expect(await status({ 'if-none-match': '"a.bin"', range: 'bytes=0-1' })).to.equal(304);
+    expect(await status({ 'if-none-match': '"a.bin"', range: 'bytes=99-' })).to.equal(304);
+    expect(ground.asked.slice(from)).to.deep.equal([]);
+  });
+
+  it('are answered without bytes, with what a cache needs to go on', async () => {
+    const { headers, body } = await ground.request('GET', `/assets/${FILE}`, { headers: { 'if-none-match': '*' } });
+    expect(body).to.equal(undefined);
+    for (const name of ['content-type', 'content-length', 'transfer-encoding'])
+      expect(headers.get(name), name).to.equal(null);
+    expect(headers.get('etag')).to.equal('"a.bin"');
+    expect(headers.get('last-modified')).to.equal(MODIFIED.toUTCString());
+    expect(headers.get('cache-control')).to.equal('public, max-age=2592000');
+    expect(headers.get('vary')).to.equal('Origin, Cache-Control');
+  });
+});

@@ -1,0 +1,131 @@
+import { Readable } from 'node:stream';
+import { boot, fail, type Host } from '#kernel';
+import { createCaching } from '../../../../plugins/assets/serving/caching.ts';
+import { createSendFile } from '../../../../plugins/assets/serving/file.ts';
+import { createObjects } from '../../../../plugins/assets/serving/objects.ts';
+import { assetRoutes } from '../../../../plugins/assets/serving/routes.ts';
+import type { FileRecord, Variants } from '../../../../plugins/assets/variant.ts';
+import { routes } from '../../../../plugins/http/contract.ts';
+import type { ByteRange, Location, Opened } from '../../../../plugins/storage/contract.ts';
+import { quiet, sketch } from '../../../support/plugin.ts';
+import { type Send, sender } from '../../../support/send.ts';
+
+export const FILE = '0aa3e8d2-5b0e-4f4b-9d3c-1f2e3d4c5b6a';
+export const MODIFIED = new Date('2026-03-04T05:06:07.891Z');
+
+export interface Ground {
+  readonly url: string;
+  readonly request: Send;
+  readonly log: readonly Record<string, unknown>[];
+  /** What was asked of storage: `open a.png`, `open a.png 0-9`, `stat a.png`. */
+  readonly asked: string[];
+  stop(): Promise<void>;
+}
+
+export interface GroundOptions {
+  readonly file?: Partial<FileRecord>;
+  /** What the record says when it is read again, after the bytes it named turned out to be gone; otherwise nothing new. */
+  readonly again?: Partial<FileRecord>;
+  /** By name; a function opens what it likes. */
+  readonly objects: Record<string, Buffer | ((range?: ByteRange) => Opened | Promise<Opened>)>;
+  readonly variants?: Partial<Variants>;
+  readonly environment?: Record<string, string>;
+  readonly ttl?: number;
+  readonly revalidate?: boolean;
+  /** Of the Public role. */
+  readonly addresses?: readonly string[];
+}
+
+/** The routes of assets over a storage and a file of the test's own: nobody else is there. */
+export async function startGround(options: GroundOptions): Promise<Ground> {
+  const asked: string[] = [];
+  const file: FileRecord = {
+    id: FILE,
+    storage: 'local',
+    filename_disk: 'a.bin',
+    filename_download: 'A.bin',
+    type: 'application/octet-stream',
+    detected_type: null,
+    filesize: null,
+    width: null,
+    height: null,
+    modified_on: MODIFIED,
+    focal_point_x: null,
+    focal_point_y: null,
+    ...options.file,
+  };
+  const objects = createObjects({ at: () => locationOf(options.objects, asked) });
+  const role = async () => ({ id: '', admin: false, app: false, addresses: options.addresses ?? [] });
+  const caching = {
+    ASSETS_CACHE_TTL: options.ttl ?? 2_592_000_000,
+    ASSETS_CACHE_REVALIDATE: options.revalidate ?? false,
+  };
+  const served = assetRoutes({
+    findReadable: Object.assign(
+      async (_caller: unknown, id: string) => {
+        if (id !== FILE) throw fail('FORBIDDEN', 'no such file');
+        return file;
+      },
+      { again: async () => options.again && { ...file, ...options.again } },
+    ),
+    variants: { choose: async () => ({ varies: false }), open: async () => undefined, ...options.variants },
+    objects,
+    cachingFor: createCaching(caching, { role }),
+    sendFile: createSendFile(objects),
+  });
+  const { composition, remove } = await sketch([
+    {
+      name: 'assets',
+      manifest: { contributes: { 'http.routes': { prefixes: ['/assets'] } } },
+      register(host: Host) {
+        for (const route of served) host.contribute(routes, route);
+      },
+    },
+  ]);
+  const log: Record<string, unknown>[] = [];
+  const kernel = await boot(
+    { ...composition, plugins: [new URL('../../../../plugins/http/', import.meta.url), ...composition.plugins] },
+    {
+      environment: { ...quiet, LOG_LEVEL: 'info', ...options.environment },
+      log: (line) => void log.push(JSON.parse(line)),
+    },
+  );
+  await kernel.migrate();
+  await kernel.start();
+  const { port } = await kernel.listen();
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    log,
+    asked,
+    request: sender(url),
+    async stop() {
+      await kernel.stop();
+      await remove();
+    },
+  };
+}
+
+function locationOf(objects: GroundOptions['objects'], asked: string[]): Location {
+  const location: Partial<Location> = {
+    name: 'local',
+    async open(name, range) {
+      asked.push(`open ${name}${range ? ` ${range.start}-${range.end}` : ''}`);
+      const object = objects[name];
+      if (!Buffer.isBuffer(object)) return object?.(range);
+      const part = range ? object.subarray(range.start, range.end + 1) : object;
+      return { size: object.length, bytes: Readable.from(inParts(part)) };
+    },
+    async stat(name) {
+      asked.push(`stat ${name}`);
+      const object = objects[name];
+      const size = Buffer.isBuffer(object) ? object.length : (await object?.())?.size;
+      return size === undefined ? undefined : { name, size, modified: MODIFIED };
+    },
+  };
+  return location as Location;
+}
+
+function* inParts(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+}

@@ -1,0 +1,219 @@
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { contentPolicy, sentType } from '../../../../plugins/assets/serving/safety.ts';
+import type { FileRecord } from '../../../../plugins/assets/variant.ts';
+import { FILE, type Ground, type GroundOptions, MODIFIED, startGround } from './ground.ts';
+
+const BYTES = Buffer.from('some bytes');
+
+async function withGround<T>(options: Partial<GroundOptions>, work: (ground: Ground) => Promise<T>): Promise<T> {
+  const ground = await startGround({ objects: { 'a.bin': BYTES }, ...options });
+  try {
+    return await work(ground);
+  } finally {
+    await ground.stop();
+  }
+}
+
+const variant = { name: 'a__0f.webp', type: 'image/webp', extension: 'webp' } as never;
+
+describe('headers of assets', () => {
+  it('say what the bytes are, how long they are and since when, for HEAD as well', async () => {
+    await withGround({ file: { type: 'text/plain; charset=utf-8' } }, async ({ request }) => {
+      const get = await request('GET', `/assets/${FILE}`);
+      const head = await request('HEAD', `/assets/${FILE}/any%20name.png`);
+      expect([get.body, head.body]).to.deep.equal(['some bytes', undefined]);
+      for (const { status, headers } of [get, head]) {
+        expect(status).to.equal(200);
+        expect(Object.fromEntries(headers)).to.include({
+          'content-type': 'text/plain; charset=utf-8',
+          'content-length': '10',
+          'last-modified': MODIFIED.toUTCString(),
+          etag: '"a.bin"',
+          'accept-ranges': 'bytes',
+          'content-disposition': 'inline; filename=A.bin',
+          'cache-control': 'public, max-age=2592000',
+          'x-content-type-options': 'nosniff',
+          'x-frame-options': 'SAMEORIGIN',
+          'cross-origin-resource-policy': 'cross-origin',
+        });
+      }
+    });
+  });
+
+  it('leave out the date where nobody knows it', async () => {
+    await withGround({ file: { modified_on: null } }, async ({ request }) => {
+      const { status, headers } = await request('GET', `/assets/${FILE}`, {
+        headers: { 'if-modified-since': new Date().toUTCString() },
+      });
+      expect([status, headers.get('last-modified')]).to.deep.equal([200, null]);
+    });
+  });
+
+  it('make it a download where that is asked for', async () => {
+    await withGround({ file: { filename_download: 'Bericht „Ökonomie“ 100%.pdf' } }, async ({ request }) => {
+      const said = async (query: string) =>
+        (await request('GET', `/assets/${FILE}${query}`)).headers.get('content-disposition') as string;
+      for (const query of [
+        '?download',
+        '?download=',
+        '?download=true',
+        '?download=1',
+        '?a=b&download',
+        '?download=x&download=false',
+      ])
+        expect(await said(query), query).to.match(
+          /^attachment; filename="Bericht \?\?konomie\? 100%\.pdf"; filename\*=UTF-8''/,
+        );
+      for (const query of ['', '?download=false', '?downloads', '?x=download'])
+        expect(await said(query), query).to.match(/^inline; /);
+    });
+  });
+
+  it('have a name that leads nowhere and hides nothing', async () => {
+    const names: readonly (readonly [string, string])[] = [
+      ['../../etc/passwd', 'inline; filename=.._.._etc_passwd'],
+      ['a"b\\c.txt', 'inline; filename="a\\"b_c.txt"'],
+      ['a\r\nSet-Cookie: x=1.txt', 'inline; filename="aSet-Cookie: x=1.txt"'],
+      ['photo\u202egpj.exe', 'inline; filename=photogpj.exe'],
+      ['', 'inline; filename=file'],
+    ];
+    for (const [name, said] of names) {
+      await withGround({ file: { filename_download: name } }, async ({ request }) => {
+        expect((await request('GET', `/assets/${FILE}`)).headers.get('content-disposition'), name).to.equal(said);
+      });
+    }
+  });
+
+  it('of a variant are those of what was made, under a name to fit', async () => {
+    const names: readonly (readonly [string, string])[] = [
+      ['A.jpeg', 'A.webp'],
+      ['archive.tar.gz', 'archive.tar.webp'],
+      ['.hidden', '.hidden.webp'],
+      ['name', 'name.webp'],
+      ['v1. final version', '"v1. final version.webp"'],
+    ];
+    for (const [name, said] of names) {
+      const variants: GroundOptions['variants'] = {
+        choose: async (_file, _query, accept) => ({ variant, varies: accept === 'image/webp' }),
+      };
+      const made = { ...variants, open: async () => ({ size: BYTES.length, bytes: Readable.from([BYTES]) }) };
+      await withGround(
+        { file: { filename_download: name, type: 'image/svg+xml' }, variants: made },
+        async ({ request }) => {
+          const { status, headers, body } = await request('GET', `/assets/${FILE}?width=10`, {
+            headers: { accept: 'image/webp', range: 'bytes=0-1' },
+          });
+          expect([status, body]).to.deep.equal([200, 'some bytes']);
+          expect(headers.get('content-type')).to.equal('image/webp');
+          expect(headers.get('etag')).to.equal('"a__0f.webp"');
+          expect(headers.get('content-disposition')).to.equal(`inline; filename=${said}`);
+          expect(headers.get('content-security-policy')).not.to.contain('sandbox');
+          expect(headers.get('vary')?.split(', ')).to.include('Accept');
+          const other = await request('GET', `/assets/${FILE}?width=10`);
+          expect(other.headers.get('vary')?.split(', ')).not.to.include('Accept');
+        },
+      );
+    }
+  });
+
+  it('of a variant that cannot be made are those of the file', async () => {
+    const variants = { choose: async () => ({ variant, varies: true }), open: async () => undefined };
+    await withGround({ variants }, async ({ request }) => {
+      const { headers, body } = await request('GET', `/assets/${FILE}?width=10`);
+      expect([body, headers.get('etag')]).to.deep.equal(['some bytes', '"a.bin"']);
+      expect(headers.get('vary')?.split(', ')).to.include('Accept');
+      const again = { 'if-none-match': '"a.bin"' };
+      expect((await request('GET', `/assets/${FILE}?width=10`, { headers: again })).status).to.equal(304);
+    });
+  });
+
+  it('let others keep the answer as long as ASSETS_CACHE_TTL says', async () => {
+    const control = (options: Partial<GroundOptions>) =>
+      withGround(options, async ({ request }) =>
+        (await request('GET', `/assets/${FILE}`)).headers.get('cache-control'),
+      );
+    expect(await control({ ttl: 90_500 })).to.equal('public, max-age=90');
+    expect(await control({ ttl: 0 })).to.equal('public, max-age=0');
+    expect(await control({ revalidate: true })).to.equal('public, max-age=0, must-revalidate');
+    // A Public role of certain addresses is not everybody.
+    expect(await control({ addresses: ['127.0.0.1'] })).to.equal('private, max-age=2592000');
+  });
+
+  it('are those of no file where the bytes are gone', async () => {
+    await withGround({ objects: {} }, async ({ request }) => {
+      for (const headers of [{}, { range: 'bytes=0-1' }] as Record<string, string>[]) {
+        for (const method of ['GET', 'HEAD']) {
+          const reply = await request(method, `/assets/${FILE}`, { headers });
+          expect(reply.status).to.equal(403);
+          expect(reply.headers.get('etag')).to.equal(null);
+          expect(reply.headers.get('content-security-policy')).to.equal("default-src 'none'; frame-ancestors 'none'");
+        }
+      }
+    });
+  });
+
+  it('are those of the bytes that have come in place of those that are gone', async () => {
+    const objects = { 'b.bin': Buffer.from('other bytes') };
+    const again = { filename_disk: 'b.bin', type: 'text/css' };
+    await withGround({ objects, again }, async ({ request }) => {
+      for (const range of [undefined, 'bytes=0-4']) {
+        const { headers, body } = await request('GET', `/assets/${FILE}`, { headers: range ? { range } : {} });
+        expect(body).to.equal(range ? 'other' : 'other bytes');
+        expect([headers.get('etag'), headers.get('content-type')]).to.deep.equal(['"b.bin"', 'text/css']);
+      }
+    });
+    await withGround({ objects: {}, again }, async ({ request }) => {
+      expect((await request('GET', `/assets/${FILE}`)).status).to.equal(403);
+    });
+  });
+
+  it('say nothing that a header cannot say', () => {
+    for (const type of ['image/png', 'text/html; charset=utf-8', 'a/b;c=d', 'text/plain; charset="utf-8"'])
+      expect(sentType(type)).to.equal(type);
+    for (const type of [null, '', 'image', 'image/png\r\nX: y', 'ä/b', 'a/b; c', 'a/b/c', 'image/ png'])
+      expect(sentType(type), String(type)).to.equal('application/octet-stream');
+  });
+
+  it('lock up what could run, by what it is said to be or by what it is', async () => {
+    const active = [
+      'image/svg+xml',
+      'text/html',
+      'TEXT/HTML; charset=utf-8',
+      'application/xhtml+xml',
+      'text/xml',
+      'application/xml',
+      'application/xml-dtd',
+      'application/rss+xml',
+      'text/javascript',
+      'application/javascript',
+      'application/ecmascript',
+      'text/jscript',
+      'text/xsl',
+      'multipart/related',
+      'message/rfc822',
+      'application/x-shockwave-flash',
+    ];
+    for (const type of active) {
+      expect(contentPolicy(type, null), type).to.match(/^default-src 'none'; .*; sandbox$/);
+      expect(contentPolicy('image/png', type), type).to.contain('; sandbox');
+    }
+    const passive = [
+      'image/png',
+      'application/pdf',
+      'video/mp4',
+      'text/plain',
+      'application/octet-stream',
+      'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+      'font/woff2',
+      null,
+    ];
+    for (const type of passive) expect(contentPolicy(type), String(type)).not.to.contain('sandbox');
+    for (const type of [...active, ...passive]) expect(contentPolicy(type)).not.to.match(/script-src|unsafe-eval/);
+    const file: Partial<FileRecord> = { type: 'image/png', detected_type: 'image/svg+xml' };
+    await withGround({ file }, async ({ request }) => {
+      const { headers } = await request('GET', `/assets/${FILE}`);
+      expect(headers.get('content-security-policy')).to.contain('; sandbox');
+    });
+  });
+});

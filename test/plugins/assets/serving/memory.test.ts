@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { createObjects } from '../../../../plugins/assets/serving/objects.ts';
+import type { Storage } from '../../../../plugins/storage/contract.ts';
+
+/** Storage of objects of the same size, which counts how often each is opened. */
+function counting(size: number) {
+  const opened: string[] = [];
+  const open = async (name: string) => {
+    opened.push(name);
+    return { size, bytes: Readable.from([Buffer.alloc(size, name)]) };
+  };
+  const storage = { at: () => ({ open }) } as unknown as Storage;
+  const objects = createObjects(storage);
+  const ask = async (name: string) => {
+    const whole = await objects.whole('local', name, async () => objects.open('local', name));
+    if (whole && !whole.buffer) whole.bytes.destroy();
+    return whole;
+  };
+  return { ask, opened };
+}
+
+describe('objects in memory', () => {
+  it('are those asked for more than once', async () => {
+    const { ask, opened } = counting(1000);
+    for (let time = 0; time < 5; time++)
+      expect((await ask('a'))?.buffer?.equals(Buffer.alloc(1000, 'a'))).to.equal(true);
+    expect(opened).to.deep.equal(['a', 'a']);
+  });
+
+  it('are small', async () => {
+    const { ask, opened } = counting(256 * 1024 + 1);
+    for (let time = 0; time < 5; time++) expect((await ask('a'))?.buffer).to.equal(undefined);
+    expect(opened).to.have.length(5);
+  });
+
+  it('take 16 MB together, and give way to what is asked for now', async () => {
+    const { ask, opened } = counting(250_000);
+    const names = Array.from({ length: 100 }, (_, at) => `object-${at}`);
+    for (const name of names) for (let time = 0; time < 2; time++) await ask(name);
+    const from = opened.length;
+    for (const name of names.slice(-60)) await ask(name);
+    expect(opened.slice(from)).to.deep.equal([]);
+    await ask(names[0] as string);
+    expect(opened.slice(from)).to.deep.equal([names[0]]);
+  });
+
+  it('are told apart by their location', async () => {
+    const objects = createObjects({ at: () => ({}) } as unknown as Storage);
+    const bytes = (text: string) => async () => ({ size: text.length, bytes: Readable.from([Buffer.from(text)]) });
+    for (let time = 0; time < 3; time++) {
+      expect(String((await objects.whole('one', 'a', bytes('from one')))?.buffer)).to.equal('from one');
+      expect(String((await objects.whole('two', 'a', bytes('from two')))?.buffer)).to.equal('from two');
+    }
+  });
+});

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { FILE, type Ground, MODIFIED, startGround } from './ground.ts';
+
+const SMALL = Buffer.from('0123456789');
+const LARGE = Buffer.from(Array.from({ length: 600_000 }, (_, at) => at % 251));
+
+describe('ranges of assets', () => {
+  let ground: Ground;
+  let large: Ground;
+  let empty: Ground;
+  before(async () => {
+    ground = await startGround({ objects: { 'a.bin': SMALL } });
+    large = await startGround({ objects: { 'a.bin': LARGE } });
+    empty = await startGround({ objects: { 'a.bin': Buffer.alloc(0) } });
+  });
+  after(async () => {
+    for (const one of [ground, large, empty]) await one?.stop();
+  });
+
+  const get = (range: string, headers: Record<string, string> = {}, method = 'GET') =>
+    ground.request(method, `/assets/${FILE}`, { headers: { range, ...headers } });
+
+  const PARTS: readonly (readonly [range: string, said: string, bytes: string])[] = [
+    ['bytes=0-0', 'bytes 0-0/10', '0'],
+    ['bytes=2-4', 'bytes 2-4/10', '234'],
+    ['bytes=2-', 'bytes 2-9/10', '23456789'],
+    ['bytes=9-', 'bytes 9-9/10', '9'],
+    ['bytes=0-9', 'bytes 0-9/10', '0123456789'],
+    ['bytes=8-100', 'bytes 8-9/10', '89'],
+    ['bytes=-3', 'bytes 7-9/10', '789'],
+    ['bytes=-100', 'bytes 0-9/10', '0123456789'],
+    ['bytes=0-99999999999999999999999', 'bytes 0-9/10', '0123456789'],
+    ['BYTES=1-1', 'bytes 1-1/10', '1'],
+    ['bytes= 1-1 ', 'bytes 1-1/10', '1'],
+  ];
+  for (const [range, said, bytes] of PARTS) {
+    it(`answers ${range} by a part`, async () => {
+      const { status, headers, body } = await get(range);
+      expect([status, headers.get('content-range'), String(body)]).to.deep.equal([206, said, bytes]);
+      expect(headers.get('content-length')).to.equal(String(bytes.length));
+      expect(headers.get('accept-ranges')).to.equal('bytes');
+      const head = await get(range, {}, 'HEAD');
+      expect([
+        head.status,
+        head.headers.get('content-range'),
+        head.headers.get('content-length'),
+        head.body,
+      ]).to.deep.equal([206, said, String(bytes.length), undefined]);
+    });
+  }
+
+  const REFUSED = ['10-', '10-12', '5-4', '-0', '-', 'abc', '1-x', 'x-1', '', '1', '--1', '99999999999999999999-'];
+  for (const spec of REFUSED) {
+    it(`refuses bytes=${spec}`, async () => {
+      const { status, headers, body } = await get(`bytes=${spec}`);
+      expect([status, headers.get('content-range')]).to.deep.equal([416, 'bytes */10']);
+      expect(body.errors[0].extensions).to.include({ code: 'RANGE_NOT_SATISFIABLE' });
+      expect(body.errors[0].extensions.range).to.have.all.keys('start', 'end');
+      // Nothing of the file's own headers comes with the error.
+      expect(headers.get('content-type')).to.match(/^application\/json/);
+      expect(headers.get('cache-control')).to.equal('no-cache');
+      for (const name of ['etag', 'last-modified', 'content-disposition'])
+        expect(headers.get(name), name).to.equal(null);
+      expect((await get(`bytes=${spec}`, {}, 'HEAD')).status).to.equal(416);
+    });
+  }
+
+  for (const range of ['items=0-1', 'bytes=0-1,4-5', 'bytes=0-1,99-', 'bytes', 'nonsense']) {
+    it(`takes no notice of "${range}"`, async () => {
+      const { status, headers, body } = await get(range);
+      expect([status, headers.get('content-range'), String(body)]).to.deep.equal([200, null, '0123456789']);
+    });
+  }
+
+  it('has the parts of a large object, each by one opening of it', async () => {
+    const from = large.asked.length;
+    const parts: Buffer[] = [];
+    for (let start = 0; start < LARGE.length; start += 200_000) {
+      const end = Math.min(start + 199_999, LARGE.length - 1);
+      const response = await fetch(`${large.url}/assets/${FILE}`, { headers: { range: `bytes=${start}-${end}` } });
+      expect(response.status).to.equal(206);
+      parts.push(Buffer.from(await response.arrayBuffer()));
+    }
+    expect(Buffer.concat(parts).equals(LARGE)).to.equal(true);
+    expect(large.asked.slice(from)).to.deep.equal([
+      'stat a.bin',
+      'open a.bin 0-199999',
+      'open a.bin 200000-399999',
+      'open a.bin 400000-599999',
+    ]);
+  });
+
+  it('serves a file of no bytes', async () => {
+    for (const range of [undefined, 'bytes=-5', 'bytes=0-0,1-1']) {
+      const { status, headers, body } = await empty.request('GET', `/assets/${FILE}`, {
+        headers: range ? { range } : {},
+      });
+      expect([status, headers.get('content-length'), body], range).to.deep.equal([200, '0', undefined]);
+    }
+    for (const range of ['bytes=0-', 'bytes=0-0', 'bytes=-0']) {
+      const { status, headers } = await empty.request('GET', `/assets/${FILE}`, { headers: { range } });
+      expect([status, headers.get('content-range')], range).to.deep.equal([416, 'bytes */0']);
+    }
+  });
+
+  it('sends the part only where If-Range still holds, else the whole', async () => {
+    const date = MODIFIED.toUTCString();
+    const earlier = new Date(MODIFIED.getTime() - 60_000).toUTCString();
+    const later = new Date(MODIFIED.getTime() + 60_000).toUTCString();
+    const cases: readonly (readonly [string, number])[] = [
+      ['"a.bin"', 206],
+      ['W/"a.bin"', 200],
+      ['"other"', 200],
+      [date, 206],
+      [earlier, 200],
+      [later, 200],
+      ['nonsense', 200],
+    ];
+    for (const [condition, status] of cases)
+      expect((await get('bytes=0-1', { 'if-range': condition })).status, condition).to.equal(status);
+    // Without a range it says nothing, and a range that cannot be is none where the condition fails.
+    expect((await ground.request('GET', `/assets/${FILE}`, { headers: { 'if-range': '"x"' } })).status).to.equal(200);
+    expect((await get('bytes=50-', { 'if-range': '"x"' })).status).to.equal(200);
+  });
+});

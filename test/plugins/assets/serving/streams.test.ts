@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { FILE, type Ground, startGround } from './ground.ts';
+
+const MEGABYTE = 1024 * 1024;
+const SIZE = 64 * MEGABYTE;
+
+/** How readers that the routes opened have fared. */
+interface Reader {
+  read: number;
+  closed: boolean;
+}
+
+describe('streams of assets', () => {
+  let ground: Ground;
+  let readers: Reader[];
+  /** After so many bytes a reader does this instead of reading on. */
+  let turn: { readonly after: number; readonly how: 'fail' | 'end' | 'hang' | 'more' } | undefined;
+
+  beforeEach(async () => {
+    readers = [];
+    turn = undefined;
+    const file = { filename_disk: 'a.bin' };
+    ground = await startGround({ file, objects: { 'a.bin': open }, environment: { STREAM_STALL_TIMEOUT: '400ms' } });
+  });
+  afterEach(() => ground?.stop());
+
+  function open() {
+    const reader: Reader = { read: 0, closed: false };
+    readers.push(reader);
+    const bytes = new Readable({
+      highWaterMark: 256 * 1024,
+      read() {
+        const happens = turn && reader.read >= turn.after ? turn.how : undefined;
+        if (happens === 'fail') return void this.destroy(new Error('the disk is gone'));
+        if (happens === 'hang') return;
+        if (happens === 'end' || (reader.read >= SIZE && happens !== 'more')) return void this.push(null);
+        reader.read += 256 * 1024;
+        this.push(Buffer.alloc(256 * 1024, 'x'));
+      },
+      destroy(error, done) {
+        reader.closed = true;
+        done(error);
+      },
+    });
+    return { size: SIZE, bytes };
+  }
+
+  async function answer(headers: Record<string, string> = {}): Promise<IncomingMessage> {
+    const request = get(`${ground.url}/assets/${FILE}`, { agent: false, headers });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return response;
+  }
+
+  async function until(done: () => boolean, within = 5000): Promise<void> {
+    for (const end = Date.now() + within; !done(); await pause(10))
+      if (Date.now() > end) throw new Error('it did not come to pass in time');
+  }
+
+  /** Bytes that came, and how the answer ended. */
+  async function taken(response: IncomingMessage): Promise<{ bytes: number; end: 'whole' | 'broken' }> {
+    let bytes = 0;
+    try {
+      for await (const part of response) bytes += (part as Buffer).length;
+      return { bytes, end: response.complete ? 'whole' : 'broken' };
+    } catch {
+      return { bytes, end: 'broken' };
+    }
+  }
+
+  const line = () => ground.log.find(({ msg }) => msg === 'request');
+
+  it('send all of a large object, say its length, and let go of its reader', async () => {
+    const response = await answer();
+    expect(response.headers['content-length']).to.equal(String(SIZE));
+    expect(await taken(response)).to.deep.equal({ bytes: SIZE, end: 'whole' });
+    await until(() => readers.every(({ closed }) => closed));
+    expect(readers).to.have.length(1);
+  });
+
+  it('read no faster than the client takes', async () => {
+    const response = await answer();
+    await pause(200);
+    expect((readers[0] as Reader).read).to.be.below(SIZE / 2);
+    response.destroy();
+  });
+
+  it('have their line in the log when they are over', async () => {
+    const response = await answer();
+    await pause(50);
+    expect(line()).to.equal(undefined);
+    await taken(response);
+    await until(() => line() !== undefined);
+    expect(line()).to.include({ status: 200, method: 'GET' });
+  });
+
+  it('let go of the reader when the client leaves', async () => {
+    const response = await answer();
+    response.destroy();
+    await until(() => (readers[0] as Reader).closed);
+    await until(() => line() !== undefined);
+  });
+
+  it('let go of a reader that hangs as well', async () => {
+    turn = { after: 512 * 1024, how: 'hang' };
+    const response = await answer();
+    response.destroy();
+    await until(() => (readers[0] as Reader).closed);
+  });
+
+  it('let go of the reader of a client that has left before the first bytes are there', async () => {
+    turn = { after: 0, how: 'hang' };
+    const request = get(`${ground.url}/assets/${FILE}`, { agent: false });
+    request.on('error', () => {});
+    await until(() => readers.length === 1);
+    request.destroy();
+    await until(() => (readers[0] as Reader).closed);
+  });
+
+  it('are cut where the client takes nothing for long', async () => {
+    const response = await answer();
+    await until(() => (readers[0] as Reader).closed);
+    expect((await taken(response)).end).to.equal('broken');
+    expect(ground.log.some(({ msg }) => msg === 'a client took too long for its answer')).to.equal(true);
+  });
+
+  it('break where the backend fails on the way, ends early, or has more than it said', async () => {
+    for (const how of ['fail', 'end'] as const) {
+      turn = { after: 8 * MEGABYTE, how };
+      const { bytes, end } = await taken(await answer());
+      expect([end, bytes < SIZE], how).to.deep.equal(['broken', true]);
+    }
+    turn = { after: SIZE, how: 'more' };
+    const response = await answer();
+    // What was promised came, and nothing of the surplus is taken for the next answer.
+    expect((await taken(response)).bytes).to.be.at.most(SIZE);
+    await until(() => readers.every(({ closed }) => closed));
+    expect(ground.log.filter(({ msg }) => msg === 'an answer broke off')).to.have.length(3);
+  });
+
+  it('are an ordinary error where the backend fails at once', async () => {
+    turn = { after: 0, how: 'fail' };
+    const { status, headers, body } = await ground.request('GET', `/assets/${FILE}`);
+    expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'INTERNAL_SERVER_ERROR']);
+    expect([headers.get('etag'), headers.get('content-disposition')]).to.deep.equal([null, null]);
+    expect(headers.get('content-type')).to.match(/^application\/json/);
+    expect(headers.get('content-range')).to.equal(null);
+  });
+
+  it('end where the part ends, for a reader that knows no better', async () => {
+    turn = { after: 1024 * 1024, how: 'end' };
+    const whole = await taken(await answer({ range: `bytes=0-${1024 * 1024 - 1}` }));
+    expect(whole).to.deep.equal({ bytes: 1024 * 1024, end: 'whole' });
+    const short = await taken(await answer({ range: `bytes=0-${2 * 1024 * 1024 - 1}` }));
+    expect(short.end).to.equal('broken');
+  });
+
+  it('are opened for nobody who asks for the headers alone', async () => {
+    const { status, headers } = await ground.request('HEAD', `/assets/${FILE}`);
+    expect([status, headers.get('content-length')]).to.deep.equal([200, String(SIZE)]);
+    expect(ground.asked).to.deep.equal(['stat a.bin']);
+  });
+});

@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { createPolicy } from '../../../plugins/outbound/addresses.ts';
+import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
+import type { Resolve } from '../../../plugins/outbound/resolve.ts';
+import { createOutbound } from '../../../plugins/outbound/send.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type Listening, listen } from './servers.ts';
+
+const LOOPBACK = createPolicy([], ['127.0.0.1']);
+const nobody: Resolve = async () => [];
+const outbound = createOutbound({ policy: LOOPBACK, resolve: nobody });
+
+const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  method: 'GET',
+  url: new URL(url),
+  timeout: 5000,
+  maxBytes: 10_000_000,
+  ...more,
+});
+const textOf = async ({ body }: OutboundStream) => {
+  const parts: Uint8Array[] = [];
+  for await (const part of body) parts.push(part);
+  return Buffer.concat(parts).toString();
+};
+
+describe('outbound: answers as they come', () => {
+  let inside: Listening;
+  /** Bytes that the endless answer has given to its connection. */
+  let written = 0;
+  const at = (path: string) => `http://127.0.0.1:${inside.port}${path}`;
+  const connections = () =>
+    new Promise<number>((resolve) => inside.server.getConnections((_error, count) => resolve(count)));
+  const noConnections = async () => {
+    const deadline = Date.now() + 5000;
+    while ((await connections()) > 0 && Date.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
+    expect(await connections()).to.equal(0);
+  };
+
+  before(async () => {
+    inside = await listen((incoming, response) => {
+      const path = new URL(incoming.url ?? '', 'http://x').pathname;
+      if (path === '/endless') {
+        const chunk = Buffer.alloc(64 * 1024, 'x');
+        const more = () => {
+          if (response.destroyed) return;
+          written += chunk.length;
+          if (response.write(chunk)) setImmediate(more);
+          else response.once('drain', more);
+        };
+        more();
+      } else if (path === '/cut') {
+        response.writeHead(200, { 'content-length': '100' }).write('x');
+        setImmediate(() => response.destroy());
+      } else if (path === '/slow') response.writeHead(200).write('x');
+      else if (path === '/never') return;
+      else if (path === '/redirect') response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end('moved');
+      else response.writeHead(200, { 'Content-Type': 'text/plain' }).end('hello');
+    });
+  });
+  after(() => inside.close());
+
+  it('have their status and headers before their bytes', async () => {
+    const answer = await outbound.open(request(at('/slow')));
+    expect(answer.status).to.equal(200);
+    const parts = answer.body[Symbol.asyncIterator]();
+    expect(Buffer.from((await parts.next()).value as Uint8Array).toString()).to.equal('x');
+    await parts.return?.();
+    expect(await parts.next()).to.deep.equal({ done: true, value: undefined });
+  });
+
+  it('are read to their end', async () => {
+    const answer = await outbound.open(request(at('/')));
+    expect(answer.headers).to.include({ 'content-type': 'text/plain' });
+    expect(await textOf(answer)).to.equal('hello');
+    await noConnections();
+  });
+
+  it('are redirects where they are', async () => {
+    const { status, headers, body } = await outbound.open(request(at('/redirect')));
+    expect([status, headers.location]).to.deep.equal([302, 'http://127.0.0.1:1/']);
+    await body[Symbol.asyncIterator]().return?.();
+    await noConnections();
+  });
+
+  it('take no more from the connection than is asked for', async () => {
+    written = 0;
+    const { body } = await outbound.open(request(at('/endless'), { maxBytes: Number.POSITIVE_INFINITY }));
+    const parts = body[Symbol.asyncIterator]();
+    await parts.next();
+    let before = -1;
+    // What both ends of the connection hold, and then nothing moves.
+    while (before !== written) {
+      before = written;
+      for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(written).to.be.below(32 * 1024 * 1024);
+    await parts.next();
+    await parts.return?.();
+    await noConnections();
+  });
+
+  it('let go of the connection when they are left, read or not', async () => {
+    for await (const _part of (await outbound.open(request(at('/endless')))).body) break;
+    await noConnections();
+    await (await outbound.open(request(at('/endless')))).body[Symbol.asyncIterator]().return?.();
+    await noConnections();
+  });
+
+  it('fail where they are too long, break off, or take too long', async () => {
+    const failed = async (path: string, more: Partial<OutboundRequest> = {}) => {
+      const failure = await failureOf(textOf(await outbound.open(request(at(path), more))));
+      await noConnections();
+      return [failure.code, failure.reason];
+    };
+    expect(await failed('/endless', { maxBytes: 200_000 })).to.deep.equal(['CONTENT_TOO_LARGE', undefined]);
+    expect(await failed('/cut')).to.deep.equal(['SERVICE_UNAVAILABLE', 'unreachable']);
+    expect(await failed('/slow', { timeout: 100 })).to.deep.equal(['SERVICE_UNAVAILABLE', 'timeout']);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 50);
+    expect(await failed('/slow', { signal: stop.signal })).to.deep.equal(['SERVICE_UNAVAILABLE', 'unreachable']);
+  });
+
+  it('fail where time is over while nobody reads', async () => {
+    const { body } = await outbound.open(request(at('/slow'), { timeout: 50 }));
+    await noConnections();
+    const parts = body[Symbol.asyncIterator]();
+    expect((await failureOf(parts.next())).reason).to.equal('timeout');
+    expect(await parts.next()).to.deep.equal({ done: true, value: undefined });
+  });
+
+  it('have no headers before time is over', async () => {
+    expect((await failureOf(outbound.open(request(at('/never'), { timeout: 50 })))).reason).to.equal('timeout');
+    await noConnections();
+  });
+
+  it('come from nowhere that is denied', async () => {
+    const strict = createOutbound({ policy: createPolicy([], []), resolve: nobody });
+    for (const url of [at('/'), 'http://[::1]/', 'file:///etc/passwd', 'http://2130706433/'])
+      expect((await failureOf(strict.open(request(url)))).reason, url).to.equal('denied');
+    const inward = createOutbound({
+      policy: createPolicy([], []),
+      resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    });
+    expect((await failureOf(inward.open(request('http://a.example/')))).reason).to.equal('denied');
+  });
+});
