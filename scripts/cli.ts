@@ -84,15 +84,18 @@ program
 try {
   const isSafe = process.argv.includes('--safe');
   kernel = await boot(composition(), isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {});
-  for (const { name, about, run } of kernel.commands.values()) {
+  for (const { name, about, needs, run } of kernel.commands.values()) {
     program
       .command(name)
       .description(about)
       .argument('[args...]')
       .allowUnknownOption()
       .action(async (args: readonly string[]) => {
-        await run(args);
-        await end(0);
+        if (needs === 'start') {
+          await kernel?.migrate();
+          await kernel?.start();
+        }
+        await end((await run(args)) ?? 0);
       });
   }
   await program.parseAsync();

@@ -27,9 +27,10 @@ export const filesCollection: SystemCollection = {
   verbs: ['read', 'update', 'delete'],
   fields: [
     { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
-    { field: 'storage', type: 'string', maxLength: 255 },
+    // The two defaults are for rows without bytes of those who may not say it themselves.
+    { field: 'storage', type: 'string', maxLength: 255, default: "'local'" },
     string('filename_disk'),
-    { field: 'filename_download', type: 'string', maxLength: 255 },
+    { field: 'filename_download', type: 'string', maxLength: 255, default: "'file'" },
     string('title'),
     string('type'),
     // By content, whatever the sender said.
@@ -60,4 +61,23 @@ export const filesCollection: SystemCollection = {
     whole('focal_point_y'),
   ],
   indexes: [['storage', 'filename_disk']],
+};
+
+/**
+ * Objects in storage that are no row's: not yet, since their bytes are still coming, or not any more. Whoever writes bytes says
+ * so here first; triggers say it of rows that let go of theirs. What stands here and has no writer that lives is removed.
+ */
+export const looseObjects: SystemCollection = {
+  collection: 'platform_loose_objects',
+  note: 'Objects in storage that belong to no file',
+  internal: true,
+  fields: [
+    { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
+    { field: 'storage', type: 'string', maxLength: 255 },
+    { field: 'name', type: 'string', maxLength: 255 },
+    // The process that is writing it; null for what anybody may remove.
+    { field: 'writer', type: 'uuid', nullable: true },
+    { field: 'since', type: 'timestamp', default: 'now()' },
+  ],
+  indexes: [['writer', 'since']],
 };

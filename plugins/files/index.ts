@@ -1,7 +1,67 @@
-import { definePlugin } from '#kernel';
+import { commands, definePlugin } from '#kernel';
+import { access } from '../access/contract.ts';
+import { bus, lock, presence } from '../cluster/contract.ts';
+import { migrations } from '../database/contract.ts';
+import { graphqlFields } from '../graphql-fields/contract.ts';
+import { routes, routing } from '../http/contract.ts';
+import { items } from '../items/contract.ts';
+import { media } from '../media/contract.ts';
+import { outbound } from '../outbound/contract.ts';
+import { query } from '../query/contract.ts';
+import { schema, systemCollections } from '../schema/contract.ts';
+import { settings } from '../settings/contract.ts';
+import { storage } from '../storage/contract.ts';
+import { filesCommand } from './check/command.ts';
+import { filesCollection, looseObjects } from './collections.ts';
+import type { FilesConfig } from './config.ts';
+import { files } from './contract.ts';
+import type { Deps, RouteDeps } from './deps.ts';
+import { fileFields } from './graphql.ts';
+import { createJanitor } from './janitor.ts';
+import { createLedger } from './ledger.ts';
+import { noteLetGo } from './let-go.ts';
 import manifest from './package.json' with { type: 'json' };
+import { fileRoutes } from './routes/index.ts';
+import { referenceRules } from './rules/references.ts';
+import { writtenRules } from './rules/written.ts';
+import { createFiles } from './service.ts';
 
-export default definePlugin({
+export default definePlugin<FilesConfig>({
   manifest,
-  register() {},
+  register(host) {
+    const { asSystem, config, db, events, log } = host;
+    const used = host.use({
+      access,
+      bus,
+      items,
+      lock,
+      media,
+      outbound,
+      presence,
+      query,
+      routing,
+      schema,
+      settings,
+      storage,
+    });
+    const deps: Deps = { ...used, config, db, events, log };
+    host.contribute(systemCollections, filesCollection);
+    host.contribute(systemCollections, looseObjects);
+    host.contribute(migrations, noteLetGo);
+
+    const ledger = createLedger(deps);
+    const janitor = createJanitor({ ...deps, ledger });
+    const { swept } = janitor;
+    const service = createFiles({ ...deps, ledger, swept });
+    host.provide(files, service);
+    const serving: RouteDeps = { ...used, ...deps, asSystem, files: service, readBody: used.routing.readBody, swept };
+    for (const route of fileRoutes(serving)) host.contribute(routes, route);
+    for (const field of fileFields(serving)) host.contribute(graphqlFields, field);
+    host.contribute(commands, filesCommand({ ...deps, janitor }));
+    writtenRules(deps, events);
+    referenceRules(deps, events);
+
+    host.onStart(janitor.start);
+    host.onStop(janitor.stop);
+  },
 });

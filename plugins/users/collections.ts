@@ -31,7 +31,12 @@ export const users: SystemCollection = {
     string('title', 50),
     { field: 'description', type: 'text', nullable: true },
     json('tags'),
-    { field: 'avatar', type: 'uuid', nullable: true },
+    {
+      field: 'avatar',
+      type: 'uuid',
+      nullable: true,
+      references: { collection: 'platform_files', onDelete: 'SET NULL' },
+    },
     string('language', 255),
     string('theme', 20, { default: "'auto'" }),
     string('appearance', 20),

@@ -12,7 +12,7 @@ describe('/folders', () => {
     admin = asking(service, service.admin.token);
   });
   after(() => service?.stop());
-  beforeEach(() => service.database.query('truncate platform_folders cascade'));
+  beforeEach(() => service.database.query('delete from platform_folders'));
 
   const folder = async (name: string, parent: string | null = null): Promise<string> =>
     (await admin('POST', '/folders', { name, parent })).body.data.id;

@@ -45,6 +45,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** One of the caller's own, which `stop` leaves alone; without it a fresh one is made and dropped. */
   readonly database?: FreshDatabase;
+  /** Folders of packages beside the product's own; in this process only. */
+  readonly plugins?: readonly URL[];
 }
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' } as const;
@@ -61,7 +63,8 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
     await place.remove();
   };
   try {
-    kernel = await boot(composition(), { environment: place.env, log: (line) => void log.push(JSON.parse(line)) });
+    const plugins = [...composition().plugins, ...(options.plugins ?? [])];
+    kernel = await boot({ plugins }, { environment: place.env, log: (line) => void log.push(JSON.parse(line)) });
     await kernel.migrate();
     await kernel.start();
     const { port } = await kernel.listen();

@@ -52,9 +52,20 @@ export interface Stage {
 }
 
 const PLUGINS = [
-  ...['database', 'cluster', 'http', 'graphql-fields', 'passwords', 'secrets', 'schema', 'query', 'access', 'activity'],
-  ...['collections', 'items', 'users', 'auth', 'folders', 'presets', 'notifications', 'dashboards', 'translations'],
-  ...['comments', 'history', 'operations', 'extension-settings', 'server'],
+  ...['database', 'cluster', 'http', 'graphql-fields', 'passwords', 'secrets', 'outbound', 'storage', 'storage-local'],
+  ...['media', 'schema', 'query', 'access', 'activity', 'collections', 'items', 'users', 'auth', 'folders'],
+  ...[
+    'settings',
+    'files',
+    'presets',
+    'notifications',
+    'dashboards',
+    'translations',
+    'comments',
+    'history',
+    'operations',
+  ],
+  ...['extension-settings', 'server'],
 ];
 const PHASES = { hook: 'hooks', endpoint: 'endpoints', operation: 'operations', bundle: 'bundles' } as const;
 const REFS = {

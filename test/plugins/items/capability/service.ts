@@ -7,7 +7,8 @@ import { quiet, sketch } from '../../../support/plugin.ts';
 
 // biome-ignore format: a list of names
 const PRODUCT = [
-  'database', 'cluster', 'http', 'graphql-fields', 'passwords', 'schema', 'query', 'access', 'activity', 'items', 'users', 'auth', 'history',
+  'database', 'cluster', 'http', 'graphql-fields', 'passwords', 'outbound', 'storage', 'storage-local', 'media', 'schema', 'query', 'access',
+  'activity', 'items', 'users', 'auth', 'folders', 'settings', 'files', 'history',
 ];
 
 export const ROLE = '11111111-1111-4111-8111-111111111111';

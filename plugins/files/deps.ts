@@ -1,0 +1,45 @@
+import type { AsSystem, EventsApi, Log } from '#kernel';
+import type { Access } from '../access/contract.ts';
+import type { Bus, Lock, Presence } from '../cluster/contract.ts';
+import type { Db } from '../database/contract.ts';
+import type { Routing } from '../http/contract.ts';
+import type { Items } from '../items/contract.ts';
+import type { Media } from '../media/contract.ts';
+import type { Outbound } from '../outbound/contract.ts';
+import type { Query } from '../query/contract.ts';
+import type { Schema } from '../schema/contract.ts';
+import type { Settings } from '../settings/contract.ts';
+import type { Storage } from '../storage/contract.ts';
+import type { FilesConfig } from './config.ts';
+import type { Files } from './contract.ts';
+
+/** What the heart of files works with: rows, bytes and the ledger between them. */
+export interface Deps {
+  readonly access: Access;
+  readonly bus: Bus;
+  readonly items: Items;
+  readonly lock: Lock;
+  readonly media: Media;
+  readonly presence: Presence;
+  readonly query: Query;
+  readonly schema: Schema;
+  readonly settings: Settings;
+  readonly storage: Storage;
+  readonly db: Db;
+  readonly events: EventsApi;
+  readonly log: Log;
+  readonly config: Readonly<FilesConfig>;
+}
+
+/** What routes and fields of GraphQL are made of. */
+export interface RouteDeps extends Pick<Deps, 'access' | 'config' | 'events' | 'items' | 'log' | 'schema' | 'storage'> {
+  readonly files: Files;
+  readonly outbound: Outbound;
+  readonly asSystem: AsSystem;
+  readonly readBody: Routing['readBody'];
+  /**
+   * After rows were deleted, outside of a unit of work: waits until the bytes they had are gone, for ten seconds at most where
+   * the storage is slow; they go later then. Never fails.
+   */
+  readonly swept: () => Promise<void>;
+}

@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '#kernel';
+import type { Bus, Lock, Presence } from '../cluster/contract.ts';
+import type { Db } from '../database/contract.ts';
+import type { Storage } from '../storage/contract.ts';
+import { createClearing } from './clearing.ts';
+import type { Ledger } from './ledger.ts';
+import { LOOSE } from './let-go.ts';
+import { table } from './tables.ts';
+
+const EVERY = 60_000;
+/** After the start once more: the database may take a moment to notice that the process before this one has died. */
+const AFTER_START = 5000;
+/** A batch of deletes says so many times; one look a little later finds all of it. */
+const SOON = 100;
+const LONGEST_WAIT = 10_000;
+
+interface Deps {
+  readonly bus: Bus;
+  readonly db: Db;
+  readonly ledger: Pick<Ledger, 'isOpen'>;
+  readonly lock: Pick<Lock, 'attempt'>;
+  readonly log: Log;
+  readonly presence: Presence;
+  readonly storage: Storage;
+}
+
+export interface Janitor {
+  start(): void;
+  stop(): Promise<void>;
+  /** One round over everything; answers when it is done, here or in another process. */
+  sweep(): Promise<void>;
+  /** See `RouteDeps.swept`. */
+  swept(): Promise<void>;
+}
+
+/**
+ * Removes the objects that the ledger says are nobody's: those of rows that are gone, and those whose writer died before
+ * there was a row. One process at a time does so, and what cannot be removed now stays in the ledger for the next time.
+ */
+export function createJanitor({ ledger, presence, bus, ...deps }: Deps): Janitor {
+  const { db, log } = deps;
+  const loose = () => table(db, 'loose_objects');
+  const ending = new AbortController();
+  const clearing = createClearing({ ...deps, ending: ending.signal });
+  const atWork = new Set<Promise<void>>();
+  const timers = new Set<NodeJS.Timeout>();
+  let soon: NodeJS.Timeout | undefined;
+
+  /** Entries whose writer is gone become anybody's. Rows that somebody is settling right now are not waited for. */
+  async function claim(): Promise<void> {
+    const { rows } = await db.query<{ id: string; writer: string }>(
+      `select id, writer from ${loose()} where writer is not null`,
+    );
+    const others = [...new Set(rows.map(({ writer }) => writer))].filter((one) => one !== presence.id);
+    const gone = others.length > 0 ? await presence.gone(others) : [];
+    // Of our own those that were given up while the database was away: they were there, and nobody is at work on them.
+    const dead = rows.filter(({ id, writer }) => (writer === presence.id ? !ledger.isOpen(id) : gone.includes(writer)));
+    if (dead.length === 0) return;
+    await db.query(
+      `update ${loose()} set writer = null where id in (
+        select id from ${loose()} where id = any($1::uuid[]) for update skip locked)`,
+      [dead.map(({ id }) => id)],
+    );
+  }
+
+  /** The locations where something is nobody's. */
+  async function littered(): Promise<readonly string[]> {
+    const { rows } = await db.query<{ storage: string }>(
+      `select distinct storage from ${loose()} where writer is null`,
+    );
+    return rows.map(({ storage }) => storage);
+  }
+
+  async function round(): Promise<void> {
+    await claim();
+    // Where another process is at it, it does ours as well: it hears of the same things.
+    await Promise.all((await littered()).map((location) => clearing.attempt(location)));
+  }
+
+  async function waitFor(): Promise<void> {
+    const locations = (await littered()).filter((location) => !clearing.isDown(location));
+    await Promise.all(locations.map((location) => clearing.clear(location)));
+  }
+
+  /** Kept in mind until it ends, and never fails. */
+  function watched(work: Promise<void>): Promise<void> {
+    const quiet = work
+      .catch((error) => {
+        if (!ending.signal.aborted)
+          log.warn({ err: error }, 'loose objects could not be looked for; tried again later');
+      })
+      .finally(() => atWork.delete(quiet));
+    atWork.add(quiet);
+    return quiet;
+  }
+
+  const inBackground = () => void watched(round());
+
+  function shortly(): void {
+    if (ending.signal.aborted || soon) return;
+    soon = setTimeout(() => {
+      soon = undefined;
+      inBackground();
+    }, SOON);
+  }
+
+  bus.subscribe(LOOSE, shortly);
+  bus.onGap(shortly);
+
+  return {
+    async sweep() {
+      await claim();
+      await Promise.all((await littered()).map((location) => clearing.clear(location)));
+    },
+    start() {
+      timers.add(setInterval(inBackground, EVERY));
+      timers.add(setTimeout(inBackground, AFTER_START));
+      inBackground();
+    },
+    async stop() {
+      ending.abort();
+      for (const timer of timers) clearTimeout(timer);
+      clearTimeout(soon);
+      await Promise.all(atWork);
+    },
+    async swept() {
+      const late = new AbortController();
+      const longest = pause(LONGEST_WAIT, undefined, { signal: late.signal }).catch(() => {});
+      await Promise.race([watched(waitFor()), longest]);
+      late.abort();
+    },
+  };
+}

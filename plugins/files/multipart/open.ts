@@ -1,0 +1,52 @@
+import { fail } from '#kernel';
+import type { HttpContext } from '../../http/contract.ts';
+import { type Form, formOf } from './form.ts';
+import { parameterised } from './parameters.ts';
+import { partsOf } from './parts.ts';
+
+/** As long as boundaries may be (RFC 2046). */
+const LONGEST_BOUNDARY = 70;
+/** Milliseconds a client may go on sending what nobody wants, so that it gets to the answer. */
+const LINGER = 30_000;
+
+export const isMultipart = ({ req }: HttpContext): boolean =>
+  /^\s*multipart\//i.test(req.headers['content-type'] ?? '');
+
+/**
+ * Runs `work` with the form of a request and takes what is left of the body off the line afterwards, however it ends: a client
+ * that is cut off while it sends sees a broken connection in place of the answer.
+ */
+export async function withForm<T>(
+  ctx: HttpContext,
+  { maxFiles = Number.POSITIVE_INFINITY }: { readonly maxFiles?: number },
+  work: (form: Form) => Promise<T>,
+): Promise<T> {
+  const boundary = boundaryOf(ctx);
+  const parts = await partsOf(ctx.req, { boundary, stall: ctx.state.settings?.stall ?? 0 });
+  try {
+    return await work(formOf(parts, { maxFiles }));
+  } finally {
+    parts.close();
+  }
+}
+
+/** To be called for a body that may not be read to its end. */
+export function lingering({ req, res }: Pick<HttpContext, 'req' | 'res'>): void {
+  res.once('finish', () => {
+    if (req.complete) return;
+    req.resume();
+    const cut = setTimeout(() => req.socket.destroy(), LINGER);
+    for (const event of ['end', 'close']) req.once(event, () => clearTimeout(cut));
+  });
+}
+
+function boundaryOf({ req }: HttpContext): string {
+  const mediaType = req.headers['content-type'] ?? '';
+  const { value, parameters } = parameterised(mediaType);
+  if (value !== 'multipart/form-data')
+    throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be a form or JSON.', { mediaType, where: 'body' });
+  const boundary = parameters.get('boundary') ?? '';
+  if (boundary === '' || boundary.length > LONGEST_BOUNDARY)
+    throw fail('INVALID_PAYLOAD', 'The boundary of the form is missing or too long.');
+  return boundary;
+}

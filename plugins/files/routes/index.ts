@@ -1,0 +1,86 @@
+import { bodyOf, type HttpContext, type Route } from '../../http/contract.ts';
+import { collectionRoutes } from '../../items/contract.ts';
+import { FILES } from '../contract.ts';
+import type { RouteDeps } from '../deps.ts';
+import { importOf } from '../import/import.ts';
+import { importRequest } from '../import/request.ts';
+import { isMultipart, lingering } from '../multipart/open.ts';
+import { checkShape, sendFiles } from './answer.ts';
+import { changeFrom, createFrom } from './upload.ts';
+
+const PATH = '/files';
+
+/**
+ * `/files` (specification, "Files endpoints"): the routes of any collection, where a form in the place of JSON brings bytes, and
+ * what deletes rows answers when their bytes are gone as well.
+ */
+export function fileRoutes(deps: RouteDeps): readonly Route[] {
+  const importFile = importOf(deps);
+  return [
+    ...collectionRoutes(deps.items, PATH, FILES).map((route) => {
+      switch (`${route.method} ${route.path}`) {
+        case `POST ${PATH}`:
+          return orForm(deps, route, 'create', async (ctx) => sendFiles(deps.items, ctx, await createFrom(deps, ctx)));
+        case `PATCH ${PATH}/:id`:
+          return orForm(deps, route, 'update', async (ctx) =>
+            sendFiles(deps.items, ctx, [await changeFrom(deps, ctx, ctx.params.id ?? '')]),
+          );
+        case `DELETE ${PATH}`:
+        case `DELETE ${PATH}/:id`:
+          return { ...route, handle: thenSwept(deps, route) };
+        default:
+          return route;
+      }
+    }),
+    {
+      method: 'POST',
+      path: `${PATH}/import`,
+      async handle(ctx) {
+        await checkShape(deps.items, ctx);
+        const key = await importFile(ctx.state.caller, importRequest(bodyOf(ctx)), signalOf(ctx));
+        await sendFiles(deps.items, ctx, [key]);
+      },
+    },
+  ];
+}
+
+/** The route for JSON, and `take` for forms. */
+const orForm = (
+  { access, items, readBody }: RouteDeps,
+  route: Route,
+  action: 'create' | 'update',
+  take: (ctx: HttpContext) => Promise<void>,
+): Route => ({
+  ...route,
+  body: 'unread',
+  async handle(ctx) {
+    lingering(ctx);
+    if (!isMultipart(ctx)) {
+      // The middleware's own type of a context and a route's are the same object.
+      ctx.state.body = await readBody(ctx as never);
+      return route.handle(ctx);
+    }
+    // Before a byte of the form is looked at.
+    await access.demand(ctx.state.caller, action, FILES);
+    await checkShape(items, ctx);
+    await take(ctx);
+  },
+});
+
+const thenSwept =
+  ({ swept }: RouteDeps, route: Route): Route['handle'] =>
+  async (ctx) => {
+    await route.handle(ctx);
+    await swept();
+  };
+
+/** Nobody fetches for a client that has gone. */
+export function signalOf({ res }: Pick<HttpContext, 'res'>): AbortSignal {
+  const gone = new AbortController();
+  const check = () => {
+    if (!res.writableFinished) gone.abort();
+  };
+  if (res.closed) check();
+  else res.once('close', check);
+  return gone.signal;
+}

@@ -1,0 +1,7 @@
+import type { Payload } from '../../items/contract.ts';
+
+/** Only the platform says these; from anybody else they are dropped without a word (specification, "File record"). */
+const OWN: readonly string[] = ['filename_disk', 'uploaded_by', 'detected_type'];
+
+export const withoutOwn = (payload: Payload): Payload =>
+  Object.fromEntries(Object.entries(payload).filter(([name]) => !OWN.includes(name)));

@@ -1,0 +1,43 @@
+import type { Caller } from '#kernel';
+import type { Access } from '../../access/contract.ts';
+import type { Db } from '../../database/contract.ts';
+import { isUuid, type Query } from '../../query/contract.ts';
+import type { Collection, Overview } from '../../schema/contract.ts';
+import { table } from '../tables.ts';
+
+export interface KnownFile {
+  readonly id: string;
+  readonly storage: string;
+  readonly filename_disk: string | null;
+  readonly filename_download: string;
+  readonly type: string | null;
+}
+
+interface Deps {
+  readonly db: Db;
+  readonly access: Pick<Access, 'restrictWrite'>;
+  readonly query: Pick<Query, 'condition'>;
+}
+
+interface Of {
+  readonly collection: Collection;
+  readonly overview: Overview;
+  readonly caller: Caller;
+}
+
+/** Those of the files of which the caller may update these fields; FORBIDDEN where there can be none. */
+export async function updatableFiles(
+  { db, access, query }: Deps,
+  { collection, overview, caller }: Of,
+  keys: readonly unknown[],
+  fields: readonly string[],
+): Promise<readonly KnownFile[]> {
+  const where = await access.restrictWrite(collection, 'update', fields, caller, overview);
+  const condition = query.condition(where, caller, overview, 2);
+  const { rows } = await db.query<KnownFile>(
+    `select t.id, t.storage, t.filename_disk, t.filename_download, t.type from ${table(db, 'files')} t
+    where t.id = any($1::uuid[]) and (${condition.text})`,
+    [keys.filter((key) => typeof key === 'string' && isUuid(key)), ...condition.params],
+  );
+  return rows;
+}

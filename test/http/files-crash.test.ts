@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { objectsIn, sha, until } from '../plugins/files/support.ts';
+import { QUICK_HASHES } from '../plugins/users/people.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type Random, seeded } from '../support/random.ts';
+import { ADMIN, runCli, type Spawned, spawnService } from '../support/service.ts';
+
+/** Times the service is killed, and clients that work on it meanwhile. */
+const KILLS = 20;
+const CLIENTS = 6;
+/** Answers, and milliseconds after those, before each kill: spread over all that an upload, a replacement and a delete do. */
+const ANSWERS = 12;
+const LONGEST = 150;
+const SEED = Number(process.env.FILES_CRASH_SEED ?? Date.now() % 1_000_000_000);
+
+/** What may be there of a file: the hash of its bytes, `none` where there is no file. More than one after a kill. */
+type Possible = Map<string, ReadonlySet<string>>;
+
+describe('files: the service is killed while files come, change and go', function () {
+  this.timeout(180_000);
+  const random = seeded(SEED);
+  const env = (folder: string) => ({ ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'error' });
+  let database: FreshDatabase;
+  let folder: string;
+  before(async () => {
+    database = await freshDatabase('files_crash');
+    folder = await mkdtemp(join(tmpdir(), 'tenon-crash-'));
+  });
+  after(async () => {
+    await database?.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  afterEach(function () {
+    if (this.currentTest?.state === 'failed') console.error(`again with FILES_CRASH_SEED=${SEED}`);
+  });
+
+  it(`${KILLS} times at random moments: rows and bytes agree in the end, and what was answered is there`, async () => {
+    let service: Promise<Spawned> = spawnService({ database, env: env(folder) });
+    let ended = false;
+    let answers = 0;
+    const done = { upload: 0, replace: 0, delete: 0, uncertain: 0 };
+    const files: Possible = new Map();
+    const sent = new Set<string>();
+
+    /** The answer, or undefined where nobody knows what became of it. */
+    async function tell(method: string, path: string, body?: Form): Promise<Answer | undefined> {
+      try {
+        const { url, admin } = await service;
+        const answer = await send(`${url}${path}`, method, admin.token, body);
+        answers++;
+        return answer;
+      } catch {
+        done.uncertain++;
+        return undefined;
+      }
+    }
+
+    async function client(own: Random): Promise<void> {
+      const mine: string[] = [];
+      while (!ended) {
+        const id = own.chance(0.5) && mine.length > 0 ? own.one(mine) : undefined;
+        const before = files.get(id ?? '') ?? new Set<string>();
+        if (id === undefined) {
+          const form = formOf(own);
+          const key = keyOf(own);
+          sent.add(form.hash);
+          mine.push(key);
+          files.set(key, new Set(['none', form.hash]));
+          const answer = await tell('POST', '/files', { ...form, fields: { id: key } });
+          if (answer) {
+            expect(answer.status, answer.text).to.equal(200);
+            files.set(key, new Set([form.hash]));
+            done.upload++;
+          }
+        } else if (own.chance(0.6)) {
+          const form = formOf(own);
+          sent.add(form.hash);
+          files.set(id, new Set([...before, form.hash]));
+          const answer = await tell('PATCH', `/files/${id}`, form);
+          if (!answer) continue;
+          // It may never have been there.
+          if (answer.status === 403) expect([...before], 'an answer of 403').to.include('none');
+          else expect(answer.status, answer.text).to.equal(200);
+          files.set(id, new Set([answer.status === 200 ? form.hash : 'none']));
+          if (answer.status === 200) done.replace++;
+        } else {
+          files.set(id, new Set([...before, 'none']));
+          const answer = await tell('DELETE', `/files/${id}`);
+          if (!answer) continue;
+          expect(answer.status, answer.text).to.equal(204);
+          files.set(id, new Set(['none']));
+          done.delete++;
+        }
+      }
+    }
+
+    /** All of them change the same few files. */
+    async function rival(own: Random, shared: readonly string[]): Promise<void> {
+      while (!ended) {
+        const form = formOf(own);
+        sent.add(form.hash);
+        const answer = await tell('PATCH', `/files/${own.one(shared)}`, form);
+        if (answer) done.replace++;
+      }
+    }
+
+    /** What is left of the last kill goes with the janitor, at the latest with the one that the command runs first. */
+    async function checkByCommand(): Promise<void> {
+      const check = runCli(['files', 'check'], {
+        ...env(folder),
+        CONFIG_PATH: '/dev/null',
+        EXTENSIONS_PATH: '/dev/null',
+        DB_CONNECTION_STRING: database.url,
+        DATA_PATH: folder,
+        SECRET: 'a secret that only tests know, long enough',
+        ADMIN_EMAIL: ADMIN.email,
+        ADMIN_PASSWORD: ADMIN.password,
+      });
+      expect(await check.ended, check.output()).to.equal(0);
+    }
+
+    const shared: string[] = [];
+    for (let count = 0; count < 2; count++) {
+      const form = formOf(random);
+      sent.add(form.hash);
+      const answer = await tell('POST', '/files', form);
+      shared.push(JSON.parse(answer?.text ?? '').data.id);
+    }
+    const seeds = Array.from({ length: CLIENTS }, () => random.upTo(2 ** 31));
+    const working = Promise.all(seeds.map((seed, at) => (at < 2 ? rival(seeded(seed), shared) : client(seeded(seed)))));
+    // A client that finds something wrong ends the test at once.
+    const wrong = working.then(() => new Promise<never>(() => {}));
+    try {
+      for (let kill = 0; kill < KILLS; kill++) {
+        const running = await service;
+        const enough = answers + random.upTo(ANSWERS);
+        await Promise.race([until(() => answers >= enough, 30_000), wrong]);
+        await pause(random.upTo(LONGEST));
+        const killed = running.kill('SIGKILL').then(() => running.stop());
+        service = killed.then(() => spawnService({ database, env: env(folder) }));
+        await Promise.race([service, wrong]);
+      }
+      ended = true;
+      await working;
+      await checkByCommand();
+    } finally {
+      ended = true;
+      await (await service).stop();
+    }
+    // There was traffic, and it was cut off.
+    const { uncertain, ...acknowledged } = done;
+    expect(
+      [uncertain >= KILLS, ...Object.values(acknowledged).map((times) => times >= 5)],
+      JSON.stringify(done),
+    ).not.to.include(false);
+
+    expect(await database.query('select * from platform_loose_objects')).to.deep.equal([]);
+    const rows = await database.query<{ id: string; name: string; size: string }>(
+      'select id, filename_disk as name, filesize::text as size from platform_files',
+    );
+    expect(await objectsIn(folder)).to.deep.equal(rows.map(({ name }) => name).sort());
+    const found = new Map<string, string>();
+    for (const { id, name, size } of rows) {
+      const bytes = await readFile(join(folder, name));
+      expect(String(bytes.length), name).to.equal(size);
+      expect(sent.has(sha(bytes)), `${name} is nothing that was ever sent`).to.equal(true);
+      found.set(id, sha(bytes));
+    }
+    for (const id of shared) expect([...found.keys()]).to.include(id);
+    for (const [id, possible] of files) expect([...possible], id).to.include(found.get(id) ?? 'none');
+  });
+});
+
+interface Form {
+  readonly parts: readonly Buffer[];
+  readonly hash: string;
+  /** Milliseconds between the parts. */
+  readonly wait: number;
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/** Up to 400 kB of text, in parts that come one after the other. */
+function formOf(random: Random): Form {
+  const parts = Array.from({ length: random.upTo(6) }, () =>
+    Buffer.from(`${random.next()} `.repeat(1 + random.upTo(4000))),
+  );
+  return { parts, hash: sha(Buffer.concat(parts)), wait: random.upTo(15) };
+}
+
+function keyOf(random: Random): string {
+  const hex = Array.from({ length: 32 }, () => random.upTo(16).toString(16)).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join('-');
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+const BOUNDARY = 'between-the-parts-of-a-form';
+
+/** Rejects where there was no whole answer. */
+async function send(url: string, method: string, token: string, form?: Form): Promise<Answer> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(form ? { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` } : {}),
+  };
+  const asked = request(url, { method, headers, agent: false });
+  const answered = once(asked, 'response') as Promise<[IncomingMessage]>;
+  answered.catch(() => {});
+  // Also after the answer has begun.
+  asked.on('error', () => {});
+  if (form) await write(asked, form);
+  asked.end();
+  const [response] = await answered;
+  let text = '';
+  for await (const part of response.setEncoding('utf8')) text += part;
+  return { status: response.statusCode ?? 0, text };
+}
+
+async function write(asked: ClientRequest, { parts, wait, fields = {} }: Form): Promise<void> {
+  const begin = `--${BOUNDARY}\r\ncontent-disposition: form-data; `;
+  for (const [name, value] of Object.entries(fields)) asked.write(`${begin}name="${name}"\r\n\r\n${value}\r\n`);
+  asked.write(`${begin}name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\n`);
+  for (const part of parts) {
+    if (asked.destroyed) return;
+    asked.write(part);
+    await pause(wait);
+  }
+  asked.write(`\r\n--${BOUNDARY}--\r\n`);
+}

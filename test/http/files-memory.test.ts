@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { expect } from 'chai';
+import { QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Spawned, spawnService } from '../support/service.ts';
+
+const MIB = 1024 ** 2;
+/** `FILES_MEMORY_MIB=2048` for the size that is promised; less by default, so that the test stays short. */
+const SIZE = Number(process.env.FILES_MEMORY_MIB ?? 512) * MIB;
+const LIMIT = 200_000_000;
+
+/** The bytes of a file of any size, one block at a time: never the same block twice. */
+function blockAt(position: number, base: Buffer): Buffer {
+  const block = Buffer.from(base);
+  block.writeBigInt64LE(BigInt(position));
+  return block;
+}
+
+describe('memory of a service that takes and gives large files', function () {
+  this.timeout(600_000);
+  let service: Spawned;
+  let base: Buffer;
+  before(async () => {
+    // Hashing of passwords takes memory by design, 64 MiB at a time.
+    service = await spawnService({ env: QUICK_HASHES });
+    base = Buffer.alloc(MIB, createHash('sha512').update('bytes').digest());
+  });
+  after(() => service?.stop());
+
+  const resident = async () => {
+    const status = await readFile(`/proc/${service.pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+  };
+
+  /** The largest of the samples taken while `work` runs, and how many there were. */
+  async function watched<T>(work: () => Promise<T>) {
+    let peak = await resident();
+    let samples = 1;
+    const timer = setInterval(async () => {
+      peak = Math.max(peak, await resident());
+      samples++;
+    }, 25);
+    try {
+      const result = await work();
+      return { result, peak, samples };
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** Sends a form with one file, no faster than it is taken. Answers the file's id and the hash of what was sent. */
+  async function upload() {
+    const hash = createHash('sha256');
+    const sending = request(`${service.url}/files`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${service.admin.token}`,
+        'content-type': 'multipart/form-data; boundary=boundary',
+      },
+    });
+    const answered = once(sending, 'response') as Promise<[IncomingMessage]>;
+    answered.catch(() => {});
+    sending.write(
+      '--boundary\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\nContent-Type: application/x-large\r\n\r\n',
+    );
+    for (let at = 0; at < SIZE; at += MIB) {
+      const block = blockAt(at, base);
+      hash.update(block);
+      if (!sending.write(block)) await once(sending, 'drain');
+    }
+    sending.end('\r\n--boundary--\r\n');
+    const [response] = await answered;
+    let text = '';
+    for await (const part of response.setEncoding('utf8')) text += part;
+    expect(response.statusCode, text).to.equal(200);
+    const { id, filesize } = JSON.parse(text).data;
+    expect(Number(filesize)).to.equal(SIZE);
+    return { id, hash: hash.digest('hex') };
+  }
+
+  /** Reads the file piece by piece, and answers the hash of all of them. */
+  async function download(id: string) {
+    const hash = createHash('sha256');
+    const step = 100 * MIB + 12_345;
+    for (let start = 0; start < SIZE; start += step) {
+      const end = Math.min(start + step, SIZE) - 1;
+      const response = await fetch(`${service.url}/assets/${id}`, {
+        headers: { authorization: `Bearer ${service.admin.token}`, range: `bytes=${start}-${end}` },
+      });
+      expect(response.status).to.equal(206);
+      expect(response.headers.get('content-range')).to.equal(`bytes ${start}-${end}/${SIZE}`);
+      for await (const part of response.body as ReadableStream<Uint8Array>) hash.update(part);
+    }
+    return hash.digest('hex');
+  }
+
+  const told = (what: string, peak: number, samples: number) =>
+    process.env.FILES_MEMORY_MIB
+      ? console.log(`      ${what}: ${Math.round(peak / MIB)} MiB at most in ${samples} samples`)
+      : undefined;
+
+  it('stays below 200 MB while it takes one and gives it, whatever the size; the bytes are the same', async () => {
+    const up = await watched(upload);
+    told('upload', up.peak, up.samples);
+    expect(up.peak, 'while it takes the file').to.be.below(LIMIT);
+    expect(up.samples).to.be.above(20);
+    const down = await watched(() => download(up.result.id));
+    told('download', down.peak, down.samples);
+    expect(down.result).to.equal(up.result.hash);
+    expect(down.peak, 'while it gives the file').to.be.below(LIMIT);
+  });
+});

@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { type FilesGround, filesGround, parts } from '../plugins/files/support.ts';
+import { asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+
+const key = { field: 'id', type: 'integer', schema: { has_auto_increment: true, is_primary_key: true } };
+
+describe('files: deleting what others refer to', () => {
+  let ground: FilesGround;
+  before(async () => {
+    ground = await filesGround();
+    const admin = asking(ground, ground.admin.token);
+    const ok = async (path: string, body: unknown) => {
+      const made = await admin('POST', path, body);
+      expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    };
+    const holder = async (name: string, schema: unknown, column: Record<string, unknown> = {}) => {
+      const file = { field: 'file', type: 'uuid', schema: { ...column } };
+      await ok('/collections', { collection: name, schema: {}, fields: [key, file] });
+      await ok('/relations', { collection: name, field: 'file', related_collection: 'platform_files', schema });
+    };
+    await holder('nulled', { on_delete: 'SET NULL' });
+    await holder('silent', { on_delete: 'NO ACTION' });
+    await holder('loosely', null);
+    await holder('dragged', { on_delete: 'CASCADE' });
+    await holder('holding', { on_delete: 'RESTRICT' });
+    await holder('needing', { on_delete: 'NO ACTION' }, { is_nullable: false });
+    await ok('/collections', {
+      collection: 'blocks',
+      schema: {},
+      fields: [key, { field: 'item', type: 'string' }, { field: 'kind', type: 'string' }],
+    });
+    await ok('/relations', {
+      collection: 'blocks',
+      field: 'item',
+      related_collection: null,
+      meta: { one_collection_field: 'kind', one_allowed_collections: ['platform_files', 'nulled'] },
+    });
+    // On the file itself: the one it was made of.
+    await ok('/fields/platform_files', { field: 'origin', type: 'uuid' });
+    await ok('/relations', {
+      collection: 'platform_files',
+      field: 'origin',
+      related_collection: 'platform_files',
+      schema: null,
+    });
+  });
+  after(() => ground.stop());
+
+  const upload = (metadata: Record<string, unknown> = {}) =>
+    ground.files.create(ground.admin.caller, { bytes: parts('1'), filename: 'a.txt', metadata });
+  const refer = (name: string, file: string) => ground.database.query(`insert into ${name} (file) values ($1)`, [file]);
+  const referred = async (name: string) =>
+    (await ground.database.query<{ file: string | null }>(`select file from ${name} order by id`)).map(
+      ({ file }) => file,
+    );
+  const remove = (id: string, token: string = ground.admin.token) =>
+    ground.request('DELETE', `/files/${id}`, { token });
+
+  for (const [name, rule] of [
+    ['nulled', 'SET NULL'],
+    ['silent', 'no rule'],
+    ['loosely', 'no foreign key'],
+  ] as const) {
+    it(`clears references with ${rule}, and no others`, async () => {
+      const [gone, kept] = [await upload(), await upload()];
+      for (const id of [gone, kept, gone]) await refer(name, id);
+      expect((await remove(gone)).status).to.equal(204);
+      expect(await referred(name)).to.deep.equal([null, kept, null]);
+      expect((await ground.objects()).filter((one) => one.includes(gone))).to.deep.equal([]);
+    });
+  }
+
+  it('lets rows go along where the rule says so', async () => {
+    const id = await upload();
+    await refer('dragged', id);
+    expect((await remove(id)).status).to.equal(204);
+    expect(await referred('dragged')).to.deep.equal([]);
+  });
+
+  for (const [name, why] of [
+    ['holding', 'the rule is to restrict'],
+    ['needing', 'there is none, and the field must have a value'],
+  ] as const) {
+    it(`is refused where ${why}: row, bytes and all other references stay`, async () => {
+      const [id, other] = [await upload(), await upload()];
+      await refer(name, id);
+      await ground.database.query('delete from loosely');
+      await refer('loosely', id);
+      expect(outcome(await remove(id))).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+      const both = await ground.request('DELETE', '/files', { token: ground.admin.token, body: [other, id] });
+      expect(outcome(both)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+      expect((await ground.bytes(id)).toString()).to.equal('1');
+      expect((await ground.bytes(other)).toString()).to.equal('1');
+      expect([await referred(name), await referred('loosely'), await ground.loose()]).to.deep.equal([[id], [id], []]);
+      await ground.database.query(`delete from ${name}`);
+      expect((await remove(id)).status).to.equal(204);
+    });
+  }
+
+  it('clears what may lead to rows of several collections, where it leads to the file', async () => {
+    const id = await upload();
+    await ground.database.query(
+      `insert into blocks (item, kind) values ($1, 'platform_files'), ($1, 'nulled'), ('7', 'nulled')`,
+      [id],
+    );
+    expect((await remove(id)).status).to.equal(204);
+    const rows = await ground.database.query('select item, kind from blocks order by id');
+    expect(rows).to.deep.equal([
+      { item: null, kind: 'platform_files' },
+      { item: id, kind: 'nulled' },
+      { item: '7', kind: 'nulled' },
+    ]);
+  });
+
+  it('clears references of other files, and of users and settings', async () => {
+    const id = await upload();
+    const made = await upload({ origin: id });
+    const person = await makePerson(ground, await makeRole(ground), { avatar: id });
+    await ground.request('PATCH', '/settings', { token: ground.admin.token, body: { project_logo: id } });
+    expect((await remove(id)).status).to.equal(204);
+    expect((await ground.row(made)).origin).to.equal(null);
+    const [user] = await ground.database.query('select avatar from platform_users where id = $1', [person.id]);
+    const [settings] = await ground.database.query('select project_logo from platform_settings');
+    expect([user, settings]).to.deep.equal([{ avatar: null }, { project_logo: null }]);
+    const wrong = await ground.request('PATCH', `/users/${person.id}`, {
+      token: ground.admin.token,
+      body: { avatar: id },
+    });
+    expect(outcome(wrong)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+  });
+
+  it('takes no rights to the rows that refer to it, and clears nothing for those who may not delete it', async () => {
+    const [mine, other] = [await upload({ title: 'mine' }), await upload({ title: 'other' })];
+    const person = await makePerson(
+      ground,
+      await makeRole(ground, {}, [
+        { collection: 'platform_files', action: 'delete', permissions: { title: { _eq: 'mine' } } },
+      ]),
+    );
+    await ground.database.query('delete from loosely');
+    for (const id of [mine, other]) await refer('loosely', id);
+    expect(outcome(await remove(other, person.token))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(await referred('loosely')).to.deep.equal([mine, other]);
+    expect((await remove(mine, person.token)).status).to.equal(204);
+    expect(await referred('loosely')).to.deep.equal([null, other]);
+  });
+});

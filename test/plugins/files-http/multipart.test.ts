@@ -1,0 +1,274 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import type { Failure } from '#kernel';
+import { withForm } from '../../../plugins/files/multipart/open.ts';
+import { failureOf } from '../../support/plugin.ts';
+
+interface Read {
+  readonly files: { filename: string; type?: string; fields: Record<string, string>; text: string }[];
+  readonly rest: Record<string, string>;
+}
+
+type FormOf = Parameters<Parameters<typeof withForm>[2]>[0];
+
+interface Reading {
+  readonly maxFiles?: number;
+  readonly stall?: number;
+  /** In place of reading all of it. */
+  readonly work?: (form: FormOf) => Promise<unknown>;
+}
+
+const LINE = '\r\n';
+const part = (headers: readonly string[], text: string, boundary = 'b') =>
+  [`--${boundary}`, ...headers, '', text, ''].join(LINE);
+const field = (name: string, text: string) => part([`Content-Disposition: form-data; name="${name}"`], text);
+const file = (filename: string, text: string, ...more: string[]) =>
+  part([`Content-Disposition: form-data; name="file"; filename="${filename}"`, ...more], text);
+const TYPE = 'multipart/form-data; boundary=b';
+const END = `--b--${LINE}`;
+
+describe('files: forms', () => {
+  let server: Server;
+  let take: (req: IncomingMessage) => Promise<void>;
+  const sockets: Socket[] = [];
+  before(async () => {
+    server = createServer(async (req, res) => {
+      await take(req);
+      res.end('done');
+    }).listen(0, '127.0.0.1');
+    server.on('connection', (socket) => void sockets.push(socket));
+    await once(server, 'listening');
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const readAll = async (form: FormOf): Promise<Read> => {
+    const files: Read['files'] = [];
+    for (let one = await form.next(); one; one = await form.next()) {
+      const bytes: Uint8Array[] = [];
+      for await (const some of one.bytes) bytes.push(some);
+      const { filename, type, fields } = one;
+      const text = Buffer.concat(bytes).toString('latin1');
+      files.push({ filename, ...(type === undefined ? {} : { type }), fields: Object.fromEntries(fields), text });
+    }
+    return { files, rest: Object.fromEntries(form.rest()) };
+  };
+
+  /** Sends the bodies one after another over a connection of its own, each when the one before is on its way. */
+  async function reading(
+    bodies: readonly (string | Buffer)[],
+    { maxFiles, stall = 0, work = readAll }: Reading = {},
+    { type = TYPE, length = true, end = true, last = async (_socket: Socket) => {} } = {},
+  ): Promise<Read> {
+    const all = bodies.map((body) => Buffer.from(body as string, 'latin1'));
+    const result = new Promise<Read>((resolve, reject) => {
+      take = (req) =>
+        withForm(
+          { req, state: { settings: { stall } } } as never,
+          maxFiles === undefined ? {} : { maxFiles },
+          work,
+        ).then((got) => resolve(got as Read), reject);
+    });
+    result.catch(() => {});
+    const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', noDelay: true });
+    socket.on('error', () => {});
+    const sum = all.reduce((size, one) => size + one.length, 0);
+    const body = length ? `content-length: ${sum}` : 'transfer-encoding: chunked';
+    socket.write(`POST / HTTP/1.1${LINE}host: x${LINE}content-type: ${type}${LINE}${body}${LINE}${LINE}`);
+    for (const one of all) {
+      if (length) socket.write(one);
+      else if (one.length > 0)
+        socket.write(Buffer.concat([Buffer.from(`${one.length.toString(16)}${LINE}`), one, Buffer.from(LINE)]));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (!length && end) socket.write(`0${LINE}${LINE}`);
+    await last(socket);
+    try {
+      return await result;
+    } finally {
+      socket.destroy();
+    }
+  }
+  const refused = async (...args: Parameters<typeof reading>) => {
+    const { code, status } = await failureOf<Failure>(reading(...args));
+    return [status, code];
+  };
+
+  const TYPICAL =
+    field('title', 'A title') +
+    field('tags', 'a,b') +
+    file('a.txt', 'one\r\n--a boundary\r\n-\n--b', 'Content-Type: text/plain; charset=utf-8') +
+    field('title', 'Another') +
+    file('b.bin', '\x00\xff\r\n\r\n', 'Content-Type: application/octet-stream') +
+    field('title', 'too late') +
+    END;
+  const EXPECTED: Read = {
+    files: [
+      {
+        filename: 'a.txt',
+        type: 'text/plain; charset=utf-8',
+        fields: { title: 'A title', tags: 'a,b' },
+        text: 'one\r\n--a boundary\r\n-\n--b',
+      },
+      {
+        filename: 'b.bin',
+        type: 'application/octet-stream',
+        fields: { title: 'Another' },
+        text: '\x00\xff\r\n\r\n',
+      },
+    ],
+    rest: { title: 'too late' },
+  };
+
+  it('have fields that apply to the file after them, and only to that one', async () => {
+    expect(await reading([TYPICAL])).to.deep.equal(EXPECTED);
+  });
+
+  it('read the same wherever they are split', async () => {
+    for (let at = 1; at < TYPICAL.length; at++)
+      expect(await reading([TYPICAL.slice(0, at), TYPICAL.slice(at)]), `split at ${at}`).to.deep.equal(EXPECTED);
+  });
+
+  it('read the same byte by byte, in chunks too', async () => {
+    expect(await reading([...TYPICAL], {}, { length: false })).to.deep.equal(EXPECTED);
+  });
+
+  it('may have words before and after them, and long files', async () => {
+    const long = 'x'.repeat(3_000_000);
+    const body = `preamble${LINE}${file('long.txt', long)}${file('empty.txt', '')}${END}epilogue`;
+    const { files } = await reading([body]);
+    expect(files.map(({ filename, text }) => [filename, text.length])).to.deep.equal([
+      ['long.txt', long.length],
+      ['empty.txt', 0],
+    ]);
+    expect(files[0]?.text === long).to.equal(true);
+  });
+
+  it('name files in any of the ways that clients have', async () => {
+    const named = async (disposition: string) =>
+      (await reading([part([`Content-Disposition: form-data; ${disposition}`], 'x') + END])).files[0]?.filename;
+    expect(await named('name="file"; filename="a b.txt"')).to.equal('a b.txt');
+    expect(await named('name=file; filename=a.txt')).to.equal('a.txt');
+    expect(await named(`name="file"; filename="${Buffer.from('ünï.txt').toString('latin1')}"`)).to.equal('ünï.txt');
+    expect(await named('name="file"; filename="a\\"b;c.txt"')).to.equal('a"b;c.txt');
+    expect(await named('name="file"; filename*=UTF-8\'\'caf%C3%A9.png')).to.equal('café.png');
+    expect(await named('name="file"; filename="x"; filename*=utf-8\'en\'%E2%82%AC.txt')).to.equal('€.txt');
+    expect(await named('name="file"; filename="C:\\folder\\a.txt"')).to.equal('C:\\folder\\a.txt');
+  });
+
+  it('have names that mean nothing to the language', async () => {
+    const { rest } = await reading([field('__proto__', '{"polluted":true}') + field('constructor', 'x') + END]);
+    expect(Object.entries(rest)).to.deep.equal([
+      ['__proto__', '{"polluted":true}'],
+      ['constructor', 'x'],
+    ]);
+    expect(({} as { polluted?: boolean }).polluted).to.equal(undefined);
+  });
+
+  it('are refused where they are malformed', async () => {
+    const bodies = {
+      nothing: '',
+      'no boundary': 'nonsense',
+      'another boundary': TYPICAL.replaceAll('--b', '--c'),
+      'no disposition': part(['Content-Type: text/plain'], 'x') + END,
+      'another disposition': part(['Content-Disposition: attachment; name="a"'], 'x') + END,
+      'no name': part(['Content-Disposition: form-data'], 'x') + END,
+      'no end of a quote': part(['Content-Disposition: form-data; name="a'], 'x') + END,
+      'no headers': `--b${LINE}${END}`,
+      'a file without a name': part(['Content-Disposition: form-data; name="file"; filename=""'], 'x') + END,
+      'a file without any name':
+        part(['Content-Disposition: form-data; name="file"', 'Content-Type: image/png'], 'x') + END,
+      'a NUL in a name': field('a\0b', 'x') + END,
+      'a NUL in a text': field('a', 'x\0y') + END,
+      'too long a name': field('a'.repeat(256), 'x') + END,
+      'too long headers': part([`Content-Disposition: form-data; name="${'a'.repeat(20_000)}"`], 'x') + END,
+    };
+    for (const [what, body] of Object.entries(bodies))
+      expect(await refused([body]), what).to.deep.equal([400, 'INVALID_PAYLOAD']);
+  });
+
+  it('are refused wherever they end early', async () => {
+    // Behind the two dashes of the last boundary all is said.
+    for (let end = 0; end < TYPICAL.length - LINE.length; end++)
+      expect(await refused([TYPICAL.slice(0, end)]), `ends at ${end}`).to.deep.equal([400, 'INVALID_PAYLOAD']);
+  });
+
+  it('are refused before the last byte of a file is given away, where what follows is malformed', async () => {
+    for (const rest of ['', '--b', `--b${LINE}`, part(['Content-Type: text/plain'], 'x') + END]) {
+      let isWhole = false;
+      const work = async (form: FormOf) => {
+        const one = await form.next();
+        for await (const _part of one?.bytes ?? []);
+        isWhole = true;
+      };
+      expect(await refused([file('a.txt', 'one') + rest], { work })).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(isWhole).to.equal(false);
+    }
+  });
+
+  it('are refused where they are too much', async () => {
+    expect(await refused([field('a', 'x'.repeat(1_100_000)) + END])).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
+    const halves = field('a', 'x'.repeat(600_000)) + field('b', 'x'.repeat(600_000));
+    expect(await refused([halves + END])).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
+    const many = Array.from({ length: 1001 }, (_, at) => field(`f${at}`, 'x')).join('');
+    expect(await refused([many + END])).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
+    const two = file('a.txt', '1') + file('b.txt', '2') + END;
+    expect(await refused([two], { maxFiles: 1 })).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    const one = file('a.txt', '1') + field('a', '2') + END;
+    expect((await reading([one], { maxFiles: 1 })).files).to.have.length(1);
+  });
+
+  it('are refused with types that are no forms', async () => {
+    const as = (type: string) => refused([TYPICAL], {}, { type });
+    expect(await as('multipart/mixed; boundary=b')).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    expect(await as('multipart/form-data')).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    expect(await as('multipart/form-data; boundary=')).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    expect(await as(`multipart/form-data; boundary=${'b'.repeat(71)}`)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    expect(await as('multipart/form-data; boundary="b')).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    expect(await reading([TYPICAL], {}, { type: 'Multipart/Form-Data; charset=utf-8; boundary="b"' })).to.deep.equal(
+      EXPECTED,
+    );
+  });
+
+  it('end with their client', async () => {
+    const started = file('a.txt', 'x'.repeat(100_000)).slice(0, -2);
+    for (const body of ['', field('a', 'x'), started]) {
+      const cut = async (socket: Socket) => void socket.destroySoon();
+      const failure = await failureOf(reading([body, 'x'], {}, { length: false, last: cut, end: false }));
+      expect(failure.name, body.slice(0, 10)).to.equal('ClientGone');
+    }
+  });
+
+  it('are not waited for longer than a client may take', async () => {
+    const started = performance.now();
+    for (const body of ['', field('a', 'x'), file('a.txt', 'x'.repeat(100_000)).slice(0, -2)]) {
+      const waited = refused([body, 'x'], { stall: 100 }, { length: false, end: false });
+      expect(await waited).to.deep.equal([408, 'OUT_OF_TIME']);
+    }
+    expect(performance.now() - started).to.be.within(290, 5000);
+  });
+
+  it('are taken from the connection no faster than they are read, and slow readers are not slow clients', async () => {
+    const size = 20_000_000;
+    let sent: number | undefined;
+    const work = async (form: FormOf) => {
+      const one = await form.next();
+      let taken = 0;
+      for await (const some of one?.bytes ?? []) {
+        if (taken === 0) await new Promise((resolve) => setTimeout(resolve, 300));
+        // What lies between the two sides while nobody reads.
+        sent ??= sockets.at(-1)?.bytesRead;
+        taken += some.length;
+      }
+      return taken;
+    };
+    expect(await reading([file('a.bin', 'x'.repeat(size)) + END], { stall: 100, work })).to.equal(size);
+    expect(sent).to.be.within(1, size / 4);
+    // Nothing is left to be sent of this one.
+    expect(await reading([file('a.bin', 'x') + END], { stall: 100, work })).to.equal(1);
+  });
+});

@@ -1,0 +1,62 @@
+import { connect, type Socket } from 'node:net';
+
+/** A client that says what it is told to, byte for byte, and looks at the answer when it has said it. */
+export interface Raw {
+  readonly socket: Socket;
+  write(text: string | Buffer): Promise<void>;
+  /** What came up to now, once `count` answers are complete or the connection is closed. */
+  answers(count?: number): Promise<string>;
+  close(): void;
+}
+
+export async function raw(url: string): Promise<Raw> {
+  const { port } = new URL(url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
+  let text = '';
+  let isClosed = false;
+  let wake = () => {};
+  socket.setEncoding('latin1').on('data', (part: string) => {
+    text += part;
+    wake();
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+    wake();
+  });
+  await new Promise<void>((resolve) => void socket.once('connect', () => resolve()));
+  return {
+    socket,
+    async write(part) {
+      // A connection that was closed takes nothing any more, and nobody is told.
+      if (!socket.write(part) && !isClosed)
+        await new Promise<void>((resolve) => {
+          socket.once('drain', resolve);
+          socket.once('close', () => resolve());
+        });
+    },
+    async answers(count = 1) {
+      while (!isClosed && complete(text) < count)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      return text;
+    },
+    close: () => void socket.destroy(),
+  };
+}
+
+/** Answers with a length, those to continue aside. */
+function complete(text: string): number {
+  let rest = text;
+  let count = 0;
+  for (;;) {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end < 0) return count;
+    const head = rest.slice(0, end);
+    const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
+    if (rest.length < end + 4 + length) return count;
+    rest = rest.slice(end + 4 + length);
+    if (!/^HTTP\/1\.1 100/.test(head)) count++;
+  }
+}

@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import pg from 'pg';
+import { messageText, NOTIFY_CHANNEL } from '../../../plugins/cluster/contract.ts';
+import type { Incoming } from '../../../plugins/files/contract.ts';
+import { LOOSE } from '../../../plugins/files/let-go.ts';
+import { serverUrl } from '../../support/database.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type FilesGround, filesGround, parts, until } from './support.ts';
+
+const text = (bytes: AsyncIterable<Uint8Array>): Incoming => ({
+  bytes,
+  filename: 'a.txt',
+  type: 'text/plain',
+  metadata: {},
+});
+
+/** Bytes that go on when they are told to. */
+function held() {
+  let go = () => {};
+  let begun = () => {};
+  const free = new Promise<void>((resolve) => (go = resolve));
+  const first = new Promise<void>((resolve) => (begun = resolve));
+  async function* bytes() {
+    yield Buffer.from('one ');
+    begun();
+    await free;
+    yield Buffer.from('two');
+  }
+  return { bytes: bytes(), first, go };
+}
+
+describe('files: the janitor', () => {
+  let ground: FilesGround;
+  before(async () => {
+    ground = await filesGround();
+  });
+  after(() => ground.stop());
+
+  const upload = () => ground.files.create(ground.admin.caller, text(parts('content')));
+  const note = (place: string, name: string, writer: string | null = null) =>
+    ground.database.query('insert into platform_loose_objects (storage, name, writer) values ($1, $2, $3)', [
+      place,
+      name,
+      writer,
+    ]);
+  const call = () => ground.database.query('select pg_notify($1, $2)', [NOTIFY_CHANNEL, messageText(LOOSE, null)]);
+  const of = async (id: string) => (await ground.objects()).filter((name) => name.includes(id));
+
+  for (const [how, sql] of [
+    ['SQL by hand', 'delete from platform_files where id = $1'],
+    ['a change of its name', `update platform_files set filename_disk = null where id = $1`],
+  ] as const) {
+    it(`removes the bytes of a file that lost them by ${how}`, async () => {
+      const id = await upload();
+      await ground.storage.at('local').write(`${id}__0f.webp`, parts('made'));
+      expect(await of(id)).to.have.length(2);
+      await ground.database.query(sql, [id]);
+      await until(async () => (await ground.loose()).length === 0);
+      expect(await of(id)).to.deep.equal([]);
+    });
+  }
+
+  it('is not called by changes that keep the object, and by none that is taken back', async () => {
+    const id = await upload();
+    await ground.database.query(`update platform_files set title = 'x', filename_disk = filename_disk where id = $1`, [
+      id,
+    ]);
+    await ground.database.query(`do $$ begin
+      begin delete from platform_files; raise exception 'no'; exception when others then null; end; end $$`);
+    expect(await ground.loose()).to.deep.equal([]);
+    expect(await of(id)).to.have.length(1);
+  });
+
+  it('removes what writers left that are gone, whole or in part, and leaves alone what the living write', async () => {
+    const [whole, partial] = [randomUUID(), randomUUID()];
+    const gone = randomUUID();
+    await ground.storage.at('local').write(`${whole}.txt`, parts('1'));
+    await note('local', `${whole}.txt`, gone);
+    await note('local', `${partial}.txt`, gone);
+    const { bytes, first, go } = held();
+    const writing = ground.files.create(ground.admin.caller, text(bytes));
+    await first;
+    const other = await filesGround({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
+    try {
+      await call();
+      await until(async () => (await ground.loose()).length === 1);
+      expect((await ground.loose())[0]?.writer).to.equal(ground.presence.id);
+      go();
+      const id = await writing;
+      expect((await ground.bytes(id)).toString()).to.equal('one two');
+      expect(await of(whole)).to.deep.equal([]);
+      expect(await ground.loose()).to.deep.equal([]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('never removes an object that a row names', async () => {
+    const id = await upload();
+    await note('local', `${id}.txt`);
+    await note('local', `${id}.txt`, randomUUID());
+    await call();
+    await until(async () => (await ground.loose()).length === 0);
+    expect((await ground.bytes(id)).toString()).to.equal('content');
+  });
+
+  it('takes up what this process gave up while the database was away', async () => {
+    const name = `${randomUUID()}.txt`;
+    await ground.storage.at('local').write(name, parts('1'));
+    await note('local', name, ground.presence.id);
+    await call();
+    await until(async () => (await ground.loose()).length === 0);
+    expect(await ground.objects()).not.to.include(name);
+  });
+
+  it('leaves for later what a storage does not remove now, says so once, and does the rest', async () => {
+    const second = ground.storage.at('second');
+    const { remove } = second;
+    const [stubborn, other, unknown] = [`${randomUUID()}.txt`, `${randomUUID()}.txt`, `${randomUUID()}.txt`];
+    for (const name of [stubborn, other]) await second.write(name, parts('1'));
+    await ground.storage.at('local').write(other, parts('1'));
+    const asked: string[] = [];
+    Object.assign(second, {
+      async remove(name: string) {
+        asked.push(name);
+        if (name === stubborn) throw new Error('the storage is down');
+        return remove(name);
+      },
+    });
+    try {
+      await note('second', stubborn);
+      await note('former', unknown);
+      await note('second', other);
+      await note('local', other);
+      for (let time = 0; time < 2; time++) {
+        asked.length = 0;
+        await call();
+        await until(async () => asked.includes(stubborn) && (await ground.loose()).length === 2);
+      }
+      expect((await ground.loose()).map(({ storage }) => storage).sort()).to.deep.equal(['former', 'second']);
+      expect([await ground.objects('second'), (await ground.objects()).includes(other)]).to.deep.equal([
+        [stubborn],
+        false,
+      ]);
+      const said = ground.log.filter(({ msg }) => String(msg).includes('cannot be removed now'));
+      expect(said.map(({ storage }) => storage).sort()).to.deep.equal(['former', 'second']);
+    } finally {
+      Object.assign(second, { remove });
+    }
+    await ground.database.query(`delete from platform_loose_objects where storage = 'former'`);
+    await call();
+    await until(async () => (await ground.loose()).length === 0);
+    expect(await ground.objects('second')).to.deep.equal([]);
+  });
+
+  it('does nothing while another process is at it', async () => {
+    const name = `${randomUUID()}.txt`;
+    let release = () => {};
+    let held = () => {};
+    const isHeld = new Promise<void>((resolve) => (held = resolve));
+    const other = await filesGround({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
+    try {
+      const working = other.lock.attempt('files janitor local', () => {
+        held();
+        return new Promise<void>((resolve) => (release = resolve));
+      });
+      await Promise.race([isHeld, working]);
+      await ground.storage.at('local').write(name, parts('1'));
+      await note('local', name);
+      const id = await upload();
+      let answered = false;
+      const deleting = ground
+        .request('DELETE', `/files/${id}`, { token: ground.admin.token })
+        .then(() => (answered = true));
+      await until(async () => (await ground.loose()).length === 2);
+      expect([answered, (await ground.objects()).includes(name)]).to.deep.equal([false, true]);
+      release();
+      await deleting;
+      expect([await ground.loose(), await of(id)]).to.deep.equal([[], []]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  describe('and a database that is away', () => {
+    const slow = (when: string) =>
+      ground.database.query(`create or replace function wait_here() returns trigger language plpgsql as $$
+          begin perform pg_sleep(20); return new; end $$;
+        create or replace trigger wait_here before insert on platform_files for each row when (${when})
+          execute function wait_here()`);
+    const cut = (where: string) =>
+      ground.database.query<{ pid: number }>(
+        `select pid, pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and ${where}`,
+      );
+
+    it('in the middle of the bytes costs nothing where it is back in time', async () => {
+      const { bytes, first, go } = held();
+      const writing = ground.files.create(ground.admin.caller, text(bytes));
+      await first;
+      await cut('true');
+      go();
+      const id = await writing.catch((error) => {
+        expect(error).to.include({ code: 'SERVICE_UNAVAILABLE' });
+        return undefined;
+      });
+      await until(async () => (await ground.loose()).length === 0);
+      if (id) expect((await ground.bytes(id)).toString()).to.equal('one two');
+      await agree();
+    });
+
+    it('in the middle of the row leaves neither row nor bytes', async () => {
+      await slow(`new.title = 'A'`);
+      try {
+        const writing = failureOf(upload());
+        await until(async () => (await cut(`wait_event = 'PgSleep'`)).length > 0);
+        expect(await writing).to.include({ code: 'SERVICE_UNAVAILABLE' });
+        await until(async () => (await ground.loose()).length === 0);
+        await agree();
+      } finally {
+        await ground.database.query('drop trigger wait_here on platform_files');
+      }
+    });
+
+    it('so that others take this process for gone makes its upload fail, and nothing remains', async () => {
+      const other = await filesGround({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
+      const server = new pg.Client({ connectionString: serverUrl() });
+      await server.connect();
+      const open = (yes: boolean) => server.query(`alter database "${ground.database.name}" allow_connections ${yes}`);
+      try {
+        // So that neither the other process nor this test needs a new connection.
+        await Promise.all(
+          Array.from({ length: 6 }, () => other.request('GET', '/files', { token: other.admin.token })),
+        );
+        const { bytes, first, go } = held();
+        const writing = failureOf(ground.files.create(ground.admin.caller, text(bytes)));
+        await first;
+        await open(false);
+        try {
+          const killed =
+            await cut(`pid in (select pid from pg_locks where locktype = 'advisory' and classid = 1952804466
+            and objid = (hashtext('${ground.presence.id}')::int8 & 4294967295)::oid)`);
+          expect(killed).to.have.length(1);
+          await call();
+          await until(async () => (await ground.loose()).length === 0);
+        } finally {
+          await open(true);
+        }
+        go();
+        expect(await writing).to.include({ code: 'SERVICE_UNAVAILABLE' });
+        await until(async () => (await ground.loose()).length === 0);
+        await agree();
+      } finally {
+        await server.end();
+        await other.stop();
+      }
+    });
+
+    /** Rows and objects name each other, and nothing else is there. */
+    async function agree(): Promise<void> {
+      const rows = await ground.database.query<{ name: string }>(
+        'select filename_disk as name from platform_files where filename_disk is not null',
+      );
+      expect(await ground.objects()).to.deep.equal(rows.map(({ name }) => name).sort());
+    }
+  });
+
+  // The last one: the users go with the files.
+  describe('and a table that is emptied', () => {
+    it('removes all bytes', async () => {
+      const id = await upload();
+      await ground.database.query('truncate platform_files cascade');
+      await until(async () => (await ground.loose()).length === 0);
+      expect([await of(id), await ground.objects()]).to.deep.equal([[], []]);
+    });
+  });
+});

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { codeOf, makePerson, makeRole, outcome } from '../users/people.ts';
+import { type FilesGround, filesGround, parts } from './support.ts';
+
+describe('files: rows that are written without bytes', () => {
+  let ground: FilesGround;
+  before(async () => {
+    ground = await filesGround();
+    const { request, admin } = ground;
+    const made = await request('POST', '/collections', {
+      token: admin.token,
+      body: {
+        collection: 'albums',
+        schema: {},
+        fields: [
+          { field: 'id', type: 'integer', schema: { has_auto_increment: true, is_primary_key: true } },
+          { field: 'cover', type: 'uuid' },
+        ],
+      },
+    });
+    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    const related = await request('POST', '/relations', {
+      token: admin.token,
+      body: { collection: 'albums', field: 'cover', related_collection: 'platform_files' },
+    });
+    expect(related.status, JSON.stringify(related.body)).to.equal(200);
+  });
+  after(() => ground.stop());
+
+  const send = (method: string, path: string, body?: unknown, token: string = ground.admin.token) =>
+    ground.request(method, path, { token, body });
+  const upload = (metadata: Record<string, unknown> = {}) =>
+    ground.files.create(ground.admin.caller, { bytes: parts('123'), filename: 'a.txt', type: 'text/plain', metadata });
+
+  it('need a MIME type, and get the rest by themselves', async () => {
+    for (const body of [{}, { type: '' }, { type: null }, { type: 'nothing' }, { type: 7 }, { title: 'x' }])
+      expect(outcome(await send('POST', '/files', body)), JSON.stringify(body)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    const { data } = (await send('POST', '/files', { type: 'image/png' })).body;
+    expect(data).to.include({
+      storage: 'local',
+      filename_download: 'file.png',
+      filename_disk: null,
+      title: null,
+      filesize: null,
+    });
+    const titled = (await send('POST', '/files', { type: 'image/png', title: 'A/B' })).body.data;
+    expect(titled).to.include({ filename_download: 'A B.png', title: 'A/B' });
+    const named = (await send('POST', '/files', { type: 'image/png', filename_download: 'b-c.png', storage: 'second' }))
+      .body.data;
+    expect(named).to.include({ title: 'B C', filename_download: 'b-c.png', storage: 'second' });
+  });
+
+  it('drop what only the platform says, without a word', async () => {
+    const own = { filename_disk: 'evil.png', uploaded_by: null, detected_type: 'text/html' };
+    const made = (await send('POST', '/files', { type: 'image/png', ...own })).body.data;
+    expect(made).to.include({ filename_disk: null, uploaded_by: ground.admin.caller.user, detected_type: null });
+    const id = await upload();
+    const changed = await send('PATCH', `/files/${id}`, { ...own, title: 'changed' });
+    expect(changed.body.data).to.include({
+      title: 'changed',
+      filename_disk: `${id}.txt`,
+      uploaded_by: ground.admin.caller.user,
+    });
+    expect((await send('PATCH', `/files/${id}`, own)).status).to.equal(200);
+    const { filename_disk } = await ground.row(id);
+    expect(filename_disk).to.equal(`${id}.txt`);
+  });
+
+  it('are held to the same when they come nested in others', async () => {
+    const bare = await send('POST', '/items/albums', { cover: { title: 'x' } });
+    expect(codeOf(bare)).to.equal('INVALID_PAYLOAD');
+    const made = await send('POST', '/items/albums?fields=cover.*', {
+      cover: { type: 'image/png', filename_disk: 'evil.png' },
+    });
+    expect(made.body.data.cover).to.include({ filename_disk: null, storage: 'local' });
+    const id = await upload();
+    const changed = await send('POST', '/items/albums?fields=cover.*', {
+      cover: { id, filename_disk: 'evil.png', title: 'n' },
+    });
+    expect(changed.body.data.cover).to.include({ filename_disk: `${id}.txt`, title: 'n' });
+    const moved = await send('POST', '/items/albums', { cover: { id, storage: 'second' } });
+    expect(codeOf(moved)).to.equal('INVALID_PAYLOAD');
+  });
+
+  it('stay where their bytes are', async () => {
+    const id = await upload();
+    for (const [storage, expected] of [
+      ['local', [200, undefined]],
+      ['second', [400, 'INVALID_PAYLOAD']],
+      ['third', [400, 'INVALID_PAYLOAD']],
+      [7, [400, 'INVALID_PAYLOAD']],
+    ] as const)
+      expect(outcome(await send('PATCH', `/files/${id}`, { storage })), String(storage)).to.deep.equal(expected);
+    const { data } = (await send('POST', '/files', { type: 'image/png' })).body;
+    expect((await send('PATCH', `/files/${data.id}`, { storage: 'second' })).body.data.storage).to.equal('second');
+    expect(outcome(await send('POST', '/files', { type: 'image/png', storage: 'third' }))).to.deep.equal([
+      400,
+      'INVALID_PAYLOAD',
+    ]);
+    await ground.database.query(`update platform_files set storage = 'former' where id = $1`, [data.id]);
+    expect((await send('PATCH', `/files/${data.id}`, { storage: 'former', title: 'x' })).status).to.equal(200);
+  });
+
+  it('are written by those who may write few fields, and tell nothing to those who may write none', async () => {
+    const few = await makePerson(
+      ground,
+      await makeRole(ground, {}, [
+        { collection: 'platform_files', action: 'create', fields: ['type', 'title'] },
+        { collection: 'platform_files', action: 'read' },
+        { collection: 'platform_files', action: 'update', permissions: { title: { _eq: 'Mine' } } },
+      ]),
+    );
+    const made = await send('POST', '/files', { type: 'image/png', title: 'T' }, few.token);
+    expect(made.body.data, JSON.stringify(made.body)).to.include({
+      title: 'T',
+      storage: 'local',
+      filename_download: 'file',
+    });
+    const other = await upload({ title: 'Other' });
+    // What is wrong with a change of a row that he may not change is not said.
+    expect(outcome(await send('PATCH', `/files/${other}`, { storage: 'second' }, few.token))).to.deep.equal([
+      403,
+      'FORBIDDEN',
+    ]);
+    const none = await makePerson(ground, await makeRole(ground));
+    expect(outcome(await send('POST', '/files', {}, none.token))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(outcome(await send('PATCH', `/files/${other}`, { storage: 'x' }, none.token))).to.deep.equal([
+      403,
+      'FORBIDDEN',
+    ]);
+  });
+});

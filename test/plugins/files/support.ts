@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Caller, Host } from '#kernel';
+import { lock, presence } from '../../../plugins/cluster/contract.ts';
+import { files } from '../../../plugins/files/contract.ts';
+import { storage } from '../../../plugins/storage/contract.ts';
+import { sketch } from '../../support/plugin.ts';
+import { type InProcess, type ServiceOptions, startService } from '../../support/service.ts';
+import { QUICK_HASHES } from '../users/people.ts';
+
+const REFS = { files, lock, presence, storage };
+const hold = (host: Host) => host.use(REFS);
+
+export interface FilesGround extends InProcess, ReturnType<typeof hold> {
+  readonly host: Host;
+  readonly admin: InProcess['admin'] & { readonly caller: Caller };
+  /** Where the location `local` lies; `second` has `other`. */
+  readonly folder: string;
+  /** The row, whoever may see it. */
+  row(id: string): Promise<Row>;
+  /** Bytes of the file, as they lie there. */
+  bytes(id: string): Promise<Buffer>;
+  loose(): Promise<readonly { storage: string; name: string; writer: string | null }[]>;
+  /** Names of all objects, and of what writes that did not end left behind (which begin with `.partial/`). */
+  objects(location?: 'local' | 'second'): Promise<readonly string[]>;
+}
+
+export interface Row extends Record<string, unknown> {
+  readonly id: string;
+  readonly storage: string;
+  readonly filename_disk: string;
+}
+
+export type GroundOptions = ServiceOptions & {
+  /** What the holder may do beside. */
+  readonly events?: { readonly filter?: readonly string[]; readonly action?: readonly string[] };
+};
+
+/** The whole product on folders of its own, with two locations, and the services behind it in the hand of the test. */
+export async function filesGround(options: GroundOptions = {}): Promise<FilesGround> {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
+  let host: Host | undefined;
+  const { composition, remove } = await sketch([
+    {
+      name: 'files-holder',
+      manifest: {
+        uses: Object.fromEntries(Object.values(REFS).map(({ id }) => [id, '^1.0.0'])),
+        capabilities: { database: { sql: true }, ...(options.events ? { events: options.events } : {}) },
+      },
+      register: (given) => {
+        host = given;
+      },
+    },
+  ]);
+  const clean = async () => {
+    await remove();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const service = await startService({
+      ...options,
+      plugins: composition.plugins as URL[],
+      env: {
+        ...QUICK_HASHES,
+        LOG_LEVEL: 'warn',
+        STORAGE_LOCATIONS: 'local,second',
+        STORAGE_LOCAL_ROOT: folder,
+        STORAGE_SECOND_DRIVER: 'local',
+        STORAGE_SECOND_ROOT: join(folder, 'other'),
+        ...options.env,
+      },
+    });
+    const { database } = service;
+    const [admin] = await database.query<{ id: string; role: string }>(
+      'select u.id, u.role from platform_users u where u.email = $1',
+      [service.admin.email],
+    );
+    const row = async (id: string) => {
+      const [found] = await database.query<Row>('select * from platform_files where id = $1', [id]);
+      if (!found) throw new Error(`there is no file ${id}`);
+      return found;
+    };
+    const place = (location: string) => (location === 'local' ? folder : join(folder, 'other'));
+    return {
+      ...service,
+      ...hold(host as Host),
+      host: host as Host,
+      admin: {
+        ...service.admin,
+        caller: { user: admin?.id ?? null, role: admin?.role ?? null, admin: true, app: true },
+      },
+      folder,
+      row,
+      bytes: async (id) => {
+        const { storage: location, filename_disk: name } = await row(id);
+        return readFile(join(place(location), name));
+      },
+      loose: () => database.query('select storage, name, writer from platform_loose_objects order by name'),
+      objects: (location = 'local') => objectsIn(place(location)),
+      async stop() {
+        await service.stop();
+        await clean();
+      },
+    };
+  } catch (error) {
+    await clean();
+    throw error;
+  }
+}
+
+/** What lies in the folder of a location: objects, what is made of them, and what writes that did not end left. */
+export async function objectsIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter((name) => !name.startsWith('other/'))
+    .sort();
+}
+
+/** Bytes that come in parts. */
+export async function* parts(...all: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const part of all) yield typeof part === 'string' ? Buffer.from(part) : part;
+}
+
+/** Bytes of which nobody may take any. */
+export function untouched(): AsyncIterable<Uint8Array> & { readonly taken: () => boolean } {
+  let taken = false;
+  return {
+    taken: () => taken,
+    // biome-ignore lint/correctness/useYield: whoever asks for a part gets an error
+    async *[Symbol.asyncIterator]() {
+      taken = true;
+      throw new Error('bytes were taken');
+    },
+  };
+}
+
+export const sha = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Asks until the answer is true. */
+export async function until(ask: () => boolean | Promise<boolean>, longest = 10_000): Promise<void> {
+  for (const deadline = Date.now() + longest; !(await ask()); await pause(20)) {
+    if (Date.now() > deadline) throw new Error('it did not come true in time');
+  }
+}
