@@ -87,6 +87,8 @@ export interface Location extends Omit<StorageDriver, 'path' | 'close'> {
    * copy, which is gone afterwards. Answers undefined, without work, where there is no such object.
    */
   asFile<T>(name: string, work: (path: string) => Promise<T>): Promise<T | undefined>;
+  /** `asFile` has to copy: for long objects it is better to do without. */
+  readonly copies: boolean;
 }
 
 export interface Storage {

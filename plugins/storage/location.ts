@@ -7,6 +7,7 @@ import { withCopy } from './temporary-copy.ts';
 export function createLocation(location: string, driver: StorageDriver): Location {
   return {
     name: location,
+    copies: driver.path === undefined,
     async open(name, range) {
       checkName(name);
       return driver.open(name, range);

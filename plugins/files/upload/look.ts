@@ -10,7 +10,7 @@ import type { Location } from '../../storage/contract.ts';
 import { isPlainText } from './plain-text.ts';
 import type { Received } from './receive.ts';
 
-/** Above this only the beginning is looked at: a location without paths would have to copy all of it first. */
+/** Above this only the beginning is looked at where all of it would have to be copied first. */
 const WHOLE = 256 * 1024 ** 2;
 const BEGINNING = 4 * 1024 ** 2;
 const PICTURED = /^(?:image|audio|video)\//;
@@ -31,7 +31,7 @@ export async function look(
   if (size === 0 || (isPlainText(head) && !PICTURED.test(declared ?? ''))) return {};
   const inspect = (path: string) => media.inspect(path, declared);
   try {
-    if (size <= WHOLE) return (await location.asFile(object, inspect)) ?? {};
+    if (size <= WHOLE || !location.copies) return (await location.asFile(object, inspect)) ?? {};
     return await withBeginning(location, object, inspect);
   } catch (error) {
     log.warn({ err: error, storage: location.name, object }, 'a file could not be looked into');

@@ -170,6 +170,7 @@ describe('storage: the service', () => {
           .asFile('a.jpg', async (path) => ({ path, hash: hashOf(readFileSync(path)) }));
         expect(seen?.hash).to.equal(hashOf(bytes(100_000)));
         expect(existsSync(seen?.path as string)).to.equal(true);
+        expect(['local', 'mem'].map((name) => used.at(name).copies)).to.deep.equal([false, true]);
       }));
 
     it('are copies elsewhere, of the same name, gone afterwards', () =>
