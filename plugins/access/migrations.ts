@@ -1,29 +1,17 @@
-import { notifySql } from '../cluster/contract.ts';
+import { announcing } from '../cluster/contract.ts';
 import { identifier, type Migration } from '../database/contract.ts';
 import { CHANGED } from './permissions/announcement.ts';
-
-const TABLES = ['platform_roles', 'platform_permissions'];
 
 /**
  * Whoever changes a permission or a role, through this process, another one or by hand in the database, every process
  * hears of it when the change is committed.
  */
-export const announceChanges: Migration = {
+export const announceChanges = announcing({
   id: '2026-11-21-announce-changes',
-  async up(db) {
-    const schema = identifier(db.schemas[0] as string);
-    await db.query(`create or replace function ${schema}.platform_access_changed() returns trigger language plpgsql as $$
-      begin
-        ${notifySql(CHANGED)};
-        return null;
-      end $$`);
-    for (const table of TABLES) {
-      await db.query(`drop trigger if exists platform_access_changed on ${schema}.${identifier(table)}`);
-      await db.query(`create trigger platform_access_changed after insert or update or delete or truncate
-        on ${schema}.${identifier(table)} for each statement execute function ${schema}.platform_access_changed()`);
-    }
-  },
-};
+  name: 'platform_access_changed',
+  channel: CHANGED,
+  tables: ['platform_roles', 'platform_permissions'],
+});
 
 /** A role's key comes from its name unless given: here rather than in code, so that it holds for every way in. */
 export const deriveRoleKeys: Migration = {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { fail } from '#kernel';
-import { type Bus, notifySql } from '../cluster/contract.ts';
-import { type Db, identifier, type Migration } from '../database/contract.ts';
+import { announcing, type Bus } from '../cluster/contract.ts';
+import type { Db } from '../database/contract.ts';
 import { table } from './tables.ts';
 
 const CHANGED = 'auth.standing';
@@ -46,17 +46,10 @@ export function createStanding(db: Db, bus: Bus): Standing {
 }
 
 /** Tells every process when a status changes, whoever changes it. */
-export const announceStanding: Migration = {
+export const announceStanding = announcing({
   id: '2026-11-21-announce-standing',
-  async up(db) {
-    const schema = identifier(db.schemas[0] as string);
-    await db.query(`create or replace function ${schema}.platform_standing_changed() returns trigger language plpgsql as $$
-      begin
-        ${notifySql(CHANGED)};
-        return null;
-      end $$`);
-    await db.query(`drop trigger if exists platform_standing_changed on ${table(db, 'users')}`);
-    await db.query(`create trigger platform_standing_changed after update of status or delete or truncate
-      on ${table(db, 'users')} for each statement execute function ${schema}.platform_standing_changed()`);
-  },
-};
+  name: 'platform_standing_changed',
+  channel: CHANGED,
+  tables: ['platform_users'],
+  on: 'update of status or delete or truncate',
+});

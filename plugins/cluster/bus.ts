@@ -1,6 +1,7 @@
 import { fail, type Log } from '#kernel';
 import type { Db } from '../database/contract.ts';
-import { type Bus, messageText, NOTIFY_CHANNEL } from './contract.ts';
+import type { Bus } from './contract.ts';
+import { messageText, NOTIFY_CHANNEL } from './notify-sql.ts';
 import type { SharedConnection } from './shared-connection.ts';
 
 const MAX_BYTES = 7168;

@@ -21,6 +21,9 @@ export interface SettingsValues {
   readonly storage_default_folder: string | null;
 }
 
+/** Settings that name a file which everybody sees: the sign-in page is made of them. */
+export const PUBLIC_FILES = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'] as const;
+
 export interface Settings {
   /** From memory, which every process forgets when the row changes. Defaults where there is no row yet. */
   current(): Promise<SettingsValues>;

@@ -1,5 +1,5 @@
-import { type Bus, notifySql } from '../cluster/contract.ts';
-import { type Db, identifier, type Migration } from '../database/contract.ts';
+import { announcing, type Bus } from '../cluster/contract.ts';
+import { type Db, identifier } from '../database/contract.ts';
 import { SETTINGS } from './collections.ts';
 import type { Settings, SettingsValues } from './contract.ts';
 
@@ -69,17 +69,9 @@ export function rememberedSettings(db: Pick<Db, 'query' | 'schemas' | 'isInside'
 }
 
 /** Tells every process, whoever changes the row. */
-export const announceSettings: Migration = {
+export const announceSettings = announcing({
   id: '2026-11-22-announce-settings',
-  async up(db) {
-    const schema = identifier(db.schemas[0] as string);
-    await db.query(`create or replace function ${schema}.platform_settings_changed() returns trigger language plpgsql as $$
-      begin
-        ${notifySql(CHANGED)};
-        return null;
-      end $$`);
-    await db.query(`drop trigger if exists platform_settings_changed on ${tableOf(db)}`);
-    await db.query(`create trigger platform_settings_changed after insert or update or delete or truncate
-      on ${tableOf(db)} for each statement execute function ${schema}.platform_settings_changed()`);
-  },
-};
+  name: 'platform_settings_changed',
+  channel: CHANGED,
+  tables: [SETTINGS],
+});

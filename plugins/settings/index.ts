@@ -9,6 +9,7 @@ import { settings } from './contract.ts';
 import { announceSettings, rememberedSettings } from './current.ts';
 import manifest from './package.json' with { type: 'json' };
 import { checkPresets } from './presets.ts';
+import { checkPublicFiles } from './public-files.ts';
 
 export default definePlugin({
   manifest,
@@ -21,8 +22,9 @@ export default definePlugin({
     const remembered = rememberedSettings(db, used.bus);
     host.provide(settings, remembered);
     for (const action of ['create', 'update']) {
-      events.onFilter(`settings.${action}`, (payload) => {
+      events.onFilter(`settings.${action}`, async (payload, meta) => {
         checkPresets((payload as Record<string, unknown>).storage_asset_presets);
+        await checkPublicFiles({ items: used.items, settings: remembered }, payload, meta);
       });
       // The next request of this process must see the change, so nobody waits for the message from the database.
       events.onAction(`settings.${action}`, remembered.forget);

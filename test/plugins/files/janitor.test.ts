@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
-import { messageText, NOTIFY_CHANNEL } from '../../../plugins/cluster/contract.ts';
+import { messageText, NOTIFY_CHANNEL } from '../../../plugins/cluster/notify-sql.ts';
 import type { Incoming } from '../../../plugins/files/contract.ts';
 import { LOOSE } from '../../../plugins/files/let-go.ts';
 import { serverUrl } from '../../support/database.ts';
