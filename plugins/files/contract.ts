@@ -38,5 +38,5 @@ export interface Files {
 
 export const files = service<Files>('files', { version: '1.0.0' });
 
-/** What is made of a file's bytes lies beside them: `<disk name without extension>__<hash>.<extension>`. */
-export { variantPrefix } from './disk-names.ts';
+/** Texts by the names of fields, as forms have them, as values of a payload; INVALID_PAYLOAD for JSON that is none. */
+export { payloadOf } from './multipart/values.ts';

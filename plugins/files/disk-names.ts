@@ -1,9 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { extname } from 'node:path';
-
-/** The beginning of the names of everything made of the object of this name. */
-export const variantPrefix = (diskName: string): string =>
-  `${diskName.slice(0, diskName.length - extname(diskName).length)}__`;
 
 /**
  * A name no object has had before: an object never changes its bytes, so that whoever reads or caches one need not look again.

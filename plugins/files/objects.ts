@@ -1,5 +1,4 @@
-import type { Location } from '../storage/contract.ts';
-import { variantPrefix } from './disk-names.ts';
+import { type Location, variantPrefix } from '../storage/contract.ts';
 
 /** Removes an object and everything made of it, which goes first: without its source nobody would look for it. */
 export async function removeObject(location: Location, name: string): Promise<void> {

@@ -5,6 +5,7 @@ import { createBody, deleteBody, payloadBody, searchBody, updateBody } from './b
 import type { Items, Key } from './contract.ts';
 import { formatOf } from './read/export/formats.ts';
 import { envelopeOf } from './read/long-read.ts';
+import { checkShape, sendWritten } from './written.ts';
 
 /** The read a list route needs; the service's own has a memory for the text of a query. */
 export type ReadList = (
@@ -22,9 +23,6 @@ interface Options {
   readonly refuseSingleton?: (ctx: HttpContext) => Promise<void>;
   readonly isSingleton?: (ctx: HttpContext) => Promise<boolean>;
 }
-
-/** Only what shapes the answer: the conditions of a request's query are not about the rows just written. */
-const shapeOf = ({ fields, deep, alias }: RawQuery): RawQuery => ({ fields, deep, alias });
 
 /** The full set of routes of a collection (conventions, "Common endpoint set"), at `path`. */
 export function collectionRoutes(
@@ -59,31 +57,8 @@ export function collectionRoutes(
     return true;
   }
 
-  /** What was written, read again under the caller's permissions; 204 where the caller may not see it. */
-  async function sendWritten(ctx: HttpContext, name: string, keys: readonly Key[], list: boolean): Promise<void> {
-    const { caller } = ctx.state;
-    const shape = shapeOf(rawQueryOf(ctx));
-    try {
-      send(
-        ctx,
-        list ? await items.readKeys(caller, name, keys, shape) : await items.readOne(caller, name, keys[0], shape),
-      );
-    } catch (error) {
-      if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
-      sendData(ctx, undefined);
-    }
-  }
-
-  /** What is wrong with the query is said before anything is written, not after. */
-  async function checkShape(ctx: HttpContext, name: string): Promise<void> {
-    const shape = shapeOf(rawQueryOf(ctx));
-    if (Object.values(shape).every((one) => one === undefined)) return;
-    try {
-      await items.checkQuery(ctx.state.caller, name, shape);
-    } catch (error) {
-      if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
-    }
-  }
+  const answer = (ctx: HttpContext, name: string, keys: readonly Key[], list: boolean) =>
+    sendWritten(items, ctx, name, keys, list);
 
   return [
     {
@@ -116,11 +91,11 @@ export function collectionRoutes(
         const name = collectionOf(ctx);
         await refuseSingleton(ctx);
         const body = createBody(bodyOf(ctx));
-        await checkShape(ctx, name);
+        await checkShape(items, ctx, name);
         if ('length' in body && Array.isArray(body)) {
-          return sendWritten(ctx, name, await items.createMany(ctx.state.caller, name, body), true);
+          return answer(ctx, name, await items.createMany(ctx.state.caller, name, body), true);
         }
-        return sendWritten(
+        return answer(
           ctx,
           name,
           [await items.createOne(ctx.state.caller, name, body as Record<string, unknown>)],
@@ -134,9 +109,9 @@ export function collectionRoutes(
       async handle(ctx) {
         const name = collectionOf(ctx);
         const { caller } = ctx.state;
-        await checkShape(ctx, name);
+        await checkShape(items, ctx, name);
         if (await isSingleton(ctx)) {
-          return sendWritten(ctx, name, [await items.upsertSingleton(caller, name, payloadBody(bodyOf(ctx)))], false);
+          return answer(ctx, name, [await items.upsertSingleton(caller, name, payloadBody(bodyOf(ctx)))], false);
         }
         const body = updateBody(bodyOf(ctx));
         const keys =
@@ -145,7 +120,7 @@ export function collectionRoutes(
             : 'keys' in body
               ? await items.updateMany(caller, name, body.keys, body.data)
               : await items.updateByQuery(caller, name, body.query, body.data);
-        return sendWritten(ctx, name, keys, true);
+        return answer(ctx, name, keys, true);
       },
     },
     {
@@ -170,9 +145,9 @@ export function collectionRoutes(
       async handle(ctx) {
         const name = collectionOf(ctx);
         await refuseSingleton(ctx);
-        await checkShape(ctx, name);
+        await checkShape(items, ctx, name);
         const key = await items.updateOne(ctx.state.caller, name, ctx.params.id, payloadBody(bodyOf(ctx)));
-        return sendWritten(ctx, name, [key], false);
+        return answer(ctx, name, [key], false);
       },
     },
     {

@@ -110,4 +110,6 @@ declare module '#kernel' {
  * plugin that serves it at its own path: `for (const route of collectionRoutes(items, '/roles', 'platform_roles')) …`.
  */
 export { collectionRoutes } from './collection-routes.ts';
+/** What such routes check before they write and answer afterwards, for routes of other shapes. */
+export { checkShape, sendWritten } from './written.ts';
 export type { Download, Explained, FormatName, Route };

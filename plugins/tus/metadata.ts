@@ -1,7 +1,7 @@
-import { type Failure, fail } from '#kernel';
-import { FILES, type Incoming } from '../files/contract.ts';
-import { checkJson } from '../http/contract.ts';
-import type { Field, Schema } from '../schema/contract.ts';
+import { Failure, fail } from '#kernel';
+import { FILES, type Incoming, payloadOf } from '../files/contract.ts';
+import type { Payload } from '../items/contract.ts';
+import type { Collection, Schema } from '../schema/contract.ts';
 
 /** What the sender says of a file, in the words of clients of tus, and the file whose bytes are replaced. */
 export interface About {
@@ -16,7 +16,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Reads Upload-Metadata by what the fields of a file hold: all its values are texts, as in a form. */
 export async function aboutOf(schema: Pick<Schema, 'overview'>, pairs: Pairs): Promise<About> {
-  const fields = (await schema.overview()).collections.get(FILES)?.fields;
+  const collection = (await schema.overview()).collections.get(FILES);
   for (const [name, value] of Object.entries(pairs)) {
     if (value?.includes('\0')) throw invalid(`The value of "${name}" in Upload-Metadata contains a NUL character.`);
   }
@@ -27,33 +27,20 @@ export async function aboutOf(schema: Pick<Schema, 'overview'>, pairs: Pairs): P
     incoming: {
       filename: filename || undefined,
       type: type || filetype || undefined,
-      metadata: Object.fromEntries(
-        Object.entries(said).map(([name, text]) => [
-          name,
-          text === null ? null : asValue(name, fields?.get(name), text),
-        ]),
-      ),
+      metadata: valuesOf(collection, said),
     },
     replaces: id?.toLowerCase() ?? null,
   };
 }
 
-function asValue(name: string, field: Field | undefined, text: string): unknown {
-  if (text === 'null') return null;
-  const isTree = field?.type === 'json' || field?.column?.array || field?.relation;
-  if (isTree && /^\s*[[{]/.test(text)) return parsed(name, text);
-  return name === 'tags' ? text.split(',').map((tag) => tag.trim()) : text;
-}
-
-function parsed(name: string, text: string): unknown {
-  let value: unknown;
+function valuesOf(collection: Collection | undefined, said: Pairs): Payload {
+  const texts = Object.entries(said).filter((pair): pair is [string, string] => pair[1] !== null);
+  const nothing = Object.entries(said).filter(([, text]) => text === null);
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw invalid(`The value of "${name}" in Upload-Metadata is not JSON.`);
+    return { ...Object.fromEntries(nothing), ...(collection && payloadOf(new Map(texts), collection)) };
+  } catch (error) {
+    throw error instanceof Failure ? invalid(`Upload-Metadata: ${error.message}`) : error;
   }
-  checkJson(value, text, name);
-  return value;
 }
 
 const invalid = (detail: string): Failure => fail('INVALID_METADATA', detail);

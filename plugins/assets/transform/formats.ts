@@ -26,10 +26,10 @@ export const canMove = (format: ImageFormat): boolean => MOVING.includes(format)
 export const extensionOf = (format: ImageFormat): string => (format === 'jpeg' ? 'jpg' : format);
 
 /** What `format=auto` means for this client. */
-export function bestFormat(source: ImageFormat, accept: string | undefined): ImageFormat {
+export function bestFormat(source: ImageFormat, moves: boolean, accept: string | undefined): ImageFormat {
   const accepted = namedTypes(accept);
-  // AVIF is made of one frame only. Whether these have more is not known without a look into them, so they stay what can move.
-  const order: readonly ImageFormat[] = canMove(source) ? ['webp', 'avif'] : ['avif', 'webp'];
+  // AVIF is made of one frame only.
+  const order: readonly ImageFormat[] = moves ? ['webp', 'avif'] : ['avif', 'webp'];
   const found = order.find((format) => accepted.has(`image/${format}`));
   return found ?? (TRANSPARENT.includes(source) ? 'png' : source);
 }

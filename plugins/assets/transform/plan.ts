@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { extname } from 'node:path';
 import type { ImageFormat, ImageOperation, ImagePlan } from '../../media/contract.ts';
+import { variantPrefix } from '../../storage/contract.ts';
 import type { FileRecord, Variant } from '../variant.ts';
 import { coverAround } from './focal-point.ts';
 import { bestFormat, canMove, extensionOf } from './formats.ts';
@@ -24,7 +24,8 @@ export function planOf(
   // Without an angle it means what is done anyway.
   const orient = turns.length === 0 || turns.some((one) => one.length === 1);
   const making = transforms.findLast(([name]) => name === 'toFormat');
-  const format = formatFor(wishes, making, source, accept);
+  const moves = canMove(source) && (file.duration ?? 0) > 0;
+  const format = wishes.format === 'auto' ? bestFormat(source, moves, accept) : formatFor(wishes, making, source);
   const options = making?.[1] === format ? { ...(making[2] as Record<string, unknown>) } : {};
   const { quality: quiet, ...others } = options;
   const operations: ImageOperation[] = [
@@ -44,14 +45,8 @@ export function planOf(
   };
 }
 
-function formatFor(
-  { format }: Wishes,
-  making: ImageOperation | undefined,
-  source: ImageFormat,
-  accept: string | undefined,
-): ImageFormat {
-  if (format === 'auto') return bestFormat(source, accept);
-  if (format !== undefined) return format === 'jpg' ? 'jpeg' : format;
+function formatFor({ format }: Wishes, making: ImageOperation | undefined, source: ImageFormat): ImageFormat {
+  if (format !== undefined && format !== 'auto') return format === 'jpg' ? 'jpeg' : format;
   return (making?.[1] as ImageFormat | undefined) ?? source;
 }
 
@@ -78,17 +73,11 @@ function sized(wishes: Wishes, file: FileRecord, orient: boolean): readonly Imag
   return [['resize', { fit, height, width, ...careful }]];
 }
 
-/**
- * As `variantPrefix` of files has it, which looks for what is to be removed together with a file by this prefix. Said
- * again here, since whoever may call on files may make some; a test holds the two together.
- */
-const prefixOf = (diskName: string): string => `${diskName.slice(0, diskName.length - extname(diskName).length)}__`;
-
 /** Named for all that decides its bytes, and for nothing else. */
 export function variantOf(file: FileRecord, plan: ImagePlan): Variant {
   const { operations, format, quality, animated, orient, failOn } = plan;
   const text = JSON.stringify([RECIPE, operations, format, quality ?? null, animated, orient, failOn]);
   const extension = extensionOf(format);
-  const name = `${prefixOf(file.filename_disk)}${hash('sha256', text).slice(0, 32)}.${extension}`;
+  const name = `${variantPrefix(file.filename_disk)}${hash('sha256', text).slice(0, 32)}.${extension}`;
   return { name, type: `image/${format}`, extension, plan };
 }

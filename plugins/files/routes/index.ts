@@ -1,11 +1,10 @@
 import { bodyOf, type HttpContext, type Route } from '../../http/contract.ts';
-import { collectionRoutes } from '../../items/contract.ts';
+import { checkShape, collectionRoutes, type Key, sendWritten } from '../../items/contract.ts';
 import { FILES } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import { importOf } from '../import/import.ts';
 import { importRequest } from '../import/request.ts';
 import { isMultipart, lingering } from '../multipart/open.ts';
-import { checkShape, sendFiles } from './answer.ts';
 import { changeFrom, createFrom } from './upload.ts';
 
 const PATH = '/files';
@@ -16,14 +15,15 @@ const PATH = '/files';
  */
 export function fileRoutes(deps: RouteDeps): readonly Route[] {
   const importFile = importOf(deps);
+  const send = (ctx: HttpContext, keys: readonly Key[]) => sendWritten(deps.items, ctx, FILES, keys, keys.length > 1);
   return [
     ...collectionRoutes(deps.items, PATH, FILES).map((route) => {
       switch (`${route.method} ${route.path}`) {
         case `POST ${PATH}`:
-          return orForm(deps, route, 'create', async (ctx) => sendFiles(deps.items, ctx, await createFrom(deps, ctx)));
+          return orForm(deps, route, 'create', async (ctx) => send(ctx, await createFrom(deps, ctx)));
         case `PATCH ${PATH}/:id`:
           return orForm(deps, route, 'update', async (ctx) =>
-            sendFiles(deps.items, ctx, [await changeFrom(deps, ctx, ctx.params.id ?? '')]),
+            send(ctx, [await changeFrom(deps, ctx, ctx.params.id ?? '')]),
           );
         case `DELETE ${PATH}`:
         case `DELETE ${PATH}/:id`:
@@ -36,9 +36,9 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
       method: 'POST',
       path: `${PATH}/import`,
       async handle(ctx) {
-        await checkShape(deps.items, ctx);
+        await checkShape(deps.items, ctx, FILES);
         const key = await importFile(ctx.state.caller, importRequest(bodyOf(ctx)), signalOf(ctx));
-        await sendFiles(deps.items, ctx, [key]);
+        await send(ctx, [key]);
       },
     },
   ];
@@ -62,7 +62,7 @@ const orForm = (
     }
     // Before a byte of the form is looked at.
     await access.demand(ctx.state.caller, action, FILES);
-    await checkShape(items, ctx);
+    await checkShape(items, ctx, FILES);
     await take(ctx);
   },
 });

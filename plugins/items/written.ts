@@ -1,0 +1,45 @@
+import { type HttpContext, rawQueryOf, sendData, sendJson } from '../http/contract.ts';
+import type { RawQuery } from '../query/contract.ts';
+import type { Items, Key } from './contract.ts';
+
+/** Only what shapes the answer: the conditions of a request's query are not about the rows just written. */
+const shapeOf = (ctx: HttpContext): RawQuery => {
+  const { fields, deep, alias } = rawQueryOf(ctx);
+  return { fields, deep, alias };
+};
+
+const unlessForbidden = (error: unknown): void => {
+  if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
+};
+
+/** What is wrong with the query is said before anything is written, not after. */
+export async function checkShape(
+  items: Pick<Items, 'checkQuery'>,
+  ctx: HttpContext,
+  collection: string,
+): Promise<void> {
+  const shape = shapeOf(ctx);
+  if (Object.values(shape).every((one) => one === undefined)) return;
+  await items.checkQuery(ctx.state.caller, collection, shape).catch(unlessForbidden);
+}
+
+/** What was written, read again under the caller's permissions; 204 where the caller may not see it. */
+export async function sendWritten(
+  items: Pick<Items, 'readOne' | 'readKeys'>,
+  ctx: HttpContext,
+  collection: string,
+  keys: readonly Key[],
+  list: boolean,
+): Promise<void> {
+  const { caller } = ctx.state;
+  const shape = shapeOf(ctx);
+  try {
+    const { data, meta } = list
+      ? await items.readKeys(caller, collection, keys, shape)
+      : await items.readOne(caller, collection, keys[0], shape);
+    sendJson(ctx, data ?? 'null', meta ?? undefined);
+  } catch (error) {
+    unlessForbidden(error);
+    sendData(ctx, undefined);
+  }
+}
