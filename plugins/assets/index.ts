@@ -9,6 +9,7 @@ import { schema } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { storage } from '../storage/contract.ts';
 import manifest from './package.json' with { type: 'json' };
+import { reachable } from './reachable.ts';
 import { announceFiles } from './reading/announcement.ts';
 import { createFindReadable } from './reading/readable.ts';
 import { createRecords } from './reading/records.ts';
@@ -22,7 +23,8 @@ export default definePlugin<CachingConfig & TransformConfig>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
-    const used = host.use({ access, bus, lock, media, query, schema, settings, storage });
+    const given = host.use({ access, bus, lock, media, query, schema, settings, storage });
+    const used = { ...given, storage: reachable(given.storage, log) };
     host.contribute(migrations, announceFiles);
 
     const records = createRecords(db, used.bus);

@@ -8,10 +8,13 @@ export interface FileRecord {
   readonly filename_disk: string;
   readonly filename_download: string;
   readonly type: string | null;
+  readonly charset: string | null;
   readonly detected_type: string | null;
   readonly filesize: number | null;
   readonly width: number | null;
   readonly height: number | null;
+  /** Milliseconds; null of what does not move. */
+  readonly duration: number | null;
   readonly modified_on: Date | null;
   readonly focal_point_x: number | null;
   readonly focal_point_y: number | null;

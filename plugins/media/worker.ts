@@ -68,14 +68,19 @@ function startProcess(threads: number): ChildProcess {
 export function startWorker(threads: number): Worker {
   const child = startProcess(threads);
   let fit = true;
+  let isGone = false;
   let listen: (message: unknown) => void = () => {};
+  // One at a time, and not by a promise: it would keep all who have ever waited, with their requests, while the process lives.
+  let giveUp = () => {};
 
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     // It could not be started; after an exit there may be others, which say nothing new.
     child.on('error', () => child.pid === undefined && resolve());
   }).then(() => {
+    isGone = true;
     fit = false;
+    giveUp();
   });
   child.on('message', (message) => listen(message));
 
@@ -97,13 +102,15 @@ export function startWorker(threads: number): Worker {
       const settle = (value: T | 'broken') => {
         clearTimeout(timer);
         listen = () => {};
+        giveUp = () => {};
         resolve(value);
       };
       listen = (message) => {
         const heard = hear(message);
         if (heard !== undefined) settle(heard);
       };
-      void gone.then(() => settle('broken'));
+      giveUp = () => settle('broken');
+      if (isGone) giveUp();
     });
   }
 

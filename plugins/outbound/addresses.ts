@@ -8,30 +8,32 @@ type Range = readonly [Address, number];
 /** Entries of a list that are neither an address nor a range of them. */
 export class AddressListError extends Error {}
 
-/** May this address be connected to? False for everything that is no address. */
-export type Policy = (address: string) => boolean;
+/** May this address be connected to, also where it is one of a private network? False for everything that is no address. */
+export type Policy = (address: string, reach?: 'private') => boolean;
 
 /** Stands for the addresses of this machine's own interfaces (configuration, IMPORT_IP_DENY_LIST). */
 const OWN_INTERFACES = '0.0.0.0';
 
-/** Public by number, but answered by the machine's own platform. */
-const PLATFORM = ['168.63.129.16'];
+/** Public or private by number, but answered by the machine's own platform. */
+const PLATFORM = ['168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'];
 
 /**
  * Only public addresses, by exclusion of everything else: loopback, private, link-local, unique-local, shared, multicast,
- * reserved, and test ranges, and this machine's own. `denied` adds to that, `allowed` takes from it and wins over both.
+ * reserved, and test ranges, and this machine's own. `denied` adds to that, `allowed` takes from it and wins over both. With
+ * the reach `private` private and unique-local ones are not excluded.
  */
 export function createPolicy(denied: readonly string[], allowed: readonly string[]): Policy {
   // Own interfaces are denied in any case.
   const never = [...PLATFORM, ...denied.filter((entry) => entry !== OWN_INTERFACES)].map(rangeOf);
   const always = allowed.map(rangeOf);
-  return (text) => {
+  return (text, reach) => {
     const address = addressOf(text);
     if (!address) return false;
     if (isWithin(address, always)) return true;
     // What is reached through a translator is denied as well as the address that stands for it.
     const meant = [address, ...translated(address)];
-    return meant.every((one) => isPublic(one) && !isWithin(one, never) && !isOwn(one));
+    const isReached = (one: Address) => isPublic(one) || (reach === 'private' && isPrivate(one));
+    return meant.every((one) => isReached(one) && !isWithin(one, never) && !isOwn(one));
   };
 }
 
@@ -68,6 +70,8 @@ function isPublic(address: Address): boolean {
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
   return address.match(NAT64, 96) || (address.match(GLOBAL_UNICAST, 3) && address.range() === 'unicast');
 }
+
+const isPrivate = (address: Address): boolean => ['private', 'uniqueLocal'].includes(address.range());
 
 /** The IPv4 address behind a NAT64 one, which networks without IPv4 use for public addresses too. */
 const translated = (address: Address): readonly Address[] =>

@@ -6,6 +6,8 @@ export interface OutboundRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal | undefined;
+  /** `private`: addresses of private networks as well, other than this machine's own; without it public ones only. */
+  readonly reach?: 'private';
   /** Milliseconds for the whole exchange. */
   readonly timeout: number;
   /** Bytes of the longest answer that is taken; longer ones fail with CONTENT_TOO_LARGE. */

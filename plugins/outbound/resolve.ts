@@ -1,7 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Policy } from './addresses.ts';
 import { OutboundFailure } from './failure.ts';
 
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
@@ -54,7 +53,7 @@ const plainLookup: Resolve = (host) => lookup(host, { all: true, verbatim: true 
  */
 export async function checkedAddresses(
   host: string,
-  policy: Policy,
+  policy: (address: string) => boolean,
   resolve: Resolve,
 ): Promise<readonly LookupAddress[]> {
   // With the dot it is the same host under another name, which no list of hosts has.

@@ -21,7 +21,9 @@ export function createOutbound({ policy, resolve }: Parts): Outbound {
     const { signal, within, lift } = deadlineOf(request);
     try {
       // Resolving cannot be stopped; what it answers too late is nobody's any more.
-      const addresses = await within(checkedAddresses(url.hostname, policy, resolve));
+      const addresses = await within(
+        checkedAddresses(url.hostname, (address) => policy(address, request.reach), resolve),
+      );
       return streamOf(await exchange(request, addresses, signal), { maxBytes, signal, done: lift });
     } catch (error) {
       lift();

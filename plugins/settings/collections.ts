@@ -43,7 +43,8 @@ export const settingsCollection: SystemCollection = {
     json('theme_dark_overrides'),
     string('auth_password_policy', 100),
     { field: 'auth_login_attempts', type: 'integer', nullable: true, default: '25' },
-    string('storage_asset_transform', 7, 'all'),
+    // Anything else than `all` and `presets` is a policy too.
+    string('storage_asset_transform', 255, 'all'),
     json('storage_asset_presets'),
     {
       field: 'storage_default_folder',

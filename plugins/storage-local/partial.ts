@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { rm, stat } from 'node:fs/promises';
+import { opendir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifThere } from './absent.ts';
 import { entriesOf } from './list.ts';
@@ -17,10 +17,13 @@ const stem = (name: string): string =>
 /** A new name for a write of this object. */
 export const partialName = (name: string): string => `${stem(name)}.${randomBytes(8).toString('hex')}`;
 
-/** Of all writes of this object, and of no other one whose name only begins alike. */
+/**
+ * Of all writes of this object, and of no other one whose name only begins alike. Fails where their folder is gone: all that could
+ * be removed is then somewhere else, on a disk that is not mounted.
+ */
 export async function removePartials(root: string, name: string): Promise<void> {
   const begin = `${stem(name)}.`;
-  for await (const entry of entriesOf(join(root, PARTIAL))) {
+  for await (const entry of await opendir(join(root, PARTIAL))) {
     const isOf = entry.name.startsWith(begin) && /^[0-9a-f]{16}$/.test(entry.name.slice(begin.length));
     if (isOf) await rm(join(root, PARTIAL, entry.name), { force: true });
   }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { temporaryFolder } from '../storage/contract.ts';
 
 /** One part while it is gathered, and until it has been sent. */
 export interface Part {
@@ -50,7 +50,7 @@ export function partInMemory(capacity: number, spare: Buffers): Part {
 }
 
 export async function partOnDisk(): Promise<Part> {
-  const folder = await mkdtemp(join(tmpdir(), 'tenon-part-'));
+  const folder = await temporaryFolder('part');
   const discard = () => rm(folder, { recursive: true, force: true });
   const path = join(folder, 'part');
   const hash = createHash('md5');

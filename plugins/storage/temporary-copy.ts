@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { StorageDriver } from './contract.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Runs `work` with a copy of the object, which is gone afterwards whatever happens; undefined where there is no object. */
 export async function withCopy<T>(
@@ -15,7 +15,7 @@ export async function withCopy<T>(
   if (!opened) return undefined;
   let folder: string | undefined;
   try {
-    folder = await mkdtemp(join(tmpdir(), 'tenon-object-'));
+    folder = await temporaryFolder('object');
     // Its own name: programs that go by the extension find it.
     const path = join(folder, name);
     await pipeline(opened.bytes, createWriteStream(path));

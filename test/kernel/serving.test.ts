@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type BootFailure, facet, type RequestState } from '#kernel';
 import { failureOf, type PluginSketch, quiet, sketch, withPlugins } from '../support/plugin.ts';
@@ -68,6 +69,38 @@ describe('serving', () => {
         await kernel.stop();
         expect(await running).to.be.instanceOf(Error);
         release();
+      },
+      { environment: { SHUTDOWN_TIMEOUT: '30' } },
+    );
+  });
+
+  it('lets a request that was cut undo what it began', async () => {
+    const entered = Promise.withResolvers<void>();
+    let isUndone = false;
+    const undoing: PluginSketch = {
+      name: 'undoing',
+      manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
+      register: (host) =>
+        host.contribute(facet('http.middleware'), {
+          name: 'undoing',
+          phase: 'route',
+          handle: async ({ res }: { res: ServerResponse }) => {
+            entered.resolve();
+            await once(res, 'close');
+            await pause(300);
+            isUndone = true;
+          },
+        }),
+    };
+    await withPlugins(
+      [undoing],
+      async ({ kernel }) => {
+        const { port } = await kernel.listen();
+        const cut = fetch(`http://127.0.0.1:${port}/`).catch((error) => error);
+        await entered.promise;
+        await kernel.stop();
+        expect(isUndone).to.equal(true);
+        expect(await cut).to.be.instanceOf(Error);
       },
       { environment: { SHUTDOWN_TIMEOUT: '30' } },
     );

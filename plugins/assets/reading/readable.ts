@@ -2,7 +2,7 @@ import { type Caller, fail } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import { type Condition, isUnknownField, isUuid, type Query } from '../../query/contract.ts';
 import type { Overview, Schema } from '../../schema/contract.ts';
-import type { Settings, SettingsValues } from '../../settings/contract.ts';
+import { PUBLIC_FILES, type Settings, type SettingsValues } from '../../settings/contract.ts';
 import type { FileRecord } from '../variant.ts';
 import type { Records } from './records.ts';
 
@@ -25,8 +25,6 @@ export interface FindReadable {
 }
 
 const FILES = 'platform_files';
-/** Settings that name a file which everybody sees: the sign-in page is made of them. */
-const PUBLIC = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'] as const;
 
 export function createFindReadable({ access, query, schema, settings, records }: ReadableDeps): FindReadable {
   async function find(caller: Caller, id: string): Promise<FileRecord | undefined> {
@@ -72,4 +70,4 @@ export function createFindReadable({ access, query, schema, settings, records }:
   });
 }
 
-const isPublic = (values: SettingsValues, id: string): boolean => PUBLIC.some((name) => values[name] === id);
+const isPublic = (values: SettingsValues, id: string): boolean => PUBLIC_FILES.some((name) => values[name] === id);

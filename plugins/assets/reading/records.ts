@@ -9,7 +9,7 @@ const REMEMBERED = 10_000;
 
 // biome-ignore format: a list of names
 const COLUMNS = [
-  'id', 'storage', 'filename_disk', 'filename_download', 'type', 'detected_type', 'filesize', 'width', 'height',
+  'id', 'storage', 'filename_disk', 'filename_download', 'type', 'charset', 'detected_type', 'filesize', 'width', 'height', 'duration',
   'modified_on', 'focal_point_x', 'focal_point_y',
 ] as const;
 

@@ -2,7 +2,10 @@ import { create } from 'content-disposition';
 
 /** `inline` or `attachment`, with the name in a form that every browser reads (RFC 6266). */
 export const disposition = (download: boolean, name: string): string =>
-  create(cleaned(name), { type: download ? 'attachment' : 'inline' });
+  quoted(create(cleaned(name), { type: download ? 'attachment' : 'inline' }));
+
+/** The library leaves the quotes out where they may be; some clients look for nothing else. */
+const quoted = (header: string): string => header.replace(/; filename=([^"][^;]*)/, '; filename="$1"');
 
 /** A name has no folders in it, and nothing that does not show. */
 const cleaned = (name: string): string => {

@@ -36,7 +36,7 @@ function makeHead(file: FileRecord, variant: Variant | undefined, download: bool
   return {
     etag,
     modified,
-    type: variant?.type ?? sentType(file.type ?? file.detected_type),
+    type: variant?.type ?? sentType(file.type ?? file.detected_type, file.charset),
     fields: [
       ['ETag', etag],
       ...(modified === undefined ? [] : [['Last-Modified', new Date(modified).toUTCString()] as const]),

@@ -21,6 +21,10 @@ const essenceOf = (type: string): string => (type.split(';', 1)[0] as string).tr
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|"[ !#-\\[\\]-~]*"))*$`);
 
+const CHARSET = /^[\w.:+-]{1,50}$/;
+
 /** As a header can say it: types come from rows that anybody may have written. */
-export const sentType = (type: string | null): string =>
-  type !== null && TYPE.test(type) ? type : 'application/octet-stream';
+export function sentType(type: string | null, charset: string | null): string {
+  if (type === null || !TYPE.test(type)) return 'application/octet-stream';
+  return charset !== null && CHARSET.test(charset) && !type.includes(';') ? `${type}; charset=${charset}` : type;
+}

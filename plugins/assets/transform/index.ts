@@ -46,7 +46,9 @@ export function createVariants({ config, db, log, settings, storage, media, lock
       const wishes = granted(asked, await settings.current(), maxOperations);
       const source = formatOf(file);
       const plan = source && planOf(wishes, file, source, accept, limits);
-      return plan ? { variant: variantOf(file, plan), varies: wishes.format === 'auto' } : { varies: false };
+      // Said of what is served as it is as well: it may get bytes of another kind one day.
+      const varies = wishes.format === 'auto';
+      return plan ? { variant: variantOf(file, plan), varies } : { varies };
     },
 
     async open(file, variant) {

@@ -1,11 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fail, type Log } from '#kernel';
 import { type Db, identifier } from '../../database/contract.ts';
 import type { Media } from '../../media/contract.ts';
-import type { Location } from '../../storage/contract.ts';
+import { type Location, temporaryFolder } from '../../storage/contract.ts';
 import type { FileRecord, Variant } from '../variant.ts';
 
 interface Deps {
@@ -39,7 +38,7 @@ export function createMake({ db, log, media }: Deps): Make {
   }
 
   return async (location, file, variant) => {
-    const folder = await mkdtemp(join(tmpdir(), 'tenon-asset-'));
+    const folder = await temporaryFolder('asset');
     const target = join(folder, variant.name);
     try {
       const done = await location.asFile(file.filename_disk, (source) => transform(source, target, variant));

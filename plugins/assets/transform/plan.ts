@@ -25,7 +25,7 @@ export function planOf(
   const orient = turns.length === 0 || turns.some((one) => one.length === 1);
   const making = transforms.findLast(([name]) => name === 'toFormat');
   const moves = canMove(source) && (file.duration ?? 0) > 0;
-  const format = wishes.format === 'auto' ? bestFormat(source, moves, accept) : formatFor(wishes, making, source);
+  const format = formatFor(wishes, making, source, () => bestFormat(source, moves, accept));
   const options = making?.[1] === format ? { ...(making[2] as Record<string, unknown>) } : {};
   const { quality: quiet, ...others } = options;
   const operations: ImageOperation[] = [
@@ -45,8 +45,14 @@ export function planOf(
   };
 }
 
-function formatFor({ format }: Wishes, making: ImageOperation | undefined, source: ImageFormat): ImageFormat {
-  if (format !== undefined && format !== 'auto') return format === 'jpg' ? 'jpeg' : format;
+function formatFor(
+  { format }: Wishes,
+  making: ImageOperation | undefined,
+  source: ImageFormat,
+  best: () => ImageFormat,
+): ImageFormat {
+  if (format === 'auto') return best();
+  if (format !== undefined) return format === 'jpg' ? 'jpeg' : format;
   return (making?.[1] as ImageFormat | undefined) ?? source;
 }
 

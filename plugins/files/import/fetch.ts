@@ -47,6 +47,8 @@ async function follow(
       outbound.open({
         method: 'GET',
         url: at,
+        // As specified: whoever may import fetches from inside as well, and the deny list says from where not.
+        reach: 'private',
         headers: { accept: '*/*', 'user-agent': 'tenon' },
         signal: patience.signal,
         // The clock of this side ends it first, and says why.

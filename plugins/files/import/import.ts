@@ -1,4 +1,4 @@
-import { type Caller, fail } from '#kernel';
+import { type Caller, ClientGone, fail } from '#kernel';
 import { FILES, type Files } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import { fetchFrom } from './fetch.ts';
@@ -50,7 +50,7 @@ function createImport(deps: ImportDeps): ImportFile {
         ? await files.create(caller, incoming, { maxBytes })
         : await files.replace(caller, existing, incoming, { maxBytes });
     } catch (error) {
-      throw patience.over() ?? error;
+      throw patience.over() ?? (wanted.aborted ? new ClientGone() : error);
     } finally {
       running--;
     }

@@ -72,7 +72,9 @@ async function updated(deps: RuleDeps, payload: Payload, { caller, keys }: Event
   const overview = await schema.overview();
   const collection = overview.collections.get(FILES);
   if (!collection) return payload;
-  const files = await updatableFiles(deps, { collection, overview, caller }, keys as readonly unknown[], ['storage']);
+  const of = { collection, overview, caller };
+  // Held, since bytes may be on their way to one that has none yet.
+  const files = await updatableFiles(deps, of, keys as readonly unknown[], ['storage'], { hold: true });
   // A location of former times may be sent back as it is, and nothing else.
   const changed = files.filter((file) => file.storage !== payload.storage);
   if (changed.length > 0) knownLocation(storage, payload.storage);

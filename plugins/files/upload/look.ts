@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Log } from '#kernel';
 import type { Inspected, Media } from '../../media/contract.ts';
-import type { Location } from '../../storage/contract.ts';
+import { type Location, temporaryFolder } from '../../storage/contract.ts';
 import { isPlainText } from './plain-text.ts';
 import type { Received } from './receive.ts';
 
@@ -44,13 +42,14 @@ async function withBeginning(
   object: string,
   work: (path: string) => Promise<Inspected>,
 ): Promise<Inspected> {
-  const opened = await location.open(object, { start: 0, end: BEGINNING - 1 });
-  if (!opened) return {};
-  const path = join(tmpdir(), `beginning-${randomUUID()}`);
+  const folder = await temporaryFolder('beginning');
+  const path = join(folder, object);
   try {
+    const opened = await location.open(object, { start: 0, end: BEGINNING - 1 });
+    if (!opened) return {};
     await pipeline(opened.bytes, createWriteStream(path, { mode: 0o600, flags: 'wx' }));
     return await work(path);
   } finally {
-    await rm(path, { force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -25,18 +25,22 @@ interface Of {
   readonly caller: Caller;
 }
 
-/** Those of the files of which the caller may update these fields; FORBIDDEN where there can be none. */
+/**
+ * Those of the files of which the caller may update these fields; FORBIDDEN where there can be none. `hold` keeps them as they are
+ * until the unit of work that asks ends.
+ */
 export async function updatableFiles(
   { db, access, query }: Deps,
   { collection, overview, caller }: Of,
   keys: readonly unknown[],
   fields: readonly string[],
+  { hold = false }: { readonly hold?: boolean } = {},
 ): Promise<readonly KnownFile[]> {
   const where = await access.restrictWrite(collection, 'update', fields, caller, overview);
   const condition = query.condition(where, caller, overview, 2);
   const { rows } = await db.query<KnownFile>(
     `select t.id, t.storage, t.filename_disk, t.filename_download, t.type from ${table(db, 'files')} t
-    where t.id = any($1::uuid[]) and (${condition.text})`,
+    where t.id = any($1::uuid[]) and (${condition.text})${hold ? ' order by t.id for no key update of t' : ''}`,
     [keys.filter((key) => typeof key === 'string' && isUuid(key)), ...condition.params],
   );
   return rows;

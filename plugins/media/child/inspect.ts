@@ -1,4 +1,5 @@
 import type { Inspected } from '../contract.ts';
+import { playingTimeOf } from './frames.ts';
 import { pixelsOf } from './pixels.ts';
 import { typeOf } from './type.ts';
 
@@ -13,6 +14,8 @@ export async function inspect(
   tell({ type });
   if (type.startsWith('image/')) {
     tell((await attempt(pixelsOf(path, type))) ?? {});
+    const duration = await attempt(playingTimeOf(path, type));
+    if (duration !== undefined) tell({ duration });
     const { readMetadata } = await import('./metadata.ts');
     await attempt(readMetadata(path, type, (metadata) => tell({ metadata })));
   } else if (/^(?:audio|video)\/|^application\/(?:ogg|mp4)$/.test(type)) {

@@ -84,6 +84,20 @@ describe('files: imports', () => {
       expect(left).to.have.length(1);
     });
 
+    it('reach into private networks, at every hop', async () => {
+      const patience = createPatience({ timeout: 5000, stall: 5000 }, wanted);
+      const { outbound, seen } = outside(async () => ({ done: true, value: undefined }));
+      const redirecting = async (request: OutboundRequest): Promise<OutboundStream> => {
+        const answer = await outbound.open(request);
+        return seen.length > 1 ? answer : { ...answer, status: 302, headers: { location: '/b.txt' } };
+      };
+      await fetchFrom(at, { outbound: { open: redirecting }, patience, maxBytes: 100 });
+      expect(seen.map(({ url, reach }) => [url.pathname, reach])).to.deep.equal([
+        ['/a.txt', 'private'],
+        ['/b.txt', 'private'],
+      ]);
+    });
+
     it('are not slow where it is the reader who takes his time', async () => {
       const patience = createPatience({ timeout: 5000, stall: 50 }, wanted);
       const { outbound } = outside(async () => ({ done: true, value: undefined }));

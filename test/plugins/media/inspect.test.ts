@@ -261,13 +261,28 @@ describe('media: inspection', () => {
     }
   });
 
-  it('gives the size of one page of those that have many', async () => {
-    const frames = ['red', 'green'].map((background) => ({
+  it('gives the size of one page of those that have many, and how long they take together', async () => {
+    const frames = ['red', 'green', 'blue'].map((background) => ({
       create: { width: 10, height: 6, channels: 3 as const, background },
     }));
-    const bytes = await sharp(frames as never, { join: { animated: true } })
-      .gif()
+    const film = (count: number) => sharp(frames.slice(0, count) as never, { join: { animated: true } });
+    const gif = (delay: number[]) => film(delay.length).gif({ delay }).toBuffer();
+    const size = { width: 10, height: 6 };
+    const moving = await gif([50, 120, 1000]);
+    expect(await inspected('moving.gif', moving)).to.deep.equal({ type: 'image/gif', ...size, duration: 1170 });
+    const webp = await film(2)
+      .webp({ delay: [40, 70] })
       .toBuffer();
-    expect(await inspected('moving.gif', bytes)).to.deep.equal({ type: 'image/gif', width: 10, height: 6 });
+    expect(await inspected('moving.webp', webp)).to.deep.equal({ type: 'image/webp', ...size, duration: 110 });
+    // Those of no time are seen all the same.
+    expect(await inspected('hasty.gif', await gif([0, 0, 30]))).to.include({ duration: 230 });
+    for (const still of [await sharp(frames[0]).gif().toBuffer(), await sharp(frames[0]).webp().toBuffer()])
+      expect(await inspected('still', still)).not.to.have.property('duration');
+    // What is cut off has the frames that are there; comments and other blocks of programs are none.
+    const second = moving.lastIndexOf(Buffer.from([0x21, 0xf9, 4]));
+    expect(await inspected('cut.gif', moving.subarray(0, second + 3))).to.include({ duration: 170 });
+    const comment = Buffer.from([0x21, 0xfe, 3, 0x2c, 0x3b, 0x21, 0]);
+    const remarked = Buffer.concat([moving.subarray(0, second), comment, moving.subarray(second)]);
+    expect(await inspected('remarked.gif', remarked)).to.include({ duration: 1170 });
   });
 });

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,6 +7,8 @@ import { truncate } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import type { ImagePlan } from '../../../plugins/media/contract.ts';
@@ -142,6 +145,27 @@ async function until(what: () => boolean, within = 10_000): Promise<void> {
     for (const pid of children()) process.kill(pid, 'SIGKILL');
     expect(await waiting).to.be.an('object');
     expect(await studio.media.inspect(small)).to.include({ type: 'image/png', width: 40 });
+  });
+
+  it('keep nothing of whoever waited for a job that is done', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    setFlagsFromString('--no-expose-gc');
+    const requests = new AsyncLocalStorage<object>();
+    const held: WeakRef<object>[] = [];
+    const ask = async () => {
+      const request = { of: 'a request' };
+      held.push(new WeakRef(request));
+      await requests.run(request, () => studio.media.inspect(small));
+    };
+    for (let count = 0; count < 20; count++) await ask();
+    expect(children()).to.have.length(1);
+    const left = () => held.filter((one) => one.deref() !== undefined).length;
+    // The process itself was started for the first, and timers wait for their turn to go.
+    await until(() => {
+      collect();
+      return left() <= 2;
+    });
   });
 
   it('end when they have been idle, without work lost', async () => {

@@ -4,8 +4,10 @@ import type { BootFailure } from '#kernel';
 import { createPolicy } from '../../../plugins/outbound/addresses.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
-const admitted = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) =>
-  addresses.filter(createPolicy(denied, allowed));
+const admitted = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) => {
+  const policy = createPolicy(denied, allowed);
+  return addresses.filter((address) => policy(address));
+};
 
 describe('outbound: addresses', () => {
   const PUBLIC = [
@@ -93,4 +95,23 @@ describe('outbound: addresses', () => {
       expect(failure.remedy).to.include(key);
     });
   }
+
+  it('of private networks are reached by those who say so, and no others that are not public', () => {
+    const policy = createPolicy(['10.9.0.0/16'], []);
+    const reached = (all: readonly string[]) => all.filter((address) => policy(address, 'private'));
+    const inside = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '::ffff:10.0.0.1', 'fd00::1', '8.8.8.8'];
+    expect(reached(inside)).to.deep.equal(inside);
+    const never = [
+      '10.9.1.1',
+      '127.0.0.1',
+      '0.0.0.0',
+      '169.254.169.254',
+      '169.254.1.1',
+      '100.64.0.1',
+      '::1',
+      'fe80::1',
+    ];
+    const platforms = ['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '168.63.129.16', '64:ff9b::7f00:1'];
+    expect(reached([...never, ...platforms, '224.0.0.1', '255.255.255.255'])).to.deep.equal([]);
+  });
 });

@@ -1,6 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -119,6 +131,19 @@ describe('storage-local: files', () => {
     await rm(root, { recursive: true });
     expect((await failureOf(write('i.bin', bytes(10)))).message).to.contain('ENOENT');
     expect((await failureOf(stat(root))).message).to.contain('ENOENT');
+  });
+
+  it('cannot be removed where the folder is gone: they are on a disk that is not mounted', async () => {
+    await write('kept.bin', bytes(10));
+    await rename(root, `${root}-away`);
+    for (const name of ['kept.bin', 'kept__made.bin'])
+      expect((await failureOf(driver.remove(name))).message, name).to.contain('ENOENT');
+    await mkdir(root);
+    expect((await failureOf(driver.remove('kept.bin'))).message, 'an empty folder').to.contain('ENOENT');
+    await rm(root, { recursive: true });
+    await rename(`${root}-away`, root);
+    await driver.remove('kept.bin');
+    expect(await driver.stat('kept.bin')).to.equal(undefined);
   });
 
   it('on a full disk fail as such, and leave nothing behind', async function () {

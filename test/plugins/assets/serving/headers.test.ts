@@ -31,7 +31,7 @@ describe('headers of assets', () => {
           'last-modified': MODIFIED.toUTCString(),
           etag: '"a.bin"',
           'accept-ranges': 'bytes',
-          'content-disposition': 'inline; filename=A.bin',
+          'content-disposition': 'inline; filename="A.bin"',
           'cache-control': 'public, max-age=2592000',
           'x-content-type-options': 'nosniff',
           'x-frame-options': 'SAMEORIGIN',
@@ -72,11 +72,11 @@ describe('headers of assets', () => {
 
   it('have a name that leads nowhere and hides nothing', async () => {
     const names: readonly (readonly [string, string])[] = [
-      ['../../etc/passwd', 'inline; filename=.._.._etc_passwd'],
+      ['../../etc/passwd', 'inline; filename=".._.._etc_passwd"'],
       ['a"b\\c.txt', 'inline; filename="a\\"b_c.txt"'],
       ['a\r\nSet-Cookie: x=1.txt', 'inline; filename="aSet-Cookie: x=1.txt"'],
-      ['photo\u202egpj.exe', 'inline; filename=photogpj.exe'],
-      ['', 'inline; filename=file'],
+      ['photo\u202egpj.exe', 'inline; filename="photogpj.exe"'],
+      ['', 'inline; filename="file"'],
     ];
     for (const [name, said] of names) {
       await withGround({ file: { filename_download: name } }, async ({ request }) => {
@@ -91,7 +91,7 @@ describe('headers of assets', () => {
       ['archive.tar.gz', 'archive.tar.webp'],
       ['.hidden', '.hidden.webp'],
       ['name', 'name.webp'],
-      ['v1. final version', '"v1. final version.webp"'],
+      ['v1. final version', 'v1. final version.webp'],
     ];
     for (const [name, said] of names) {
       const variants: GroundOptions['variants'] = {
@@ -107,7 +107,7 @@ describe('headers of assets', () => {
           expect([status, body]).to.deep.equal([200, 'some bytes']);
           expect(headers.get('content-type')).to.equal('image/webp');
           expect(headers.get('etag')).to.equal('"a__0f.webp"');
-          expect(headers.get('content-disposition')).to.equal(`inline; filename=${said}`);
+          expect(headers.get('content-disposition')).to.equal(`inline; filename="${said}"`);
           expect(headers.get('content-security-policy')).not.to.contain('sandbox');
           expect(headers.get('vary')?.split(', ')).to.include('Accept');
           const other = await request('GET', `/assets/${FILE}?width=10`);
@@ -170,9 +170,12 @@ describe('headers of assets', () => {
 
   it('say nothing that a header cannot say', () => {
     for (const type of ['image/png', 'text/html; charset=utf-8', 'a/b;c=d', 'text/plain; charset="utf-8"'])
-      expect(sentType(type)).to.equal(type);
+      expect(sentType(type, null)).to.equal(type);
     for (const type of [null, '', 'image', 'image/png\r\nX: y', 'ä/b', 'a/b; c', 'a/b/c', 'image/ png'])
-      expect(sentType(type), String(type)).to.equal('application/octet-stream');
+      expect(sentType(type, 'utf-8'), String(type)).to.equal('application/octet-stream');
+    expect(sentType('text/plain', 'utf-8')).to.equal('text/plain; charset=utf-8');
+    expect(sentType('text/plain; charset=a', 'utf-8')).to.equal('text/plain; charset=a');
+    expect(sentType('text/plain', 'utf-8\r\nX: y')).to.equal('text/plain');
   });
 
   it('lock up what could run, by what it is said to be or by what it is', async () => {

@@ -83,7 +83,7 @@ describe('what is made of an image', () => {
     expect((await chosen({ width: '5' }, { file: unknown })).plan.format).to.equal('png');
     for (const type of ['image/svg+xml', 'image/heic', 'image/bmp', 'text/html', 'image/', null])
       expect(await choose({ key: 'system-small-cover' }, { file: { type, detected_type: null } })).to.deep.equal({
-        varies: false,
+        varies: true,
       });
   });
 
@@ -147,7 +147,7 @@ describe('what is made of an image', () => {
 
   describe('format=auto', () => {
     const AVIF = 'image/avif,image/webp,image/apng,*/*;q=0.8';
-    const CASES: readonly [source: string, accept: string | undefined, made: string][] = [
+    const CASES: readonly [source: string, accept: string | undefined, made: string, duration?: number][] = [
       ['jpeg', AVIF, 'avif'],
       ['jpeg', 'image/webp,*/*', 'webp'],
       ['jpeg', 'IMAGE/WEBP ; q=0.5', 'webp'],
@@ -165,16 +165,19 @@ describe('what is made of an image', () => {
       ['tiff', '*/*', 'png'],
       ['avif', AVIF, 'avif'],
       ['tiff', AVIF, 'avif'],
-      // What may move stays what can move.
-      ['gif', AVIF, 'webp'],
-      ['webp', AVIF, 'webp'],
-      ['gif', 'image/avif', 'avif'],
+      ['gif', AVIF, 'avif'],
+      ['webp', AVIF, 'avif'],
+      // What moves stays what can move.
+      ['gif', AVIF, 'webp', 200],
+      ['webp', AVIF, 'webp', 200],
+      ['gif', 'image/avif', 'avif', 200],
+      ['avif', AVIF, 'avif', 200],
     ];
-    for (const [source, accept, made] of CASES)
-      it(`makes ${made} of ${source} for ${accept ?? 'no Accept at all'}`, async () => {
+    for (const [source, accept, made, duration = null] of CASES)
+      it(`makes ${made} of ${duration ? 'moving ' : ''}${source} for ${accept ?? 'no Accept at all'}`, async () => {
         const { variant, varies } = await choose(
           { format: 'auto' },
-          { accept, file: { detected_type: `image/${source}` } },
+          { accept, file: { detected_type: `image/${source}`, duration } },
         );
         expect(variant?.plan.format).to.equal(made);
         expect(varies).to.equal(true);

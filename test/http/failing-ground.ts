@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type Agent, type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import sharp from 'sharp';
+import { objectsIn } from '../plugins/files/support.ts';
+import { QUICK_HASHES } from '../plugins/users/people.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type Spawned, spawnService } from '../support/service.ts';
+
+/** A database and a folder that processes come to and go from. */
+export interface FailingGround {
+  readonly database: FreshDatabase;
+  readonly folder: string;
+  start(env?: Readonly<Record<string, string>>): Promise<Spawned>;
+  /** Rows, what is loose, and what lies in the folder but for what is made of images. */
+  state(): Promise<State>;
+  /** All that were started, database and folder. */
+  remove(): Promise<void>;
+}
+
+export interface State {
+  /** Names of objects, as the rows have them. */
+  readonly named: readonly string[];
+  readonly objects: readonly string[];
+  readonly loose: readonly string[];
+}
+
+export async function failingGround(common: Readonly<Record<string, string>> = {}): Promise<FailingGround> {
+  const database = await freshDatabase('files_failing');
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-failing-'));
+  const started: Spawned[] = [];
+  return {
+    database,
+    folder,
+    async start(env = {}) {
+      const service = await spawnService({
+        database,
+        env: { ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'warn', ...common, ...env },
+      });
+      started.push(service);
+      return service;
+    },
+    async state() {
+      const names = async (text: string) =>
+        (await database.query<{ name: string }>(text)).map(({ name }) => name).sort();
+      const named = await names('select filename_disk as name from platform_files where filename_disk is not null');
+      const loose = await names('select name from platform_loose_objects');
+      return { named, loose, objects: (await objectsIn(folder)).filter((name) => !name.startsWith('.groups/')) };
+    },
+    async remove() {
+      await Promise.all(started.map((service) => service.stop()));
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Every row has its bytes, and there are no others. */
+export function expectOrder({ named, objects, loose }: State): void {
+  expect(loose, 'in the ledger').to.deep.equal([]);
+  expect(objects, 'in the folder').to.deep.equal(named);
+}
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export interface SlowForm {
+  write(bytes: string | Uint8Array): void;
+  /** Status 0 where there was no answer. */
+  end(): Promise<Answer>;
+  abort(): void;
+  readonly answer: Promise<Answer>;
+}
+
+export interface FormOptions {
+  readonly method?: string;
+  readonly path?: string;
+  readonly name?: string;
+  readonly type?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly agent?: Agent;
+}
+
+const BOUNDARY = 'between-the-parts-of-a-form';
+
+/** A form whose file is sent bit by bit. */
+export function slowForm({ url, admin }: Spawned, options: FormOptions = {}): SlowForm {
+  const { method = 'POST', path = '/files', name = 'a.txt', type = 'text/plain', fields = {}, agent = false } = options;
+  const headers = {
+    authorization: `Bearer ${admin.token}`,
+    'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+  };
+  const asked = request(url + path, { method, agent, headers });
+  asked.on('error', () => {});
+  const answer = (async () => {
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const part of response.setEncoding('utf8')) text += part;
+    return { status: response.statusCode ?? 0, body: text === '' ? undefined : JSON.parse(text) };
+  })().catch((error) => ({ status: 0, body: String(error) }));
+  const begin = `--${BOUNDARY}\r\ncontent-disposition: form-data; `;
+  for (const [field, value] of Object.entries(fields)) asked.write(`${begin}name="${field}"\r\n\r\n${value}\r\n`);
+  asked.write(`${begin}name="file"; filename="${name}"\r\ncontent-type: ${type}\r\n\r\n`);
+  return {
+    answer,
+    write: (bytes) => void asked.write(bytes),
+    end() {
+      asked.end(`\r\n--${BOUNDARY}--\r\n`);
+      return answer;
+    },
+    abort: () => void asked.destroy(),
+  };
+}
+
+export function sendForm(service: Spawned, bytes: string | Uint8Array, options: FormOptions = {}): Promise<Answer> {
+  const form = slowForm(service, options);
+  if (bytes.length > 0) form.write(bytes);
+  return form.end();
+}
+
+/** The id of a new file. */
+export async function upload(service: Spawned, bytes: string | Uint8Array, options: FormOptions = {}): Promise<string> {
+  const { status, body } = await sendForm(service, bytes, options);
+  expect(status, JSON.stringify(body)).to.equal(200);
+  return body.data.id;
+}
+
+export const PICTURE = { name: 'picture.png', type: 'image/png' } as const;
+export const picture = (): Promise<Buffer> =>
+  sharp({ create: { width: 300, height: 200, channels: 3, background: '#336699' } })
+    .png()
+    .toBuffer();
+
+export async function asset(
+  { url, admin }: Pick<Spawned, 'url' | 'admin'>,
+  id: string,
+  query = '',
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const response = await fetch(`${url}/assets/${id}${query}`, {
+    headers: { authorization: `Bearer ${admin.token}`, ...headers },
+  });
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+}

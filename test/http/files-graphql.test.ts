@@ -1,0 +1,232 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { settled } from '../plugins/files-http/kept.ts';
+import { type Listening, listen } from '../plugins/outbound/servers.ts';
+import { type Ask, asking, type Grant, makePerson, makeRole, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const UNKNOWN = '11111111-1111-4111-8111-111111111111';
+const FILES = 'platform_files';
+
+describe('files by GraphQL', () => {
+  let service: InProcess;
+  let folder: string;
+  let outside: Listening;
+  let admin: Ask;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
+    outside = await listen((_request, response) => response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'));
+    service = await startService({
+      env: { ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
+    });
+    admin = asking(service, service.admin.token);
+  });
+  after(async () => {
+    await outside?.close();
+    await service?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    await admin('DELETE', '/files', { query: { limit: -1 } });
+  });
+
+  const asked = async (ask: Ask, query: string, variables: object = {}, path = '/graphql/system') => {
+    const { status, body } = await ask('POST', path, { query, variables });
+    return { status, ...body };
+  };
+  const data = async (query: string, variables?: object) => {
+    const answer = await asked(admin, query, variables);
+    expect(answer.errors, JSON.stringify(answer.errors)).to.equal(undefined);
+    return answer.data;
+  };
+  async function upload(...names: string[]): Promise<string[]> {
+    const form = new FormData();
+    for (const name of names) form.append('file', new File([name], name, { type: 'text/plain' }));
+    const { data: made } = (await admin('POST', '/files', form)).body;
+    return [made].flat().map(({ id }) => id);
+  }
+  const person = async (...grants: Grant[]) => (await makePerson(service, await makeRole(service, {}, grants))).ask;
+  async function fieldsFor(ask: Ask) {
+    const query = '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }';
+    const { queryType, mutationType } = (await asked(ask, query)).data.__schema;
+    const names = [...queryType.fields, ...(mutationType?.fields ?? [])].map(({ name }: { name: string }) => name);
+    return names.filter((name) => /(?:^|_)files?(?:_|$)/.test(name)).toSorted();
+  }
+
+  it('offer everything but to make one of nothing', async () => {
+    expect(await fieldsFor(admin)).to.deep.equal([
+      'delete_files_item',
+      'delete_files_items',
+      'files',
+      'files_aggregated',
+      'files_by_id',
+      'import_file',
+      'update_files_batch',
+      'update_files_item',
+      'update_files_items',
+    ]);
+    const { status, errors } = await asked(admin, 'mutation { create_files_item(data: { type: "a/b" }) { id } }');
+    expect([status, errors[0].extensions.code]).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
+    // No user collections there, and none of the system here.
+    expect((await asked(admin, '{ files { id } }', {}, '/graphql')).status).to.equal(400);
+  });
+
+  it('offer each caller what he may do', async () => {
+    const reads = ['files', 'files_aggregated', 'files_by_id'];
+    expect(await fieldsFor(asking(service, null))).to.deep.equal([]);
+    expect(await fieldsFor(await person({ collection: FILES, action: 'read' }))).to.deep.equal(reads);
+    const deleting = await person({ collection: FILES, action: 'read' }, { collection: FILES, action: 'delete' });
+    expect(await fieldsFor(deleting)).to.deep.equal(['delete_files_item', 'delete_files_items', ...reads]);
+    const few = await person({ collection: FILES, action: 'read', fields: ['id', 'title'] });
+    const [id] = await upload('a.txt');
+    expect((await asked(few, '{ files { id title } }')).data.files).to.deep.equal([{ id, title: 'A' }]);
+    expect((await asked(few, '{ files { filename_disk } }')).status).to.equal(400);
+  });
+
+  it('are read with all arguments, relations and functions', async () => {
+    const [first, second] = await upload('first.txt', 'second one.txt');
+    const shelf = (await admin('POST', '/folders', { name: 'Shelf' })).body.data;
+    await admin('PATCH', `/files/${second}`, { folder: shelf.id, tags: ['x'] });
+    const query = `query ($filter: platform_files_filter) {
+      files(filter: $filter, sort: ["-title"], limit: 5, page: 1, search: "one") {
+        id title filesize type storage tags folder { name } uploaded_by { email } uploaded_on_func { year }
+      }
+    }`;
+    expect(await data(query, { filter: { type: { _eq: 'text/plain' } } })).to.deep.equal({
+      files: [
+        {
+          id: second,
+          title: 'Second One',
+          filesize: '14',
+          type: 'text/plain',
+          storage: 'local',
+          tags: ['x'],
+          folder: { name: 'Shelf' },
+          uploaded_by: { email: service.admin.email },
+          uploaded_on_func: { year: new Date().getUTCFullYear() },
+        },
+      ],
+    });
+    expect(await data('{ files(filter: { folder: { name: { _eq: "Shelf" } } }) { id } }')).to.deep.equal({
+      files: [{ id: second }],
+    });
+    expect(await data('query ($id: ID!) { files_by_id(id: $id) { filename_disk } }', { id: first })).to.deep.equal({
+      files_by_id: { filename_disk: `${first}.txt` },
+    });
+    const missing = await asked(admin, `{ files_by_id(id: "${UNKNOWN}") { id } }`);
+    expect([missing.status, missing.data, missing.errors[0].extensions.code]).to.deep.equal([
+      200,
+      { files_by_id: null },
+      'FORBIDDEN',
+    ]);
+    const sums =
+      '{ files_aggregated(groupBy: ["type"]) { group countAll count { id } sum { filesize } max { filesize } } }';
+    expect(await data(sums)).to.deep.equal({
+      files_aggregated: [
+        { group: { type: 'text/plain' }, countAll: 2, count: { id: 2 }, sum: { filesize: 23 }, max: { filesize: 14 } },
+      ],
+    });
+  });
+
+  it('are changed one by one and together, and what only the platform says stays', async () => {
+    const [first, second] = (await upload('a.txt', 'b.txt')) as [string, string];
+    const one = `mutation ($id: ID!, $data: update_platform_files_input!) {
+      update_files_item(id: $id, data: $data) { title tags filename_disk uploaded_by { email } modified_by { email } }
+    }`;
+    const said = { title: 'New', tags: ['x'], filename_disk: 'elsewhere', uploaded_by: null };
+    expect(await data(one, { id: first, data: said })).to.deep.equal({
+      update_files_item: {
+        title: 'New',
+        tags: ['x'],
+        filename_disk: `${first}.txt`,
+        uploaded_by: { email: service.admin.email },
+        modified_by: { email: service.admin.email },
+      },
+    });
+    const many =
+      'mutation ($ids: [ID]!) { update_files_items(ids: $ids, data: { description: "both" }) { description } }';
+    expect((await data(many, { ids: [first, second] })).update_files_items).to.deep.equal([
+      { description: 'both' },
+      { description: 'both' },
+    ]);
+    const batch = 'mutation ($data: [update_platform_files_input!]) { update_files_batch(data: $data) { id title } }';
+    const rows = [
+      { id: first, title: '1' },
+      { id: second, title: '2' },
+    ];
+    expect((await data(batch, { data: rows })).update_files_batch).to.deep.equal(rows);
+    const moved = await asked(admin, one, { id: first, data: { storage: 'elsewhere' } });
+    expect(moved.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
+    const nobody = await asked(admin, one, { id: UNKNOWN, data: { title: 'x' } });
+    expect(nobody.errors[0].extensions.code).to.equal('FORBIDDEN');
+  });
+
+  it('are deleted with their bytes', async () => {
+    const ids = await upload('a.txt', 'b.txt', 'c.txt');
+    const [first, ...others] = ids;
+    expect(await data('mutation ($id: ID!) { delete_files_item(id: $id) { id } }', { id: first })).to.deep.equal({
+      delete_files_item: { id: first },
+    });
+    expect((await admin('GET', `/assets/${first}`)).status).to.equal(403);
+    expect(
+      await data('mutation ($ids: [ID]!) { delete_files_items(ids: $ids) { ids } }', { ids: others }),
+    ).to.deep.equal({
+      delete_files_items: { ids: others },
+    });
+    expect(await settled(service.database, folder)).to.deep.equal({ rows: [], loose: 0, objects: [] });
+  });
+
+  it('come in by their address', async () => {
+    const query =
+      'mutation ($url: String!, $data: JSON) { import_file(url: $url, data: $data) { title type filesize } }';
+    const url = `http://127.0.0.1:${outside.port}/a-style.css`;
+    expect(await data(query, { url })).to.deep.equal({
+      import_file: { title: 'A Style', type: 'text/css', filesize: '3' },
+    });
+    expect((await data(query, { url, data: { title: 'Mine', filename_disk: 'x' } })).import_file.title).to.equal(
+      'Mine',
+    );
+    for (const [wrong, code] of [
+      ['http://127.0.0.2/', 'SERVICE_UNAVAILABLE'],
+      ['http://169.254.169.254/', 'SERVICE_UNAVAILABLE'],
+      ['nowhere', 'INVALID_PAYLOAD'],
+    ]) {
+      const { status, errors } = await asked(admin, query, { url: wrong });
+      expect([status, errors[0].extensions.code], wrong).to.deep.equal([200, code]);
+    }
+  });
+
+  it('are named by other collections on either endpoint', async () => {
+    const fields = [
+      { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } },
+      { field: 'cover', type: 'uuid', schema: {}, meta: { special: ['file'] } },
+    ];
+    await admin('POST', '/collections', { collection: 'books', schema: {}, fields });
+    await admin('POST', '/relations', { collection: 'books', field: 'cover', related_collection: FILES });
+    const [id] = await upload('cover.txt');
+    const { body } = await admin('POST', '/items/books', { cover: id });
+    const query = '{ books(filter: { cover: { title: { _eq: "Cover" } } }) { id cover { id title } } }';
+    const found = async (ask: Ask) => asked(ask, query, {}, '/graphql');
+    expect((await found(admin)).data).to.deep.equal({
+      books: [{ id: String(body.data.id), cover: { id, title: 'Cover' } }],
+    });
+    const blind = await person({ collection: 'books', action: 'read' });
+    expect((await found(blind)).status, 'a branch that leads nowhere is not there').to.equal(400);
+    await data('mutation ($id: ID!) { delete_files_item(id: $id) { id } }', { id });
+    expect((await asked(admin, '{ books { cover { id } } }', {}, '/graphql')).data.books).to.deep.equal([
+      { cover: null },
+    ]);
+  });
+
+  it('have no bytes there: assets have no GraphQL form', async () => {
+    const query = '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }';
+    for (const path of ['/graphql', '/graphql/system']) {
+      const { queryType, mutationType } = (await asked(admin, query, {}, path)).data.__schema;
+      for (const { name } of [...queryType.fields, ...(mutationType?.fields ?? [])])
+        expect(name).not.to.match(/asset|upload|tus/i);
+    }
+  });
+});

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { until } from '../plugins/files/support.ts';
+import type { Spawned } from '../support/service.ts';
+import { asset, expectOrder, type FailingGround, failingGround, sendForm, slowForm, upload } from './failing-ground.ts';
+
+describe('files: two processes on one database and one folder', function () {
+  this.timeout(60_000);
+  let ground: FailingGround;
+  let one: Spawned;
+  let other: Spawned;
+  before(async () => {
+    ground = await failingGround();
+    // Both at once, on a database that has no tables yet.
+    [one, other] = await Promise.all([ground.start(), ground.start()]);
+  });
+  after(() => ground?.remove());
+
+  const remove = async ({ request, admin }: Spawned, id: string) =>
+    (await request('DELETE', `/files/${id}`, { token: admin.token })).status;
+
+  it('leave what the other one is writing alone, however often they clear up', async () => {
+    const slow = slowForm(one);
+    slow.write('the beginning, ');
+    await until(async () => (await ground.state()).loose.length === 1);
+    for (let round = 0; round < 5; round++)
+      expect(await remove(other, await upload(other, `gone ${round}`))).to.equal(204);
+    slow.write('and the end');
+    const { status, body } = await slow.end();
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect((await asset(other, body.data.id)).bytes.toString()).to.equal('the beginning, and the end');
+    expectOrder(await ground.state());
+    await remove(one, body.data.id);
+  });
+
+  it('never serve old bytes as new ones, nor some of them, while the other one replaces them', async () => {
+    const id = await upload(one, 'version 0');
+    const known = new Map<string, string>();
+    let last = 0;
+    let reads = 0;
+    let ended = false;
+    const readers = Array.from({ length: 4 }, async () => {
+      while (!ended) {
+        const newest = last;
+        const { status, headers, bytes } = await asset(other, id);
+        expect(status, 'a file that is there all the time').to.equal(200);
+        const text = bytes.toString();
+        const tag = headers.get('etag') as string;
+        expect(headers.get('content-length')).to.equal(String(bytes.length));
+        expect(text, `bytes of ${tag}`).to.match(/^version \d+x*$/);
+        expect(known.get(tag) ?? text, tag).to.equal(text);
+        known.set(tag, text);
+        // The message of the change may be on its way for one moment, and not for two.
+        expect(Number(/\d+/.exec(text)?.[0])).to.be.at.least(newest - 1);
+        reads++;
+      }
+    });
+    const reading = Promise.all(readers);
+    const wrong = reading.then(() => new Promise<never>(() => {}));
+    for (let version = 1; version <= 40; version++) {
+      const replaced = sendForm(one, `version ${version}${'x'.repeat((version * 37) % 300)}`, {
+        method: 'PATCH',
+        path: `/files/${id}`,
+      });
+      expect((await Promise.race([replaced, wrong])).status).to.equal(200);
+      last = version;
+    }
+    ended = true;
+    await reading;
+    expect(reads).to.be.above(40);
+    expect((await asset(other, id)).bytes.toString()).to.match(/^version 40/);
+    expect(await remove(one, id)).to.equal(204);
+    await until(async () => (await asset(other, id)).status === 403, 1000);
+    expectOrder(await ground.state());
+  });
+
+  it('replace and delete the same files at once: one of them wins, and nothing is left of the others', async () => {
+    const ids = await Promise.all(['a', 'b', 'c'].map((text) => upload(one, text)));
+    const statuses = new Set<number>();
+    await Promise.all(
+      Array.from({ length: 6 }, async (_, worker) => {
+        const service = worker % 2 ? one : other;
+        for (let turn = 0; turn < 10; turn++) {
+          const id = ids[(worker + turn) % ids.length] as string;
+          const text = `${worker} ${turn} `.repeat(100 * turn + 1);
+          statuses.add((await sendForm(service, text, { method: 'PATCH', path: `/files/${id}` })).status);
+          if (turn === 7 && worker < 2) statuses.add(await remove(service, ids[0] as string));
+        }
+      }),
+    );
+    // 204: it was replaced, and deleted before it was read again.
+    expect([...statuses].filter((status) => ![200, 204, 403].includes(status))).to.deep.equal([]);
+    const state = await ground.state();
+    expectOrder(state);
+    expect(state.named).to.have.length(2);
+    for (const id of ids.slice(1)) expect(await remove(one, id)).to.equal(204);
+  });
+
+  it('know of changed settings at once', async () => {
+    const { token } = one.admin;
+    const folder = (await one.request('POST', '/folders', { token, body: { name: 'inbox' } })).body.data.id;
+    const changed = { storage_default_folder: folder, storage_asset_transform: 'none' };
+    expect((await one.request('PATCH', '/settings', { token, body: changed })).status).to.equal(200);
+    await until(async () => (await sendForm(other, 'x')).body.data.folder === folder, 1000);
+    const id = await upload(other, 'x');
+    expect((await asset(other, id, '?width=10')).status).to.equal(400);
+    await one.request('PATCH', '/settings', { token, body: { storage_asset_transform: 'all' } });
+    await until(async () => (await asset(other, id, '?width=10')).status === 200, 1000);
+  });
+
+  it('clear up after one that was killed, without being started again', async () => {
+    const [form, replacing] = [
+      slowForm(one),
+      slowForm(one, { method: 'PATCH', path: `/files/${await upload(one, 'old')}` }),
+    ];
+    for (const slow of [form, replacing]) slow.write('x'.repeat(100_000));
+    await until(async () => (await ground.state()).objects.filter((name) => name.startsWith('.partial/')).length === 2);
+    await one.kill('SIGKILL');
+    expect((await ground.state()).loose).to.have.length(2);
+    // Each round looks for the dead, whatever it was that asked for it. There is one every minute too.
+    const id = await upload(other, 'x');
+    await until(async () => (await remove(other, id), (await ground.state()).loose.length === 0));
+    expectOrder(await ground.state());
+  });
+});

@@ -1,0 +1,34 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { temporaryFolder } from '../../../plugins/storage/contract.ts';
+import { removeAbandonedFolders } from '../../../plugins/storage/temporary-folder.ts';
+
+describe('storage: temporary folders', () => {
+  const { TMPDIR } = process.env;
+  let place: string;
+  beforeEach(async () => {
+    place = await mkdtemp(join(tmpdir(), 'tenon-test-'));
+    process.env.TMPDIR = place;
+  });
+  afterEach(async () => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+    await rm(place, { recursive: true, force: true });
+  });
+
+  it('of processes that were killed go a day later, and nothing that is younger or of others', async () => {
+    const old = await temporaryFolder('asset');
+    const young = await temporaryFolder('object');
+    const others = ['tenon-asset-of-somebody', 'tenon-backup-abcdef', 'else'].map((name) => join(place, name));
+    for (const path of others) await mkdir(path);
+    await writeFile(join(old, 'large.png'), 'bytes');
+    await writeFile(join(place, 'tenon-part-abcdef'), 'a file');
+    const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    for (const path of [old, ...others, join(place, 'tenon-part-abcdef')]) await utimes(path, longAgo, longAgo);
+    await removeAbandonedFolders();
+    const left = [young, ...others, join(place, 'tenon-part-abcdef')];
+    expect((await readdir(place)).map((name) => join(place, name)).sort()).to.deep.equal(left.sort());
+  });
+});
