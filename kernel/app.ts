@@ -17,7 +17,7 @@ interface ComposeOptions {
   readonly middleware: readonly (Middleware & { owner: string })[];
   readonly health: readonly HealthCheck[];
   readonly log: Log;
-  readonly state: { readonly draining: boolean };
+  readonly state: { readonly draining: boolean; running: number };
 }
 
 const ID = /^[\w.:-]{1,64}$/;
@@ -43,7 +43,8 @@ export function compose({ middleware, health, log, state }: ComposeOptions): Koa
     request.caller = publicCaller();
     request.health = checks;
     ctx.set('X-Request-Id', id);
-    await requestScope.run(new Scope(id, own, ctx), () => boundary(ctx, next, log));
+    state.running++;
+    await requestScope.run(new Scope(id, own, ctx), () => boundary(ctx, next, log)).finally(() => state.running--);
   });
   for (const one of middleware) {
     // Koa reports a middleware by its function name: `plugin:layer` tells whose it is.

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { compose } from '../app.ts';
 import type { Log } from '../log.ts';
 import { BootFailure } from './failure.ts';
@@ -10,7 +11,7 @@ export interface HttpServer {
   readonly port: number;
   readonly address: string;
   readonly server: Server;
-  /** Stops accepting, lets running requests end for at most `timeout` ms, then cuts the rest. */
+  /** Stops accepting, lets running requests end for at most `timeout` ms, then cuts the rest, which undo what they began. */
   drain(timeout: number): Promise<void>;
 }
 
@@ -22,8 +23,11 @@ interface ServeOptions {
   readonly log: Log;
 }
 
+/** Milliseconds that requests without a client get to undo what they began: what they use for that is stopped afterwards. */
+const UNDOING = 3000;
+
 export async function serve({ host, port, middleware, health, log }: ServeOptions): Promise<HttpServer> {
-  const state = { draining: false };
+  const state = { draining: false, running: 0 };
   const app = compose({ middleware, health, log, state });
   // Headers must come in time; a body may be gigabytes on a slow line, and whoever reads it says how long it may take.
   const server = createServer({ requestTimeout: 0 }, app.callback());
@@ -55,6 +59,7 @@ export async function serve({ host, port, middleware, health, log }: ServeOption
       await closed;
       clearTimeout(cut);
       clearInterval(sweep);
+      for (let left = UNDOING; state.running > 0 && left > 0; left -= 20) await pause(20);
     },
   };
 }

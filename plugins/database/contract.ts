@@ -122,5 +122,5 @@ export function literal(text: string): string {
   return text.includes('\\') ? ` e${quoted.replaceAll('\\', '\\\\')}` : quoted;
 }
 
-/** A lost connection as SERVICE_UNAVAILABLE; any other error as it is. */
+/** A lost connection and a statement that took too long as SERVICE_UNAVAILABLE; any other error as it is. */
 export { asUnavailable } from './lost.ts';

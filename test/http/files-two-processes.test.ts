@@ -117,8 +117,10 @@ describe('files: two processes on one database and one folder', function () {
     await one.kill('SIGKILL');
     expect((await ground.state()).loose).to.have.length(2);
     // Each round looks for the dead, whatever it was that asked for it. There is one every minute too.
-    const id = await upload(other, 'x');
-    await until(async () => (await remove(other, id), (await ground.state()).loose.length === 0));
+    await until(async () => {
+      await remove(other, await upload(other, 'x'));
+      return (await ground.state()).loose.length === 0;
+    });
     expectOrder(await ground.state());
   });
 });

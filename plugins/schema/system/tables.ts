@@ -108,9 +108,23 @@ async function addReferences(db: Runner, one: SystemCollection, all: Declaration
       [db.schemas[0], one.collection, name],
     );
     if (rows.length > 0) continue;
+    if (references.onDelete === 'SET NULL') await clearStale(db, one.collection, field, references.collection, key);
     await db.query(
       `alter table ${tableOf(db, one.collection)} add constraint ${identifier(name)} foreign key (${identifier(field)})
       references ${tableOf(db, references.collection)} (${identifier(key)}) on delete ${references.onDelete}`,
     );
   }
+}
+
+/**
+ * A field may be older than what it leads to, and have values that lead nowhere. They become what they would be if that had been
+ * there and deleted; nobody writes new ones until the constraint is in its place.
+ */
+async function clearStale(db: Runner, collection: string, field: string, related: string, key: string): Promise<void> {
+  const [table, column] = [tableOf(db, collection), identifier(field)];
+  await db.query(`lock table ${table} in share row exclusive mode`);
+  await db.query(
+    `update ${table} set ${column} = null where ${column} is not null
+    and not exists (select from ${tableOf(db, related)} one where one.${identifier(key)} = ${table}.${column})`,
+  );
 }

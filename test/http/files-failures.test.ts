@@ -1,0 +1,563 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { Agent, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { objectsIn, until } from '../plugins/files/support.ts';
+import { outcome } from '../plugins/users/people.ts';
+import type { Spawned } from '../support/service.ts';
+import {
+  type Answer,
+  asset,
+  expectOrder,
+  type FailingGround,
+  failingGround,
+  PICTURE,
+  picture,
+  sendForm,
+  slowForm,
+  upload,
+} from './failing-ground.ts';
+
+const UNAVAILABLE = [503, 'SERVICE_UNAVAILABLE'];
+const refusal = ({ status, body }: Answer) => [status, body?.errors?.[0]?.extensions?.code];
+
+const remove = ({ request, admin }: Spawned, id: string) => request('DELETE', `/files/${id}`, { token: admin.token });
+const replace = (service: Spawned, id: string, bytes: string) =>
+  sendForm(service, bytes, { method: 'PATCH', path: `/files/${id}` });
+
+/** What the service has said of itself so far, without the requests it had to refuse. */
+const messages = (service: Spawned): readonly string[] =>
+  service
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line).msg);
+
+/** A server whose answers begin and do not end. */
+async function endless() {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    response.write('x'.repeat(50_000));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function importFrom({ url, admin }: Spawned, from: string, signal?: AbortSignal): Promise<number> {
+  return fetch(`${url}/files/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: from }),
+    ...(signal ? { signal } : {}),
+  }).then(
+    async (response) => (await response.text(), response.status),
+    () => 0,
+  );
+}
+
+const TUS = { 'tus-resumable': '1.0.0' };
+const tus = ({ url, admin }: Spawned, method: string, path: string, init: RequestInit = {}) =>
+  fetch(url + path, { method, ...init, headers: { authorization: `Bearer ${admin.token}`, ...TUS, ...init.headers } });
+
+async function beginResumable(service: Spawned, size: number, metadata = ''): Promise<string> {
+  const begun = await tus(service, 'POST', '/files/tus', {
+    headers: { 'upload-length': String(size), 'upload-metadata': `filename ${btoa('a.txt')}${metadata}` },
+  });
+  expect(begun.status).to.equal(201);
+  return begun.headers.get('location') as string;
+}
+
+/** Sends bytes and then nothing more. */
+function stalling(service: Spawned, path: string, bytes: number, signal?: AbortSignal): Promise<number> {
+  const body = new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(bytes)) });
+  const headers = { 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' };
+  return tus(service, 'PATCH', path, {
+    headers,
+    body,
+    duplex: 'half',
+    ...(signal ? { signal } : {}),
+  } as RequestInit).then(
+    ({ status }) => status,
+    () => 0,
+  );
+}
+
+describe('files: the service is told to stop', function () {
+  this.timeout(60_000);
+  let ground: FailingGround;
+  before(async () => {
+    ground = await failingGround({ SHUTDOWN_TIMEOUT: '1s', TUS_ENABLED: 'true', IMPORT_IP_ALLOW_LIST: '127.0.0.1' });
+  });
+  after(() => ground?.remove());
+
+  it('while bytes come: it waits for them, as long as it may', async () => {
+    const service = await ground.start({ SHUTDOWN_TIMEOUT: '30s' });
+    const slow = slowForm(service);
+    slow.write('the beginning, ');
+    await until(async () => (await ground.state()).loose.length === 1);
+    const ended = service.kill();
+    await until(async () => !(await fetch(`${service.url}/server/ping`).catch(() => undefined)));
+    slow.write('and the end');
+    const { status, body } = await slow.end();
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(await ended).to.equal(0);
+    expectOrder(await ground.state());
+  });
+
+  it('while bytes come that do not end: nothing is left of them, but of what can go on', async () => {
+    const service = await ground.start();
+    const outside = await endless();
+    try {
+      const old = await upload(service, 'old');
+      const [form, replacing] = [slowForm(service), slowForm(service, { method: 'PATCH', path: `/files/${old}` })];
+      for (const slow of [form, replacing]) slow.write('x'.repeat(50_000));
+      const imported = importFrom(service, outside.url);
+      const resumable = await beginResumable(service, 100_000);
+      const resumed = stalling(service, resumable, 30_000);
+      const partials = async () => (await ground.state()).objects.filter((name) => name.startsWith('.partial/'));
+      await until(async () => (await partials()).length === 4);
+      expect(await service.kill()).to.equal(0);
+      expect(await Promise.all([form.answer, replacing.answer].map(async (answer) => (await answer).status))).to.eql([
+        0, 0,
+      ]);
+      expect([await imported, await resumed]).to.deep.equal([0, 0]);
+
+      const { named, objects, loose } = await ground.state();
+      const [piece, ...others] = objects.filter((name) => !named.includes(name));
+      expect([loose, others]).to.deep.equal([[], []]);
+      expect(piece, 'the client of a resumable upload goes on from here').to.match(/\.part-[0-9a-f]+$/);
+      const next = await ground.start();
+      const head = await tus(next, 'HEAD', resumable);
+      expect(head.headers.get('upload-offset')).to.equal('30000');
+      expect((await tus(next, 'DELETE', resumable)).status).to.equal(204);
+      expectOrder(await ground.state());
+    } finally {
+      outside.close();
+    }
+  });
+
+  it('or dies, again and again as it starts: what was left goes with the first start that lasts', async () => {
+    const service = await ground.start();
+    const slow = slowForm(service);
+    slow.write('x'.repeat(50_000));
+    await until(async () => (await ground.state()).loose.length === 1);
+    await service.kill('SIGKILL');
+    for (const after of [100, 300, 500, 700]) {
+      const starting = ground.start();
+      starting.catch(() => {});
+      await pause(after);
+      const { database } = ground;
+      await database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+      // Without a database it could not start, or it lost what it had.
+      await starting.then(
+        (running) => running.kill('SIGKILL'),
+        () => {},
+      );
+    }
+    await ground.start();
+    await until(async () => (await ground.state()).loose.length === 0);
+    expectOrder(await ground.state());
+  });
+});
+
+describe('files: the database fails', function () {
+  this.timeout(60_000);
+  let ground: FailingGround;
+  before(async () => {
+    ground = await failingGround();
+  });
+  after(() => ground?.remove());
+
+  const cut = () =>
+    ground.database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+
+  it('in the middle of an upload: one that goes on when it is back is kept', async () => {
+    const service = await ground.start();
+    const slow = slowForm(service);
+    slow.write('the beginning, ');
+    await until(async () => (await ground.state()).loose.length === 1);
+    await cut();
+    slow.write('and the end');
+    const { status, body } = await slow.end();
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expectOrder(await ground.state());
+    await service.stop();
+  });
+
+  it('again and again: whatever is answered is so, and in the end rows and bytes agree', async () => {
+    const service = await ground.start();
+    const seen = new Set<string>();
+    const files = new Map<string, string>();
+    const isRefused = (status: number) => {
+      seen.add(String(status));
+      expect(status, 'an answer').to.be.oneOf([200, 204, 403, 503]);
+      return status === 503;
+    };
+    let ended = false;
+    const workers = Array.from({ length: 6 }, async (_, worker) => {
+      let mine: string | undefined;
+      for (let turn = 0; !ended; turn++) {
+        const text = `${worker} ${turn} `.repeat(1 + ((turn * 131) % 2000));
+        if (mine === undefined) {
+          const { status, body } = await sendForm(service, text);
+          if (isRefused(status)) continue;
+          mine = body.data.id as string;
+          files.set(mine, text);
+        } else if (turn % 3 < 2) {
+          const { status } = await replace(service, mine, text);
+          // Nobody knows what became of it.
+          if (isRefused(status)) files.delete(mine);
+          else files.set(mine, text);
+        } else {
+          files.delete(mine);
+          if (!isRefused((await remove(service, mine)).status)) {
+            const { status } = await asset(service, mine);
+            expect(status, 'what is deleted is not served').to.be.oneOf([403, 503]);
+          }
+          mine = undefined;
+        }
+      }
+    });
+    const working = Promise.all(workers);
+    const wrong = working.then(() => new Promise<never>(() => {}));
+    for (let round = 0; round < 20; round++) {
+      await Promise.race([pause(50 + ((round * 97) % 300)), wrong]);
+      await cut();
+    }
+    ended = true;
+    await working;
+    expect([...seen], 'some work was hit, and some was done').to.include.members(['200', '503']);
+    await until(async () => (await ground.state()).loose.length === 0);
+    expectOrder(await ground.state());
+    for (const [id, text] of files) {
+      const { status, bytes } = await asset(service, id);
+      expect([status, bytes.toString() === text], id).to.deep.equal([200, true]);
+    }
+    expect(messages(service)).not.to.include('a promise was rejected and nobody noticed');
+    await service.stop();
+  });
+
+  it('to answer in time: the client is told so, and nothing is left', async () => {
+    const service = await ground.start({ DB_STATEMENT_TIMEOUT: '100ms' });
+    const id = await upload(service, 'x');
+    for (const table of ['platform_files', 'platform_loose_objects']) {
+      const locked = ground.database.query(
+        `do $$ begin lock table ${table} in access exclusive mode; perform pg_sleep(1.5); end $$`,
+      );
+      await until(async () => {
+        const locks = `select from pg_locks where mode = 'AccessExclusiveLock' and granted and relation = '${table}'::regclass`;
+        return (await ground.database.query(locks)).length > 0;
+      });
+      expect(refusal(await sendForm(service, 'new')), table).to.deep.equal(UNAVAILABLE);
+      expect(refusal(await replace(service, id, 'new')), table).to.deep.equal(UNAVAILABLE);
+      expect(outcome(await remove(service, id)), table).to.deep.equal(UNAVAILABLE);
+      await locked;
+    }
+    expect((await remove(service, id)).status).to.equal(204);
+    await until(async () => (await ground.state()).loose.length === 0);
+    expectOrder(await ground.state());
+    await service.stop();
+  });
+
+  for (const connections of ['1', '2'])
+    it(`to have more than ${connections} connection(s): nobody waits for himself`, async () => {
+      const service = await ground.start({ DB_POOL_MAX: connections, DB_POOL_MIN: '0' });
+      const bytes = await picture();
+      const shown = await upload(service, bytes, PICTURE);
+      const uploads = Array.from({ length: 20 }, async (_, at) => {
+        const form = slowForm(service, PICTURE);
+        form.write(bytes.subarray(0, 100));
+        await pause(at * 5);
+        form.write(bytes.subarray(100));
+        const { status, body } = await form.end();
+        expect(status, JSON.stringify(body)).to.equal(200);
+        expect((await replace(service, body.data.id, 'other')).status).to.equal(200);
+        expect((await remove(service, body.data.id)).status).to.equal(204);
+      });
+      const reads = Array.from({ length: 50 }, async (_, at) => {
+        const query = at % 2 ? `?width=${20 + at}` : '';
+        expect((await asset(service, shown, query)).status, query).to.equal(200);
+      });
+      await Promise.all([...uploads, ...reads]);
+      expect((await remove(service, shown)).status).to.equal(204);
+      expectOrder(await ground.state());
+      await service.stop();
+    });
+});
+
+describe('files: the storage fails', function () {
+  this.timeout(60_000);
+  let ground: FailingGround;
+  let service: Spawned;
+  before(async () => {
+    ground = await failingGround();
+    service = await ground.start();
+  });
+  after(() => ground?.remove());
+
+  const disk = async (id: string) => {
+    const [row] = await ground.database.query<{ name: string }>(
+      'select filename_disk as name from platform_files where id = $1',
+      [id],
+    );
+    return join(ground.folder, row?.name ?? 'no row');
+  };
+  const health = async () => (await service.request('GET', '/server/health', { token: service.admin.token })).status;
+
+  it('to take anything: uploads fail, files are served and deleted, and all is well when it is over', async () => {
+    const [kept, gone] = [await upload(service, await picture(), PICTURE), await upload(service, 'gone')];
+    const partial = join(ground.folder, '.partial');
+    await rm(partial, { recursive: true });
+    await writeFile(partial, 'no folder');
+    const state = await ground.state();
+    expect(refusal(await sendForm(service, 'new'))).to.deep.equal(UNAVAILABLE);
+    expect(refusal(await replace(service, kept, 'new'))).to.deep.equal(UNAVAILABLE);
+    const { status, bytes } = await asset(service, kept, '?width=17');
+    expect([status, JSON.parse(bytes.toString()).errors[0].extensions.code]).to.deep.equal(UNAVAILABLE);
+    expect((await asset(service, kept)).status).to.equal(200);
+    expect((await remove(service, gone)).status, 'the row can go').to.equal(204);
+    expect((await asset(service, gone)).status).to.equal(403);
+    await until(async () => (await health()) === 503);
+    expect((await ground.state()).named).to.have.length(state.named.length - 1);
+
+    await rm(partial);
+    await mkdir(partial);
+    await upload(service, 'new');
+    expect((await asset(service, kept, '?width=17')).status).to.equal(200);
+    expect((await remove(service, kept)).status).to.equal(204);
+    await until(async () => (await ground.state()).loose.length === 0);
+    expectOrder(await ground.state());
+    const warnings = messages(service).filter((text) => text.startsWith('objects cannot be removed'));
+    expect(warnings.length, 'said once, however often it is tried').to.be.at.most(1);
+  });
+
+  it('to give what it has: that is another thing than no file, and the row can be replaced and deleted', async () => {
+    const [one, other] = [await upload(service, 'x'), await upload(service, 'y')];
+    for (const id of [one, other]) {
+      const path = await disk(id);
+      await unlink(path);
+      // A link that leads to itself cannot be opened, whoever tries.
+      await symlink(path, path);
+      for (const headers of [{}, { range: 'bytes=0-0' }] as Record<string, string>[]) {
+        const { status, bytes } = await asset(service, id, '', headers);
+        expect([status, JSON.parse(bytes.toString()).errors[0].extensions.code]).to.deep.equal(UNAVAILABLE);
+        expect(bytes.toString(), 'nothing of where files lie').not.to.contain(ground.folder);
+      }
+    }
+    expect((await replace(service, one, 'new')).status).to.equal(200);
+    expect((await asset(service, one)).bytes.toString()).to.equal('new');
+    for (const id of [one, other]) expect((await remove(service, id)).status).to.equal(204);
+    expectOrder(await ground.state());
+  });
+
+  it('to have what somebody removed there by hand: 403 as for no file, and the row can be replaced and deleted', async () => {
+    const [one, other] = [await upload(service, 'x'), await upload(service, await picture(), PICTURE)];
+    for (const id of [one, other]) {
+      await unlink(await disk(id));
+      for (const query of ['', '?width=10']) expect((await asset(service, id, query)).status, query).to.equal(403);
+      expect((await asset(service, id, '', { range: 'bytes=0-0' })).status).to.equal(403);
+    }
+    expect((await replace(service, one, 'new')).status).to.equal(200);
+    expect((await asset(service, one)).bytes.toString()).to.equal('new');
+    for (const id of [one, other]) expect((await remove(service, id)).status).to.equal(204);
+    expectOrder(await ground.state());
+  });
+
+  it('to be there: nothing is made in its place, and what was deleted meanwhile goes when it is back', async () => {
+    const [kept, gone] = [await upload(service, 'kept'), await upload(service, 'gone')];
+    const away = `${ground.folder}-away`;
+    await rename(ground.folder, away);
+    try {
+      for (const make of [async () => {}, () => mkdir(ground.folder)]) {
+        await make();
+        expect(refusal(await sendForm(service, 'new'))).to.deep.equal(UNAVAILABLE);
+        expect((await remove(service, gone)).status).to.equal(204);
+      }
+      expect(readdirSync(ground.folder)).to.deep.equal([]);
+      await rm(ground.folder, { recursive: true });
+    } finally {
+      await rename(away, ground.folder);
+    }
+    expect((await asset(service, kept)).bytes.toString()).to.equal('kept');
+    expect(
+      (await objectsIn(ground.folder)).some((name) => name.includes(gone)),
+      'on the disk',
+    ).to.equal(true);
+    expect((await remove(service, kept)).status).to.equal(204);
+    await until(async () => (await ground.state()).loose.length === 0);
+    expectOrder(await ground.state());
+  });
+});
+
+describe('files: a location is taken out of the settings', function () {
+  this.timeout(60_000);
+  let ground: FailingGround;
+  let place: string;
+  before(async () => {
+    ground = await failingGround({ TUS_ENABLED: 'true' });
+    place = await mkdtemp(join(tmpdir(), 'tenon-second-'));
+  });
+  after(async () => {
+    await ground?.remove();
+    await rm(place, { recursive: true, force: true });
+  });
+
+  it('while files are there: their rows live, their bytes are not to be had, and go when it is back', async () => {
+    const second = { STORAGE_LOCATIONS: 'local,second', STORAGE_SECOND_DRIVER: 'local', STORAGE_SECOND_ROOT: place };
+    const before = await ground.start(second);
+    const options = { ...PICTURE, fields: { storage: 'second' } };
+    const bytes = await picture();
+    const [kept, ...gone] = await Promise.all(Array.from({ length: 6 }, () => upload(before, bytes, options)));
+    const resumable = await beginResumable(before, 10, `,storage ${btoa('second')}`);
+    await before.stop();
+
+    const service = await ground.start();
+    const { token } = service.admin;
+    const path = `/files/${kept}`;
+    expect((await service.request('GET', path, { token })).body.data.storage).to.equal('second');
+    expect((await service.request('PATCH', path, { token, body: { title: 'new' } })).status).to.equal(200);
+    for (const [query, headers] of [
+      ['', {}],
+      ['', { range: 'bytes=0-3' }],
+      ['?width=10', {}],
+    ] as [string, Record<string, string>][])
+      expect((await asset(service, kept as string, query, headers)).status, query).to.equal(503);
+    expect(refusal(await replace(service, kept as string, 'new'))).to.deep.equal(UNAVAILABLE);
+    expect(await stalling(service, resumable, 5)).to.equal(503);
+    for (const id of gone) expect((await remove(service, id)).status).to.equal(204);
+    // Each of these asks for everything that is loose once more.
+    for (let round = 0; round < 5; round++) await remove(service, await upload(service, 'x'));
+    const state = await ground.state();
+    expect(state.loose).to.deep.equal(gone.map((id) => `${id}.png`).sort());
+    expect(state.objects).to.deep.equal([]);
+    const warnings = messages(service).filter((text) => text.startsWith('objects cannot be removed'));
+    expect(warnings, 'said once, however often it is tried').to.have.length(1);
+    await service.stop();
+
+    const after = await ground.start(second);
+    await until(async () => (await ground.state()).loose.length === 0);
+    expect((await asset(after, kept as string)).bytes.equals(bytes)).to.equal(true);
+    expect((await tus(after, 'DELETE', resumable)).status).to.equal(204);
+    expect(await objectsIn(place)).to.deep.equal([`${kept}.png`]);
+  });
+});
+
+describe('files: after hundreds of things that went right and wrong', function () {
+  this.timeout(120_000);
+  let ground: FailingGround;
+  let temporary: string;
+  before(async () => {
+    temporary = await mkdtemp(join(tmpdir(), 'tenon-handles-'));
+    ground = await failingGround({
+      ASSETS_TRANSFORM_MAX_CONCURRENT: '1000',
+      IMPORT_IP_ALLOW_LIST: '127.0.0.1',
+      TMPDIR: temporary,
+      TUS_ENABLED: 'true',
+    });
+  });
+  after(async () => {
+    await ground?.remove();
+    await rm(temporary, { recursive: true, force: true });
+  });
+
+  it('no file is open, no process is left, no folder, no listener and no promise', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const service = await ground.start();
+    const outside = await endless();
+    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+    const bytes = await picture();
+
+    const kinds: readonly ((at: number) => Promise<unknown>)[] = [
+      async (at) => {
+        const form = slowForm(service, PICTURE);
+        form.write(bytes.subarray(0, 200));
+        await pause(at % 15);
+        form.abort();
+        return form.answer;
+      },
+      async (at) => {
+        const form = slowForm(service, PICTURE);
+        form.write(bytes);
+        form.end();
+        await pause(at % 40);
+        form.abort();
+        return form.answer;
+      },
+      async (at) => {
+        const leaving = new AbortController();
+        const imported = importFrom(service, outside.url, leaving.signal);
+        await pause(at % 30);
+        leaving.abort();
+        return imported;
+      },
+      async (at) => {
+        const leaving = new AbortController();
+        const path = await beginResumable(service, 10_000);
+        const patched = stalling(service, path, 1000, leaving.signal);
+        await pause(at % 40);
+        leaving.abort();
+        await patched;
+        expect((await tus(service, 'DELETE', path)).status).to.equal(204);
+      },
+      async (at) => {
+        const id = await upload(service, bytes, { ...PICTURE, agent });
+        const leaving = new AbortController();
+        const headers = { authorization: `Bearer ${service.admin.token}` };
+        const left = fetch(`${service.url}/assets/${id}?width=${20 + (at % 100)}`, { headers, signal: leaving.signal })
+          .then((answer) => answer.arrayBuffer())
+          .catch(() => {});
+        await pause(at % 30);
+        leaving.abort();
+        await left;
+        expect((await sendForm(service, 'new', { method: 'PATCH', path: `/files/${id}`, agent })).status).to.equal(200);
+        expect((await asset(service, id)).bytes.toString()).to.equal('new');
+        expect((await remove(service, id)).status).to.equal(204);
+      },
+    ];
+    const work = async (count: number) => {
+      let at = 0;
+      const worker = async () => {
+        for (let turn = at++; turn < count; turn = at++) await kinds[turn % kinds.length]?.(turn);
+      };
+      await Promise.all(Array.from({ length: 8 }, worker));
+    };
+    const files = () => readdirSync(`/proc/${service.pid}/fd`).length;
+    const children = () =>
+      readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').split(' ').filter(Boolean).length;
+
+    try {
+      await work(100);
+      const before = { files: files(), children: children() };
+      await work(500);
+      // Clients keep some connections for a while, and the pool its own.
+      await until(() => files() <= before.files + 15, 20_000);
+      expect(children()).to.be.at.most(before.children);
+      await until(() => readdirSync(temporary).length === 0);
+      await until(async () => (await ground.state()).loose.length === 0);
+      expectOrder(await ground.state());
+      expect(service.output()).not.to.match(/MaxListenersExceeded|nobody noticed|Warning:/);
+      const wrong = messages(service).filter((text) => text !== undefined);
+      expect(wrong, 'a client that leaves is no error').to.deep.equal([]);
+    } finally {
+      agent.destroy();
+      outside.close();
+    }
+  });
+});
