@@ -23,10 +23,14 @@ function end(code: number): Promise<never> {
   return stopping;
 }
 
+/** A service that is told to stop has done its work; a command that is has not, and whoever called it must not think so. */
+const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+let serves = false;
+
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (stopping) process.exit(130);
-    void end(0);
+    if (stopping) process.exit(INTERRUPTED[signal]);
+    void end(serves ? 0 : INTERRUPTED[signal]);
   });
 }
 
@@ -46,6 +50,7 @@ function fail(error: unknown): Promise<never> {
 }
 
 async function serve(running: Kernel): Promise<void> {
+  serves = true;
   await running.migrate();
   await running.start();
   const { address } = await running.listen();

@@ -1,5 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { freshDatabase } from '../support/database.ts';
 import { ADMIN, runCli, spawnService, startService } from '../support/service.ts';
@@ -23,6 +27,7 @@ describe('contract: the life of the product', function () {
 
   it('leaves nothing behind when it stops: the process ends by itself', async () => {
     const database = await freshDatabase('ends');
+    const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
     const kernel = new URL('../../kernel/index.ts', import.meta.url).href;
     const preset = new URL('../../plugins/preset.ts', import.meta.url).href;
     const script = `
@@ -35,6 +40,7 @@ describe('contract: the life of the product', function () {
       PATH: process.env.PATH,
       CONFIG_PATH: '/dev/null',
       EXTENSIONS_PATH: '/dev/null',
+      DATA_PATH: data,
       DB_CONNECTION_STRING: database.url,
       HOST: '127.0.0.1',
       PORT: '0',
@@ -51,6 +57,7 @@ describe('contract: the life of the product', function () {
     child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
     const [code] = await once(child, 'close');
     await database.drop();
+    await rm(data, { recursive: true, force: true });
     expect([output, code]).to.deep.equal(['stopped\n', 0]);
   });
 
@@ -59,6 +66,27 @@ describe('contract: the life of the product', function () {
       const service = await spawnService();
       expect(await service.kill(signal), service.output()).to.equal(0);
       await service.stop();
+    }
+  });
+
+  it('a command that is told to stop before it is done does not end with 0', async () => {
+    const sockets: Socket[] = [];
+    // A database that takes connections and never says a word.
+    const mute = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(0, '127.0.0.1');
+    try {
+      await once(mute, 'listening');
+      const { port } = mute.address() as { port: number };
+      const run = runCli(['bootstrap'], {
+        CONFIG_PATH: '/dev/null',
+        EXTENSIONS_PATH: '/dev/null',
+        DB_CONNECTION_STRING: `postgres://nobody@127.0.0.1:${port}/none`,
+      });
+      await once(mute, 'connection');
+      run.child.kill('SIGTERM');
+      expect(await run.ended, run.output()).to.equal(143);
+    } finally {
+      mute.close();
+      for (const socket of sockets) socket.destroy();
     }
   });
 
