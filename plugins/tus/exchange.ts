@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Server } from '@tus/server';
 import type { HttpContext } from '../http/contract.ts';
 import { failureOf } from './failures.ts';
+import { cutWhenSilent, lingering } from './silence.ts';
 
 /** Headers of a request that mean something in the protocol. The library would judge others as well, and refuse proxies' ones. */
 const OF_PROTOCOL = /^(?:tus-|upload-|content-(?:type|length)$)/;
@@ -18,6 +19,7 @@ export async function exchange(ctx: HttpContext, server: Server): Promise<void> 
     return undefined;
   };
   const body = bodyOf(ctx.req);
+  const heard = cutWhenSilent(ctx.req, ctx.state.settings?.stall ?? 0);
   const request = new Request(`http://localhost${ctx.path}`, {
     method: ctx.method,
     headers: Object.entries(ctx.req.headers).filter(
@@ -37,6 +39,7 @@ export async function exchange(ctx: HttpContext, server: Server): Promise<void> 
     if (response.status !== 204) ctx.body = '';
     ctx.remove('Content-Type');
   } finally {
+    heard();
     body.letGo();
   }
 }
@@ -56,6 +59,7 @@ function bodyOf(req: IncomingMessage): Body {
       if (req.readableEnded || req.destroyed) return;
       void chunks.return?.();
       req.resume();
+      lingering(req);
     },
   };
 }

@@ -35,7 +35,7 @@ export async function finish(
     const location = storage.at(upload.storage);
     const { incoming, replaces } = await aboutOf(upload.metadata);
     // A crash may have come between the file and what is noted below.
-    if (replaces !== null || !(await uploads.isFile(id))) {
+    if (replaces !== null || !(await uploads.isMade(upload, caller.user))) {
       const bytes = joined(location, wholePieces(await uploads.pieces(id), upload.received));
       if (replaces === null) await files.create(caller, { ...incoming, bytes }, { id });
       else await files.replace(caller, replaces, { ...incoming, bytes });

@@ -68,8 +68,15 @@ async function create(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
 
 async function change(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
   checkVersion(ctx);
-  const { id } = await reachable(deps, ctx);
-  await speak(deps, ctx, id);
+  const upload = await reachable(deps, ctx);
+  // What was allowed when it began need not be any more: nothing is kept that no file can be made of.
+  if (ctx.method === 'PATCH' && !upload.completed) {
+    // Where its pieces are is known to be a location: one that is none now is not the client's mistake.
+    deps.storage.at(upload.storage);
+    const { incoming, replaces } = await (await library(deps)).aboutOf(upload.metadata);
+    await deps.files.check(ctx.state.caller, incoming, replaces ?? undefined);
+  }
+  await speak(deps, ctx, upload.id);
 }
 
 async function tell(deps: RoutesDeps, ctx: HttpContext): Promise<void> {

@@ -45,8 +45,8 @@ export interface Uploads {
   complete(id: string): Promise<void>;
   remove(id: string): Promise<void>;
   expired(now: number): Promise<readonly string[]>;
-  /** Is there a file with this key? */
-  isFile(id: string): Promise<boolean>;
+  /** Is there the file that is to be made of it? `by`: who asks. Under its id somebody may have made another one. */
+  isMade(upload: Upload, by: string | null): Promise<boolean>;
 }
 
 interface Row extends Omit<Upload, 'size' | 'received'> {
@@ -146,8 +146,12 @@ export function createUploads(
       return rows.map(({ id }) => id);
     },
 
-    async isFile(id) {
-      const { rows } = await db.query(`select from ${table('files')} where id = $1`, [id]);
+    async isMade({ id, size, user }, by) {
+      const { rows } = await db.query(
+        `select from ${table('files')} where id = $1 and filename_disk is not null and filesize = $2
+          and (uploaded_by is not distinct from $3 or uploaded_by is not distinct from $4)`,
+        [id, size, user, by],
+      );
       return rows.length > 0;
     },
   };

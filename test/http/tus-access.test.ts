@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
-import { begin, idOf, metadataOf, type Place, place, send, stored, upload } from '../plugins/tus/ground.ts';
+import { begin, idOf, metadataOf, type Place, place, send, stored, until, upload } from '../plugins/tus/ground.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
@@ -111,8 +111,17 @@ describe('tus: who may', () => {
     const person = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);
     const path = await begin(service, 3, { token: person.token });
     const [permission] = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
+    // The right goes while the last bytes come; what came is kept, since it was allowed when the request began.
+    const { request, reply } = send(service, 'PATCH', path, {
+      token: person.token,
+      body: 'open',
+      headers: { 'Upload-Offset': '0', 'Content-Length': '3' },
+    });
+    request.write('ab');
+    await until(async () => (await here.objects()).some((name) => name.startsWith(`${idOf(path)}.part-`)));
     await asAdmin(service, 'PATCH', `/permissions/${permission.id}`, { action: 'read' });
-    const refused = await patch(path, person.token, Buffer.from('abc'));
+    request.end('c');
+    const refused = await reply;
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
     expect(await stored(service, here, idOf(path))).to.equal(undefined);
     expect((await send(service, 'HEAD', path, { token: person.token }).reply).status).to.equal(403);

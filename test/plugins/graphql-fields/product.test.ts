@@ -15,7 +15,7 @@ import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
 /** What fields of plugins may name without saying what it is. */
 const GIVEN = `
   scalar BigInt scalar JSON
-  type platform_users { id: ID } type platform_roles { id: ID } input update_platform_users_input { title: String }`;
+  type platform_users { id: ID } type platform_roles { id: ID } type platform_files { id: ID } input update_platform_users_input { title: String }`;
 
 async function contributed(environment: Record<string, string> = {}): Promise<readonly GraphqlField[]> {
   let all: readonly GraphqlField[] = [];
