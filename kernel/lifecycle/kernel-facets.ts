@@ -49,7 +49,7 @@ export interface KernelCommand {
   /** The service is prepared and started first, as for requests, but does not listen. */
   readonly needs?: 'start';
   /** Answers the exit code, where it is not 0. */
-  run(args: readonly string[]): Promise<number | void>;
+  run(args: readonly string[]): Promise<number | undefined>;
 }
 
 /** Commands of the command line beside `start` and `bootstrap`. */

@@ -61,7 +61,10 @@ function importFrom({ url, admin }: Spawned, from: string, signal?: AbortSignal)
     body: JSON.stringify({ url: from }),
     ...(signal ? { signal } : {}),
   }).then(
-    async (response) => (await response.text(), response.status),
+    async (response) => {
+      await response.text();
+      return response.status;
+    },
     () => 0,
   );
 }

@@ -68,7 +68,11 @@ async function checkLocation(deps: CheckDeps, location: Location, repair: boolea
   // Where every name was met there is nothing to look for one by one.
   if (counts.file < named) {
     let rows = 0;
-    for await (const { id, name, title } of missingBytes(db, location, (count) => said((rows += count), 'files'))) {
+    const more = (count: number) => {
+      rows += count;
+      said(rows, 'files');
+    };
+    for await (const { id, name, title } of missingBytes(db, location, more)) {
       totals.broken++;
       at(`${name} is not there: the bytes of file ${id} (${title ?? 'without title'})`);
     }

@@ -94,9 +94,7 @@ export async function partsOf(req: IncomingMessage, { boundary, stall }: Options
   if (req.destroyed && !req.complete) broken(new ClientGone());
   else {
     req.on('end', () => clearTimeout(patience));
-    req.on('data', (bytes: Uint8Array) => {
-      patience?.refresh();
-    });
+    req.on('data', () => void patience?.refresh());
     req.pipe(parser);
   }
 
