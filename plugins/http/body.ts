@@ -43,7 +43,7 @@ export function createBodyReader(limit: number, timeLimit = TIME_LIMIT): ReadBod
   };
 }
 
-const hasBody = ({ req }: Context): boolean =>
+export const hasBody = ({ req }: Context): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 
 /** No type at all is taken for JSON, which the parser will judge. */

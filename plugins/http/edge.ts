@@ -1,6 +1,8 @@
 import { envelope, type Log, type Middleware } from '#kernel';
+import { hasBody } from './body.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
+import { lingering } from './lingering.ts';
 import { logRequest } from './request-log.ts';
 import { answerUnchanged, standingHeaders } from './response-headers.ts';
 import type { FindRoute } from './router.ts';
@@ -22,6 +24,7 @@ export function edge(config: HttpConfig, log: Log, findRoute: FindRoute): Middle
       const started = performance.now();
       (ctx.state as HttpContext['state']).settings = settings;
       for (const [name, value] of headers) ctx.res.setHeader(name, value);
+      if (hasBody(ctx)) lingering(ctx);
       let status = 500;
       try {
         if (!cors(ctx)) {

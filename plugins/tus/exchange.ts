@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Server } from '@tus/server';
 import type { HttpContext } from '../http/contract.ts';
 import { failureOf } from './failures.ts';
-import { cutWhenSilent, lingering } from './silence.ts';
+import { cutWhenSilent } from './silence.ts';
 
 /** Headers of a request that mean something in the protocol. The library would judge others as well, and refuse proxies' ones. */
 const OF_PROTOCOL = /^(?:tus-|upload-|content-(?:type|length)$)/;
@@ -59,7 +59,6 @@ function bodyOf(req: IncomingMessage): Body {
       if (req.readableEnded || req.destroyed) return;
       void chunks.return?.();
       req.resume();
-      lingering(req);
     },
   };
 }

@@ -1,8 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Milliseconds a client may go on sending what nobody wants, so that it gets to the answer. */
-const LINGER = 30_000;
-
 /**
  * Cuts off a client that sends nothing for `longest` milliseconds (at most twice as many) while somebody waits for it, as if it
  * had gone: it would hold the upload, and one that is really gone may never be noticed otherwise. 0 is no limit. Answers how
@@ -19,10 +16,4 @@ export function cutWhenSilent(req: IncomingMessage, longest: number): () => void
   };
   const timer = setInterval(look, longest);
   return () => clearInterval(timer);
-}
-
-/** Once nobody reads the body any more. */
-export function lingering(req: IncomingMessage): void {
-  const cut = setTimeout(() => req.socket.destroy(), LINGER);
-  for (const event of ['end', 'close']) req.once(event, () => clearTimeout(cut));
 }

@@ -44,14 +44,17 @@ export function createMake({ db, log, media }: Deps): Make {
       const done = await location.asFile(file.filename_disk, (source) => transform(source, target, variant));
       if (!done) throw fail('FORBIDDEN', `the bytes of the file ${file.id} are gone`);
       await location.write(variant.name, createReadStream(target), { type: variant.type });
+    } catch (error) {
+      // Bytes that vanish in the middle of the work look like damage.
+      throw (await isStillNamed(file)) ? error : vanished(file);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
     if (await isStillNamed(file)) return;
     await location.remove(variant.name);
-    throw fail(
-      'FORBIDDEN',
-      `the bytes of the file ${file.id} were replaced or deleted while an image was made of them`,
-    );
+    throw vanished(file);
   };
 }
+
+const vanished = ({ id }: FileRecord) =>
+  fail('FORBIDDEN', `the bytes of the file ${id} were replaced or deleted while an image was made of them`);

@@ -6,8 +6,6 @@ import { partsOf } from './parts.ts';
 
 /** As long as boundaries may be (RFC 2046). */
 const LONGEST_BOUNDARY = 70;
-/** Milliseconds a client may go on sending what nobody wants, so that it gets to the answer. */
-const LINGER = 30_000;
 
 export const isMultipart = ({ req }: HttpContext): boolean =>
   /^\s*multipart\//i.test(req.headers['content-type'] ?? '');
@@ -28,16 +26,6 @@ export async function withForm<T>(
   } finally {
     parts.close();
   }
-}
-
-/** To be called for a body that may not be read to its end. */
-export function lingering({ req, res }: Pick<HttpContext, 'req' | 'res'>): void {
-  res.once('finish', () => {
-    if (req.complete) return;
-    req.resume();
-    const cut = setTimeout(() => req.socket.destroy(), LINGER);
-    for (const event of ['end', 'close']) req.once(event, () => clearTimeout(cut));
-  });
 }
 
 function boundaryOf({ req }: HttpContext): string {

@@ -4,7 +4,7 @@ import { FILES } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import { importOf } from '../import/import.ts';
 import { importRequest } from '../import/request.ts';
-import { isMultipart, lingering } from '../multipart/open.ts';
+import { isMultipart } from '../multipart/open.ts';
 import { changeFrom, createFrom } from './upload.ts';
 
 const PATH = '/files';
@@ -54,7 +54,6 @@ const orForm = (
   ...route,
   body: 'unread',
   async handle(ctx) {
-    lingering(ctx);
     if (!isMultipart(ctx)) {
       // The middleware's own type of a context and a route's are the same object.
       ctx.state.body = await readBody(ctx as never);

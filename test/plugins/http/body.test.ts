@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, request as rawRequest } from 'node:http';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { createBodyReader } from '../../../plugins/http/body.ts';
+import { lingering } from '../../../plugins/http/lingering.ts';
 import { type Echo, startEcho } from './echo.ts';
 
 describe('bodies', () => {
@@ -65,6 +67,24 @@ describe('bodies', () => {
       request.write('{"a":');
       const [error] = await once(request, 'error');
       expect(error).to.have.property('code', 'ECONNRESET');
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  it('that nobody reads are taken off the line for a while, and then the line is cut', async () => {
+    const server = createServer((req, res) => {
+      lingering({ req, res }, 50);
+      res.end('answer');
+    }).listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const socket = connect((server.address() as { port: number }).port, '127.0.0.1');
+      socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc');
+      let answer = '';
+      for await (const part of socket) answer += part;
+      expect(answer).to.include('200 OK').and.include('answer');
     } finally {
       server.close();
       server.closeAllConnections();
