@@ -79,7 +79,7 @@ export const storageDrivers = facet<DriverDeclaration, ReadonlyMap<string, Drive
   describe: (declared) => [`keeps bytes by the storage drivers ${[...declared.names].sort().join(', ')}`],
 });
 
-/** One location: its driver, with names checked and `write` told apart from other traffic. */
+/** One location: its driver, which is asked for sound names only. */
 export interface Location extends Omit<StorageDriver, 'path' | 'close'> {
   readonly name: string;
   /**

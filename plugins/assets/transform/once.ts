@@ -48,7 +48,8 @@ export function createOnce({ lock, elsewhere, make, log, most }: Deps) {
     } finally {
       making--;
     }
-    await elsewhere.announce(object).catch((error) => log.warn({ err: error }, 'others were not told of an image'));
+    // Nobody here waits for that: the others look by themselves as well.
+    void elsewhere.announce(object).catch((error) => log.warn({ err: error }, 'others were not told of an image'));
     return 'there';
   }
 

@@ -135,9 +135,7 @@ export function createPlans(deps: Deps) {
     };
   }
 
-  return { toCreate, toReplace, checkType, limitOf };
+  return { toCreate, toReplace, checkType };
 }
-
-export type Plans = ReturnType<typeof createPlans>;
 
 const defaultLocation = ({ locations }: Deps['storage']): string => locations[0] as string;
