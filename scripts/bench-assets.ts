@@ -1,5 +1,5 @@
 /**
- * `npm run bench:assets [-- --seconds 2 --rounds 3 --connections 32 --images 20 --only warm]`: images that are there already beside
+ * `npm run bench:assets [-- --seconds 2 --rounds 3 --connections 32 --images 80 --only warm]`: images that are there already beside
  * a server of files written by hand, and images that have to be made beside sharp alone, in alternating rounds of one run. Ratios
  * tell; absolute numbers depend on the machine. `--only` takes `warm`, `cold` or a name of the first table; `--profile <folder>`
  * writes CPU profiles of both servers.
@@ -16,7 +16,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
-    images: { type: 'string', default: '20' },
+    images: { type: 'string', default: '80' },
     only: { type: 'string' },
     profile: { type: 'string' },
   },

@@ -31,10 +31,12 @@ export default definePlugin<CachingConfig & TransformConfig>({
     // The next request of this process must see the change, so nobody waits for the message from the database.
     for (const event of ['files.upload', 'files.update', 'files.delete']) events.onAction(event, records.forget);
 
+    const variants = createVariants({ ...used, config, db, log });
+    host.onStop(variants.kept);
     const objects = createObjects(used.storage);
     const served = assetRoutes({
       findReadable: createFindReadable({ ...used, records }),
-      variants: createVariants({ ...used, config, db, log }),
+      variants,
       objects,
       cachingFor: createCaching(config, used.access),
       sendFile: createSendFile(objects),

@@ -51,4 +51,6 @@ export interface Variants {
    * too much is being made; FORBIDDEN where the file's own bytes are gone.
    */
   open(file: FileRecord, variant: Variant): Promise<Opened | undefined>;
+  /** Resolves when all that was made and answered is stored: an answer does not wait for that. */
+  kept(): Promise<void>;
 }

@@ -10,6 +10,8 @@ export const PROCESS = {
   idle: 60_000,
   /** How long a process that was killed may take to be gone before nobody waits for it any more. */
   grave: 3000,
+  /** How far its work stands back for that of others, from 0 to 19. */
+  niceness: 10,
   /** MiB of its JavaScript heap. */
   heap: 256,
   /** MiB of all its memory that is not a file. Where the machine cannot bound it, the limits of pixels have to do. */

@@ -27,11 +27,14 @@ const SHELL = '/bin/sh';
 
 /**
  * Through a shell, which bounds what the process may take before it is replaced by it: memory, processor time, and which
- * of all processes the system ends first when it runs out of memory. A bound the system does not know is left out.
+ * of all processes the system ends first when it runs out of memory. All others go first where processors are scarce: as a
+ * session of its own among other sessions, or as a process, whichever the system goes by. A bound it does not know is left out.
  */
 const BOUNDED = [
   `ulimit -c 0; ulimit -d ${PROCESS.data * 1024}; ulimit -t ${PROCESS.processor}`,
   'echo 700 > /proc/self/oom_score_adj',
+  `echo ${PROCESS.niceness} > /proc/self/autogroup`,
+  `command -v nice > /dev/null && exec nice -n ${PROCESS.niceness} "$0" "$@"`,
   'exec "$0" "$@"',
 ].join('\n');
 

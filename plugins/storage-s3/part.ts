@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { temporaryFolder } from '../storage/contract.ts';
+import { temporaryFile } from '../storage/contract.ts';
 
 /** One part while it is gathered, and until it has been sent. */
 export interface Part {
@@ -50,16 +49,11 @@ export function partInMemory(capacity: number, spare: Buffers): Part {
 }
 
 export async function partOnDisk(): Promise<Part> {
-  const folder = await temporaryFolder('part');
-  const discard = () => rm(folder, { recursive: true, force: true });
-  const path = join(folder, 'part');
+  const path = temporaryFile('part');
   const hash = createHash('md5');
   let digest: string | undefined;
   let size = 0;
-  const file = await open(path, 'wx', 0o600).catch(async (error) => {
-    await discard();
-    throw error;
-  });
+  const file = await open(path, 'wx', 0o600);
   return {
     size: () => size,
     async add(bytes) {
@@ -76,7 +70,7 @@ export async function partOnDisk(): Promise<Part> {
     },
     async discard() {
       await file.close();
-      await discard();
+      await rm(path, { force: true });
     },
   };
 }

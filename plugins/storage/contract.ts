@@ -105,6 +105,6 @@ export { passing } from './garbage.ts';
 /** The variable that holds a location's setting, for what drivers say of it: `my-files` and `ROOT` make STORAGE_MY_FILES_ROOT. */
 export { variableOf } from './settings.ts';
 /** For what is worked on as a file of this machine. */
-export { temporaryFolder } from './temporary-folder.ts';
+export { temporaryFile, temporaryFolder } from './temporary.ts';
 /** `<name without extension>__`: what is made of an object lies beside it. */
 export { variantPrefix } from './variant-prefix.ts';

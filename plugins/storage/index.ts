@@ -5,7 +5,7 @@ import { createLocation } from './location.ts';
 import { openDriver } from './open.ts';
 import manifest from './package.json' with { type: 'json' };
 import { type Config, locationPlans } from './settings.ts';
-import { removeAbandonedFolders } from './temporary-folder.ts';
+import { removeAbandoned } from './temporary.ts';
 
 export default definePlugin<Config>({
   manifest,
@@ -29,7 +29,7 @@ export default definePlugin<Config>({
 
     // Not before the start: what a driver keeps in the database is prepared by then.
     host.onStart(async () => {
-      await removeAbandonedFolders();
+      await removeAbandoned();
       const known = host.read(storageDrivers);
       for (const plan of plans) {
         const driver = await openDriver(plan, known);

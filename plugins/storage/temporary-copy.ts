@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { StorageDriver } from './contract.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { temporaryFolder } from './temporary.ts';
 
 /** Runs `work` with a copy of the object, which is gone afterwards whatever happens; undefined where there is no object. */
 export async function withCopy<T>(

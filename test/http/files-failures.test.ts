@@ -332,8 +332,7 @@ describe('files: the storage fails', function () {
     const state = await ground.state();
     expect(refusal(await sendForm(service, 'new'))).to.deep.equal(UNAVAILABLE);
     expect(refusal(await replace(service, kept, 'new'))).to.deep.equal(UNAVAILABLE);
-    const { status, bytes } = await asset(service, kept, '?width=17');
-    expect([status, JSON.parse(bytes.toString()).errors[0].extensions.code]).to.deep.equal(UNAVAILABLE);
+    expect((await asset(service, kept, '?width=17')).status, 'what is made is sent all the same').to.equal(200);
     expect((await asset(service, kept)).status).to.equal(200);
     expect((await remove(service, gone)).status, 'the row can go').to.equal(204);
     expect((await asset(service, gone)).status).to.equal(403);
@@ -555,7 +554,8 @@ describe('files: after hundreds of things that went right and wrong', function (
       await until(() => readdirSync(temporary).length === 0);
       await until(async () => (await ground.state()).loose.length === 0);
       expectOrder(await ground.state());
-      expect(service.output()).not.to.match(/MaxListenersExceeded|nobody noticed|Warning:/);
+      const told = service.output().split('\n');
+      expect(told.filter((line) => /MaxListenersExceeded|nobody noticed|Warning:/.test(line))).to.deep.equal([]);
       const wrong = messages(service).filter((text) => text !== undefined);
       expect(wrong, 'a client that leaves is no error').to.deep.equal([]);
     } finally {

@@ -11,7 +11,7 @@ import { type About, sendUnchanged, sendWhole } from './send.ts';
 
 interface Deps {
   readonly findReadable: FindReadable;
-  readonly variants: Variants;
+  readonly variants: Pick<Variants, 'choose' | 'open'>;
   readonly objects: Objects;
   readonly cachingFor: CachingFor;
   readonly sendFile: SendFile;

@@ -31,7 +31,7 @@ interface Deps {
 export function createVariants({ config, db, log, settings, storage, media, lock, bus }: Deps): Variants {
   const limits = limitsOf(config);
   const maxOperations = config.ASSETS_TRANSFORM_MAX_OPERATIONS;
-  const bring = createOnce({
+  const once = createOnce({
     lock,
     elsewhere: createElsewhere(bus),
     make: createMake({ db, log, media }),
@@ -55,10 +55,14 @@ export function createVariants({ config, db, log, settings, storage, media, lock
       const location = storage.at(file.storage);
       const there = await location.open(variant.name);
       if (there) return there;
-      if ((await bring(location, file, variant)) === 'noImage') return undefined;
-      const made = await location.open(variant.name);
-      if (!made) throw fail('FORBIDDEN', `an image made of the file ${file.id} is gone again`);
-      return made;
+      const made = await once.bring(location, file, variant);
+      if (made === 'noImage') return undefined;
+      if (made !== 'there') return made;
+      const stored = await location.open(variant.name);
+      if (!stored) throw fail('FORBIDDEN', `an image made of the file ${file.id} is gone again`);
+      return stored;
     },
+
+    kept: once.kept,
   };
 }

@@ -1,7 +1,7 @@
 import { type Failure, fail, type Log } from '#kernel';
 import type { Lock } from '../../cluster/contract.ts';
 import { MediaError } from '../../media/contract.ts';
-import type { Location } from '../../storage/contract.ts';
+import type { Location, Opened } from '../../storage/contract.ts';
 import type { FileRecord, Variant } from '../variant.ts';
 import type { Elsewhere } from './elsewhere.ts';
 import { createNoImages, createRecentFailures, failureOf } from './failures.ts';
@@ -22,41 +22,75 @@ interface Deps {
   readonly most: number;
 }
 
-/** `noImage`: the source is nothing that can be transformed. */
+/** `there`: in storage. `noImage`: the source is nothing that can be transformed. */
 type Outcome = 'there' | 'noImage';
+
+interface Asked {
+  readonly location: Location;
+  readonly file: FileRecord;
+  readonly variant: Variant;
+  /** The variant's name among those of all locations. */
+  readonly object: string;
+  readonly show: (made: Opened) => void;
+}
+
+export interface Once {
+  /** Whoever it is made for gets it while it is being stored; all others when it is there. */
+  bring(location: Location, file: FileRecord, variant: Variant): Promise<Outcome | Opened>;
+  /** Resolves when all that somebody got is stored, or cannot be. Never rejects. */
+  kept(): Promise<void>;
+}
 
 /**
  * Sees to it that a variant lies in storage. However many ask for it at the same moment, in however many processes, it is
  * made once: those of one process share a promise, and processes a lock.
  */
-export function createOnce({ lock, elsewhere, make, log, most }: Deps) {
+export function createOnce({ lock, elsewhere, make, log, most }: Deps): Once {
   const underway = new Map<string, Promise<Outcome>>();
+  /** Those of which somebody has the image already. */
+  const keeping = new Set<Promise<Outcome>>();
   const failed = createRecentFailures();
   const noImages = createNoImages();
   let making = 0;
 
-  async function attempt(location: Location, file: FileRecord, variant: Variant, object: string): Promise<Outcome> {
+  /** Counts one that is being made, until what is answered is called. */
+  function enter(): () => void {
+    let isInside = true;
+    making++;
+    return () => {
+      if (isInside) making--;
+      isInside = false;
+    };
+  }
+
+  async function attempt({ location, file, variant, object, show }: Asked): Promise<Outcome> {
     // Made between our look and our lock.
     if (await location.stat(variant.name)) return 'there';
     if (making >= most) {
       const reason = `${most} images are being made already`;
       throw fail('SERVICE_UNAVAILABLE', reason, { service: 'assets', reason });
     }
-    making++;
+    const leave = enter();
     try {
-      await make(location, file, variant);
+      // Where storage is slower than the work, it sets the pace.
+      while (keeping.size >= most) await Promise.race([...keeping].map((one) => one.catch(() => {})));
+      await make(location, file, variant, (made) => {
+        leave();
+        show(made);
+      });
     } finally {
-      making--;
+      leave();
     }
     // Nobody here waits for that: the others look by themselves as well.
     void elsewhere.announce(object).catch((error) => log.warn({ err: error }, 'others were not told of an image'));
     return 'there';
   }
 
-  async function sharedWithOthers(location: Location, file: FileRecord, variant: Variant, object: string) {
+  async function sharedWithOthers(asked: Asked): Promise<Outcome> {
+    const { location, variant, object } = asked;
     const latest = Date.now() + LONGEST_WAIT;
     while (Date.now() < latest) {
-      const mine = await lock.attempt(`asset ${object}`, () => attempt(location, file, variant, object));
+      const mine = await lock.attempt(`asset ${object}`, () => attempt(asked));
       if (mine) return mine.value;
       await elsewhere.heard(object, LOOK);
       if (await location.stat(variant.name)) return 'there';
@@ -65,10 +99,11 @@ export function createOnce({ lock, elsewhere, make, log, most }: Deps) {
     throw fail('SERVICE_UNAVAILABLE', reason, { service: 'assets', reason });
   }
 
-  async function bring(location: Location, file: FileRecord, variant: Variant, object: string): Promise<Outcome> {
+  async function store(asked: Asked): Promise<Outcome> {
+    const { file, variant, object } = asked;
     checkSource(file, variant.plan);
     try {
-      return await sharedWithOthers(location, file, variant, object);
+      return await sharedWithOthers(asked);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
       if (error.reason === 'unsupported') {
@@ -82,16 +117,35 @@ export function createOnce({ lock, elsewhere, make, log, most }: Deps) {
     }
   }
 
-  return async (location: Location, file: FileRecord, variant: Variant): Promise<Outcome> => {
-    const object = `${file.storage} ${variant.name}`;
-    const before = failed.get(object);
-    if (before) throw before;
-    if (noImages.has(sourceOf(file))) return 'noImage';
-    const shared = underway.get(object);
-    if (shared) return shared;
-    const mine = bring(location, file, variant, object).finally(() => underway.delete(object));
-    underway.set(object, mine);
-    return mine;
+  /** Answers what is made as soon as it is shown, or how it ended without that. */
+  function begin(location: Location, file: FileRecord, variant: Variant, object: string): Promise<Outcome | Opened> {
+    const { promise: shown, resolve } = Promise.withResolvers<Opened>();
+    const show = (made: Opened) => {
+      keeping.add(stored);
+      resolve(made);
+    };
+    const stored = store({ location, file, variant, object, show }).finally(() => underway.delete(object));
+    underway.set(object, stored);
+    stored.then(
+      () => keeping.delete(stored),
+      (error) => {
+        if (keeping.delete(stored)) log.info({ object, err: error }, 'an image was sent and could not be kept');
+      },
+    );
+    return Promise.race([shown, stored]);
+  }
+
+  return {
+    async bring(location, file, variant) {
+      const object = `${file.storage} ${variant.name}`;
+      const before = failed.get(object);
+      if (before) throw before;
+      if (noImages.has(sourceOf(file))) return 'noImage';
+      return underway.get(object) ?? begin(location, file, variant, object);
+    },
+    async kept() {
+      await Promise.allSettled(keeping);
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { truncate } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, getPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -221,6 +221,7 @@ async function until(what: () => boolean, within = 10_000): Promise<void> {
         .to.match(new RegExp(`^Max cpu time +${PROCESS.processor} `, 'm'))
         .and.match(/^Max core file size +0 /m);
       expect(Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))).to.be.at.least(700);
+      expect(getPriority(Number(pid)), 'all others go first').to.be.at.least(PROCESS.niceness);
     }
   });
 
@@ -301,8 +302,9 @@ const loaded = readdirLoaded();
 process.send({ grown: process.memoryUsage.rss() - before, rss: process.memoryUsage.rss(), loaded });
 function readdirLoaded() { return process.getBuiltinModule('fs').readFileSync('/proc/self/maps', 'utf8').split('\\n').filter((line) => /vips|sharp/.test(line)); }
 await pool.stop(); process.disconnect();`);
+      const gone = once(child, 'exit');
       const { grown, rss, loaded } = (await say()) as { grown: number; rss: number; loaded: string[] };
-      await once(child, 'exit');
+      await gone;
       expect(loaded).to.deep.equal([]);
       expect(grown).to.be.lessThan(30 * 1024 ** 2);
       expect(rss).to.be.lessThan(150 * 1024 ** 2);

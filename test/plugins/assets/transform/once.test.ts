@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { type Failure, fail } from '#kernel';
 import { createElsewhere } from '../../../../plugins/assets/transform/elsewhere.ts';
@@ -5,11 +6,11 @@ import { createOnce } from '../../../../plugins/assets/transform/once.ts';
 import type { FileRecord, Variant } from '../../../../plugins/assets/variant.ts';
 import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
 import { MediaError, type MediaReason } from '../../../../plugins/media/contract.ts';
-import type { Location } from '../../../../plugins/storage/contract.ts';
+import type { Location, Opened } from '../../../../plugins/storage/contract.ts';
 import { failureOf } from '../../../support/plugin.ts';
 import { chooser, JPEG } from './ground.ts';
 
-type Making = (variant: Variant, runs: number) => Promise<void>;
+type Making = (variant: Variant, runs: number, show: (made: Opened) => void) => Promise<void>;
 
 /** One storage, one database; any number of processes on them. */
 function world(making: Making = async () => {}) {
@@ -42,15 +43,16 @@ function world(making: Making = async () => {}) {
     const once = createOnce({
       lock,
       elsewhere: createElsewhere(bus),
-      async make(_location, _file, variant) {
+      async make(_location, _file, variant, show) {
         runs.push(variant.name);
-        await making(variant, runs.length);
+        await making(variant, runs.length, show);
         stored.add(variant.name);
       },
       log: { info() {}, warn() {} } as never,
       most,
     });
-    return (variant: Variant, file: FileRecord = JPEG) => once(location, file, variant);
+    const ask = (variant: Variant, file: FileRecord = JPEG) => once.bring(location, file, variant);
+    return Object.assign(ask, { kept: once.kept });
   };
   return {
     process,
@@ -197,5 +199,56 @@ describe('making an image once', () => {
     gate.resolve();
     expect(await Promise.all([there, waiting])).to.deep.equal(['there', 'there']);
     expect(runs).to.have.length(2);
+  });
+
+  describe('an image that is made and not stored yet', () => {
+    const made = () => ({ size: 0, bytes: Readable.from([]) });
+
+    it('is had at once by whoever it is made for, and by others when it is stored', async () => {
+      const disk = Promise.withResolvers<void>();
+      const image = made();
+      const { process, runs, held } = world(async (_variant, _run, show) => {
+        show(image);
+        await disk.promise;
+      });
+      const [one, other] = [process(), process()];
+      const variant = await variantOf(10);
+      const first = one(variant);
+      const others = [one(variant), other(variant)];
+      expect(await first).to.equal(image);
+      expect(held.size, 'nobody else may make it').to.equal(1);
+      disk.resolve();
+      expect(await Promise.all(others)).to.deep.equal(['there', 'there']);
+      expect(runs).to.have.length(1);
+    });
+
+    it('is waited for at the end', async () => {
+      const disk = Promise.withResolvers<void>();
+      const { process, stored } = world((_variant, _run, show) => {
+        show(made());
+        return disk.promise;
+      });
+      const one = process();
+      await one(await variantOf(10));
+      const kept = one.kept().then(() => [...stored]);
+      disk.resolve();
+      expect(await kept).to.have.length(1);
+    });
+
+    it('is sent although it cannot be stored, and made again for the next', async () => {
+      const { process, runs } = world(async (_variant, run, show) => {
+        show(made());
+        await new Promise(setImmediate);
+        if (run === 1) throw new Error('no disk left');
+      });
+      const one = process();
+      const variant = await variantOf(10);
+      expect(await one(variant)).to.have.property('bytes');
+      await one.kept();
+      expect(await one(variant)).to.have.property('bytes');
+      await one.kept();
+      expect(await one(variant)).to.equal('there');
+      expect(runs).to.have.length(2);
+    });
   });
 });

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { temporaryFolder } from '../../../plugins/storage/contract.ts';
-import { removeAbandonedFolders } from '../../../plugins/storage/temporary-folder.ts';
+import { temporaryFile, temporaryFolder } from '../../../plugins/storage/contract.ts';
+import { removeAbandoned } from '../../../plugins/storage/temporary.ts';
 
-describe('storage: temporary folders', () => {
+describe('storage: temporary files and folders', () => {
   const { TMPDIR } = process.env;
   let place: string;
   beforeEach(async () => {
@@ -24,11 +24,14 @@ describe('storage: temporary folders', () => {
     const others = ['tenon-asset-of-somebody', 'tenon-backup-abcdef', 'else'].map((name) => join(place, name));
     for (const path of others) await mkdir(path);
     await writeFile(join(old, 'large.png'), 'bytes');
+    const [oldFile, youngFile] = [temporaryFile('asset'), temporaryFile('part')];
+    for (const path of [oldFile, youngFile]) await writeFile(path, 'bytes');
     await writeFile(join(place, 'tenon-part-abcdef'), 'a file');
     const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
-    for (const path of [old, ...others, join(place, 'tenon-part-abcdef')]) await utimes(path, longAgo, longAgo);
-    await removeAbandonedFolders();
-    const left = [young, ...others, join(place, 'tenon-part-abcdef')];
+    for (const path of [old, oldFile, ...others, join(place, 'tenon-part-abcdef')])
+      await utimes(path, longAgo, longAgo);
+    await removeAbandoned();
+    const left = [young, youngFile, ...others, join(place, 'tenon-part-abcdef')];
     expect((await readdir(place)).map((name) => join(place, name)).sort()).to.deep.equal(left.sort());
   });
 });
