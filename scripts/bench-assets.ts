@@ -1,5 +1,5 @@
 /**
- * `npm run bench:assets [-- --seconds 2 --rounds 3 --connections 32 --images 80 --only warm]`: images that are there already beside
+ * `npm run bench:assets [-- --seconds 2 --rounds 3 --connections 32 --images 160 --only warm]`: images that are there already beside
  * a server of files written by hand, and images that have to be made beside sharp alone, in alternating rounds of one run. Ratios
  * tell; absolute numbers depend on the machine. `--only` takes `warm`, `cold` or a name of the first table; `--profile <folder>`
  * writes CPU profiles of both servers.
@@ -16,7 +16,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
-    images: { type: 'string', default: '80' },
+    images: { type: 'string', default: '160' },
     only: { type: 'string' },
     profile: { type: 'string' },
   },
@@ -59,8 +59,7 @@ try {
     }
     if ([undefined, 'cold'].includes(values.only)) {
       console.log('\nimages to be made of 12 megapixels    ms an image    sharp  ratio');
-      for await (const { name, service, bare } of measureCold(sides, Number(values.images))) {
-        const ratio = service / bare;
+      for await (const { name, service, bare, ratio } of measureCold(sides, Number(values.images))) {
         if (ratio > COLD_AIM) missed.push(`${name}: ${ratio.toFixed(2)} of sharp alone, aim ${COLD_AIM}`);
         console.log(name.padEnd(34) + cell(service, 15, 1) + cell(bare, 9, 1) + cell(ratio, 7, 2));
       }

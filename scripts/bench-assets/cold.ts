@@ -17,6 +17,8 @@ export interface Cold {
   /** Milliseconds an image: from asking to having it, with others before it. */
   readonly service: number;
   readonly bare: number;
+  /** Of one to the other, made the moment after: what the machine does meanwhile touches both. */
+  readonly ratio: number;
 }
 
 /** Widths that nobody asked for yet: each is an image to be made. */
@@ -24,6 +26,7 @@ let width = 300;
 
 /** Images one after another, so that storing one, which no answer waits for, is the load of the next and not of the other side. */
 const RUN = 4;
+const WARM_UP = 3;
 
 /**
  * Images of new widths, by the service and by a process of sharp alone: one at a time, and as many at a time as there are
@@ -44,7 +47,7 @@ export async function* measureCold(sides: Sides, images: number): AsyncGenerator
     ] as const) {
       const taken = { service: [] as number[], bare: [] as number[] };
       const batches = Math.ceil(images / (RUN * atOnce));
-      for (let batch = 0; batch <= batches; batch++) {
+      for (let batch = 0; batch < WARM_UP + batches; batch++) {
         const lanes = Array.from({ length: atOnce }, () => Array.from({ length: RUN }, () => width++));
         const work = {
           service: (one: number) => byService(sides, one),
@@ -58,11 +61,12 @@ export async function* measureCold(sides: Sides, images: number): AsyncGenerator
               for (const one of widths) await work[side](one);
             }),
           );
-          // The first warms up.
-          if (batch > 0) taken[side].push((performance.now() - began) / (RUN * atOnce));
+          // The first ones warm up.
+          if (batch >= WARM_UP) taken[side].push((performance.now() - began) / (RUN * atOnce));
         }
       }
-      yield { name, service: median(taken.service), bare: median(taken.bare) };
+      const ratios = taken.service.map((one, at) => one / (taken.bare[at] as number));
+      yield { name, service: median(taken.service), bare: median(taken.bare), ratio: median(ratios) };
     }
   } finally {
     await sharp.stop();
