@@ -32,7 +32,7 @@ export default definePlugin<CachingConfig & TransformConfig>({
     for (const event of ['files.upload', 'files.update', 'files.delete']) events.onAction(event, records.forget);
 
     const variants = createVariants({ ...used, config, db, log });
-    host.onStop(variants.kept);
+    host.onStop(variants.tidied);
     const objects = createObjects(used.storage);
     const served = assetRoutes({
       findReadable: createFindReadable({ ...used, records }),

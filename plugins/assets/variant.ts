@@ -51,6 +51,6 @@ export interface Variants {
    * too much is being made; FORBIDDEN where the file's own bytes are gone.
    */
   open(file: FileRecord, variant: Variant): Promise<Opened | undefined>;
-  /** Resolves when all that was made and answered is stored: an answer does not wait for that. */
-  kept(): Promise<void>;
+  /** Resolves when nothing is left to do after what was made: answers do not wait for that. */
+  tidied(): Promise<void>;
 }

@@ -29,7 +29,10 @@ export interface PoolOptions {
   readonly idle?: number;
 }
 
-/** A few processes, started when they are needed and ended when they are not; who comes first is served first. */
+/**
+ * A few processes, started when they are needed and ended when they are not; who comes first is served first. Transformations
+ * take `count` of them at most. There is one more, so that who uploads does not wait behind images that take their time.
+ */
 export function createPool({
   count = processesFor(availableParallelism()),
   idle = PROCESS.idle,
@@ -39,7 +42,7 @@ export function createPool({
   const all = new Set<Worker>();
   const resting = new Map<Worker, NodeJS.Timeout>();
   const waiting: Waiting[] = [];
-  let running = 0;
+  const running = { inspect: 0, transform: 0 };
   let stopped = false;
 
   function start(): Worker {
@@ -92,11 +95,13 @@ export function createPool({
   }
 
   function next(): void {
-    while (running < count) {
-      const first = waiting.shift();
+    while (running.inspect + running.transform <= count) {
+      const at = waiting.findIndex(({ job }) => job.kind === 'inspect' || running.transform < count);
+      const [first] = at < 0 ? [] : waiting.splice(at, 1);
       if (!first) return;
-      running++;
-      const served = serve(first).finally(() => running--);
+      const { kind } = first.job;
+      running[kind]++;
+      const served = serve(first).finally(() => running[kind]--);
       first.settle(served);
       void served.then(next, next);
     }

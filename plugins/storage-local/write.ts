@@ -70,12 +70,12 @@ async function move(partial: string, target: string): Promise<false> {
 async function moveIntoGroup(partial: string, target: string, folder: string): Promise<boolean> {
   let isNew = false;
   for (let attempt = 1; ; attempt++) {
-    isNew = (await makeFolder(folder)) || isNew;
     try {
       await rename(partial, target);
       return isNew;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === ATTEMPTS) throw error;
+      isNew = (await makeFolder(folder)) || isNew;
     }
   }
 }

@@ -332,7 +332,8 @@ describe('files: the storage fails', function () {
     const state = await ground.state();
     expect(refusal(await sendForm(service, 'new'))).to.deep.equal(UNAVAILABLE);
     expect(refusal(await replace(service, kept, 'new'))).to.deep.equal(UNAVAILABLE);
-    expect((await asset(service, kept, '?width=17')).status, 'what is made is sent all the same').to.equal(200);
+    const { status, bytes } = await asset(service, kept, '?width=17');
+    expect([status, JSON.parse(bytes.toString()).errors[0].extensions.code]).to.deep.equal(UNAVAILABLE);
     expect((await asset(service, kept)).status).to.equal(200);
     expect((await remove(service, gone)).status, 'the row can go').to.equal(204);
     expect((await asset(service, gone)).status).to.equal(403);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { fail, type Log } from '#kernel';
 import type { Bus, Lock } from '../../cluster/contract.ts';
 import type { Db } from '../../database/contract.ts';
@@ -8,7 +9,7 @@ import type { Variants } from '../variant.ts';
 import { createElsewhere } from './elsewhere.ts';
 import { formatOf } from './formats.ts';
 import { limitsOf, type TransformConfig } from './limits.ts';
-import { createMake } from './make.ts';
+import { createMaker } from './make.ts';
 import { createOnce } from './once.ts';
 import { readQuery } from './parameters.ts';
 import { planOf, variantOf } from './plan.ts';
@@ -31,10 +32,11 @@ interface Deps {
 export function createVariants({ config, db, log, settings, storage, media, lock, bus }: Deps): Variants {
   const limits = limitsOf(config);
   const maxOperations = config.ASSETS_TRANSFORM_MAX_OPERATIONS;
-  const once = createOnce({
+  const maker = createMaker({ db, log, media });
+  const bring = createOnce({
     lock,
     elsewhere: createElsewhere(bus),
-    make: createMake({ db, log, media }),
+    make: maker.make,
     log,
     most: config.ASSETS_TRANSFORM_MAX_CONCURRENT,
   });
@@ -55,14 +57,14 @@ export function createVariants({ config, db, log, settings, storage, media, lock
       const location = storage.at(file.storage);
       const there = await location.open(variant.name);
       if (there) return there;
-      const made = await once.bring(location, file, variant);
+      const made = await bring(location, file, variant);
       if (made === 'noImage') return undefined;
-      if (made !== 'there') return made;
+      if (made !== 'there') return { size: made.length, bytes: Readable.from([made]) };
       const stored = await location.open(variant.name);
       if (!stored) throw fail('FORBIDDEN', `an image made of the file ${file.id} is gone again`);
       return stored;
     },
 
-    kept: once.kept,
+    tidied: maker.tidied,
   };
 }

@@ -1,14 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { open, readFile, rm, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { fail, type Log } from '#kernel';
 import { type Db, identifier } from '../../database/contract.ts';
 import type { Media } from '../../media/contract.ts';
-import { type Location, type Opened, temporaryFile } from '../../storage/contract.ts';
+import { type Location, temporaryFile } from '../../storage/contract.ts';
 import type { FileRecord, Variant } from '../variant.ts';
-
-/** Bytes up to which what is made is read once, for both who want it. */
-const SMALL = 256 * 1024;
 
 interface Deps {
   readonly db: Db;
@@ -16,18 +13,19 @@ interface Deps {
   readonly media: Media;
 }
 
-/**
- * Makes a variant and puts it beside the file's own bytes. `show` is given it as soon as it is made: to be on the disk takes
- * longer than whoever waits for an image has to wait.
- */
-export type Make = (
-  location: Location,
-  file: FileRecord,
-  variant: Variant,
-  show: (made: Opened) => void,
-) => Promise<void>;
+/** Bytes up to which what is made is read once: to be stored, and to be answered. */
+const SMALL = 256 * 1024;
 
-export function createMake({ db, log, media }: Deps): Make {
+export interface Maker {
+  /** Makes a variant and puts it beside the file's own bytes. Answers it where it is small, so that it is not read again. */
+  make(location: Location, file: FileRecord, variant: Variant): Promise<Buffer | undefined>;
+  /** Resolves when nothing is left to do after what was made. Never rejects. */
+  tidied(): Promise<void>;
+}
+
+export function createMaker({ db, log, media }: Deps): Maker {
+  const tidying = new Set<Promise<unknown>>();
+
   async function transform(source: string, target: string, { name, plan }: Variant): Promise<true> {
     const began = performance.now();
     const { width, height, size } = await media.transform(source, target, plan);
@@ -48,35 +46,40 @@ export function createMake({ db, log, media }: Deps): Make {
     return count > 0;
   }
 
-  return async (location, file, variant, show) => {
+  /** What is there has been stored: nobody waits for this. */
+  function tidy(location: Location, file: FileRecord, { name }: Variant, clean: () => Promise<void>): void {
+    const removeVanished = async () => (await isStillNamed(file)) || location.remove(name);
+    const work: Promise<unknown> = Promise.all([clean(), removeVanished()])
+      .catch((error) => log.warn({ err: error, object: name }, 'an image may have outlived the file it was made of'))
+      .finally(() => tidying.delete(work));
+    tidying.add(work);
+  }
+
+  async function make(location: Location, file: FileRecord, variant: Variant): Promise<Buffer | undefined> {
     const target = temporaryFile('asset');
+    const clean = () => rm(target, { force: true });
+    let small: Buffer | undefined;
     try {
       const done = await location.asFile(file.filename_disk, (source) => transform(source, target, variant));
       if (!done) throw fail('FORBIDDEN', `the bytes of the file ${file.id} are gone`);
-      const { shown, kept } = await twice(target);
-      show(shown);
-      await location.write(variant.name, kept, { type: variant.type });
+      if ((await stat(target)).size <= SMALL) small = await readFile(target);
+      const bytes = small ? Readable.from([small]) : createReadStream(target);
+      await location.write(variant.name, bytes, { type: variant.type });
     } catch (error) {
       // Bytes that vanish in the middle of the work look like damage.
+      await clean();
       throw (await isStillNamed(file)) ? error : vanished(file);
-    } finally {
-      await rm(target, { force: true });
     }
-    if (await isStillNamed(file)) return;
-    await location.remove(variant.name);
-    throw vanished(file);
-  };
-}
-
-/** One reader for who waits, open from here on, so that it needs the file no more, and one for the storage. */
-async function twice(path: string): Promise<{ shown: Opened; kept: AsyncIterable<Uint8Array> }> {
-  const { size } = await stat(path);
-  if (size <= SMALL) {
-    const bytes = await readFile(path);
-    return { shown: { size: bytes.length, bytes: Readable.from([bytes]) }, kept: Readable.from([bytes]) };
+    tidy(location, file, variant, clean);
+    return small;
   }
-  const file = await open(path);
-  return { shown: { size, bytes: file.createReadStream() }, kept: createReadStream(path) };
+
+  return {
+    make,
+    async tidied() {
+      await Promise.all(tidying);
+    },
+  };
 }
 
 const vanished = ({ id }: FileRecord) =>

@@ -13,23 +13,33 @@ import { updatableFiles } from '../upload/updatable.ts';
 import { withoutOwn } from './own-fields.ts';
 import { presetsOf } from './presets.ts';
 import { knownLocation, staysWhereItIs } from './storage.ts';
+import { type CheckType, createCheckType } from './types.ts';
 
-type RuleDeps = Pick<Deps, 'access' | 'db' | 'query'> & {
+type RuleDeps = Pick<Deps, 'access' | 'config' | 'db' | 'query'> & {
   readonly schema: Pick<Schema, 'overview'>;
   readonly storage: Pick<Storage, 'locations'>;
 };
 
 /** What holds for the rows of files by whatever way they are written, nested in other rows too. */
 export function writtenRules(deps: RuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
-  events.onFilter('files.create', (payload, meta) => created(deps, withoutOwn(payload as Payload), meta));
-  events.onFilter('files.update', (payload, meta) => updated(deps, withoutOwn(payload as Payload), meta));
+  const checkType = createCheckType(deps.config);
+  events.onFilter('files.create', (payload, meta) => created(deps, checkType, withoutOwn(payload as Payload), meta));
+  events.onFilter('files.update', (payload, meta) => updated(deps, checkType, withoutOwn(payload as Payload), meta));
 }
 
-async function created({ access, storage }: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
+const noType = () => fail('INVALID_PAYLOAD', 'type has to be a MIME type.', { field: 'type', path: ['type'] });
+
+async function created(
+  { access, storage }: RuleDeps,
+  checkType: CheckType,
+  payload: Payload,
+  { caller }: EventMeta,
+): Promise<Payload> {
   await access.demand(caller, 'create', FILES);
   const presets = await presetsOf(access, caller);
   const type = declaredType(payload.type ?? presets.type);
-  if (!type) throw fail('INVALID_PAYLOAD', 'type has to be a MIME type.', { field: 'type', path: ['type'] });
+  if (!type) throw noType();
+  checkType(type.type);
   const { storage: asked, ...rest } = payload;
   const location = knownLocation(storage, asked);
   return {
@@ -65,9 +75,19 @@ async function defaultsFor(
   return Object.fromEntries(Object.entries(all).filter(([name]) => isOpen(name)));
 }
 
-async function updated(deps: RuleDeps, payload: Payload, { caller, keys }: EventMeta): Promise<Payload> {
+async function updated(
+  deps: RuleDeps,
+  checkType: CheckType,
+  payload: Payload,
+  { caller, keys }: EventMeta,
+): Promise<Payload> {
   const { access, schema, storage } = deps;
   await access.demand(caller, 'update', FILES);
+  if (payload.type !== undefined && payload.type !== null) {
+    const type = declaredType(payload.type);
+    if (!type) throw noType();
+    checkType(type.type);
+  }
   if (!Object.hasOwn(payload, 'storage') || payload.storage === null) return payload;
   const overview = await schema.overview();
   const collection = overview.collections.get(FILES);

@@ -9,10 +9,11 @@ import { objectName } from '../disk-names.ts';
 import { defaultName, downloadName } from '../names/download-name.ts';
 import { extensionFor } from '../names/extension.ts';
 import { titleOf } from '../names/title.ts';
-import { type DeclaredType, declaredType, typeFilter } from '../names/type.ts';
+import { type DeclaredType, declaredType } from '../names/type.ts';
 import { withoutOwn } from '../rules/own-fields.ts';
 import { presetsOf } from '../rules/presets.ts';
 import { knownLocation, staysWhereItIs } from '../rules/storage.ts';
+import { createCheckType } from '../rules/types.ts';
 import type { Receiving } from './receive.ts';
 import { rehearse } from './rehearse.ts';
 import { updatableFiles } from './updatable.ts';
@@ -34,15 +35,10 @@ export interface Plan extends Receiving {
 
 export function createPlans(deps: Deps) {
   const { access, config, settings, storage, schema } = deps;
-  const isAllowed = typeFilter(config.FILES_MIME_TYPE_ALLOW_LIST);
+  const checkType = createCheckType(config);
 
   const limitOf = ({ maxBytes }: UploadOptions): number =>
     Math.min(config.FILES_MAX_UPLOAD_SIZE ?? Number.POSITIVE_INFINITY, maxBytes ?? Number.POSITIVE_INFINITY);
-
-  function checkType(type: string): void {
-    if (isAllowed(type)) return;
-    throw fail('INVALID_PAYLOAD', `Files of the type ${type} are not allowed.`, { type });
-  }
 
   async function ofFiles(caller: Caller) {
     const overview = await schema.overview();

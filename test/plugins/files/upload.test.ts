@@ -295,6 +295,25 @@ describe('files: uploads', () => {
       expect(await refused(named)).to.equal('INVALID_PAYLOAD');
     });
 
+    it('are given such a type without bytes, or later', async () => {
+      const { token } = ground.admin;
+      const id = await ground.files.create(admin, text('page'));
+      const asked = async (method: string, path: string, body: unknown) => {
+        const { status, body: answer } = await ground.request(method, path, { token, body });
+        const [error] = (answer as { errors?: { extensions: { code: string; field?: string } }[] }).errors ?? [];
+        return [status, error?.extensions.code, error?.extensions.field];
+      };
+      const refusal = [400, 'INVALID_PAYLOAD', 'type'];
+      expect(await asked('POST', '/files', { type: 'application/pdf' })).to.deep.equal(refusal);
+      for (const type of ['application/pdf', 'no type'])
+        expect(await asked('PATCH', `/files/${id}`, { type }), type).to.deep.equal(refusal);
+      const query = `mutation { update_files_item(id: "${id}", data: { type: "application/pdf" }) { id } }`;
+      const [, code] = await asked('POST', '/graphql/system', { query });
+      expect(code, 'by GraphQL').to.equal('INVALID_PAYLOAD');
+      for (const type of ['text/html', null])
+        expect((await asked('PATCH', `/files/${id}`, { type }))[0], String(type)).to.equal(200);
+    });
+
     it('break off on the way: the error is that of the sender', async () => {
       async function* broken() {
         yield Buffer.alloc(100_000);

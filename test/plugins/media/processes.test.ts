@@ -95,6 +95,18 @@ async function until(what: () => boolean, within = 10_000): Promise<void> {
     expect(order).to.deep.equal([...order].sort((one, other) => one - other));
   });
 
+  it('look into files while images take all the time they may', async () => {
+    const slow = Array.from({ length: 12 }, () =>
+      studio.refusal(large, { ...ENDLESS, timeout: 2000 }).catch(() => null),
+    );
+    const began = performance.now();
+    for (let time = 0; time < 3; time++) expect(await studio.media.inspect(small)).to.include({ type: 'image/png' });
+    expect(performance.now() - began, 'before the first of those is over').to.be.lessThan(2000);
+    expect(studio.media.pending).to.equal(slow.length);
+    await studio.pool.stop();
+    await Promise.all(slow);
+  });
+
   it('are killed with a job that takes too long, and the next one is done', async () => {
     await studio.make(small);
     const [first] = children();

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { type Failure, fail } from '#kernel';
 import { createElsewhere } from '../../../../plugins/assets/transform/elsewhere.ts';
@@ -6,11 +5,11 @@ import { createOnce } from '../../../../plugins/assets/transform/once.ts';
 import type { FileRecord, Variant } from '../../../../plugins/assets/variant.ts';
 import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
 import { MediaError, type MediaReason } from '../../../../plugins/media/contract.ts';
-import type { Location, Opened } from '../../../../plugins/storage/contract.ts';
+import type { Location } from '../../../../plugins/storage/contract.ts';
 import { failureOf } from '../../../support/plugin.ts';
 import { chooser, JPEG } from './ground.ts';
 
-type Making = (variant: Variant, runs: number, show: (made: Opened) => void) => Promise<void>;
+type Making = (variant: Variant, runs: number) => Promise<unknown>;
 
 /** One storage, one database; any number of processes on them. */
 function world(making: Making = async () => {}) {
@@ -43,16 +42,16 @@ function world(making: Making = async () => {}) {
     const once = createOnce({
       lock,
       elsewhere: createElsewhere(bus),
-      async make(_location, _file, variant, show) {
+      async make(_location, _file, variant) {
         runs.push(variant.name);
-        await making(variant, runs.length, show);
+        const small = await making(variant, runs.length);
         stored.add(variant.name);
+        return small as Buffer | undefined;
       },
       log: { info() {}, warn() {} } as never,
       most,
     });
-    const ask = (variant: Variant, file: FileRecord = JPEG) => once.bring(location, file, variant);
-    return Object.assign(ask, { kept: once.kept });
+    return (variant: Variant, file: FileRecord = JPEG) => once(location, file, variant);
   };
   return {
     process,
@@ -81,6 +80,16 @@ describe('making an image once', () => {
     const variant = await variantOf(10);
     expect(new Set(await Promise.all(times(50, () => one(variant))))).to.deep.equal(new Set(['there']));
     expect(runs).to.have.length(1);
+  });
+
+  it('gives the bytes to whoever made it, and sends others to where they are', async () => {
+    const bytes = Buffer.from('image');
+    const { process } = world(async () => bytes);
+    const [one, other] = [process(), process()];
+    const variant = await variantOf(10);
+    const answers = await Promise.all([one(variant), one(variant), other(variant)]);
+    expect(answers).to.deep.equal([bytes, 'there', 'there']);
+    expect(await one(variant)).to.equal('there');
   });
 
   it('makes one for all processes, which hear of it', async () => {
@@ -199,56 +208,5 @@ describe('making an image once', () => {
     gate.resolve();
     expect(await Promise.all([there, waiting])).to.deep.equal(['there', 'there']);
     expect(runs).to.have.length(2);
-  });
-
-  describe('an image that is made and not stored yet', () => {
-    const made = () => ({ size: 0, bytes: Readable.from([]) });
-
-    it('is had at once by whoever it is made for, and by others when it is stored', async () => {
-      const disk = Promise.withResolvers<void>();
-      const image = made();
-      const { process, runs, held } = world(async (_variant, _run, show) => {
-        show(image);
-        await disk.promise;
-      });
-      const [one, other] = [process(), process()];
-      const variant = await variantOf(10);
-      const first = one(variant);
-      const others = [one(variant), other(variant)];
-      expect(await first).to.equal(image);
-      expect(held.size, 'nobody else may make it').to.equal(1);
-      disk.resolve();
-      expect(await Promise.all(others)).to.deep.equal(['there', 'there']);
-      expect(runs).to.have.length(1);
-    });
-
-    it('is waited for at the end', async () => {
-      const disk = Promise.withResolvers<void>();
-      const { process, stored } = world((_variant, _run, show) => {
-        show(made());
-        return disk.promise;
-      });
-      const one = process();
-      await one(await variantOf(10));
-      const kept = one.kept().then(() => [...stored]);
-      disk.resolve();
-      expect(await kept).to.have.length(1);
-    });
-
-    it('is sent although it cannot be stored, and made again for the next', async () => {
-      const { process, runs } = world(async (_variant, run, show) => {
-        show(made());
-        await new Promise(setImmediate);
-        if (run === 1) throw new Error('no disk left');
-      });
-      const one = process();
-      const variant = await variantOf(10);
-      expect(await one(variant)).to.have.property('bytes');
-      await one.kept();
-      expect(await one(variant)).to.have.property('bytes');
-      await one.kept();
-      expect(await one(variant)).to.equal('there');
-      expect(runs).to.have.length(2);
-    });
   });
 });
