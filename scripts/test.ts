@@ -1,5 +1,5 @@
 /**
- * `npm test [-- files or globs] [--grep text]`: starts one database server, runs mocha over the test files beside each
+ * `npm test [-- files, folders or globs] [--grep text]`: starts one database server, runs mocha over the test files beside each
  * other, removes the server again, and ends with the line `N passed, N failed`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -36,7 +36,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 let result = { passed: 0, failed: 0 };
 try {
   const patterns = positionals.length > 0 ? positionals : ['test/**/*.test.ts'];
-  const files = [...new Set(patterns.flatMap((pattern) => globSync(pattern, { cwd: root })))].sort();
+  const found = patterns.flatMap((pattern) => globSync([pattern, `${pattern}/**/*.test.ts`], { cwd: root }));
+  const files = [...new Set(found)].filter((path) => path.endsWith('.test.ts')).sort();
   if (files.length === 0) throw new Error(`no test file fits ${patterns.join(' ')}`);
   server = await startServer();
   if (!interrupted) result = await runMocha(files, server.url);
