@@ -20,12 +20,14 @@ export function declaredType(text: unknown): DeclaredType | undefined {
 export const typeByName = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : lookup(name) || undefined;
 
-/** Which MIME types a list of patterns such as `image/*` lets in. */
+/** Which MIME types a list of patterns such as `image/*` lets in. What lets in all of them lets in what is none, too. */
 export function typeFilter(patterns: readonly string[]): (type: string) => boolean {
-  const one = (pattern: string) => {
-    const text = pattern === '*' ? '*/*' : pattern.toLowerCase();
-    return text.replace(/[^a-z0-9*]/g, '\\$&').replaceAll('*', '.*');
-  };
+  if (patterns.includes('*/*') || patterns.includes('*')) return () => true;
+  const one = (pattern: string) =>
+    pattern
+      .toLowerCase()
+      .replace(/[^a-z0-9*]/g, '\\$&')
+      .replaceAll('*', '.*');
   const matcher = new RegExp(`^(?:${patterns.map(one).join('|')})$`);
   return (type) => patterns.length > 0 && matcher.test(type);
 }

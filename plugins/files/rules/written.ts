@@ -27,8 +27,6 @@ export function writtenRules(deps: RuleDeps, events: Pick<EventsApi, 'onFilter'>
   events.onFilter('files.update', (payload, meta) => updated(deps, checkType, withoutOwn(payload as Payload), meta));
 }
 
-const noType = () => fail('INVALID_PAYLOAD', 'type has to be a MIME type.', { field: 'type', path: ['type'] });
-
 async function created(
   { access, storage }: RuleDeps,
   checkType: CheckType,
@@ -38,7 +36,7 @@ async function created(
   await access.demand(caller, 'create', FILES);
   const presets = await presetsOf(access, caller);
   const type = declaredType(payload.type ?? presets.type);
-  if (!type) throw noType();
+  if (!type) throw fail('INVALID_PAYLOAD', 'type has to be a MIME type.', { field: 'type', path: ['type'] });
   checkType(type.type);
   const { storage: asked, ...rest } = payload;
   const location = knownLocation(storage, asked);
@@ -83,11 +81,8 @@ async function updated(
 ): Promise<Payload> {
   const { access, schema, storage } = deps;
   await access.demand(caller, 'update', FILES);
-  if (payload.type !== undefined && payload.type !== null) {
-    const type = declaredType(payload.type);
-    if (!type) throw noType();
-    checkType(type.type);
-  }
+  // What is no type at all is served as nothing that runs.
+  if (typeof payload.type === 'string') checkType(declaredType(payload.type)?.type ?? payload.type);
   if (!Object.hasOwn(payload, 'storage') || payload.storage === null) return payload;
   const overview = await schema.overview();
   const collection = overview.collections.get(FILES);
