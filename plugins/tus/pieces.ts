@@ -63,7 +63,10 @@ export async function* joined(location: Location, pieces: readonly Piece[]): Asy
   for (const { name, size } of pieces) {
     const opened = await location.open(name);
     if (!opened) throw missing(`there is no object ${name}`);
-    if (opened.size !== size) throw missing(`the object ${name} has ${opened.size} bytes and not ${size}`);
+    if (opened.size !== size) {
+      opened.bytes.destroy();
+      throw missing(`the object ${name} has ${opened.size} bytes and not ${size}`);
+    }
     yield* opened.bytes;
   }
 }

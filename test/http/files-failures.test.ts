@@ -335,6 +335,13 @@ describe('files: the storage fails', function () {
     const { status, bytes } = await asset(service, kept, '?width=17');
     expect([status, JSON.parse(bytes.toString()).errors[0].extensions.code]).to.deep.equal(UNAVAILABLE);
     expect((await asset(service, kept)).status).to.equal(200);
+    const open = () => (process.platform === 'linux' ? readdirSync(`/proc/${service.pid}/fd`).length : 0);
+    const before = open();
+    // Too many bytes to be read at once.
+    const raw = encodeURIComponent('[["toFormat","tiff",{"compression":"none"}]]');
+    for (let width = 900; width < 930; width++)
+      expect((await asset(service, kept, `?width=${width}&transforms=${raw}`)).status).to.equal(503);
+    await until(() => open() < before + 20);
     expect((await remove(service, gone)).status, 'the row can go').to.equal(204);
     expect((await asset(service, gone)).status).to.equal(403);
     await until(async () => (await health()) === 503);

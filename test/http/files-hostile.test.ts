@@ -25,11 +25,9 @@ describe('files and those who mean harm', () => {
   let folder: string;
   let service: InProcess;
   let outside: Listening;
-  let answering: (url: string) => Promise<void> | void = () => {};
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
-    outside = await listen(async (request, response) => {
-      await answering(request.url ?? '');
+    outside = await listen((_request, response) => {
       response.writeHead(200, {
         'content-type': 'text/plain',
         'content-disposition': 'attachment; filename="../../evil.sh"',
@@ -66,7 +64,6 @@ describe('files and those who mean harm', () => {
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(async () => {
-    answering = () => {};
     const kept = await settled(service.database, folder);
     expect(isInOrder(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
@@ -281,13 +278,23 @@ describe('files and those who mean harm', () => {
       expect(await bytesOf(existing.id)).to.equal('bytes');
     });
 
-    it('a file is fetched for a row that is deleted meanwhile', async () => {
+    it('a file is fetched for a row that is deleted meanwhile, and the other side would go on for ever', async () => {
       const row = await made(upload(service.admin.token));
-      answering = () => asAdmin(service, 'DELETE', `/files/${row.id}`);
-      const body = { url: `http://127.0.0.1:${outside.port}/late`, data: { id: row.id } };
-      const reply = await service.request('POST', '/files/import', { token: service.admin.token, body });
-      expect(reply.status).to.equal(403);
-      expect(await rowOf(row.id)).to.equal(undefined);
+      const closed = Promise.withResolvers<void>();
+      const endless = await listen(async (_request, response) => {
+        response.on('close', closed.resolve);
+        await asAdmin(service, 'DELETE', `/files/${row.id}`);
+        response.writeHead(200, { 'content-type': 'text/plain' }).write('the first of many');
+      });
+      try {
+        const body = { url: `http://127.0.0.1:${endless.port}/late`, data: { id: row.id } };
+        const reply = await service.request('POST', '/files/import', { token: service.admin.token, body });
+        expect(reply.status).to.equal(403);
+        expect(await rowOf(row.id)).to.equal(undefined);
+        await closed.promise;
+      } finally {
+        await endless.close();
+      }
     });
 
     /** A form whose file has begun to come: its first bytes are in storage. */

@@ -63,8 +63,7 @@ export function createMaker({ db, log, media }: Deps): Maker {
       const done = await location.asFile(file.filename_disk, (source) => transform(source, target, variant));
       if (!done) throw fail('FORBIDDEN', `the bytes of the file ${file.id} are gone`);
       if ((await stat(target)).size <= SMALL) small = await readFile(target);
-      const bytes = small ? Readable.from([small]) : createReadStream(target);
-      await location.write(variant.name, bytes, { type: variant.type });
+      await store(location, variant, small ? Readable.from([small]) : createReadStream(target));
     } catch (error) {
       // Bytes that vanish in the middle of the work look like damage.
       await clean();
@@ -80,6 +79,15 @@ export function createMaker({ db, log, media }: Deps): Maker {
       await Promise.all(tidying);
     },
   };
+}
+
+async function store(location: Location, { name, type }: Variant, bytes: Readable): Promise<void> {
+  try {
+    await location.write(name, bytes, { type });
+  } finally {
+    // A location that refuses at once has not begun to read.
+    bytes.destroy();
+  }
 }
 
 const vanished = ({ id }: FileRecord) =>

@@ -12,6 +12,8 @@ export interface Fetched {
   /** As the other side says it. */
   readonly type: string | undefined;
   readonly bytes: AsyncIterable<Uint8Array>;
+  /** Lets go of the other side, whatever of the bytes was read. */
+  leave(): Promise<void>;
 }
 
 const MAX_REDIRECTS = 5;
@@ -32,7 +34,7 @@ export async function fetchFrom(url: URL, { outbound, patience, maxBytes }: Fetc
     await leave(answer);
     throw error;
   }
-  return { type: answer.headers['content-type'], bytes: steadily(answer.body, patience) };
+  return { type: answer.headers['content-type'], bytes: steadily(answer.body, patience), leave: () => leave(answer) };
 }
 
 async function follow(

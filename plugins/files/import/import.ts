@@ -1,7 +1,7 @@
 import { type Caller, ClientGone, fail } from '#kernel';
 import { FILES, type Files } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
-import { fetchFrom } from './fetch.ts';
+import { type Fetched, fetchFrom } from './fetch.ts';
 import { nameAt } from './name.ts';
 import { createPatience } from './patience.ts';
 import type { ImportRequest } from './request.ts';
@@ -41,8 +41,9 @@ function createImport(deps: ImportDeps): ImportFile {
     running++;
     const patience = createPatience({ timeout: config.IMPORT_TIMEOUT, stall: STALL }, wanted);
     const maxBytes = config.IMPORT_MAX_FILE_SIZE;
+    let fetched: Fetched | undefined;
     try {
-      const fetched = await fetchFrom(url, { outbound, patience, maxBytes });
+      fetched = await fetchFrom(url, { outbound, patience, maxBytes });
       // Who imports a file may know better than whoever serves it.
       const type = typeof data.type === 'string' ? data.type : fetched.type;
       const incoming = { ...about, type, bytes: fetched.bytes };
@@ -53,6 +54,8 @@ function createImport(deps: ImportDeps): ImportFile {
       throw patience.over() ?? (wanted.aborted ? new ClientGone() : error);
     } finally {
       running--;
+      // What is refused before its first byte is read would hold the connection.
+      await fetched?.leave();
     }
   }
 
