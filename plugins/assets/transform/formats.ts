@@ -25,12 +25,13 @@ export function formatOf({ detected_type, type }: Pick<FileRecord, 'detected_typ
 export const canMove = (format: ImageFormat): boolean => MOVING.includes(format);
 export const extensionOf = (format: ImageFormat): string => (format === 'jpeg' ? 'jpg' : format);
 
-/** What `format=auto` means for this client. */
-export function bestFormat(source: ImageFormat, moves: boolean, accept: string | undefined): ImageFormat {
+/** Small ones first. */
+const MODERN: readonly ImageFormat[] = ['avif', 'webp'];
+
+/** What `format=auto` means for this client (specification, "Asset endpoints"). */
+export function bestFormat(source: ImageFormat, accept: string | undefined): ImageFormat {
   const accepted = namedTypes(accept);
-  // AVIF is made of one frame only.
-  const order: readonly ImageFormat[] = moves ? ['webp', 'avif'] : ['avif', 'webp'];
-  const found = order.find((format) => accepted.has(`image/${format}`));
+  const found = MODERN.find((format) => accepted.has(`image/${format}`));
   return found ?? (TRANSPARENT.includes(source) ? 'png' : source);
 }
 

@@ -24,8 +24,7 @@ export function planOf(
   // Without an angle it means what is done anyway.
   const orient = turns.length === 0 || turns.some((one) => one.length === 1);
   const making = transforms.findLast(([name]) => name === 'toFormat');
-  const moves = canMove(source) && (file.duration ?? 0) > 0;
-  const format = formatFor(wishes, making, source, () => bestFormat(source, moves, accept));
+  const format = formatFor(wishes, making, source, () => bestFormat(source, accept));
   const options = making?.[1] === format ? { ...(making[2] as Record<string, unknown>) } : {};
   const { quality: quiet, ...others } = options;
   const operations: ImageOperation[] = [

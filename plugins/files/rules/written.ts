@@ -15,21 +15,24 @@ import { presetsOf } from './presets.ts';
 import { knownLocation, staysWhereItIs } from './storage.ts';
 import { type CheckType, createCheckType } from './types.ts';
 
-type RuleDeps = Pick<Deps, 'access' | 'config' | 'db' | 'query'> & {
+type WrittenDeps = Pick<Deps, 'access' | 'config' | 'db' | 'query'> & {
   readonly schema: Pick<Schema, 'overview'>;
   readonly storage: Pick<Storage, 'locations'>;
 };
 
+interface RuleDeps extends WrittenDeps {
+  readonly checkType: CheckType;
+}
+
 /** What holds for the rows of files by whatever way they are written, nested in other rows too. */
-export function writtenRules(deps: RuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
-  const checkType = createCheckType(deps.config);
-  events.onFilter('files.create', (payload, meta) => created(deps, checkType, withoutOwn(payload as Payload), meta));
-  events.onFilter('files.update', (payload, meta) => updated(deps, checkType, withoutOwn(payload as Payload), meta));
+export function writtenRules(given: WrittenDeps, events: Pick<EventsApi, 'onFilter'>): void {
+  const deps: RuleDeps = { ...given, checkType: createCheckType(given.config) };
+  events.onFilter('files.create', (payload, meta) => created(deps, withoutOwn(payload as Payload), meta));
+  events.onFilter('files.update', (payload, meta) => updated(deps, withoutOwn(payload as Payload), meta));
 }
 
 async function created(
-  { access, storage }: RuleDeps,
-  checkType: CheckType,
+  { access, checkType, storage }: RuleDeps,
   payload: Payload,
   { caller }: EventMeta,
 ): Promise<Payload> {
@@ -73,13 +76,8 @@ async function defaultsFor(
   return Object.fromEntries(Object.entries(all).filter(([name]) => isOpen(name)));
 }
 
-async function updated(
-  deps: RuleDeps,
-  checkType: CheckType,
-  payload: Payload,
-  { caller, keys }: EventMeta,
-): Promise<Payload> {
-  const { access, schema, storage } = deps;
+async function updated(deps: RuleDeps, payload: Payload, { caller, keys }: EventMeta): Promise<Payload> {
+  const { access, checkType, schema, storage } = deps;
   await access.demand(caller, 'update', FILES);
   // What is no type at all is served as nothing that runs.
   if (typeof payload.type === 'string') checkType(declaredType(payload.type)?.type ?? payload.type);
