@@ -37,8 +37,7 @@ export async function beginMultipart(bucket: Bucket, name: string, making: Makin
   };
   const deliver = async (number: number, part: Part) => {
     try {
-      const canBeRepeated = part.body().Body instanceof Uint8Array;
-      const answer = await attempt(canBeRepeated ? 1 : ATTEMPTS, stop.signal, () => sendOnce(number, part));
+      const answer = await attempt(part.repeats ? 1 : ATTEMPTS, stop.signal, () => sendOnce(number, part));
       arrived.push({ PartNumber: number, ETag: answer.ETag, ...checksumsOf(answer) });
     } finally {
       await part.discard();

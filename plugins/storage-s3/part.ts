@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type ReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { temporaryFile } from '../storage/contract.ts';
@@ -9,7 +9,9 @@ export interface Part {
   /** Bytes so far. */
   size(): number;
   add(bytes: Uint8Array): Promise<void>;
-  /** What is sent; a body that can be read only once is made anew by each call. */
+  /** The SDK can send it again by itself. */
+  readonly repeats: boolean;
+  /** What is sent. A body that can be read only once is made anew by each call, and ends the one before. */
   body(): PartBody;
   discard(): Promise<void>;
 }
@@ -41,6 +43,7 @@ export function partInMemory(capacity: number, spare: Buffers): Part {
       buffer.set(bytes, size);
       size += bytes.length;
     },
+    repeats: true,
     body: () => ({ Body: buffer.subarray(0, size) }),
     async discard() {
       spare.push(buffer);
@@ -53,6 +56,7 @@ export async function partOnDisk(): Promise<Part> {
   const hash = createHash('md5');
   let digest: string | undefined;
   let size = 0;
+  let sent: ReadStream | undefined;
   const file = await open(path, 'wx', 0o600);
   return {
     size: () => size,
@@ -64,11 +68,16 @@ export async function partOnDisk(): Promise<Part> {
         rest = rest.subarray(bytesWritten);
       }
     },
+    repeats: false,
     body() {
       digest ??= hash.digest('base64');
-      return { Body: createReadStream(path), ContentMD5: digest };
+      sent?.destroy();
+      sent = createReadStream(path);
+      return { Body: sent, ContentMD5: digest };
     },
     async discard() {
+      // One that was not read to its end would hold the file, and its place on the disk.
+      sent?.destroy();
       await file.close();
       await rm(path, { force: true });
     },

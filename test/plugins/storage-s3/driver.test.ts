@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,6 +9,7 @@ import { openS3 } from '../../../plugins/storage-s3/driver.ts';
 import type { PartPlan } from '../../../plugins/storage-s3/part-plan.ts';
 import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
 import { failureOf } from '../../support/plugin.ts';
+import { until } from '../files/support.ts';
 import { bytes, hashOf, held, inParts, read } from '../storage/bytes.ts';
 import { relayTo } from './relay.ts';
 import { type S3Server, startS3Server } from './server.ts';
@@ -128,6 +130,18 @@ describe('storage-s3: a bucket', function () {
       else process.env.TMPDIR = usual;
       await rm(folder, { recursive: true, force: true });
     });
+
+    // Where the system tells.
+    afterEach(async () => {
+      if (existsSync('/proc/self/fd')) await until(async () => (await openFiles()).length === 0);
+    });
+
+    async function openFiles(): Promise<readonly string[]> {
+      const all = await Promise.all(
+        (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+      );
+      return all.filter((path) => path.startsWith(folder));
+    }
 
     it('wait in files, which are gone afterwards', async () => {
       const name = newName();
