@@ -37,6 +37,8 @@ describe('tus: a service that is killed', () => {
       await pause(delay);
       await running.kill('SIGKILL');
       await broken.client.abort();
+      // Its data folder goes.
+      await running.stop();
 
       running = await spawnService({ database, env: here.env });
       service = running;
