@@ -85,13 +85,13 @@ export class Events {
     return course.run({ path: course.getStore()?.path ?? [], quiet: true }, work);
   }
 
-  /** Does anybody listen to this name? Remembered, so that asking on a hot path costs one lookup. */
+  /** Does anybody listen to this name? Remembered for a hot path: not of all names that extensions may make up. */
   has(kind: 'filter' | 'action', name: string): boolean {
     if (this.#mayBeQuiet && course.getStore()?.quiet) return this.#hearing(kind, name).length > 0;
     let known = this.#known[kind].get(name);
     if (known === undefined) {
       known = this.#hearing(kind, name).length > 0;
-      this.#known[kind].set(name, known);
+      if (this.#known[kind].size < 10_000) this.#known[kind].set(name, known);
     }
     return known;
   }

@@ -30,7 +30,7 @@ export async function serve({ host, port, middleware, health, log }: ServeOption
   const state = { draining: false, running: 0 };
   const app = compose({ middleware, health, log, state });
   // Headers must come in time; a body may be gigabytes on a slow line, and whoever reads it says how long it may take.
-  const server = createServer({ requestTimeout: 0 }, app.callback());
+  const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, app.callback());
   try {
     server.listen(port, host);
     await once(server, 'listening');

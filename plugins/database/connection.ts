@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Pool, PoolClient } from 'pg';
 import { fail, type Log } from '#kernel';
 import { connectFailure, Remediable } from './connect-failure.ts';
@@ -7,6 +8,8 @@ import type { DatabaseConfig } from './settings.ts';
 import { configuredTarget, type Target } from './target.ts';
 
 const OLDEST = 140_000;
+/** Milliseconds. */
+const GIVING_BACK = 1500;
 
 /** The one connection of this process to its database: nothing before `open`, a pool after it, nothing after `close`. */
 export interface Connection {
@@ -71,7 +74,8 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       await opening?.catch(() => {});
       const { pool, server } = opened ?? {};
       opened = undefined;
-      await pool?.end();
+      // Who has not given a connection back by now never will: a server of our own is stopped all the same.
+      await Promise.race([pool?.end(), pause(GIVING_BACK, undefined, { ref: false })]);
       await server?.stop();
     },
   };

@@ -4,6 +4,9 @@ import type { Log } from '#kernel';
 import { identifier } from './contract.ts';
 import type { Target } from './target.ts';
 
+/** Milliseconds for a connection, and as many for what each begins with: a server that says nothing keeps no place in the pool. */
+const TO_CONNECT = 10_000;
+
 export interface PoolOptions {
   readonly min: number;
   readonly max: number;
@@ -27,13 +30,13 @@ export function createPool(target: Target, { min, max, schemas, statementTimeout
     ...target.client,
     min,
     max,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: TO_CONNECT,
     idleTimeoutMillis: 60_000,
     onConnect: async (client) => {
       // Without a listener of its own a client that breaks while it is checked out would end the process.
       client.on('error', () => {});
       surviveLongValues(client);
-      await client.query(settings);
+      await client.query({ text: settings, query_timeout: TO_CONNECT } as pg.QueryConfig);
     },
   });
   pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle connection to the database was lost'));
@@ -60,11 +63,11 @@ function surviveLongValues(client: pg.ClientBase): void {
 
 /** A connection outside the pool, with the same session. */
 export async function connectAlone(target: Target, schemas: readonly string[]): Promise<pg.Client> {
-  const client = new pg.Client({ ...target.client, connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({ ...target.client, connectionTimeoutMillis: TO_CONNECT });
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.query(sessionSettings(schemas));
+    await client.query({ text: sessionSettings(schemas), query_timeout: TO_CONNECT } as pg.QueryConfig);
   } catch (error) {
     await client.end().catch(() => {});
     throw error;

@@ -28,14 +28,21 @@ export function createBodyReader(limit: number, timeLimit = TIME_LIMIT): ReadBod
     const request: { body?: unknown; rawBody?: string } = {};
     // Answering would wait for the rest as well.
     const late = setTimeout(() => ctx.req.destroy(), timeLimit);
+    // What unpacks a body is not told that no more of it comes, and would be waited for for ever.
+    const cut = Promise.withResolvers<never>();
+    const gone = () => cut.reject(new Error('request aborted'));
+    ctx.req.once('aborted', gone);
+    if (ctx.req.destroyed) gone();
     try {
-      await parse(derived(ctx, request), async () => {});
+      await Promise.race([parse(derived(ctx, request), async () => {}), cut.promise]);
     } catch (error) {
       // The client is still sending: it reads our answer once its own words are taken off the line.
+      ctx.req.unpipe();
       ctx.req.resume();
       throw refusal(error, limit);
     } finally {
       clearTimeout(late);
+      ctx.req.off('aborted', gone);
     }
     if (request.rawBody === '' || request.rawBody === undefined) return undefined;
     checkBody(request.body, request.rawBody, scalars);

@@ -31,8 +31,11 @@ export async function beginMultipart(bucket: Bucket, name: string, making: Makin
   let isCompleting = false;
 
   const sendOnce = (number: number, part: Part) => {
-    const input = { ...upload, ...part.body(), PartNumber: number, ContentLength: part.size() };
-    const limits = { requestTimeout: sending(part.size()), abortSignal: stop.signal };
+    const broken = new AbortController();
+    const body = part.body(() => broken.abort());
+    const input = { ...upload, ...body, PartNumber: number, ContentLength: part.size() };
+    const abortSignal = AbortSignal.any([stop.signal, broken.signal]);
+    const limits = { requestTimeout: sending(part.size()), abortSignal };
     return bucket.ask(`writing part ${number} of ${name}`, (s3) => s3.uploadPart(input, limits));
   };
   const deliver = async (number: number, part: Part) => {

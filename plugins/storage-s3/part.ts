@@ -11,8 +11,11 @@ export interface Part {
   add(bytes: Uint8Array): Promise<void>;
   /** The SDK can send it again by itself. */
   readonly repeats: boolean;
-  /** What is sent. A body that can be read only once is made anew by each call, and ends the one before. */
-  body(): PartBody;
+  /**
+   * What is sent. A body that can be read only once is made anew by each call, and ends the one before. `broken` hears that it
+   * cannot be read: the SDK does not listen, and would wait for the rest.
+   */
+  body(broken: () => void): PartBody;
   discard(): Promise<void>;
 }
 
@@ -69,10 +72,10 @@ export async function partOnDisk(): Promise<Part> {
       }
     },
     repeats: false,
-    body() {
+    body(broken) {
       digest ??= hash.digest('base64');
       sent?.destroy();
-      sent = createReadStream(path);
+      sent = createReadStream(path).on('error', broken);
       return { Body: sent, ContentMD5: digest };
     },
     async discard() {

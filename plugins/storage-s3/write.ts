@@ -58,8 +58,10 @@ function makingOf({ bucket, key, settings }: Bucket, name: string, type: string 
 
 async function put(bucket: Bucket, name: string, making: Making, part: Part): Promise<void> {
   try {
-    const input = { ...making, ...part.body(), ContentLength: part.size() };
-    await bucket.ask(`writing ${name}`, (s3) => s3.putObject(input, { requestTimeout: sending(part.size()) }));
+    const broken = new AbortController();
+    const input = { ...making, ...part.body(() => broken.abort()), ContentLength: part.size() };
+    const limits = { requestTimeout: sending(part.size()), abortSignal: broken.signal };
+    await bucket.ask(`writing ${name}`, (s3) => s3.putObject(input, limits));
   } catch (error) {
     // The answer may be what was lost: then the object is there although nobody counts on it.
     await deleteObject(bucket, name).catch(() => {});

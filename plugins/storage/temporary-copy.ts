@@ -13,6 +13,8 @@ export async function withCopy<T>(
 ): Promise<T | undefined> {
   const opened = await driver.open(name);
   if (!opened) return undefined;
+  // A connection may break before anybody reads: whoever reads then is told, and without a listener the process would end.
+  opened.bytes.on('error', () => {});
   let folder: string | undefined;
   try {
     folder = await temporaryFolder('object');

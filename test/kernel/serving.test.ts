@@ -58,6 +58,13 @@ describe('serving', () => {
     });
   });
 
+  it('gives headers a minute, and bodies what those take who read them', async () => {
+    await withPlugins([], async ({ kernel }) => {
+      const { server } = await kernel.listen();
+      expect([server.headersTimeout, server.requestTimeout]).to.deep.equal([60_000, 0]);
+    });
+  });
+
   it('cuts a request that takes longer than SHUTDOWN_TIMEOUT', async () => {
     const { plugin, entered, release } = slowPlugin();
     await withPlugins(

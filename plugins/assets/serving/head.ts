@@ -10,22 +10,22 @@ export interface Head extends Validators {
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
-/** Records are remembered, and so is what is said of them; of one with hundreds of variants not all. */
-const REMEMBERED = 64;
-const known = new WeakMap<FileRecord, Map<string, Head>>();
+/** Records are remembered, and so is what is said of them; of all together not more. */
+const REMEMBERED = 10_000;
+let known = new WeakMap<FileRecord, Map<string, Head>>();
+let count = 0;
 
 export function headOf(file: FileRecord, variant: Variant | undefined, download: boolean): Head {
-  let heads = known.get(file);
-  if (!heads || heads.size >= REMEMBERED) {
-    heads = new Map();
-    known.set(file, heads);
-  }
   const key = `${download ? 'download' : ''}/${variant?.name ?? ''}`;
-  let head = heads.get(key);
-  if (!head) {
-    head = makeHead(file, variant, download);
-    heads.set(key, head);
+  const before = known.get(file)?.get(key);
+  if (before) return before;
+  if (++count > REMEMBERED) {
+    known = new WeakMap();
+    count = 1;
   }
+  const heads = known.get(file) ?? new Map<string, Head>();
+  const head = makeHead(file, variant, download);
+  known.set(file, heads.set(key, head));
   return head;
 }
 

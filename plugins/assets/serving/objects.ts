@@ -36,7 +36,7 @@ export function createObjects(storage: Pick<Storage, 'at'>): Objects {
   const keyOf = (location: string, name: string) => `${location}/${name}`;
 
   function remember(key: string, bytes: Buffer): void {
-    if (asked.get(key)) remembered.set(key, bytes);
+    if (asked.get(key)) remembered.set(key, alone(bytes));
     else asked.set(key, true);
   }
 
@@ -62,4 +62,12 @@ export function createObjects(storage: Pick<Storage, 'at'>): Objects {
     size,
     sizeOnce: async (location, name) => sizes.get(keyOf(location, name)) ?? size(location, name),
   };
+}
+
+/** In memory of its own: a few bytes would keep the whole piece that they were cut from. */
+function alone(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return own;
 }

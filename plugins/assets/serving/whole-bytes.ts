@@ -17,7 +17,10 @@ export function exactly(bytes: Readable, length: number): AsyncIterable<Uint8Arr
         left -= part.value.length;
         passing(part.value.length);
       }
-      if (left < 0 || (part.done && left > 0)) throw differs(length, length - left);
+      if (left < 0 || (part.done && left > 0)) {
+        bytes.destroy();
+        throw differs(length, length - left);
+      }
       return part;
     },
     async return() {

@@ -82,6 +82,8 @@ export function createMaker({ db, log, media }: Deps): Maker {
 }
 
 async function store(location: Location, { name, type }: Variant, bytes: Readable): Promise<void> {
+  // A file that cannot be opened says so before the location reads: whoever reads it is told.
+  bytes.on('error', () => {});
   try {
     await location.write(name, bytes, { type });
   } finally {

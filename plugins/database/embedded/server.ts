@@ -93,6 +93,7 @@ async function ready(place: Parameters<typeof startServer>[0], logFile: string, 
 async function ensureDatabase(client: (database: string) => pg.ClientConfig): Promise<void> {
   if ((await connects(client(DATABASE))) === true) return;
   const connection = new pg.Client(client('postgres'));
+  connection.on('error', () => {});
   await connection.connect();
   try {
     await connection.query(`create database ${DATABASE}`);
@@ -106,6 +107,8 @@ async function ensureDatabase(client: (database: string) => pg.ClientConfig): Pr
 
 async function connects(config: pg.ClientConfig): Promise<boolean> {
   const connection = new pg.Client(config);
+  // A server that is stopped at this moment says so to nobody in particular.
+  connection.on('error', () => {});
   try {
     await connection.connect();
     return true;

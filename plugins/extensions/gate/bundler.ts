@@ -19,7 +19,11 @@ export async function bundle(options: BuildOptions): Promise<BuildResult> {
   });
   try {
     const context = await esbuild.context(options);
-    const result = await Promise.race([overdue, context.rebuild()]);
+    const result = await Promise.race([overdue, context.rebuild()]).catch(async (error) => {
+      // A build that failed keeps what it has read as well; of a process that is ended nothing is left.
+      if (isOrdinary(error)) await context.dispose();
+      throw error;
+    });
     await context.dispose();
     return result;
   } catch (error) {

@@ -40,7 +40,15 @@ export async function layBait(): Promise<Bait> {
       socket.on('error', () => {}).destroy();
     }),
   );
-  await Promise.all(servers.map((server, index) => once(server.listen(wanted[index]), 'listening')));
+  const opened = await Promise.allSettled(
+    servers.map((server, index) => once(server.listen(wanted[index]), 'listening')),
+  );
+  const failed = opened.find((one) => one.status === 'rejected');
+  if (failed) {
+    for (const server of servers) server.close();
+    rmSync(folder, { recursive: true, force: true });
+    throw failed.reason;
+  }
   const udp = createSocket('udp4', () => {
     arrivals += 1;
   });

@@ -73,6 +73,36 @@ describe('bodies', () => {
     }
   });
 
+  it('of a client that leaves are not waited for, compressed ones neither', async () => {
+    const over: Promise<unknown>[] = [];
+    const begun: (() => void)[] = [];
+    const app = new Koa().use((ctx) => {
+      const read = createBodyReader(1000)(ctx);
+      over.push(read.catch((error: unknown) => error));
+      for (const tell of begun.splice(0)) tell();
+      return read as Promise<void>;
+    });
+    app.silent = true;
+    const server = createServer(app.callback()).listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const { port } = server.address() as { port: number };
+      for (const encoding of ['identity', 'gzip']) {
+        const reading = new Promise<void>((resolve) => begun.push(resolve));
+        const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+        const request = rawRequest({ port, method: 'POST', headers });
+        request.on('error', () => {});
+        request.write(encoding === 'gzip' ? gzipSync('{"a":1}').subarray(0, 12) : '{"a":');
+        await reading;
+        request.destroy();
+        expect(await over.at(-1), encoding).to.be.instanceOf(Error);
+      }
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
   it('that nobody reads are taken off the line for a while, and then the line is cut', async () => {
     const server = createServer((req, res) => {
       lingering({ req, res }, 50);

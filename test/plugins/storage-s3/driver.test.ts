@@ -164,6 +164,17 @@ describe('storage-s3: a bucket', function () {
       expect(await unfinished(name)).to.equal(0);
     });
 
+    it('that somebody removes before they are sent fail the write, and at once', async () => {
+      const name = newName();
+      const { source, reached, goOn } = held(bytes(17 * MIB, 5));
+      const failed = failureOf(open({}, plan).write(name, source));
+      await reached;
+      for (const file of await readdir(folder)) await rm(join(folder, file));
+      goOn(bytes(5 * MIB, 7));
+      expect((await failed).message).to.include(name);
+      expect(await unfinished(name)).to.equal(0);
+    });
+
     it('are sent again where a server fails', async () => {
       const relay = await relayTo(server.settings.endpoint as string);
       try {

@@ -205,6 +205,12 @@ describe('storage: the service', () => {
           }),
         });
         expect((await failureOf(torn.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal('torn');
+        // Before anybody reads: an error that nobody hears would end the process.
+        const reset = createLocation('reset', {
+          ...driver,
+          open: async () => ({ size: 10, bytes: new Readable({ read() {} }).destroy(new Error('reset')) }),
+        });
+        expect((await failureOf(reset.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal('reset');
         expect(await copies()).to.deep.equal(before);
       }));
 
@@ -285,6 +291,23 @@ describe('storage: the service', () => {
         expect((await failureOf(locationCheck('a', 1, () => location).check())).message).to.equal(complaint);
       });
     }
+
+    it('leaves nothing of checks that could not clean up, once a location is well again', async () => {
+      let isDenied = true;
+      const location = createLocation('a', {
+        ...driver,
+        remove: async (name) => {
+          if (isDenied) throw new Error('denied');
+          return driver.remove(name);
+        },
+      });
+      const { check } = locationCheck('a', 1, () => location);
+      for (let time = 0; time < 3; time++) await failureOf(check());
+      expect(driver.objects.size).to.equal(3);
+      isDenied = false;
+      await check();
+      expect(driver.objects.size).to.equal(0);
+    });
 
     it('is asked once at a time: a location that hangs is not asked again and again', async () => {
       let asked = 0;

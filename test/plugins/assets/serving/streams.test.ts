@@ -141,6 +141,14 @@ describe('streams of assets', () => {
     expect(ground.log.filter(({ msg }) => msg === 'an answer broke off')).to.have.length(3);
   });
 
+  it('let go of a reader that gives too much at once', async () => {
+    turn = { after: 0, how: 'more' };
+    const reply = await ground.request('GET', `/assets/${FILE}`, { headers: { range: 'bytes=0-99' } });
+    expect(reply.status).to.equal(500);
+    // One was asked for its size only.
+    await until(() => readers.filter(({ read }) => read > 0).every(({ closed }) => closed));
+  });
+
   it('are an ordinary error where the backend fails at once', async () => {
     turn = { after: 0, how: 'fail' };
     const { status, headers, body } = await ground.request('GET', `/assets/${FILE}`);
