@@ -187,10 +187,15 @@ describe('assets as they are specified', () => {
         expect(answer.vary).to.include('Accept');
       });
 
-    it('keeps the frames of a film for a client that can show them', async () => {
+    it('keeps the frames of a film where WebP is made of it, and one where it is AVIF', async () => {
       for (const name of ['animated gif', 'animated webp']) {
-        const { bytes, header } = await get(name, '?format=auto', { accept: BOTH });
-        expect([header('content-type'), (await see(bytes)).pages], name).to.deep.equal(['image/webp', 3]);
+        for (const [accept, type, pages] of [
+          ['image/webp,*/*', 'image/webp', 3],
+          [BOTH, 'image/avif', 1],
+        ] as const) {
+          const { bytes, header } = await get(name, '?format=auto', { accept });
+          expect([header('content-type'), (await see(bytes)).pages], name).to.deep.equal([type, pages]);
+        }
         const { duration } = (await admin('GET', `/files/${ids[name]}?fields=duration`)).body.data;
         expect(duration, name).to.be.greaterThan(0);
       }
