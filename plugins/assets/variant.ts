@@ -1,6 +1,12 @@
 import type { ImagePlan } from '../media/contract.ts';
 import type { Opened } from '../storage/contract.ts';
 
+/** Bytes of objects up to which they are read at once and sent from one buffer: a stream costs more than its bytes. */
+export const SMALL = 256 * 1024;
+
+/** A whole object: in memory, or open. */
+export type Whole = { readonly size: number; readonly buffer: Buffer } | (Opened & { readonly buffer?: undefined });
+
 /** What the asset routes know of a file. */
 export interface FileRecord {
   readonly id: string;
@@ -50,7 +56,7 @@ export interface Variants {
    * transformed, whatever the record says: they are served as they are. ILLEGAL_ASSET_TRANSFORMATION; SERVICE_UNAVAILABLE where
    * too much is being made; FORBIDDEN where the file's own bytes are gone.
    */
-  open(file: FileRecord, variant: Variant): Promise<Opened | undefined>;
+  open(file: FileRecord, variant: Variant): Promise<Whole | undefined>;
   /** Resolves when nothing is left to do after what was made: answers do not wait for that. */
   tidied(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import type { DatabaseConfig } from './settings.ts';
 import { configuredTarget, type Target } from './target.ts';
 
 const OLDEST = 140_000;
-/** Milliseconds. */
+/** Milliseconds that connections have to come back at the end. */
 const GIVING_BACK = 1500;
 
 /** The one connection of this process to its database: nothing before `open`, a pool after it, nothing after `close`. */

@@ -36,7 +36,7 @@ export function createPool(target: Target, { min, max, schemas, statementTimeout
       // Without a listener of its own a client that breaks while it is checked out would end the process.
       client.on('error', () => {});
       surviveLongValues(client);
-      await client.query({ text: settings, query_timeout: TO_CONNECT } as pg.QueryConfig);
+      await begin(client, settings);
     },
   });
   pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle connection to the database was lost'));
@@ -61,13 +61,17 @@ function surviveLongValues(client: pg.ClientBase): void {
   }
 }
 
+/** The types of the driver do not know the limit, which it has. */
+const begin = (client: pg.ClientBase, text: string): Promise<unknown> =>
+  client.query({ text, query_timeout: TO_CONNECT } as pg.QueryConfig);
+
 /** A connection outside the pool, with the same session. */
 export async function connectAlone(target: Target, schemas: readonly string[]): Promise<pg.Client> {
   const client = new pg.Client({ ...target.client, connectionTimeoutMillis: TO_CONNECT });
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.query({ text: sessionSettings(schemas), query_timeout: TO_CONNECT } as pg.QueryConfig);
+    await begin(client, sessionSettings(schemas));
   } catch (error) {
     await client.end().catch(() => {});
     throw error;

@@ -28,7 +28,7 @@ export function createBodyReader(limit: number, timeLimit = TIME_LIMIT): ReadBod
     const request: { body?: unknown; rawBody?: string } = {};
     // Answering would wait for the rest as well.
     const late = setTimeout(() => ctx.req.destroy(), timeLimit);
-    // What unpacks a body is not told that no more of it comes, and would be waited for for ever.
+    // What unpacks a body stands between: it is not told that no more of it comes, and would be waited for for ever.
     const cut = Promise.withResolvers<never>();
     const gone = () => cut.reject(new Error('request aborted'));
     ctx.req.once('aborted', gone);

@@ -2,7 +2,7 @@
 
 /** Around one child process. */
 export const PROCESS = {
-  /** At a time, where there are as many cores. */
+  /** For images, at a time, where there are as many cores. */
   count: 4,
   /** Until it says that it is there. */
   start: 20_000,

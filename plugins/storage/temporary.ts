@@ -5,8 +5,7 @@ import { join } from 'node:path';
 
 const PURPOSES = ['object', 'beginning', 'part', 'asset'] as const;
 type Purpose = (typeof PURPOSES)[number];
-const begun = `^tenon-(?:${PURPOSES.join('|')})`;
-const OURS = { folder: new RegExp(`${begun}-[A-Za-z0-9]{6}$`), file: new RegExp(`${begun}-[0-9a-f]{32}$`) };
+const OURS = new RegExp(`^tenon-(?:${PURPOSES.join('|')})-(?:(?<folder>[A-Za-z0-9]{6})|[0-9a-f]{32})$`);
 
 /** Milliseconds without a change after which nobody works with one any more: other services may have theirs beside ours. */
 const ABANDONED = 24 * 60 * 60 * 1000;
@@ -17,17 +16,21 @@ const ABANDONED = 24 * 60 * 60 * 1000;
  */
 export const temporaryFolder = (purpose: Purpose): Promise<string> => mkdtemp(join(tmpdir(), `tenon-${purpose}-`));
 
-/** The path of a file that is not there yet, to be opened with `wx` and mode 600: the folder is everybody's. The rest as above. */
+/**
+ * The path of a file that is not there yet, to be opened with `wx` and mode 600: the folder is everybody's. Whoever opens it
+ * removes it; that of a process that was killed goes later.
+ */
 export const temporaryFile = (purpose: Purpose): string =>
   join(tmpdir(), `tenon-${purpose}-${randomBytes(16).toString('hex')}`);
 
 /** What processes left that ended while they worked with it. Never fails: some may be others'. */
 export async function removeAbandoned(now = Date.now()): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
-  for (const name of names.filter((one) => OURS.folder.test(one) || OURS.file.test(one))) {
-    const path = join(tmpdir(), name);
+  for (const ours of names.map((name) => OURS.exec(name))) {
+    if (!ours) continue;
+    const path = join(tmpdir(), ours[0]);
     const about = await stat(path).catch(() => undefined);
-    const isOurs = about && OURS[about.isDirectory() ? 'folder' : 'file'].test(name);
-    if (isOurs && now - about.mtimeMs > ABANDONED) await rm(path, { recursive: true, force: true }).catch(() => {});
+    if (about?.isDirectory() !== (ours.groups?.folder !== undefined)) continue;
+    if (now - about.mtimeMs > ABANDONED) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }

@@ -1,7 +1,7 @@
 import type { HttpContext } from '../../http/contract.ts';
-import type { FileRecord } from '../variant.ts';
+import type { FileRecord, Whole } from '../variant.ts';
 import { isUnchanged, rangeHolds } from './conditions.ts';
-import type { Objects, Whole } from './objects.ts';
+import type { Objects } from './objects.ts';
 import { type AskedRange, askedRange, partOf } from './range.ts';
 import { type About, missing, refuseRange, sendBytes, sendHead, sendUnchanged, sendWhole } from './send.ts';
 

@@ -1,21 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import type { ByteRange, Opened, Storage } from '../../storage/contract.ts';
+import { SMALL, type Whole } from '../variant.ts';
 import { collected } from './whole-bytes.ts';
 
-/** Objects up to this size are sent from one buffer: a stream costs more than its bytes. */
-const SMALL = 256 * 1024;
 /** Bytes of small objects that are remembered. */
 const MEMORY = 16 * 1024 * 1024;
 /** Milliseconds after which storage is asked again, lest what somebody removed there by hand be served for ever. */
 const LIFE = 60_000;
 
-/** A whole object: in memory, or open. */
-export type Whole = { readonly size: number; readonly buffer: Buffer } | (Opened & { readonly buffer?: undefined });
-
 /** Objects never change their bytes (`plugins/storage/contract.ts`), so what was read once may be sent again. */
 export interface Objects {
   /** From memory, else by `open`; undefined where that has nothing. */
-  whole(location: string, name: string, open: () => Promise<Opened | undefined>): Promise<Whole | undefined>;
+  whole(location: string, name: string, open: () => Promise<Whole | undefined>): Promise<Whole | undefined>;
   open(location: string, name: string, range?: ByteRange): Promise<Opened | undefined>;
   /** Undefined where there is no such object. */
   size(location: string, name: string): Promise<number | undefined>;
@@ -54,7 +50,7 @@ export function createObjects(storage: Pick<Storage, 'at'>): Objects {
       if (buffer) return { size: buffer.length, buffer };
       const opened = await open();
       if (!opened || opened.size > SMALL) return opened;
-      const bytes = await collected(opened);
+      const bytes = opened.buffer ?? (await collected(opened));
       remember(key, bytes);
       return { size: bytes.length, buffer: bytes };
     },

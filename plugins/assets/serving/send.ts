@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
 import { type HttpContext, sendStream } from '../../http/contract.ts';
 import type { ByteRange, Opened } from '../../storage/contract.ts';
+import type { Whole } from '../variant.ts';
 import type { Caching } from './caching.ts';
 import type { Head } from './head.ts';
-import type { Whole } from './objects.ts';
 import type { AskedRange } from './range.ts';
 import { exactly, whileAwaited } from './whole-bytes.ts';
 

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { fail, type Log } from '#kernel';
 import type { Bus, Lock } from '../../cluster/contract.ts';
 import type { Db } from '../../database/contract.ts';
@@ -59,7 +58,7 @@ export function createVariants({ config, db, log, settings, storage, media, lock
       if (there) return there;
       const made = await bring(location, file, variant);
       if (made === 'noImage') return undefined;
-      if (made !== 'there') return { size: made.length, bytes: Readable.from([made]) };
+      if (made !== 'there') return { size: made.length, buffer: made };
       const stored = await location.open(variant.name);
       if (!stored) throw fail('FORBIDDEN', `an image made of the file ${file.id} is gone again`);
       return stored;

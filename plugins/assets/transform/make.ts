@@ -5,16 +5,13 @@ import { fail, type Log } from '#kernel';
 import { type Db, identifier } from '../../database/contract.ts';
 import type { Media } from '../../media/contract.ts';
 import { type Location, temporaryFile } from '../../storage/contract.ts';
-import type { FileRecord, Variant } from '../variant.ts';
+import { type FileRecord, SMALL, type Variant } from '../variant.ts';
 
 interface Deps {
   readonly db: Db;
   readonly log: Log;
   readonly media: Media;
 }
-
-/** Bytes up to which what is made is read once: to be stored, and to be answered. */
-const SMALL = 256 * 1024;
 
 export interface Maker {
   /** Makes a variant and puts it beside the file's own bytes. Answers it where it is small, so that it is not read again. */

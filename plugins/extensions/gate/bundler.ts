@@ -1,4 +1,4 @@
-import type { BuildOptions, BuildResult } from 'esbuild';
+import type { BuildContext, BuildOptions, BuildResult } from 'esbuild';
 import { LoadFailure } from '../model.ts';
 
 /** Milliseconds one package may take. Ordinary ones take a few; some scripts keep a parser busy for ever. */
@@ -17,17 +17,18 @@ export async function bundle(options: BuildOptions): Promise<BuildResult> {
       reject(new LoadFailure('INVALID_ENTRY', 'The built entry takes too long to read; build it to plain JavaScript.'));
     }, LONGEST);
   });
+  let context: BuildContext | undefined;
   try {
-    const context = await esbuild.context(options);
-    const result = await Promise.race([overdue, context.rebuild()]).catch(async (error) => {
-      // A build that failed keeps what it has read as well; of a process that is ended nothing is left.
-      if (isOrdinary(error)) await context.dispose();
-      throw error;
-    });
+    context = await esbuild.context(options);
+    const result = await Promise.race([overdue, context.rebuild()]);
     await context.dispose();
     return result;
   } catch (error) {
-    if (isOrdinary(error)) throw error;
+    if (isOrdinary(error)) {
+      // A build that failed keeps what it has read as well; of a process that is ended nothing is left.
+      await context?.dispose();
+      throw error;
+    }
     await esbuild.stop();
     if (error instanceof LoadFailure) throw error;
     throw new LoadFailure('INVALID_ENTRY', 'The built entry cannot be read; build it to plain JavaScript.', {

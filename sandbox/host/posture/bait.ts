@@ -40,19 +40,23 @@ export async function layBait(): Promise<Bait> {
       socket.on('error', () => {}).destroy();
     }),
   );
-  const opened = await Promise.allSettled(
-    servers.map((server, index) => once(server.listen(wanted[index]), 'listening')),
-  );
-  const failed = opened.find((one) => one.status === 'rejected');
-  if (failed) {
-    for (const server of servers) server.close();
-    rmSync(folder, { recursive: true, force: true });
-    throw failed.reason;
-  }
   const udp = createSocket('udp4', () => {
     arrivals += 1;
   });
-  await once(udp.bind(0, '127.0.0.1'), 'listening');
+  const close = async () => {
+    udp.close();
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const opened = await Promise.allSettled([
+    ...servers.map((server, index) => once(server.listen(wanted[index]), 'listening')),
+    once(udp.bind(0, '127.0.0.1'), 'listening'),
+  ]);
+  const failed = opened.find((one) => one.status === 'rejected');
+  if (failed) {
+    await close();
+    throw failed.reason;
+  }
   const before = readdirSync(folder).length;
   return {
     ...{ file, text, folder },
@@ -63,10 +67,6 @@ export async function layBait(): Promise<Bait> {
     ),
     port: udp.address().port,
     isTouched: () => arrivals > 0 || readdirSync(folder).length !== before,
-    async close() {
-      udp.close();
-      await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close,
   };
 }
