@@ -1,6 +1,6 @@
 /**
  * Every failure the platform can state on purpose, in one table (specification, "Errors").
- * `expose: false` hides the message from everybody but admins; `fixed` is a message that never varies, so that an
+ * `expose: false` hides the message from all callers but admins; `fixed` is a message that never varies, so that an
  * answer cannot be used to find out what exists.
  */
 export const ERRORS = {
@@ -40,7 +40,7 @@ export const ERRORS = {
 } as const satisfies Record<string, { status: number; expose: boolean; fixed?: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
-export type Extensions = Readonly<Record<string, unknown>>;
+type Extensions = Readonly<Record<string, unknown>>;
 
 /** A failure stated on purpose. `detail` is for the log and for tests; `message` is what may be shown. */
 export class Failure extends Error {
@@ -68,28 +68,6 @@ export class Failure extends Error {
   }
 }
 
-/** Said in a package's own words: any status of a failed request, any code, and a text it wants to be shown. */
-export class StatedFailure extends Failure {
-  readonly #status: number;
-  readonly #stated: string;
-
-  /** `code` is the nearest one of the table, for those who ask what kind of failure it is. */
-  constructor(code: ErrorCode, said: { status: number; code: string; message: string; extensions?: Extensions }) {
-    super(code, said.message, said.extensions);
-    this.message = said.message;
-    this.#status = said.status;
-    this.#stated = said.code;
-  }
-
-  override get status(): number {
-    return this.#status;
-  }
-
-  override shown(): { message: string; code: string } {
-    return { message: this.message, code: this.#stated };
-  }
-}
-
 /** Several failures of one request, for example one per broken validation rule. The first one's status is sent. */
 export class Failures extends Error {
   readonly failures: readonly Failure[];
@@ -105,31 +83,21 @@ export class Failures extends Error {
 export const fail = (code: ErrorCode, detail?: string, extensions?: Extensions): Failure =>
   new Failure(code, detail, extensions);
 
-export interface Envelope {
-  readonly status: number;
-  readonly body: { errors: { message: string; extensions: Record<string, unknown> }[] };
-}
+/** The codes that repeat their text as `reason`, where clients of the field look for it. */
+const WITH_REASON: ReadonlySet<ErrorCode> = new Set(['INVALID_PAYLOAD', 'INVALID_QUERY', 'UNPROCESSABLE_ENTITY']);
 
 /** What a client sees of an error. Unknown exceptions become one fixed sentence, except for admins. */
-export function envelope(error: unknown, reader: { admin: boolean }): Envelope {
-  const list = error instanceof Failures ? error.failures : [error instanceof Failure ? error : unknown(error)];
-  return {
-    status: list[0]?.status ?? 500,
-    body: {
-      errors: list.map((failure) => {
-        const { message, code } = failure.shown(reader);
-        return { message, extensions: { ...reasonOf(failure), ...failure.extensions, code } };
-      }),
-    },
-  };
+export function envelope(error: unknown, reader: { admin: boolean }) {
+  const list = error instanceof Failures ? error.failures : [asFailure(error)];
+  const errors = list.map((failure) => {
+    const { message, code } = failure.shown(reader);
+    const reason: Extensions = WITH_REASON.has(failure.code) && failure.detail ? { reason: failure.detail } : {};
+    return { message, extensions: { ...reason, ...failure.extensions, code } as Record<string, unknown> };
+  });
+  return { status: list[0]?.status ?? 500, body: { errors } };
 }
 
-/** The codes whose payload is a `reason` repeat their text there, where clients of the field look for it. */
-function reasonOf(failure: Failure): Record<string, unknown> {
-  const withReason: readonly ErrorCode[] = ['INVALID_PAYLOAD', 'INVALID_QUERY', 'UNPROCESSABLE_ENTITY'];
-  return withReason.includes(failure.code) && failure.detail ? { reason: failure.detail } : {};
-}
-
-function unknown(error: unknown): Failure {
-  return new Failure('INTERNAL_SERVER_ERROR', error instanceof Error ? error.message : String(error));
-}
+const asFailure = (error: unknown): Failure =>
+  error instanceof Failure
+    ? error
+    : fail('INTERNAL_SERVER_ERROR', error instanceof Error ? error.message : String(error));

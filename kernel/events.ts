@@ -1,63 +1,66 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Caller } from './context.ts';
+import type { Caller } from './caller.ts';
 import { fail } from './errors.ts';
 import type { Log } from './log.ts';
 
-/** What an event says beside its payload. `event` is the concrete name that fired. */
-export interface EventMeta {
-  readonly event: string;
+/** What an emitter says of an event beside its payload. */
+export interface Meta {
   readonly caller: Caller;
   readonly [key: string]: unknown;
 }
 
+/** `event` is the concrete name that fired. */
+export interface EventMeta extends Meta {
+  readonly event: string;
+}
+
 export type FilterHandler = (payload: unknown, meta: EventMeta) => unknown;
 export type ActionHandler = (meta: EventMeta) => unknown;
-type Meta = { readonly caller: Caller; readonly [key: string]: unknown };
+export type EventKind = 'filter' | 'action';
 
-/** Runs an effect once what caused it is certain; answers false when nothing is pending and it may run at once. */
+/** Runs `effect` once the change that caused it is committed; answers false when no change is pending and it may run at once. */
 export type Deferral = (effect: () => void) => boolean;
 
 const MAX_DEPTH = 8;
+/** Names whose listeners are remembered: extensions may make up any number of them. */
+const MAX_KNOWN = 10_000;
 
-/** The events inside each other that led here, and whether packages of others are told of what happens. */
-interface Course {
+/** The events inside each other that led here, and whether third-party listeners are left out. */
+interface EmitContext {
   readonly path: readonly string[];
   readonly quiet: boolean;
 }
-const course = new AsyncLocalStorage<Course>();
+const emitContext = new AsyncLocalStorage<EmitContext>();
 
 interface Listener {
   readonly owner: string;
-  /** A rule of the product's own: it holds whoever is told. */
+  /** A rule of a core plugin: it holds for quiet work as well. */
   readonly core: boolean;
   readonly pattern: string;
-  readonly matches: (name: string) => boolean;
   readonly handle: FilterHandler | ActionHandler;
 }
 
-const nothingKnown = () => ({ filter: new Map<string, boolean>(), action: new Map<string, boolean>() });
-
-/** `items.create` fits `items.*`; `posts.items.create` fits `*.items.*`, `posts.**` and `**`. */
-export function patternMatcher(pattern: string): (name: string) => boolean {
-  if (!pattern.includes('*')) return (name) => name === pattern;
-  const source = pattern
-    .split('.')
-    .map((part) => (part === '**' ? '.+' : part === '*' ? '[^.]+' : part.replace(/[^\w-]/g, '\\$&')))
-    .join('\\.');
-  const expression = new RegExp(`^${source}$`);
-  return (name) => expression.test(name);
+/** Does `pattern` cover the name or narrower pattern? `**` stands for one or more parts, `*` for one: `posts.**` covers `posts.items.*`. */
+export function isWithin(pattern: string, name: string): boolean {
+  if (!pattern.includes('*')) return name === pattern;
+  const within = ([first, ...rest]: readonly string[], names: readonly string[]): boolean => {
+    if (first === undefined || names.length === 0) return first === undefined && names.length === 0;
+    if (first === '**') return names.some((_name, at) => within(rest, names.slice(at + 1)));
+    return names[0] !== '**' && (first === '*' || first === names[0]) && within(rest, names.slice(1));
+  };
+  return within(pattern.split('.'), name.split('.'));
 }
 
 /**
  * Filters run in order, awaited, inside the transaction, and may replace the payload or refuse by throwing. Actions run
- * after commit, beside each other; a failure is logged with its owner and reaches nobody.
+ * after commit, beside each other; a failure of one is logged with its owner and changes nothing else.
  */
 export class Events {
-  // Replaced and never changed, so that a listener which leaves takes none of the others with it.
-  #filters: readonly Listener[] = [];
-  #actions: readonly Listener[] = [];
-  #known = nothingKnown();
-  /** Where nobody has ever asked for quiet, nobody need look for it on a hot path. */
+  // Replaced and never changed, so that an emit under way keeps the list it began with.
+  #listeners: Readonly<Record<EventKind, readonly Listener[]>> = { filter: [], action: [] };
+  /** What fits each name, for hot paths: emptied by each change of the list. */
+  readonly #known = { filter: new Map<string, readonly Listener[]>(), action: new Map<string, readonly Listener[]>() };
+  /** While no plugin has ever called `quietly`, a hot path need not look for it. */
   #mayBeQuiet = false;
   readonly #log: Log;
   deferrals: () => readonly Deferral[] = () => [];
@@ -67,53 +70,35 @@ export class Events {
   }
 
   /** Answers how to stop listening. */
-  onFilter(owner: string, pattern: string, handle: FilterHandler, core = true): () => void {
-    const one: Listener = { owner, core, pattern, matches: patternMatcher(pattern), handle };
-    this.#set([...this.#filters, one], this.#actions);
-    return () => this.#without((other) => other === one);
+  on(kind: EventKind, owner: string, pattern: string, handle: Listener['handle'], core: boolean): () => void {
+    const one: Listener = { owner, core, pattern, handle };
+    this.#set({ ...this.#listeners, [kind]: [...this.#listeners[kind], one] });
+    return () => this.#remove((other) => other === one);
   }
 
-  onAction(owner: string, pattern: string, handle: ActionHandler, core = true): () => void {
-    const one: Listener = { owner, core, pattern, matches: patternMatcher(pattern), handle };
-    this.#set(this.#filters, [...this.#actions, one]);
-    return () => this.#without((other) => other === one);
-  }
-
-  /** Runs `work`, of which only the product's own listeners are told. */
+  /** Runs `work` without third-party listeners. */
   quietly<T>(work: () => T): T {
     this.#mayBeQuiet = true;
-    return course.run({ path: course.getStore()?.path ?? [], quiet: true }, work);
+    return emitContext.run({ path: emitContext.getStore()?.path ?? [], quiet: true }, work);
   }
 
-  /** Does anybody listen to this name? Remembered for a hot path: not of all names that extensions may make up. */
-  has(kind: 'filter' | 'action', name: string): boolean {
-    if (this.#mayBeQuiet && course.getStore()?.quiet) return this.#hearing(kind, name).length > 0;
-    let known = this.#known[kind].get(name);
-    if (known === undefined) {
-      known = this.#hearing(kind, name).length > 0;
-      if (this.#known[kind].size < 10_000) this.#known[kind].set(name, known);
-    }
-    return known;
+  has(kind: EventKind, name: string): boolean {
+    return this.#fitting(kind, name).length > 0;
   }
 
-  /** Whose listeners answer to this name, for the audit and for "why is this collection slow". */
-  listeners(kind: 'filter' | 'action', name: string): readonly string[] {
-    return this.#hearing(kind, name).map((one) => one.owner);
-  }
-
-  #hearing(kind: 'filter' | 'action', name: string): readonly Listener[] {
-    const quiet = course.getStore()?.quiet ?? false;
-    const all = kind === 'filter' ? this.#filters : this.#actions;
-    return all.filter((one) => (one.core || !quiet) && one.matches(name));
+  /** Owners of the listeners that fit this name, for the audit and for "why is this collection slow". */
+  listeners(kind: EventKind, name: string): readonly string[] {
+    return this.#fitting(kind, name).map((one) => one.owner);
   }
 
   /** Emits each name in turn (the generic one first); `undefined` from a handler keeps the payload. */
   async filter<T>(names: readonly string[], payload: T, meta: Meta): Promise<T> {
     let current: unknown = payload;
     for (const name of names) {
-      if (!this.has('filter', name)) continue;
-      await this.#deeper(name, async () => {
-        for (const one of this.#hearing('filter', name)) {
+      const listeners = this.#fitting('filter', name);
+      if (listeners.length === 0) continue;
+      await this.#nested(name, async () => {
+        for (const one of listeners) {
           const answer = await (one.handle as FilterHandler)(current, { ...meta, event: name });
           if (answer !== undefined) current = answer;
         }
@@ -122,46 +107,58 @@ export class Events {
     return current as T;
   }
 
+  /** Emits after commit. The listeners are those of now: by then the work that may be quiet is over. */
   action(names: readonly string[], meta: Meta): void {
-    // Who is told is settled now; by the time it is certain, what led here is over.
-    const told = names.flatMap((name) =>
-      this.has('action', name) ? this.#hearing('action', name).map((one) => ({ one, name })) : [],
-    );
-    if (told.length === 0) return;
+    const runs = names.flatMap((name) => this.#fitting('action', name).map((one) => () => this.#act(one, name, meta)));
+    if (runs.length === 0) return;
     const emit = () => {
-      for (const { one, name } of told) void this.#act(one, name, meta);
+      for (const run of runs) void run();
     };
-    for (const defer of this.deferrals()) if (defer(emit)) return;
-    emit();
+    if (!this.deferrals().some((defer) => defer(emit))) emit();
+  }
+
+  /** How many subscriptions `owner` has: for tests that an unloaded plugin leaves none. */
+  countOf(owner: string): number {
+    return Object.values(this.#listeners).flatMap((all) => all.filter((one) => one.owner === owner)).length;
+  }
+
+  removeOwner(owner: string, { core } = { core: true }): void {
+    this.#remove((one) => one.owner === owner && (core || !one.core));
+  }
+
+  #fitting(kind: EventKind, name: string): readonly Listener[] {
+    const known = this.#known[kind];
+    let all = known.get(name);
+    if (!all) {
+      all = this.#listeners[kind].filter((one) => isWithin(one.pattern, name));
+      if (known.size < MAX_KNOWN) known.set(name, all);
+    }
+    const isQuiet = this.#mayBeQuiet && all.length > 0 && emitContext.getStore()?.quiet;
+    return isQuiet ? all.filter((one) => one.core) : all;
   }
 
   async #act(one: Listener, name: string, meta: Meta): Promise<void> {
     try {
-      await this.#deeper(name, async () => (one.handle as ActionHandler)({ ...meta, event: name }));
+      await this.#nested(name, async () => (one.handle as ActionHandler)({ ...meta, event: name }));
     } catch (error) {
       this.#log.warn({ err: error, listener: one.owner, event: name }, 'an action failed');
     }
   }
 
-  async #deeper(name: string, run: () => Promise<unknown>): Promise<void> {
-    const { path: before = [], quiet = false } = course.getStore() ?? {};
+  async #nested(name: string, run: () => Promise<unknown>): Promise<void> {
+    const { path: before = [], quiet = false } = emitContext.getStore() ?? {};
     const path = [...before, name];
     if (path.length > MAX_DEPTH) throw fail('EVENT_LOOP_DETECTED', `events go round: ${path.join(' → ')}`);
-    await course.run({ path, quiet }, run);
+    await emitContext.run({ path, quiet }, run);
   }
 
-  removeOwner(owner: string, { core } = { core: true }): void {
-    this.#without((one) => one.owner === owner && (core || !one.core));
+  #remove(isGone: (one: Listener) => boolean): void {
+    const stays = (one: Listener) => !isGone(one);
+    this.#set({ filter: this.#listeners.filter.filter(stays), action: this.#listeners.action.filter(stays) });
   }
 
-  #without(gone: (one: Listener) => boolean): void {
-    const stays = (one: Listener) => !gone(one);
-    this.#set(this.#filters.filter(stays), this.#actions.filter(stays));
-  }
-
-  #set(filters: readonly Listener[], actions: readonly Listener[]): void {
-    this.#filters = filters;
-    this.#actions = actions;
-    this.#known = nothingKnown();
+  #set(listeners: Readonly<Record<EventKind, readonly Listener[]>>): void {
+    this.#listeners = listeners;
+    for (const known of Object.values(this.#known)) known.clear();
   }
 }

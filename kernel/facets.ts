@@ -1,14 +1,14 @@
 import type { SchemaObject } from 'ajv';
+import type { Authority } from './capabilities/capability.ts';
 import { fail } from './errors.ts';
+import { assertManifest } from './lifecycle/failure.ts';
+import { problems } from './manifest/problems.ts';
 
-export interface Contribution<T> {
-  readonly owner: string;
-  readonly value: T;
-}
+export type Contribution<T> = { readonly owner: string; readonly value: T };
 
 /**
- * A typed contribution point. The object is both key and type: whoever imports it may name it, only the plugin that
- * defines it may read it, and only plugins whose manifest lists its id under `contributes` may add to it.
+ * A typed contribution point. Only the plugin that defines it reads it; plugins whose manifest lists its id under
+ * `contributes` add to it, before or after its owner registers, and while the service runs.
  */
 export interface Facet<T, R = readonly T[]> {
   readonly id: string;
@@ -18,58 +18,144 @@ export interface Facet<T, R = readonly T[]> {
   readonly manifest?: SchemaObject;
   /** Is this contribution within what the contributor's manifest declared? A string says why not. */
   admit?(value: T, declared: Declared): true | string;
-  /** What the declared section means, in sentences for the audit. */
-  describe?(declared: Declared): readonly string[];
+  /** What the declared section means, for the audit. */
+  describe?(declared: Declared): readonly Authority[];
+  /** Third-party plugins may not add to it. */
+  readonly coreOnly?: true;
 }
 
 // A manifest section: its shape was checked against `Facet.manifest` before any code of the contributor ran.
 // biome-ignore lint/suspicious/noExplicitAny: the schema, not the type, guards this value
 export type Declared = any;
 
-type FacetOptions<T, R> = Partial<Omit<Facet<T, R>, 'id'>>;
+/** What one contribution to a facet is: `ContributionTo<typeof routes>`. */
+export type ContributionTo<F> = F extends Facet<infer T, infer _R> ? T : never;
 
-export function facet<T>(id: string, options?: Omit<FacetOptions<T, readonly T[]>, 'combine'>): Facet<T>;
-export function facet<T, R>(id: string, options: FacetOptions<T, R> & { combine: Facet<T, R>['combine'] }): Facet<T, R>;
-export function facet<T>(id: string, options: FacetOptions<T, unknown> = {}): Facet<T, unknown> {
-  return { combine: (all: readonly Contribution<T>[]) => all.map((one) => one.value), ...options, id };
+/** Without `combine` the owner reads the list of values. */
+export function facet<T>(id: string, options?: Partial<Omit<Facet<T>, 'id' | 'combine'>>): Facet<T>;
+export function facet<T, R>(id: string, options: Omit<Facet<T, R>, 'id'>): Facet<T, R>;
+export function facet<T>(id: string, options = {}): Facet<T, unknown> {
+  return { combine: (all) => all.map((one) => one.value), ...options, id };
 }
 
-/** All contributions by facet and owner; recombined on the next read after a change. */
+/** A plugin that contributes, and what its manifest says about the facet. */
+export interface Contributor {
+  readonly name: string;
+  readonly core: boolean;
+  readonly declared: Declared;
+}
+
+interface Entry {
+  /** Undefined until its owner registers: contributions are kept by id. */
+  defined?: { readonly facet: Facet<never, unknown>; readonly owner: string };
+  all: (Contribution<unknown> & { readonly by: Contributor })[];
+  /** Made on the first read after a change. */
+  combined?: { readonly value: unknown };
+  readonly watchers: Set<() => void>;
+}
+
+/** All contributions by facet and owner. */
 export class FacetStore {
-  readonly #entries = new Map<string, { facet: Facet<never, unknown>; owner: string; all: Contribution<unknown>[] }>();
-  readonly #combined = new Map<string, unknown>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #changed = new Set<Entry>();
 
   define(owner: string, defined: Facet<never, unknown>): void {
-    if (this.#entries.has(defined.id)) throw fail('INTERNAL_SERVER_ERROR', `facet ${defined.id} is defined twice`);
-    this.#entries.set(defined.id, { facet: defined, owner, all: [] });
+    const entry = this.#entry(defined.id);
+    if (entry.defined) throw fail('INTERNAL_SERVER_ERROR', `facet ${defined.id} is defined twice`);
+    entry.defined = { facet: defined, owner };
+    entry.combined = undefined;
+    for (const { by, value } of entry.all) assertAdmitted(entry, by, value);
   }
 
   definition(id: string): Facet<never, unknown> | undefined {
-    return this.#entries.get(id)?.facet;
+    return this.#entries.get(id)?.defined?.facet;
   }
 
-  contribute<T>(owner: string, target: Facet<T, unknown>, value: T, declared: Declared): void {
-    const entry = this.#entries.get(target.id);
-    if (!entry) throw fail('CAPABILITY_DENIED', `${owner}: nobody defines the facet ${target.id}`);
-    // The owner's rule, not that of the object at hand: a copy of the facet without one must not get past it.
-    const verdict = (entry.facet as Facet<T, unknown>).admit?.(value, declared) ?? true;
-    if (verdict !== true) throw fail('CAPABILITY_DENIED', `${owner}: contribution to ${target.id} refused: ${verdict}`);
-    entry.all.push({ owner, value });
-    this.#combined.delete(target.id);
+  /** Answers how to take the contribution away again. @throws CAPABILITY_DENIED where the facet's owner does not admit it. */
+  contribute(id: string, value: unknown, by: Contributor): () => void {
+    const entry = this.#entry(id);
+    assertAdmitted(entry, by, value);
+    const one = { owner: by.name, value, by };
+    this.#replace(entry, [...entry.all, one]);
+    return () => this.#remove(entry, (other) => other === one);
   }
 
   read<R>(owner: string, target: Facet<never, R>): R {
-    const entry = this.#entries.get(target.id);
-    if (entry?.owner !== owner) throw fail('CAPABILITY_DENIED', `${owner} does not define the facet ${target.id}`);
-    if (!this.#combined.has(target.id)) this.#combined.set(target.id, target.combine(entry.all as never));
-    return this.#combined.get(target.id) as R;
+    const entry = this.#owned(owner, target.id);
+    entry.combined ??= { value: target.combine(entry.all as never) };
+    return entry.combined.value as R;
+  }
+
+  /** Calls `handle` after each change of the facet's contributions; several at once are announced once. */
+  watch(owner: string, target: Facet<never, unknown>, handle: () => void): () => void {
+    const { watchers } = this.#owned(owner, target.id);
+    watchers.add(handle);
+    return () => void watchers.delete(handle);
+  }
+
+  /** Announces changes at once instead of after the running code. */
+  flush(): void {
+    const entries = [...this.#changed];
+    this.#changed.clear();
+    for (const { watchers } of entries) for (const handle of watchers) handle();
   }
 
   removeOwner(owner: string): void {
-    for (const [id, entry] of this.#entries) {
-      if (entry.owner === owner) this.#entries.delete(id);
-      else entry.all = entry.all.filter((one) => one.owner !== owner);
+    for (const entry of this.#entries.values()) {
+      if (entry.defined?.owner === owner) {
+        entry.defined = undefined;
+        entry.watchers.clear();
+      }
+      this.#remove(entry, (one) => one.owner === owner);
     }
-    this.#combined.clear();
+  }
+
+  /** How many contributions and definitions are `owner`'s: for tests that an unloaded plugin leaves none. */
+  countOf(owner: string): number {
+    const owners = [...this.#entries.values()].flatMap(({ all, defined }) => [...all, defined ?? { owner: '' }]);
+    return owners.filter((one) => one.owner === owner).length;
+  }
+
+  #entry(id: string): Entry {
+    const entry = this.#entries.get(id) ?? { all: [], watchers: new Set() };
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  #owned(owner: string, id: string): Entry {
+    const entry = this.#entries.get(id);
+    if (entry?.defined?.owner !== owner) throw fail('CAPABILITY_DENIED', `${owner} does not define the facet ${id}`);
+    return entry;
+  }
+
+  #remove(entry: Entry, isGone: (one: Contribution<unknown>) => boolean): void {
+    const kept = entry.all.filter((one) => !isGone(one));
+    if (kept.length < entry.all.length) this.#replace(entry, kept);
+  }
+
+  #replace(entry: Entry, all: Entry['all']): void {
+    entry.all = all;
+    entry.combined = undefined;
+    if (entry.watchers.size === 0) return;
+    if (this.#changed.size === 0) queueMicrotask(() => this.flush());
+    this.#changed.add(entry);
   }
 }
+
+/** By the owner's definition, never by a copy of the facet that the contributor brought. */
+function assertAdmitted({ defined }: Entry, { name, core, declared }: Contributor, value: unknown): void {
+  if (!defined) return;
+  const { facet: target } = defined;
+  const refuse = (why: string) => fail('CAPABILITY_DENIED', `${name}: contribution to ${target.id} refused: ${why}`);
+  if (target.coreOnly && !core) throw refuse('it is open to core plugins only');
+  assertManifest(name, sectionProblems(target, declared));
+  const verdict = (target as Facet<unknown, unknown>).admit?.(value, declared) ?? true;
+  if (verdict !== true) throw refuse(verdict);
+}
+
+/** What is wrong with a section under `contributes`. */
+export const sectionProblems = ({ id, manifest }: Facet<never, unknown>, declared: object): readonly string[] =>
+  manifest ? problems(manifest, withoutOptional(declared), `/contributes/${id}`) : [];
+
+/** A section without the kernel's own member: `optional: true` lets the facet be missing. */
+export const withoutOptional = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;

@@ -4,33 +4,22 @@ import { requestScope } from './context.ts';
 export type Log = pino.Logger;
 
 /** Values under these keys never reach the log, wherever they stand. */
-const CENSORED: ReadonlySet<string> = new Set([
-  'authorization',
-  'cookie',
-  'password',
-  'access_token',
-  'refresh_token',
-  'token',
-  'secret',
-  'tfa_secret',
-  'otp',
-]);
+const CENSORED = /^(authorization|cookie|password|access_token|refresh_token|token|secret|tfa_secret|otp)$/i;
 /** What lies deeper is not worth a log line, and may be a circle. */
 const DEEPEST = 8;
 
 export interface LogOptions {
   readonly level: string;
   readonly style: 'pretty' | 'raw';
+  /** Takes every line, instead of standard output. */
   readonly write?: (line: string) => void;
+  /** Takes the lines of the style `pretty`; without it that style writes JSON lines as well. */
+  readonly pretty?: (line: string) => void;
 }
 
-/** One JSON line per entry with `owner` and, inside a request, `request`; `pretty` is the same for human eyes. */
-export function createLog({ level, style, write }: LogOptions): Log {
-  const destination = write
-    ? { write }
-    : style === 'pretty'
-      ? { write: pretty }
-      : pino.destination({ dest: 1, sync: true });
+/** Writes one JSON line per entry with `owner` and, inside a request, `request`. */
+export function createLog({ level, style, pretty, write = style === 'pretty' ? pretty : undefined }: LogOptions): Log {
+  const destination = write ? { write } : pino.destination({ dest: 1, sync: true });
   return pino(
     {
       level,
@@ -53,37 +42,10 @@ function censored(value: unknown, depth: number): unknown {
   if (depth > DEEPEST) return '--deep--';
   let copy: Record<string, unknown> | undefined;
   for (const [key, inner] of Object.entries(value)) {
-    const shown = CENSORED.has(key.toLowerCase()) ? '--redact--' : censored(inner, depth + 1);
+    const shown = CENSORED.test(key) ? '--redact--' : censored(inner, depth + 1);
     if (shown === inner) continue;
     copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
     copy[key] = shown;
   }
   return copy ?? value;
 }
-
-const NAMES: Readonly<Record<number, string>> = {
-  10: 'TRACE',
-  20: 'DEBUG',
-  30: 'INFO',
-  40: 'WARN',
-  50: 'ERROR',
-  60: 'FATAL',
-};
-
-function pretty(line: string): void {
-  const { level, time, msg, owner, request, err, ...rest } = JSON.parse(line);
-  const more = Object.entries(rest).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  const head = `${String(time).slice(11, 23)} ${NAMES[level] ?? level} ${owner ? `${owner}: ` : ''}${msg ?? ''}`;
-  const text = [head, ...more, ...(request ? [`request=${request}`] : [])].join(' ');
-  process.stdout.write(`${oneLine(text)}\n`);
-  if (err?.stack) process.stdout.write(`${String(err.stack).split('\n').map(oneLine).join('\n')}\n`);
-}
-
-/** Nobody's text begins a line of its own, or talks to the terminal. */
-const oneLine = (text: string): string =>
-  text.replace(
-    /[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );

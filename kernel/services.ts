@@ -1,46 +1,82 @@
-import { satisfies } from 'semver';
+import { isCaller } from './caller.ts';
 import { BootFailure } from './lifecycle/failure.ts';
 
 /** A typed key under which one plugin provides an object and others receive it. */
 export interface Service<T> {
   readonly id: string;
   readonly version: string;
+  /** The methods that take a caller, each with the position of that argument: the kernel refuses what is no minted caller. */
+  readonly callers?: { readonly [M in keyof T]?: number };
+  /** Third-party plugins may not use it. */
+  readonly coreOnly?: true;
   /** Never set: carries the type. */
   readonly _type?: T;
 }
 
 /** `export const items = service<Items>('items', { version: '1.0.0' })` in a plugin's `contract.ts`. */
-export const service = <T>(id: string, options: { version: string }): Service<T> => ({ id, version: options.version });
+export const service = <T>(id: string, rest: Omit<Service<T>, 'id' | '_type'>): Service<T> => ({ id, ...rest });
 
 export type Services<Refs extends Record<string, Service<unknown>>> = {
   readonly [K in keyof Refs]: Refs[K] extends Service<infer T> ? T : never;
 };
 
-/** Holds what is provided; who may provide or use what is the `services` capability's matter. */
+type Provided = { readonly owner: string; readonly ref: Service<unknown>; readonly value: unknown };
+
+/** A plugin that uses a service. `deny` counts the denial and answers the error to throw. */
+export type ServiceUser = { readonly name: string; readonly core: boolean; deny(what: string): Error };
+
+/** Holds what is provided; the `services` capability decides which plugin may provide or use it. */
 export class ServiceStore {
-  readonly #provided = new Map<string, { owner: string; version: string; value: unknown }>();
+  readonly #provided = new Map<string, Provided>();
 
   provide<T>(owner: string, ref: Service<T>, value: T): void {
-    const other = this.#provided.get(ref.id);
-    if (other) {
-      throw new BootFailure(owner, 'register', `service ${ref.id} is already provided by ${other.owner}`, {
-        remedy: 'remove one of the two plugins',
-      });
-    }
-    this.#provided.set(ref.id, { owner, version: ref.version, value });
+    this.#provided.set(ref.id, { owner, ref, value });
   }
 
-  get<T>(user: string, ref: Service<T>, range: string): T {
-    const found = this.#provided.get(ref.id);
-    if (!found || !satisfies(found.version, range)) {
-      throw new BootFailure(user, 'register', `service ${ref.id} ${range} is not provided`, {
-        remedy: `add a plugin that provides ${ref.id} ${range}`,
-      });
-    }
-    return found.value as T;
+  /** The object as its provider made it; of methods that take a caller, forms that refuse what the kernel did not mint. */
+  get(user: ServiceUser, id: string, range: string): unknown {
+    const found = this.#provided.get(id);
+    // Versions were compared when the plugins were ordered.
+    if (!found) throw new BootFailure(user.name, 'register', `service ${id} ${range} is not provided`);
+    // By the provider's definition, never by a copy of the key that the user brought.
+    if (found.ref.coreOnly && !user.core) throw user.deny(`use ${id}, which is open to core plugins only`);
+    // A third-party plugin holds a view that it cannot change for others.
+    return found.ref.callers || !user.core ? guarded(found, user) : found.value;
   }
 
   removeOwner(owner: string): void {
     for (const [id, entry] of this.#provided) if (entry.owner === owner) this.#provided.delete(id);
   }
+}
+
+/** Made once for each user, so that a call costs one function and one look at the argument. */
+function guarded({ ref, value }: Provided, user: ServiceUser): unknown {
+  const target = value as Record<string, unknown>;
+  const positions = (ref.callers ?? {}) as Readonly<Record<string, number | undefined>>;
+  const guard =
+    (name: string, method: (...args: unknown[]) => unknown, at: number | undefined) =>
+    (...args: unknown[]) => {
+      if (at === undefined || isCaller(args[at])) return method.apply(target, args);
+      throw user.deny(`call ${ref.id}.${name} with a caller that the kernel did not mint`);
+    };
+  const view: Record<string, unknown> = {};
+  for (const name of memberNames(target)) {
+    const member = target[name];
+    if (typeof member === 'function') view[name] = guard(name, member as never, positions[name]);
+    else Object.defineProperty(view, name, { enumerable: true, get: () => target[name] });
+  }
+  if (user.core) return Object.freeze(view);
+  const set = (_view: object, name: string | symbol) => {
+    throw user.deny(`set ${ref.id}.${String(name)}`);
+  };
+  return new Proxy(Object.freeze(view), { set, defineProperty: set });
+}
+
+/** Names of an object's members, those of its class included. */
+function memberNames(target: object): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (let one = target; one !== Object.prototype && one !== null; one = Object.getPrototypeOf(one)) {
+    for (const name of Object.getOwnPropertyNames(one)) if (name !== 'constructor') names.add(name);
+  }
+  return names;
 }

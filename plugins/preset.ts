@@ -1,18 +1,20 @@
-import type { Composition } from '#kernel';
+import type { Composition } from '#kernel/boot';
 
 /** The whole product, floor by floor: a plugin uses what stands on its own floor or below. */
 export const floors = [
   {
     floor: 'ground',
     plugins: [
+      'broker',
+      'workers',
       'database',
       'cluster',
+      'schedule',
       'http',
       'passwords',
       'secrets',
       'outbound',
       'templates',
-      'graphql-fields',
       'storage',
       'storage-local',
       'storage-s3',
@@ -38,15 +40,26 @@ export const floors = [
       'translations',
       'comments',
       'history',
-      'operations',
+      'flows',
       'extension-settings',
     ],
   },
-  { floor: 'surfaces', plugins: ['server', 'explain', 'graphql', 'extensions'] },
+  {
+    floor: 'surfaces',
+    plugins: [
+      'server',
+      'explain',
+      'graphql',
+      'extensions',
+      'extensions-app',
+      'extensions-consent',
+      'extensions-full',
+      'extensions-confined',
+    ],
+  },
 ] as const;
 
-/** Folders of all plugins, in floor order; `local` names a folder of packages made by others. */
-export const composition = (options: Pick<Composition, 'local'> = {}): Composition => ({
+/** Folders of all core plugins, in floor order. */
+export const composition = (): Composition => ({
   plugins: floors.flatMap(({ plugins }) => plugins.map((name) => new URL(`./${name}/`, import.meta.url))),
-  ...options,
 });

@@ -1,6 +1,10 @@
 import { Command } from 'commander';
-import { auditText, BootFailure, boot, type Kernel } from '#kernel';
+import { BootFailure, boot, type Kernel } from '#kernel/boot';
+import { auditText, withSentences } from '../plugins/broker/library.ts';
 import { composition } from '../plugins/preset.ts';
+import { renderBootFailure } from './boot-failure.ts';
+import { writePretty } from './pretty-log.ts';
+import { warnOfUnknownSettings } from './unknown-settings.ts';
 
 /**
  * The command line: `bootstrap` prepares the database and ends, `start` serves, `up` is both in one process. Commands of
@@ -45,7 +49,7 @@ process.on('uncaughtException', (error) => void fail(error));
 
 function fail(error: unknown): Promise<never> {
   // What fails while we are stopping fails because we are stopping.
-  if (!stopping) console.error(error instanceof BootFailure ? error.toText() : error);
+  if (!stopping) console.error(error instanceof BootFailure ? renderBootFailure(error) : error);
   return end(1);
 }
 
@@ -82,13 +86,17 @@ program
   .option('--json', 'as JSON')
   .action(async ({ json }: { json?: boolean }) => {
     const lines = (kernel as Kernel).audit();
-    process.stdout.write(json ? `${JSON.stringify(lines, null, 2)}\n` : auditText(lines));
+    process.stdout.write(json ? `${JSON.stringify(withSentences(lines), null, 2)}\n` : auditText(lines));
     await end(0);
   });
 
 try {
   const isSafe = process.argv.includes('--safe');
-  kernel = await boot(composition(), isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {});
+  kernel = await boot(composition(), {
+    prettyLog: writePretty,
+    ...(isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {}),
+  });
+  warnOfUnknownSettings(kernel);
   for (const { name, about, needs, run } of kernel.commands.values()) {
     program
       .command(name)

@@ -4,12 +4,13 @@
  */
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { boot } from '#kernel';
+import { boot } from '#kernel/boot';
 import { createLog } from '../kernel/log.ts';
 import { embeddedServer } from '../plugins/database/embedded/server.ts';
 import { composition } from '../plugins/preset.ts';
 import { addListener, asPassingAdmin, loadChinook } from './demo/prepare.ts';
 import { statementsDuring } from './demo/statements.ts';
+import { writePretty } from './pretty-log.ts';
 
 if (process.env.DB_CONNECTION_STRING || process.env.DB_HOST) {
   console.error(
@@ -19,14 +20,17 @@ if (process.env.DB_CONNECTION_STRING || process.env.DB_HOST) {
 }
 
 const dataPath = process.env.DATA_PATH || './data';
-const { target, server } = await embeddedServer({ dataPath, log: createLog({ level: 'warn', style: 'pretty' }) });
+const { target, server } = await embeddedServer({
+  dataPath,
+  log: createLog({ level: 'warn', style: 'pretty', pretty: writePretty }),
+});
 const client = new pg.Client({ ...target.client, application_name: 'demo' });
 await client.connect();
 console.log('Loading Chinook …');
 await loadChinook(client);
 
 const environment = { ...process.env, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' };
-const kernel = await boot(composition(), { environment });
+const kernel = await boot(composition(), { environment, prettyLog: writePretty });
 try {
   await kernel.migrate();
   await kernel.start();

@@ -2,8 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ConfigKey } from '../kernel/config/cast.ts';
-import { KERNEL_CONFIG } from '../kernel/lifecycle/boot.ts';
+import { type ConfigKey, KERNEL_CONFIG } from '#kernel/boot';
 import { composition } from '../plugins/preset.ts';
 
 const README = new URL('../README.md', import.meta.url);
@@ -14,24 +13,18 @@ export const readmeWithSettings = (readme = readFileSync(README, 'utf8')): strin
   readme.replace(BETWEEN, (_all, begin: string, end: string) => `${begin}${table()}${end}`);
 
 function table(): string {
-  // Several plugins may read one setting.
-  const owners = new Map<string, { readonly key: ConfigKey; readonly names: string[] }>();
-  for (const [owner, config] of declared()) {
-    for (const [name, key] of Object.entries(config)) {
-      const known = owners.get(name);
-      if (known) known.names.push(owner);
-      else owners.set(name, { key, names: [owner] });
-    }
-  }
-  const rows = [...owners].map(([name, { key, names }]) => row(names.join(', '), name, key));
+  const rows = declared().flatMap(([owner, config]) =>
+    Object.entries(config).map(([name, key]) => row(owner, name, key)),
+  );
   return ['| Setting | Default | What it is | Of |', '|---|---|---|---|', ...rows, ''].join('\n');
 }
 
 function declared(): readonly (readonly [owner: string, Readonly<Record<string, ConfigKey>>])[] {
   const plugins = composition().plugins.map((url) => {
     const text = readFileSync(new URL('package.json', url), 'utf8');
-    const { config = {} } = JSON.parse(text)['service:extension'] as { config?: Record<string, ConfigKey> };
-    return [basename(fileURLToPath(url)), config] as const;
+    const { config = {} } = JSON.parse(text)['service:extension'] as { config?: Record<string, unknown> };
+    const { shared: _shared, ...own } = config;
+    return [basename(fileURLToPath(url)), own as Record<string, ConfigKey>] as const;
   });
   return [['kernel', KERNEL_CONFIG], ...plugins];
 }

@@ -1,14 +1,18 @@
 /**
  * `npm test [-- files, folders or globs] [--grep text]`: starts one database server, runs mocha over the test files beside each
- * other, removes the server again, and ends with the line `N passed, N failed`.
+ * other, removes the server again, and ends with the line `N passed, N failed`. Every statement of the run is compared with the
+ * `database` grant of the plugin that ran it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startServer, type TestServer } from '../test/support/server.ts';
+import { compareGrants } from '../test/support/statement-grants.ts';
+import { FOLDER } from '../test/support/statement-record.ts';
 
 const LEFTOVERS = 15_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -33,6 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+const statements = mkdtempSync(join(tmpdir(), 'tenon-statements-'));
 let result = { passed: 0, failed: 0 };
 try {
   const patterns = positionals.length > 0 ? positionals : ['test/**/*.test.ts'];
@@ -41,14 +46,25 @@ try {
   if (files.length === 0) throw new Error(`no test file fits ${patterns.join(' ')}`);
   server = await startServer();
   if (!interrupted) result = await runMocha(files, server.url);
+  if (!interrupted) result = { ...result, failed: result.failed + (await grantFailures()) };
 } catch (error) {
   console.error(error);
   result = { ...result, failed: result.failed + 1 };
 } finally {
   await server?.stop();
+  rmSync(statements, { recursive: true, force: true });
 }
 process.exitCode = interrupted || result.failed > 0 || result.passed === 0 ? 1 : 0;
 console.log(`${result.passed} passed, ${result.failed} failed`);
+
+/** Tables that nothing declares fail the run; declared ones that nothing needs do where all tests ran. */
+async function grantFailures(): Promise<number> {
+  const { undeclared, idle } = await compareGrants(statements);
+  const isWhole = positionals.length === 0 && values.grep === undefined && !values.bail;
+  const failures = [...undeclared, ...(isWhole ? idle : [])];
+  for (const line of failures) console.error(line);
+  return failures.length;
+}
 
 async function runMocha(files: readonly string[], url: string): Promise<typeof result> {
   const jobs = Number(values.jobs);
@@ -58,12 +74,17 @@ async function runMocha(files: readonly string[], url: string): Promise<typeof r
       'node_modules/mocha/bin/mocha.js',
       '--reporter=./test/support/reporter.js',
       '--timeout=60000',
+      '--require=./test/support/statement-record.ts',
       ...(jobs > 1 && files.length > 1 ? ['--parallel', `--jobs=${jobs}`] : []),
       ...(values.bail ? ['--bail'] : []),
       ...(values.grep ? [`--grep=${values.grep}`] : []),
       ...files,
     ],
-    { cwd: root, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: { ...process.env, TEST_DATABASE_URL: url } },
+    {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, TEST_DATABASE_URL: url, [FOLDER]: statements },
+    },
   );
   mocha = child;
   let counts: typeof result | undefined;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// biome-ignore lint/suspicious/noExplicitAny: what is behind these names is in plugins/extensions/full/README.md
+// biome-ignore lint/suspicious/noExplicitAny: what is behind these names is in plugins/extensions-full/README.md
 type Open = any;
 
 /** What code with full authority is given: the whole service. */

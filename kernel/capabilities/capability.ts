@@ -1,21 +1,45 @@
 import type { SchemaObject } from 'ajv';
-import type { Caller } from '../context.ts';
-import type { Facet } from '../facets.ts';
-import { facet } from '../facets.ts';
-import type { RemoteMethod } from './remote.ts';
+import type { Caller } from '../caller.ts';
+import { type Facet, facet } from '../facets.ts';
+import { closedObject, filledList } from '../manifest/schema.ts';
 
-/** Who holds a grant. */
+/** One thing a plugin may do: `{ verb: 'reads', object: 'platform_users' }`. `detail` says when, how or why. */
+export interface Authority {
+  /** One of a fixed vocabulary, which belongs to the plugin that renders the audit. */
+  readonly verb: string;
+  /** A table, path, event, setting, service, …; empty where the verb says it all. */
+  readonly object: string;
+  readonly detail?: string;
+}
+
+/** One authority for each of the objects. */
+export const authorities = (verb: string, objects: readonly string[] = [], detail?: string): readonly Authority[] =>
+  objects.map((object) => (detail === undefined ? { verb, object } : { verb, object, detail }));
+
+/**
+ * `internal`: a core plugin. `confined`: runs in another process, behind the sandbox. `full`: third-party code in this process,
+ * which JavaScript cannot confine.
+ */
+export type Runtime = 'internal' | 'confined' | 'full';
+
+/** The plugin or package that holds a grant. */
 export interface Subject {
   readonly name: string;
   readonly version: string;
-  readonly runtime: 'internal' | 'confined' | 'full';
+  readonly runtime: Runtime;
+  /** It has a host of its own; false for a package that another plugin runs. */
+  readonly isPlugin: boolean;
   /** For grants that let their holder act without a user's permissions. The ledger counts each time. */
   asSystem(reason: string): Caller;
+  /** The same caller, whose deeds history attributes to this subject. */
+  actingFor(caller: Caller): Caller;
+  /** A denial that a capability found, for the ledger. */
+  denied(what: string): void;
 }
 
 /**
- * One definition serves host objects, remote tables and audit lines. Enforcement lives in `bind` and nowhere else: the
- * object it returns is smaller than the resource, never a flag somebody must remember to check.
+ * One definition serves host objects and audit lines. Enforcement lives in `bind` and nowhere else: the
+ * object it returns is smaller than the resource, never a flag that a caller must remember to check.
  */
 export interface Capability<Grant = unknown, Api = unknown> {
   readonly name: string;
@@ -23,11 +47,11 @@ export interface Capability<Grant = unknown, Api = unknown> {
   readonly member?: string;
   /** JSON schema of a grant in a manifest. */
   readonly schema: SchemaObject;
+  /** Third-party packages are refused it, whatever an admin consents to. */
+  readonly coreOnly?: true;
   bind(grant: Grant, subject: Subject): Api;
-  /** What of the bound object confined code may call, from another process. */
-  readonly remote?: Readonly<Record<string, RemoteMethod<Api>>>;
-  /** Sentences for consent and audit. */
-  describe(grant: Grant): readonly string[];
+  /** For consent and audit. */
+  describe(grant: Grant): readonly Authority[];
   /** Does `after` allow anything that `before` did not? */
   widens(before: Grant | undefined, after: Grant): boolean;
 }
@@ -38,23 +62,16 @@ export type AnyCapability = Capability<any, any>;
 /** Definitions by the plugins that own the resources; a contributor lists their names in its manifest. */
 export const capabilities: Facet<AnyCapability, ReadonlyMap<string, AnyCapability>> = facet('capabilities', {
   combine: (all: readonly { value: AnyCapability }[]) => new Map(all.map(({ value }) => [value.name, value])),
-  manifest: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['names'],
-    properties: { names: { type: 'array', items: { type: 'string' }, minItems: 1 } },
-  },
+  manifest: closedObject({ names: filledList({ type: 'string' }) }),
   admit: (one: AnyCapability, declared: { names: string[] }) =>
     declared.names.includes(one.name) || `capability ${one.name} is not among the declared names`,
-  describe: ({ names }: { names: string[] }) => [
-    `defines the ${names.length === 1 ? 'capability' : 'capabilities'} ${names.join(', ')}`,
-  ],
+  describe: ({ names }: { names: string[] }) => names.flatMap((name) => authorities('defines', [`capability ${name}`])),
 });
 
 /** For grants made of lists: true when a list gained an entry. */
-export function listsWiden(before: Record<string, unknown> | undefined, after: Record<string, unknown>): boolean {
+export function listsWiden(before: object | undefined, after: object): boolean {
   return Object.entries(after).some(([key, value]) => {
-    const had = before?.[key];
+    const had: unknown = before?.[key as never];
     if (!Array.isArray(value)) return JSON.stringify(value) !== JSON.stringify(had) && value !== false;
     return value.some((entry) => !Array.isArray(had) || !had.includes(entry));
   });

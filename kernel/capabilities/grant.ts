@@ -1,46 +1,77 @@
-import type { FacetStore } from '../facets.ts';
-import { BootFailure } from '../lifecycle/failure.ts';
-import { type PluginPackage, problems } from '../manifest/validate.ts';
-import type { AnyCapability } from './capability.ts';
+import { type FacetStore, sectionProblems, withoutOptional } from '../facets.ts';
+import type { Discovered } from '../lifecycle/discover.ts';
+import { assertManifest } from '../lifecycle/failure.ts';
+import { problems } from '../manifest/problems.ts';
+import { type AnyCapability, type Authority, authorities, type Runtime } from './capability.ts';
+
+type Capabilities = ReadonlyMap<string, AnyCapability>;
+type Grants = Iterable<readonly [string, unknown]>;
 
 /** Everything a package asks for, by capability name; `config` and `services` have sections of their own. */
-export function grantsOf({ manifest }: PluginPackage): ReadonlyMap<string, unknown> {
-  return new Map<string, unknown>([
+export const grantsOf = ({ manifest }: Pick<Discovered, 'manifest'>): ReadonlyMap<string, unknown> =>
+  new Map<string, unknown>([
     ['services', { provides: manifest.provides ?? {}, uses: manifest.uses ?? {} }],
     ...(manifest.config ? [['config', manifest.config] as const] : []),
     ...held(manifest.capabilities ?? {}),
   ]);
-}
 
 /** `false` asks for nothing. */
 export const held = (grants: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] =>
   Object.entries(grants).filter(([, grant]) => grant !== false);
 
 /**
- * Checks a package's grants and contribution sections against the schemas their owners brought, just before its
- * code runs: by then every owner stands, since order follows `uses`, facets and capability names.
+ * Checks a package's grants against the schemas their owners brought, just before its code runs: by then every owner has registered,
+ * since order follows `uses` and capability names. @throws BootFailure
  */
-export function checkGrants(
-  plugin: PluginPackage,
-  known: ReadonlyMap<string, AnyCapability>,
-  facets: FacetStore,
-): void {
-  const found: string[] = [];
-  for (const [name, grant] of Object.entries(plugin.manifest.capabilities ?? {})) {
-    const definition = known.get(name);
-    if (definition) found.push(...problems(definition.schema, grant, `/capabilities/${name}`));
-    else found.push(`/capabilities/${name} is not a known capability (known: ${[...known.keys()].sort().join(', ')})`);
-  }
-  for (const [id, section] of Object.entries(plugin.manifest.contributes ?? {})) {
-    // A facet of its own stands only once it has registered; `admit` then sees to what it adds.
-    if (plugin.manifest.facets?.includes(id)) continue;
-    const target = facets.definition(id);
-    if (!target) found.push(`/contributes/${id} is not a known facet`);
-    else if (target.manifest) found.push(...problems(target.manifest, section, `/contributes/${id}`));
-  }
-  if (found.length > 0) {
-    throw new BootFailure(plugin.name, 'validate', `its manifest asks for what does not exist:\n${found.join('\n')}`, {
-      remedy: 'correct the named members under "service:extension"',
-    });
-  }
+export function checkGrants({ name, manifest, core }: Discovered, known: Capabilities): void {
+  const wrong = Object.entries(manifest.capabilities ?? {}).flatMap(([capability, grant]) => {
+    const definition = known.get(capability);
+    const at = `/capabilities/${capability}`;
+    if (!definition) return [`${at} is not a known capability (known: ${[...known.keys()].sort().join(', ')})`];
+    if (definition.coreOnly && !core) return [`${at} is open to core plugins only`];
+    return problems(definition.schema, grant, at);
+  });
+  assertManifest(name, wrong);
 }
+
+/** Once every plugin has registered. @throws BootFailure for a section that names no facet, unless it says `optional: true`. */
+export function checkContributions({ name, manifest }: Discovered, facets: FacetStore): void {
+  const wrong = Object.entries(manifest.contributes ?? {}).flatMap(([id, section]) => {
+    const target = facets.definition(id);
+    if (target) return sectionProblems(target, section);
+    return section.optional === true ? [] : [`/contributes/${id} is not a known facet`];
+  });
+  assertManifest(name, wrong);
+}
+
+/** Everything one plugin or package may do. */
+export interface AuditLine {
+  readonly name: string;
+  readonly version: string;
+  readonly runtime: Runtime;
+  readonly authorities: readonly Authority[];
+}
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
+
+const unknown = (name: string) => authorities('may do', [`what the unknown capability ${name} allows`]);
+
+/** What the grants of one package mean, by capability name. */
+export const describeGrants = (grants: Grants, known: Capabilities): readonly Authority[] =>
+  [...grants].sort(byName).flatMap(([name, grant]) => known.get(name)?.describe(grant) ?? unknown(name));
+
+/** Everything one plugin adds and may do, in a fixed order, so that releases diff cleanly. */
+export const describePlugin = (
+  plugin: Discovered,
+  capabilities: Capabilities,
+  facets: FacetStore,
+): readonly Authority[] => [
+  ...Object.entries(plugin.manifest.contributes ?? {})
+    .sort(byName)
+    .flatMap(
+      ([id, section]) =>
+        facets.definition(id)?.describe?.(withoutOptional(section)) ?? authorities('contributes to', [id]),
+    ),
+  ...authorities('opens', plugin.manifest.facets),
+  ...describeGrants(grantsOf(plugin), capabilities),
+];

@@ -1,14 +1,16 @@
-import { fail } from '../errors.ts';
-import type { Facet, FacetStore } from '../facets.ts';
+import type { Facet } from '../facets.ts';
+import type { Discovered } from '../lifecycle/discover.ts';
+import type { Stores } from '../lifecycle/stores.ts';
 import type { Log } from '../log.ts';
-import type { PluginPackage } from '../manifest/validate.ts';
 import type { AnyCapability, Subject } from './capability.ts';
+import type { EventsApi } from './events.ts';
 import { grantsOf } from './grant.ts';
-import type { Ledger } from './ledger.ts';
-import type { AsSystem, EventsApi, ServicesApi } from './own.ts';
-import type { Subjects } from './subjects.ts';
+import type { IdentityApi } from './identity.ts';
+import type { AsSystem, ServicesApi } from './own.ts';
+import type { PackagesApi } from './packages.ts';
 
 type Hook = () => Promise<void> | void;
+export type HookStore = Readonly<Record<'migrate' | 'start' | 'stop', Hook[]>>;
 
 /**
  * Members that capabilities add. The plugin that defines a capability augments this interface:
@@ -18,64 +20,48 @@ export interface HostMembers {
   readonly log: Log;
   readonly events: EventsApi;
   readonly asSystem: AsSystem;
-  readonly subjects: Subjects;
+  readonly identity: IdentityApi;
+  readonly packages: PackagesApi;
 }
 
-/** What a plugin is given: exactly what its manifest declares, and nothing else to hold on to. */
+/** The object a plugin registers with: it has what its manifest declares. @throws CAPABILITY_DENIED for everything else. */
 export interface Host<Config = Record<never, never>> extends HostMembers, ServicesApi {
   readonly config: Readonly<Config>;
   /** Opens a contribution point that the manifest lists under `facets`. */
   define<T, R>(facet: Facet<T, R>): void;
-  /** Adds to a facet that the manifest lists under `contributes`. */
-  contribute<T, R>(facet: Facet<T, R>, value: T): void;
-  /** Reads a facet this plugin defines. Complete from the migrate phase on. */
+  /**
+   * Adds to a facet that the manifest lists under `contributes`, and answers how to take the contribution away again. A facet of a
+   * higher floor is named by its id: `host.contribute<ContributionTo<typeof graphqlFields>>('graphql.fields', field)`.
+   */
+  contribute<T, R>(facet: Facet<T, R>, value: T): () => void;
+  contribute<T>(facetId: string, value: T): () => void;
+  /** Reads a facet this plugin defines. Complete from the migrate phase on, and different after later changes. */
   read<T, R>(facet: Facet<T, R>): R;
+  /** Calls `handle` after each change of a facet this plugin defines, from now on. Answers how to stop. */
+  watch<T, R>(facet: Facet<T, R>, handle: () => void): () => void;
   onMigrate(hook: Hook): void;
   onStart(hook: Hook): void;
   /** Undone last-in first-out when the process stops or the plugin is unloaded. */
   onStop(hook: Hook): void;
 }
 
-export interface HookStore {
-  readonly migrate: Hook[];
-  readonly start: Hook[];
-  readonly stop: Hook[];
-}
-
-export interface HostParts {
-  readonly facets: FacetStore;
-  readonly ledger: Ledger;
-  readonly capabilities: () => ReadonlyMap<string, AnyCapability>;
-}
+type HostParts = Pick<Stores, 'facets' | 'ledger' | 'known'>;
 
 /** Builds the `host` of one plugin. A member whose capability is not granted throws a named error when touched. */
-export function createHost(plugin: PluginPackage, subject: Subject, parts: HostParts, hooks: HookStore): Host {
-  const { manifest, name } = plugin;
+export function createHost(plugin: Discovered, subject: Subject, parts: HostParts, hooks: HookStore): Host {
+  const { name, core } = plugin;
+  const { known, ledger } = parts;
   const granted = grantsOf(plugin);
-  const deny = (capability: string, what: string) => {
-    parts.ledger.record('denied', name, `${capability}: ${what}`);
-    return fail('CAPABILITY_DENIED', `${name} may not ${what}: its manifest does not grant it (${capability})`);
-  };
   const bound = new Map<string, unknown>();
   const bind = (capability: AnyCapability): unknown => {
     if (!bound.has(capability.name)) bound.set(capability.name, capability.bind(granted.get(capability.name), subject));
     return bound.get(capability.name);
   };
-  const servicesApi = (): ServicesApi => bind(parts.capabilities().get('services') as AnyCapability) as ServicesApi;
-
+  const services = (): ServicesApi => bind(known().get('services') as AnyCapability) as ServicesApi;
   const base = {
-    provide: (ref: never, value: never) => servicesApi().provide(ref, value),
-    use: (refs: never) => servicesApi().use(refs),
-    define(facet: Facet<never, unknown>) {
-      if (!manifest.facets?.includes(facet.id)) throw deny('facets', `define the facet ${facet.id}`);
-      parts.facets.define(name, facet);
-    },
-    contribute(facet: Facet<unknown, unknown>, value: unknown) {
-      const declared = manifest.contributes?.[facet.id];
-      if (!declared) throw deny('contributes', `contribute to ${facet.id}`);
-      parts.facets.contribute(name, facet, value, declared);
-    },
-    read: (facet: Facet<never, unknown>) => parts.facets.read(name, facet),
+    provide: (ref: never, value: never) => services().provide(ref, value),
+    use: (refs: never) => services().use(refs),
+    ...facetMembers(plugin, parts),
     onMigrate: (hook: Hook) => void hooks.migrate.push(hook),
     onStart: (hook: Hook) => void hooks.start.push(hook),
     onStop: (hook: Hook) => void hooks.stop.push(hook),
@@ -85,11 +71,41 @@ export function createHost(plugin: PluginPackage, subject: Subject, parts: HostP
     get(target, key) {
       if (typeof key !== 'string' || key in target) return Reflect.get(target, key);
       if (key === 'then') return undefined;
-      const capability = [...parts.capabilities().values()].find((one) => one.member === key);
-      if (!capability) throw deny(key, `use host.${key}, which no capability provides`);
-      if (!granted.has(capability.name)) throw deny(capability.name, `use host.${key}`);
+      const capability = [...known().values()].find((one) => one.member === key);
+      if (!capability) throw ledger.deny(key, name, `use host.${key}, which no capability provides`);
+      if (!granted.has(capability.name)) throw ledger.deny(capability.name, name, `use host.${key}`);
+      if (capability.coreOnly && !core)
+        throw ledger.deny(capability.name, name, `use host.${key}, which is open to core plugins only`);
       return bind(capability);
     },
-    set: () => false,
+    set: (_target, key) => {
+      throw ledger.deny('host', name, `set host.${String(key)}`);
+    },
   }) as unknown as Host;
+}
+
+function facetMembers({ name, core, manifest }: Discovered, { facets, ledger }: HostParts) {
+  const assertOwn = (verb: string, id: string) => {
+    if (!manifest.facets?.includes(id)) throw ledger.deny('facets', name, `${verb} the facet ${id}`);
+  };
+  return {
+    define(facet: Facet<never, unknown>) {
+      assertOwn('define', facet.id);
+      facets.define(name, facet);
+    },
+    contribute(target: Facet<unknown, unknown> | string, value: unknown) {
+      const id = typeof target === 'string' ? target : target.id;
+      const declared = manifest.contributes?.[id];
+      if (!declared) throw ledger.deny('contributes', name, `contribute to ${id}`);
+      return facets.contribute(id, value, { name, core, declared });
+    },
+    read(facet: Facet<never, unknown>) {
+      assertOwn('read', facet.id);
+      return facets.read(name, facet);
+    },
+    watch(facet: Facet<never, unknown>, handle: () => void) {
+      assertOwn('read', facet.id);
+      return facets.watch(name, facet, handle);
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { requestScope } from '../context.ts';
+import { fail } from '../errors.ts';
 
-export type LedgerKind = 'system' | 'denied' | 'remote';
+export type LedgerKind = 'system' | 'identity' | 'denied' | 'remote';
 
 export interface LedgerEntry {
   readonly kind: LedgerKind;
@@ -11,46 +12,56 @@ export interface LedgerEntry {
   readonly lastAt: string;
 }
 
+/** Counted in place: callers are minted on every request. */
+interface Counter extends Pick<LedgerEntry, 'kind' | 'what'> {
+  count: number;
+  lastRequest: string | undefined;
+  /** Milliseconds since 1970. */
+  lastAt: number;
+}
+
 /** For each plugin or package: one that makes many different entries pushes out its own, which are still counted. */
 const MAX_ENTRIES = 500;
 export const OTHERS = 'others, which were too many to name';
 
-/** Who acted without a user, and who was refused what, since start: bounded counters, not a history. */
+/** Which plugin acted without a user, minted a caller, or was denied something, since start: bounded counters, not a history. */
 export class Ledger {
-  readonly #entries = new Map<string, Map<string, LedgerEntry>>();
+  readonly #entries = new Map<string, Map<string, Counter>>();
 
   record(kind: LedgerKind, plugin: string, what: string): void {
-    let own = this.#entries.get(plugin);
-    if (!own) {
-      own = new Map();
-      this.#entries.set(plugin, own);
-    }
+    const own = this.#entries.get(plugin) ?? new Map<string, Counter>();
+    if (own.size === 0) this.#entries.set(plugin, own);
     const key = `${kind}\0${what}`;
-    const before = own.get(key);
+    const counter = own.get(key) ?? { kind, what, count: 0, lastRequest: undefined, lastAt: 0 };
+    // Last written is last in the map, so that the oldest one is pushed out.
     own.delete(key);
     if (own.size >= MAX_ENTRIES) fold(own);
-    own.set(key, {
-      kind,
-      plugin,
-      what,
-      count: (before?.count ?? 0) + 1,
-      lastRequest: requestScope.getStore()?.id,
-      lastAt: new Date().toISOString(),
-    });
+    own.set(key, counter);
+    counter.count++;
+    counter.lastRequest = requestScope.getStore()?.id;
+    counter.lastAt = Date.now();
+  }
+
+  /** Counts a denial and answers the error to throw: CAPABILITY_DENIED with the names of plugin and capability. */
+  deny(capability: string, plugin: string, what: string): Error {
+    this.record('denied', plugin, `${capability}: ${what}`);
+    return fail('CAPABILITY_DENIED', `${plugin} may not ${what}: its manifest does not grant it (${capability})`);
   }
 
   entries(): readonly LedgerEntry[] {
-    return [...this.#entries.values()].flatMap((own) => [...own.values()]);
+    return [...this.#entries].flatMap(([plugin, own]) =>
+      [...own.values()].map((one) => ({ ...one, plugin, lastAt: new Date(one.lastAt).toISOString() })),
+    );
   }
 }
 
-/** The oldest entry goes, and is counted with others of its kind: what somebody did is not hidden by doing more. */
-function fold(own: Map<string, LedgerEntry>): void {
-  for (const [key, entry] of own) {
-    if (entry.what === OTHERS) continue;
+/** Pushes the oldest entry out and counts it with the others of its kind: a plugin hides nothing by doing more. */
+function fold(own: Map<string, Counter>): void {
+  for (const [key, oldest] of own) {
+    if (oldest.what === OTHERS) continue;
     own.delete(key);
-    const into = `${entry.kind}\0${OTHERS}`;
-    own.set(into, { ...entry, what: OTHERS, count: (own.get(into)?.count ?? 0) + entry.count });
+    const into = `${oldest.kind}\0${OTHERS}`;
+    own.set(into, { ...oldest, what: OTHERS, count: (own.get(into)?.count ?? 0) + oldest.count });
     return;
   }
 }

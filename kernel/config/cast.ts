@@ -13,13 +13,9 @@ export interface ConfigKey {
 
 export class CastError extends Error {}
 
-type Units = Readonly<Record<string, number | null>>;
-const DURATION: Units = { __proto__: null, ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7, w: 6.048e8 };
-const SIZE: Units = { __proto__: null, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
-
-/** Text from the environment as the declared type; durations in milliseconds, sizes in bytes. */
+/** Text from the environment as the declared type; durations in milliseconds, sizes in bytes. @throws CastError */
 export function cast(text: string, key: ConfigKey): unknown {
-  const value = castType(text.trim(), key.type);
+  const value = PARSERS[key.type](text.trim());
   if (key.enum && !key.enum.includes(String(value))) throw new CastError(`must be one of ${key.enum.join(', ')}`);
   if (typeof value === 'number') {
     if (key.minimum !== undefined && value < key.minimum) throw new CastError(`must be at least ${key.minimum}`);
@@ -28,37 +24,36 @@ export function cast(text: string, key: ConfigKey): unknown {
   return value;
 }
 
-function castType(text: string, type: ConfigKey['type']): unknown {
-  switch (type) {
-    case 'string':
-      return text;
-    case 'integer':
-      if (!/^-?\d{1,15}$/.test(text)) throw new CastError('must be a whole number');
-      return Number(text);
-    case 'number':
-      if (text === '' || !Number.isFinite(Number(text))) throw new CastError('must be a number');
-      return Number(text);
-    case 'boolean':
-      if (!/^(true|false|1|0)$/i.test(text)) throw new CastError('must be true or false');
-      return /^(true|1)$/i.test(text);
-    case 'array':
-      return text === '' ? [] : text.split(',').map((part) => part.trim());
-    case 'duration':
-      return withUnit(text, DURATION, 'ms', 'must be a duration such as 500, 15m or 7d');
-    case 'size':
-      return withUnit(text, SIZE, 'b', 'must be a size such as 500, 10kb or 1mb');
-    case 'json':
-      try {
-        return JSON.parse(text);
-      } catch {
-        throw new CastError('must be JSON');
-      }
-  }
+type Units = Readonly<Record<string, number | null>>;
+const DURATION: Units = { __proto__: null, '': 1, ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7, w: 6.048e8 };
+const SIZE: Units = { __proto__: null, '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+
+const PARSERS: Readonly<Record<ConfigKey['type'], (text: string) => unknown>> = {
+  string: (text) => text,
+  integer: (text) => Number(matching(text, /^-?\d{1,15}$/, 'must be a whole number')),
+  number: (text) =>
+    Number(matching(text, { test: (one) => Number.isFinite(Number(one || Number.NaN)) }, 'must be a number')),
+  boolean: (text) => /^(true|1)$/i.test(matching(text, /^(true|false|1|0)$/i, 'must be true or false')),
+  array: (text) => (text === '' ? [] : text.split(',').map((part) => part.trim())),
+  duration: (text) => withUnit(text, DURATION, 'must be a duration such as 500, 15m or 7d'),
+  size: (text) => withUnit(text, SIZE, 'must be a size such as 500, 10kb or 1mb'),
+  json(text) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new CastError('must be JSON');
+    }
+  },
+};
+
+function matching(text: string, pattern: { test(text: string): boolean }, problem: string): string {
+  if (!pattern.test(text)) throw new CastError(problem);
+  return text;
 }
 
-function withUnit(text: string, units: Units, bare: string, complaint: string): number {
-  const parts = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text);
-  const unit = units[(parts?.[2] || bare).toLowerCase()];
-  if (!parts || !unit) throw new CastError(complaint);
-  return Number(parts[1]) * unit;
+function withUnit(text: string, units: Units, problem: string): number {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? [];
+  const factor = units[unit.toLowerCase()];
+  if (number === undefined || !factor) throw new CastError(problem);
+  return Number(number) * factor;
 }

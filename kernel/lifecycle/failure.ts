@@ -1,15 +1,7 @@
-export type BootPhase =
-  | 'discover'
-  | 'validate'
-  | 'config'
-  | 'order'
-  | 'register'
-  | 'migrate'
-  | 'start'
-  | 'listen'
-  | 'stop';
+export type TimedPhase = 'migrate' | 'start' | 'stop';
+export type BootPhase = TimedPhase | 'discover' | 'validate' | 'config' | 'grant' | 'order' | 'register' | 'listen';
 
-/** Why the process does not come up: who, when, what, and what to do about it. */
+/** Why the process does not start: plugin, phase, reason as the message, and what to do about it. */
 export class BootFailure extends Error {
   readonly plugin: string;
   readonly phase: BootPhase;
@@ -30,14 +22,18 @@ export class BootFailure extends Error {
     const remedy = (error as { remedy?: string } | null)?.remedy;
     return new BootFailure(plugin, phase, reason, { remedy, cause: error });
   }
+}
 
-  toText(): string {
-    return [
-      'Tenon could not start.',
-      `  plugin:  ${this.plugin}`,
-      `  phase:   ${this.phase}`,
-      `  reason:  ${this.message.replaceAll('\n', '\n           ')}`,
-      ...(this.remedy ? [`  remedy:  ${this.remedy.replaceAll('\n', '\n           ')}`] : []),
-    ].join('\n');
+/** @throws BootFailure for wrong members of a manifest, one sentence each. */
+export function assertManifest(plugin: string, wrong: readonly string[]): void {
+  if (wrong.length === 0) return;
+  const reason = `its manifest asks for what does not exist:\n${wrong.join('\n')}`;
+  throw new BootFailure(plugin, 'validate', reason, { remedy: 'correct the named members under "service:extension"' });
+}
+
+/** @throws BootFailure for wrong settings, one sentence each. */
+export function assertSettings(owner: string, wrong: readonly string[]): void {
+  if (wrong.length > 0) {
+    throw new BootFailure(owner, 'config', wrong.join('\n'), { remedy: 'correct the named settings' });
   }
 }

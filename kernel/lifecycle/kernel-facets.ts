@@ -1,47 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Context } from 'koa';
-import { capabilities } from '../capabilities/capability.ts';
+import { authorities, capabilities } from '../capabilities/capability.ts';
 import type { Deferral } from '../events.ts';
 import { facet } from '../facets.ts';
+import { closedObject, filledList } from '../manifest/schema.ts';
 
 /** The order in which a request passes the layers; within a phase, plugin order. */
-export const PHASES = ['edge', 'identify', 'limit', 'cache', 'route'] as const;
-export type Phase = (typeof PHASES)[number];
+export const PHASES = ['edge', 'limit', 'identify', 'cache', 'route'] as const;
 
 export interface Middleware {
   readonly name: string;
-  readonly phase: Phase;
+  readonly phase: (typeof PHASES)[number];
   handle(ctx: Context, next: () => Promise<void>): Promise<void> | void;
 }
 
+export type OwnedMiddleware = Middleware & { readonly owner: string };
+
 /** Layers around every request. The manifest section lists the phases a plugin adds to. */
-export const middleware = facet<Middleware, readonly (Middleware & { owner: string })[]>('http.middleware', {
+export const middleware = facet<Middleware, readonly OwnedMiddleware[]>('http.middleware', {
   combine: (all) =>
     PHASES.flatMap((phase) =>
       all.filter((one) => one.value.phase === phase).map((one) => ({ ...one.value, owner: one.owner })),
     ),
-  manifest: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['phases'],
-    properties: { phases: { type: 'array', items: { enum: PHASES }, minItems: 1 } },
-  },
+  manifest: closedObject({ phases: filledList({ enum: PHASES }) }),
   admit: (one, declared) => declared.phases.includes(one.phase) || `phase ${one.phase} is not declared`,
-  describe: (declared) => [`sees every request (${declared.phases.join(', ')})`],
+  describe: (declared) => authorities('handles requests in the phase', declared.phases),
 });
-
-export type CheckStatus = 'ok' | 'warn' | 'error';
-
-export interface HealthCheck {
-  readonly name: string;
-  readonly componentType: string;
-  /** Milliseconds above which a working component counts as slow. */
-  readonly threshold?: number;
-  /** Resolves with the observed value (milliseconds unless `unit` says otherwise); rejecting means failing. */
-  check(): Promise<{ value: number; unit?: string; status?: CheckStatus }>;
-}
-
-/** Named checks behind the health route, and whether the process is draining. */
-export const health = facet<HealthCheck>('health', { describe: () => ['reports on its health'] });
 
 export interface KernelCommand {
   readonly name: string;
@@ -55,10 +40,29 @@ export interface KernelCommand {
 /** Commands of the command line beside `start` and `bootstrap`. */
 export const commands = facet<KernelCommand, ReadonlyMap<string, KernelCommand>>('commands', {
   combine: (all) => new Map(all.map(({ value }) => [value.name, value])),
-  describe: () => ['adds commands to the command line'],
+  describe: () => authorities('contributes to', ['the command line']),
 });
 
-/** Whoever holds transactions says here when an effect may happen. */
-export const effects = facet<Deferral>('effects', { describe: () => ['holds effects back until they are certain'] });
+/** The plugin that holds transactions decides here when an effect may run. */
+export const effects = facet<Deferral>('effects', {
+  coreOnly: true,
+  describe: () => authorities('contributes to', ['effects'], 'holds them back until they are certain'),
+});
 
-export const KERNEL_FACETS = [capabilities, health, commands, middleware, effects] as const;
+/** A protocol that takes over the connection of a request with `Connection: upgrade`. */
+export interface Upgrade {
+  /** The whole path, for example `/websocket`. */
+  readonly path: string;
+  /** Owns the socket from then on: it answers, ends and destroys it. */
+  handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+/** The manifest section lists the paths. Requests for other paths are answered as if they asked for no upgrade. */
+export const upgrade = facet<Upgrade, ReadonlyMap<string, Upgrade>>('http.upgrade', {
+  combine: (all) => new Map([...all].reverse().map(({ value }) => [value.path, value])),
+  manifest: closedObject({ paths: filledList({ type: 'string', pattern: '^/' }) }),
+  admit: (one, declared) => declared.paths.includes(one.path) || `${one.path} is not declared`,
+  describe: (declared) => authorities('serves', declared.paths, 'by connections that stay open'),
+});
+
+export const KERNEL_FACETS = [capabilities, commands, middleware, effects, upgrade] as const;

@@ -1,55 +1,38 @@
 import { satisfies } from 'semver';
+import { OWN_CAPABILITIES } from '../capabilities/own.ts';
 import type { PluginPackage } from '../manifest/validate.ts';
-import type { Discovered } from './discover.ts';
 import { BootFailure } from './failure.ts';
+import { KERNEL_FACETS } from './kernel-facets.ts';
 
 /**
- * Plugins in the order in which they may register: providers before users, facet owners before contributors, those who
- * define a capability before those who hold it. Ties keep the order given. A cycle is printed as a path.
+ * Plugins in the order in which they may register: providers before users, and plugins that define a capability before those that
+ * hold it. Facets order nothing: contributions wait for their owner. Ties keep the order of the list.
+ * @throws BootFailure for a missing provider, and for a cycle, which is printed as a path.
  */
 export function order<P extends PluginPackage>(plugins: readonly P[]): readonly P[] {
   const needs = new Map(plugins.map((plugin) => [plugin, needsOf(plugin, plugins)]));
-  const done = new Set<P>();
-  const sorted: P[] = [];
+  const sorted = new Set<P>();
   const visit = (plugin: P, path: readonly P[]) => {
-    if (done.has(plugin)) return;
+    if (sorted.has(plugin)) return;
     if (path.includes(plugin)) {
       const cycle = [...path.slice(path.indexOf(plugin)), plugin].map((one) => one.name).join(' → ');
-      throw new BootFailure(plugin.name, 'order', `plugins need each other in a circle: ${cycle}`, {
-        remedy: 'break the circle with an event or a facet',
-      });
+      const remedy = 'break the circle with an event or a facet';
+      throw new BootFailure(plugin.name, 'order', `plugins need each other in a circle: ${cycle}`, { remedy });
     }
     for (const other of needs.get(plugin) ?? []) visit(other, [...path, plugin]);
-    done.add(plugin);
-    sorted.push(plugin);
+    sorted.add(plugin);
   };
   for (const plugin of plugins) visit(plugin, []);
-  return sorted;
-}
-
-/** The same, leaving out the packages of others that stand in the way. */
-export function orderWithout(plugins: readonly Discovered[], refused: BootFailure[]): readonly Discovered[] {
-  try {
-    return order(plugins);
-  } catch (error) {
-    const failure = error as BootFailure;
-    const culprit = plugins.find((one) => one.name === failure.plugin && !one.core);
-    if (!culprit) throw failure;
-    refused.push(failure);
-    return orderWithout(
-      plugins.filter((one) => one !== culprit),
-      refused,
-    );
-  }
+  return [...sorted];
 }
 
 function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonly P[] {
-  const { uses = {}, contributes = {}, capabilities = {} } = plugin.manifest;
-  const needed = new Set<P>();
+  const { uses = {}, capabilities = {} } = plugin.manifest;
+  const needed = new Set<P | undefined>();
   for (const [id, range] of Object.entries(uses)) {
     const provider = all.find((other) => other.manifest.provides?.[id] !== undefined);
     const version = provider?.manifest.provides?.[id];
-    if (!provider || version === undefined || !satisfies(version, range)) {
+    if (version === undefined || !satisfies(version, range)) {
       const reason = version
         ? `it uses ${id} ${range}, but ${version} is provided`
         : `nobody provides ${id}, which it uses`;
@@ -57,18 +40,39 @@ function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonl
     }
     needed.add(provider);
   }
-  for (const id of Object.keys(contributes)) {
-    const owner = all.find((other) => other.manifest.facets?.includes(id));
-    if (owner) needed.add(owner);
-  }
-  for (const name of Object.keys(capabilities)) {
-    const owner = all.find((other) => definedBy(other).includes(name));
-    if (owner) needed.add(owner);
-  }
-  needed.delete(plugin);
-  return all.filter((other) => needed.has(other));
+  for (const name of Object.keys(capabilities)) needed.add(all.find((other) => definedBy(other).includes(name)));
+  return all.filter((other) => other !== plugin && needed.has(other));
 }
 
 /** Names of the capabilities that a package brings. */
-export const definedBy = (plugin: PluginPackage): readonly string[] =>
+const definedBy = (plugin: PluginPackage): readonly string[] =>
   (plugin.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
+
+/**
+ * A name means one thing in a composition. Of two packages that claim it, the later one is at fault: core plugins come first, so no
+ * third-party package can put itself in the place of one. @throws BootFailure
+ */
+export function assertNoDuplicateClaims(all: readonly PluginPackage[]): void {
+  const own = [
+    ...KERNEL_FACETS.map(({ id }) => `facet ${id}`),
+    ...OWN_CAPABILITIES.map((name) => `capability ${name}`),
+  ];
+  const taken = new Map(own.map((claim) => [claim, 'the kernel']));
+  for (const one of all) {
+    for (const claim of claimsOf(one)) {
+      const owner = taken.get(claim);
+      if (owner !== undefined) {
+        const remedy = 'remove or rename one of the two';
+        throw new BootFailure(one.name, 'validate', `the ${claim} already belongs to ${owner}`, { remedy });
+      }
+      taken.set(claim, one.name);
+    }
+  }
+}
+
+const claimsOf = (one: PluginPackage): readonly string[] => [
+  `name ${one.name}`,
+  ...Object.keys(one.manifest.provides ?? {}).map((id) => `service ${id}`),
+  ...(one.manifest.facets ?? []).map((id) => `facet ${id}`),
+  ...definedBy(one).map((name) => `capability ${name}`),
+];

@@ -1,56 +1,57 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { compose } from '../app.ts';
-import type { Log } from '../log.ts';
+import { type ComposeOptions, compose } from '../app.ts';
 import { BootFailure } from './failure.ts';
-import type { HealthCheck, Middleware } from './kernel-facets.ts';
+import type { Upgrade } from './kernel-facets.ts';
 
 export interface HttpServer {
   readonly port: number;
   readonly address: string;
   readonly server: Server;
+  /** After a change of `upgrades`: while there is none, such requests are ordinary ones. */
+  updateUpgrades(): void;
   /** Stops accepting, lets running requests end for at most `timeout` ms, then cuts the rest, which undo what they began. */
   drain(timeout: number): Promise<void>;
 }
 
-interface ServeOptions {
+interface ServeOptions extends Omit<ComposeOptions, 'load'> {
   readonly host: string;
   readonly port: number;
-  readonly middleware: readonly (Middleware & { owner: string })[];
-  readonly health: readonly HealthCheck[];
-  readonly log: Log;
+  /** Changes when plugins are loaded and unloaded. */
+  readonly upgrades: () => ReadonlyMap<string, Upgrade>;
 }
 
-/** Milliseconds that requests without a client get to undo what they began: what they use for that is stopped afterwards. */
-const UNDOING = 3000;
+/** Milliseconds that cut requests get to undo what they began: the services they use for that are stopped afterwards. */
+const UNDO_TIME = 3000;
 
-export async function serve({ host, port, middleware, health, log }: ServeOptions): Promise<HttpServer> {
-  const state = { draining: false, running: 0 };
-  const app = compose({ middleware, health, log, state });
-  // Headers must come in time; a body may be gigabytes on a slow line, and whoever reads it says how long it may take.
+/** Opens the HTTP server. @throws BootFailure */
+export async function serve({ host, port, middleware, upgrades, log }: ServeOptions): Promise<HttpServer> {
+  const load = { running: 0 };
+  const app = compose({ middleware, log, load });
+  // Headers must come in time; a body may be gigabytes on a slow line, and the plugin that reads it sets its time limit.
   const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, app.callback());
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const reason =
-      code === 'EADDRINUSE'
-        ? `port ${port} on ${host} is in use`
-        : code === 'EACCES'
-          ? `port ${port} needs more rights than this user has`
-          : `cannot listen on ${host}:${port} (${code})`;
-    throw new BootFailure('kernel', 'listen', reason, { remedy: 'set PORT (or HOST) to a free one', cause: error });
-  }
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const taken = upgrades().get(new URL(request.url ?? '/', 'http://localhost').pathname);
+    if (taken) taken.handle(request, socket, head);
+    else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  };
+  await listen(server, host, port);
   const bound = server.address() as AddressInfo;
+  const hostname = bound.address === '0.0.0.0' || bound.address === '::' ? 'localhost' : bound.address;
+  const updateUpgrades = () => {
+    server.off('upgrade', onUpgrade);
+    if (upgrades().size > 0) server.on('upgrade', onUpgrade);
+  };
+  updateUpgrades();
   return {
     server,
+    updateUpgrades,
     port: bound.port,
-    address: `http://${bound.address === '0.0.0.0' || bound.address === '::' ? 'localhost' : bound.address}:${bound.port}`,
+    address: `http://${hostname}:${bound.port}`,
     async drain(timeout) {
-      state.draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), timeout);
@@ -59,7 +60,20 @@ export async function serve({ host, port, middleware, health, log }: ServeOption
       await closed;
       clearTimeout(cut);
       clearInterval(sweep);
-      for (let left = UNDOING; state.running > 0 && left > 0; left -= 20) await pause(20);
+      for (let left = UNDO_TIME; load.running > 0 && left > 0; left -= 20) await pause(20);
     },
   };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    let reason = `cannot listen on ${host}:${port} (${code})`;
+    if (code === 'EADDRINUSE') reason = `port ${port} on ${host} is in use`;
+    if (code === 'EACCES') reason = `port ${port} needs more rights than this user has`;
+    throw new BootFailure('kernel', 'listen', reason, { remedy: 'set PORT (or HOST) to a free one', cause: error });
+  }
 }

@@ -1,42 +1,51 @@
 import type { SchemaObject } from 'ajv';
 
-const names = { type: 'array', items: { type: 'string', minLength: 1 }, uniqueItems: true } as const;
-const ranges = { type: 'object', additionalProperties: { type: 'string', minLength: 1 } } as const;
+const name = { type: 'string', minLength: 1 } as const;
+const names = { type: 'array', items: name, uniqueItems: true } as const;
+const ranges = { type: 'object', additionalProperties: name } as const;
+
+/** JSON schema of an object that has these members and no others; all of them are required unless `required` says otherwise. */
+export const closedObject = (
+  properties: Readonly<Record<string, SchemaObject>>,
+  required: readonly string[] = Object.keys(properties),
+): SchemaObject => ({ type: 'object', additionalProperties: false, required, properties });
+
+/** JSON schema of a list with at least one entry. */
+export const filledList = (items: SchemaObject): SchemaObject => ({ type: 'array', items, minItems: 1 });
+
+const types = ['string', 'integer', 'number', 'boolean', 'array', 'duration', 'size', 'json'];
+const setting = closedObject(
+  {
+    type: { enum: types },
+    default: {},
+    enum: names,
+    minimum: { type: 'number' },
+    maximum: { type: 'number' },
+    secret: { type: 'boolean' },
+    about: { type: 'string' },
+  },
+  ['type'],
+);
 
 export const configSchema: SchemaObject = {
   type: 'object',
   // A name that ends in `*` stands for all that begin so.
-  propertyNames: { pattern: '^[A-Z][A-Z0-9_]*\\*?$' },
-  additionalProperties: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['type'],
-    properties: {
-      type: { enum: ['string', 'integer', 'number', 'boolean', 'array', 'duration', 'size', 'json'] },
-      default: {},
-      enum: names,
-      minimum: { type: 'number' },
-      maximum: { type: 'number' },
-      secret: { type: 'boolean' },
-      about: { type: 'string' },
-    },
-  },
+  propertyNames: { pattern: '^(shared|[A-Z][A-Z0-9_]*\\*?)$' },
+  // Keys that other plugins own.
+  properties: { shared: names },
+  additionalProperties: setting,
 };
 
 /**
- * The manifest of a plugin: the `service:extension` key of a package.json, one shape for core and strangers. Unknown or
- * misplaced members are refused, never stripped. The other types of packages have a shape of their own, which the plugin
- * knows that runs them. Sections under `contributes`
- * and grants under `capabilities` are checked against the schemas their owners bring (see `validate.ts`).
+ * The manifest of a plugin: the `service:extension` key of a package.json, one shape for core plugins and third-party ones. Unknown
+ * or misplaced members are refused, never stripped. Other types of packages have a shape of their own, which the plugin knows that
+ * runs them. Sections under `contributes` and grants under `capabilities` are checked against the schemas their owners bring.
  */
-export const manifestSchema: SchemaObject = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['type', 'path', 'host'],
-  properties: {
+const manifestSchema = closedObject(
+  {
     type: { const: 'plugin' },
-    path: { type: 'string', minLength: 1, pattern: '^(?!/)(?!.*\\.\\.)' },
-    host: { type: 'string', minLength: 1 },
+    path: { ...name, pattern: '^(?!/)(?!.*\\.\\.)' },
+    host: name,
     provides: ranges,
     uses: ranges,
     facets: names,
@@ -44,14 +53,11 @@ export const manifestSchema: SchemaObject = {
     config: configSchema,
     capabilities: { type: 'object' },
   },
-};
+  ['type', 'path', 'host'],
+);
 
 export const packageSchema: SchemaObject = {
   type: 'object',
   required: ['name', 'version', 'service:extension'],
-  properties: {
-    name: { type: 'string', minLength: 1 },
-    version: { type: 'string', minLength: 1 },
-    'service:extension': manifestSchema,
-  },
+  properties: { name, version: name, 'service:extension': manifestSchema },
 };

@@ -1,9 +1,12 @@
-import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv';
 import { satisfies, valid, validRange } from 'semver';
+import product from '../../package.json' with { type: 'json' };
 import type { ConfigKey } from '../config/cast.ts';
 import { BootFailure } from '../lifecycle/failure.ts';
+import { problems } from './problems.ts';
 import { packageSchema } from './schema.ts';
 
+/** The running product's version, which admins may see. */
+export const VERSION: string = product.version;
 /** The kernel's API version; manifests name the range they were written for. */
 export const API_VERSION = '1.0.0';
 
@@ -14,8 +17,8 @@ export interface Manifest {
   readonly provides?: Readonly<Record<string, string>>;
   readonly uses?: Readonly<Record<string, string>>;
   readonly facets?: readonly string[];
-  readonly contributes?: Readonly<Record<string, object>>;
-  readonly config?: Readonly<Record<string, ConfigKey>>;
+  readonly contributes?: Readonly<Record<string, { readonly optional?: unknown }>>;
+  readonly config?: Readonly<Record<string, ConfigKey>> | { readonly shared?: readonly string[] };
   readonly capabilities?: Readonly<Record<string, unknown>>;
 }
 
@@ -26,59 +29,20 @@ export interface PluginPackage {
   readonly manifest: Manifest;
 }
 
-const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false, verbose: true });
-const compiled = new WeakMap<SchemaObject, ValidateFunction>();
+type PackageJson = Omit<PluginPackage, 'manifest'> & { readonly 'service:extension': Manifest };
 
-/**
- * Problems of a value under a schema, each with its path; empty when it fits. What breaks a pattern, or fits none or several
- * of `oneOf`, is told by the schema's `description`: "must be <description>".
- */
-export function problems(schema: SchemaObject, value: unknown, at = ''): readonly string[] {
-  let validate = compiled.get(schema);
-  if (!validate) {
-    validate = ajv.compile(schema);
-    compiled.set(schema, validate);
-  }
-  return validate(value) ? [] : (validate.errors ?? []).filter(isTelling).map((error) => sentence(error, at));
-}
-
-/** What branches are there is told once, not branch by branch. */
-const isTelling = ({ keyword, schemaPath }: ErrorObject): boolean =>
-  keyword !== 'if' && !schemaPath.includes('/oneOf/');
-
-const sentence = (error: ErrorObject, at: string): string => `${at + error.instancePath || '/'} ${whatOf(error)}`;
-
-function whatOf({ keyword, params, message, parentSchema }: ErrorObject): string {
-  const about = parentSchema?.description;
-  if (keyword === 'additionalProperties') return `${message} "${params.additionalProperty}"`;
-  if (keyword === 'enum') return `${message} ${params.allowedValues.join(', ')}`;
-  if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
-  if ((keyword === 'pattern' || keyword === 'oneOf') && about !== undefined) return `must be ${about}`;
-  return message ?? 'is wrong';
-}
-
-/** Checks a parsed package.json: shape, version, host range. */
+/** Checks a parsed package.json: shape, version, host range. @throws BootFailure */
 export function validatePackage(parsed: unknown, where: string): PluginPackage {
   const found = problems(packageSchema, parsed);
   if (found.length > 0) {
-    throw new BootFailure(where, 'validate', `its package.json is not a valid manifest:\n${found.join('\n')}`, {
-      remedy: 'correct the named members under "service:extension"',
-    });
+    const reason = `its package.json is not a valid manifest:\n${found.join('\n')}`;
+    throw new BootFailure(where, 'validate', reason, { remedy: 'correct the named members under "service:extension"' });
   }
-  const {
-    name,
-    version,
-    'service:extension': manifest,
-  } = parsed as {
-    name: string;
-    version: string;
-    'service:extension': Manifest;
-  };
+  const { name, version, 'service:extension': manifest } = parsed as PackageJson;
   if (!valid(version)) throw new BootFailure(name, 'validate', `version "${version}" is not a semantic version`);
   if (!validRange(manifest.host) || !satisfies(API_VERSION, manifest.host)) {
-    throw new BootFailure(name, 'validate', `it was written for host ${manifest.host}; this is ${API_VERSION}`, {
-      remedy: 'install a version of the package for this host',
-    });
+    const reason = `it was written for host ${manifest.host}; this is ${API_VERSION}`;
+    throw new BootFailure(name, 'validate', reason, { remedy: 'install a version of the package for this host' });
   }
   return { name, version, manifest };
 }

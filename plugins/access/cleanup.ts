@@ -1,4 +1,4 @@
-import { type Db, identifier } from '../database/contract.ts';
+import type { Db } from '../database/contract.ts';
 
 type Filter = Record<string, unknown>;
 
@@ -9,51 +9,49 @@ interface RuleRow {
   readonly presets: string | null;
 }
 
-const table = (db: Db) => `${identifier(db.schemas[0] as string)}.platform_permissions`;
-
-export async function forgetCollections(db: Db, names: readonly string[]): Promise<void> {
-  await db.query(`delete from ${table(db)} where collection = any($1::text[])`, [names]);
+export interface CleanUp {
+  forgetCollections(names: readonly string[]): Promise<void>;
+  /**
+   * Takes deleted fields out of the lists and rules of their collection. No permission may become wider by that. `key` is
+   * the collection's primary key, if it still has one.
+   */
+  forgetFields(collection: string, fields: readonly string[], key: string | null): Promise<void>;
 }
 
-/**
- * Takes deleted fields out of the lists and rules of their collection. No permission may become wider by that. `key` is
- * the collection's primary key, if it still has one.
- */
-export async function forgetFields(
-  db: Db,
-  collection: string,
-  fields: readonly string[],
-  key: string | null,
-): Promise<void> {
+/** What permissions say of collections and fields that are deleted. */
+export function createCleanUp(db: Db): CleanUp {
+  const permissions = db.write('platform_permissions');
+  const FORGET_COLLECTIONS = db.sql`delete from ${permissions} where collection = any($1::text[])`;
   // A list of just this field becomes empty, which is "none"; null would say the same, `*` the opposite.
-  await db.query(
-    `update ${table(db)} set fields = array_to_string(array(
+  const SHORTEN_LISTS = db.sql`update ${permissions} set fields = array_to_string(array(
       select name from unnest(string_to_array(fields, ',')) with ordinality as one(name, at)
       where not trim(name) = any($2::text[]) order by at), ',')
-    where collection = $1 and fields is not null`,
-    [collection, fields],
-  );
-  const { rows } = await db.query<RuleRow>(
-    `select id, permissions::text, validation::text, presets::text from ${table(db)} where collection = $1`,
-    [collection],
-  );
-  // Where there is no key to compare, the rule keeps naming a field that is gone, which refuses every request.
-  const noRows = key !== null && !fields.includes(key) ? { [key]: { _null: true } } : undefined;
-  for (const row of rows) {
-    const before = [parsed(row.permissions), parsed(row.validation), parsed(row.presets)] as const;
-    const [rule, validation, presets] = before;
-    const after = [
-      rule && noRows ? closed(rule, fields, noRows) : rule,
-      validation && pruned(validation, fields),
-      presets && without(presets, fields),
-    ];
-    if (JSON.stringify(after) === JSON.stringify(before)) continue;
-    const values = after.map((value) => (value ? JSON.stringify(value) : null));
-    await db.query(`update ${table(db)} set permissions = $2, validation = $3, presets = $4 where id = $1`, [
-      row.id,
-      ...values,
-    ]);
-  }
+    where collection = $1 and fields is not null`;
+  const RULES = db.sql`select id, permissions::text, validation::text, presets::text from ${permissions} where collection = $1`;
+  const WRITE_RULES = db.sql`update ${permissions} set permissions = $2, validation = $3, presets = $4 where id = $1`;
+
+  return {
+    async forgetCollections(names) {
+      await db.query(FORGET_COLLECTIONS, [names]);
+    },
+    async forgetFields(collection, fields, key) {
+      await db.query(SHORTEN_LISTS, [collection, fields]);
+      const { rows } = await db.query<RuleRow>(RULES, [collection]);
+      // Where there is no key to compare, the rule keeps naming a field that is gone, which refuses every request.
+      const noRows = key !== null && !fields.includes(key) ? { [key]: { _null: true } } : undefined;
+      for (const row of rows) {
+        const before = [parsed(row.permissions), parsed(row.validation), parsed(row.presets)] as const;
+        const [rule, validation, presets] = before;
+        const after = [
+          rule && noRows ? closed(rule, fields, noRows) : rule,
+          validation && pruned(validation, fields),
+          presets && without(presets, fields),
+        ];
+        if (JSON.stringify(after) === JSON.stringify(before)) continue;
+        await db.query(WRITE_RULES, [row.id, ...after.map((value) => (value ? JSON.stringify(value) : null))]);
+      }
+    },
+  };
 }
 
 const without = (presets: Filter, fields: readonly string[]): Filter =>

@@ -5,7 +5,10 @@ import type { Collection, Overview } from '../schema/contract.ts';
 /** The nil id: the Public role's row. */
 export const PUBLIC_ROLE = '00000000-0000-0000-0000-000000000000';
 
+/** What a permission allows: one row of permissions is for one action on one collection. */
 export type Action = 'create' | 'read' | 'update' | 'delete' | 'comment' | 'share';
+
+/** Every action, in the order in which documents list them. */
 export const ACTIONS: readonly Action[] = ['create', 'read', 'update', 'delete', 'comment', 'share'];
 
 /** One permission: a stored row, or one of the minimal rows of app access. */
@@ -14,7 +17,9 @@ export interface Permission {
   readonly action: Action;
   /** Row rule: a filter; null = all rows. Not used for create. */
   readonly rule: Record<string, unknown> | null;
+  /** Filter that a written row must fulfil; null = none. */
   readonly validation: Record<string, unknown> | null;
+  /** Values that a create or update adds where the payload has none; null = none. */
   readonly presets: Record<string, unknown> | null;
   /** `['*']` = all (but see `Field.sensitive`); empty = none. */
   readonly fields: readonly string[];
@@ -43,15 +48,22 @@ export interface Role {
   readonly addresses: readonly string[];
 }
 
+/**
+ * Permissions of callers, and the checks of every read and write. Provided by `access`, used by the plugins that read or write rows.
+ */
 export interface Access {
+  /** The permissions of the caller, from memory; all for admins. */
   permissions(caller: Caller): Promise<PermissionSet>;
   /** A role from memory; null asks for the Public role. */
   role(id: string | null): Promise<Role | undefined>;
-  /** Writes the caller's read permissions into every node of the tree. FORBIDDEN where the root may not be read. */
+  /**
+   * Writes the caller's read permissions into every node of the tree; fields that may not be read are left out of the answer.
+   * @throws FORBIDDEN where the root may not be read, or a condition, an order or an aggregate names a field that may not be read.
+   */
   restrict(read: Read, caller: Caller, overview: Overview): Promise<Restricted<Read>>;
   /**
-   * Which rows of a collection the caller may update or delete, and (for update) which of the fields to be written:
-   * FORBIDDEN where there is no permission or a field is outside its list.
+   * Which rows of a collection the caller may update or delete, and (for update) with which fields.
+   * @throws FORBIDDEN where there is no permission, or a field is outside its list.
    */
   restrictWrite(
     collection: Collection,
@@ -60,12 +72,16 @@ export interface Access {
     caller: Caller,
     overview: Overview,
   ): Promise<Restricted<Where>>;
-  /** A filter of the caller's own in a by-query write: checked like a read's, joined with the read rule. */
+  /**
+   * A filter of the caller's own in a by-query write: checked like a read's, joined with the read rule.
+   * @throws FORBIDDEN where the filter names what the caller may not read.
+   */
   restrictFilter(collection: Collection, where: Where, caller: Caller, overview: Overview): Promise<Restricted<Where>>;
   /**
    * What a create or update adds and demands: checks the field list, merges presets under the payload, validates it.
-   * Throws FORBIDDEN or Failures of FAILED_VALIDATION. Answers the payload to write. `given` are values the platform
-   * itself sets (a child's foreign key in a nested write): they count as submitted and need no grant.
+   * Answers the payload to write. `given` are values the platform itself sets (the foreign key of a child in a nested write):
+   * they count as submitted and need no grant.
+   * @throws FORBIDDEN without permission, INVALID_PAYLOAD for an unknown field, Failures of FAILED_VALIDATION.
    */
   admit(
     collection: Collection,
@@ -75,15 +91,18 @@ export interface Access {
     overview: Overview,
     given?: Record<string, unknown>,
   ): Promise<Record<string, unknown>>;
-  /** May the caller do this to some row at all? */
+  /** Whether the caller may do this to some row at all. */
   may(caller: Caller, action: Action, collection: string): Promise<boolean>;
-  /** FORBIDDEN where not. For rules about payloads: what is wrong with a write is no business of those who may not write. */
+  /**
+   * `may`, as a refusal: before a rule speaks about the payload of a caller who may not write.
+   * @throws FORBIDDEN where the caller has no such permission.
+   */
   demand(caller: Caller, action: Action, collection: string): Promise<void>;
-  /** What a query of a caller with these permissions may speak of. */
+  /** Which fields a query of a caller with these permissions may name. */
   visible(permissions: PermissionSet): Visible;
   /**
-   * The fields that permissions list for an action: `always`, or on `some` of the rows it may touch only. Empty where
-   * there is no permission. For whoever makes a description of the service for callers with these permissions.
+   * The fields that permissions list for an action: `always`, or on `some` of the rows it may touch only. Empty where there is
+   * no permission. For descriptions of the service that are made for callers with these permissions.
    */
   listed(permissions: PermissionSet, action: Action, collection: Collection): ReadonlyMap<string, 'always' | 'some'>;
   /** The fields the caller may read of a collection: for schema routes. */
@@ -94,6 +113,18 @@ export interface Access {
 export { MASK } from '../query/contract.ts';
 /** The rows every caller with app access has without their being stored. */
 export { APP_MINIMUM } from './permissions/app-minimum.ts';
-export { keeps } from './validation/breaches.ts';
 
-export const access = service<Access>('access', { version: '1.0.0' });
+/** Every plugin that reads or writes rows for a caller uses it. */
+export const access = service<Access>('access', {
+  version: '1.0.0',
+  callers: {
+    permissions: 0,
+    restrict: 1,
+    restrictWrite: 3,
+    restrictFilter: 2,
+    admit: 3,
+    may: 0,
+    demand: 0,
+    readableFields: 1,
+  },
+});

@@ -3,11 +3,11 @@ import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { query, sealing } from '../query/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
-import { forgetCollections, forgetFields } from './cleanup.ts';
+import { createCleanUp } from './cleanup.ts';
 import * as collections from './collections.ts';
 import { access } from './contract.ts';
 import { listed } from './listed.ts';
-import { announceChanges, deriveRoleKeys } from './migrations.ts';
+import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createAdmit } from './payload/admit.ts';
 import { createSubstitute } from './payload/dynamic.ts';
@@ -21,14 +21,14 @@ export default definePlugin({
     const { db, events } = host;
     const used = host.use({ query, sealing, schema, bus });
     for (const one of [collections.roles, collections.permissions]) host.contribute(systemCollections, one);
-    for (const one of [announceChanges, deriveRoleKeys]) host.contribute(migrations, one);
+    for (const one of accessMigrations(db)) host.contribute(migrations, one);
 
     const { permissions, role, forget } = createResolve({ db, bus: used.bus });
     host.provide(access, {
       permissions,
       role,
       ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),
-      admit: createAdmit({ permissions, substitute: createSubstitute(db) }),
+      admit: createAdmit({ permissions, substitute: createSubstitute(used.sealing.value) }),
       may: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
       async demand(caller, action, collection) {
         if ((await permissions(caller)).of(collection, action).length === 0)
@@ -44,14 +44,15 @@ export default definePlugin({
       events.onAction(`permissions.${verb}`, forget);
       events.onAction(`roles.${verb}`, forget);
     }
+    const cleanUp = createCleanUp(db);
     events.onFilter('collections.delete', async (_payload, { keys }) => {
-      await forgetCollections(db, keys as string[]);
+      await cleanUp.forgetCollections(keys as string[]);
       db.afterCommit(forget);
     });
     events.onFilter('fields.delete', async (_payload, { collection, keys }) => {
       const overview = await used.schema.overview();
       const key = overview.collections.get(collection as string)?.primary ?? null;
-      await forgetFields(db, collection as string, keys as string[], key);
+      await cleanUp.forgetFields(collection as string, keys as string[], key);
       db.afterCommit(forget);
     });
   },

@@ -1,24 +1,29 @@
-import { announcing } from '../cluster/contract.ts';
-import { identifier, type Migration } from '../database/contract.ts';
+import { announcing } from '../cluster/library.ts';
+import type { Db, Migration } from '../database/contract.ts';
 import { CHANGED } from './permissions/announcement.ts';
+
+export const accessMigrations = (db: Db): readonly Migration[] => [announceChanges(db), deriveRoleKeys(db)];
 
 /**
  * Whoever changes a permission or a role, through this process, another one or by hand in the database, every process
  * hears of it when the change is committed.
  */
-export const announceChanges = announcing({
-  id: '2026-11-21-announce-changes',
-  name: 'platform_access_changed',
-  channel: CHANGED,
-  tables: ['platform_roles', 'platform_permissions'],
-});
+const announceChanges = (db: Db): Migration =>
+  announcing({
+    id: '2026-11-21-announce-changes',
+    name: 'platform_access_changed',
+    channel: CHANGED,
+    tables: [db.own('platform_roles'), db.own('platform_permissions')],
+  });
 
 /** A role's key comes from its name unless given: here rather than in code, so that it holds for every way in. */
-export const deriveRoleKeys: Migration = {
-  id: '2026-11-21-derive-role-keys',
-  async up(db) {
-    const schema = identifier(db.schemas[0] as string);
-    await db.query(`create or replace function ${schema}.platform_role_key() returns trigger language plpgsql as $$
+function deriveRoleKeys(db: Db): Migration {
+  const roles = db.own('platform_roles');
+  const run = db.sql`${db.name(db.schemas[0] as string)}.platform_role_key()`;
+  return {
+    id: '2026-11-21-derive-role-keys',
+    async up() {
+      await db.ddl(db.sql`create or replace function ${run} returns trigger language plpgsql as $$
       declare
         base text := trim(both '_' from left(regexp_replace(lower(new.name), '[^a-z0-9]+', '_', 'g'), 200));
         candidate text;
@@ -28,15 +33,16 @@ export const deriveRoleKeys: Migration = {
         perform pg_advisory_xact_lock(hashtext('platform_roles.key'));
         if base = '' or base ~ '^[0-9]' then base := rtrim('role_' || base, '_'); end if;
         candidate := base;
-        while candidate = 'public' or exists (select from ${schema}.platform_roles r where r.key = candidate) loop
+        while candidate = 'public' or exists (select from ${roles} r where r.key = candidate) loop
           number := number + 1;
           candidate := base || '_' || number;
         end loop;
         new.key := candidate;
         return new;
       end $$`);
-    await db.query(`drop trigger if exists platform_role_key on ${schema}.platform_roles`);
-    await db.query(`create trigger platform_role_key before insert on ${schema}.platform_roles
-      for each row execute function ${schema}.platform_role_key()`);
-  },
-};
+      await db.ddl(db.sql`drop trigger if exists platform_role_key on ${roles}`);
+      await db.ddl(db.sql`create trigger platform_role_key before insert on ${roles}
+      for each row execute function ${run}`);
+    },
+  };
+}

@@ -24,7 +24,7 @@ export interface Places {
 }
 
 /**
- * One statement that writes rows, as those who record it see it: it has a CTE `changed` with the column `key` and those of
+ * One statement that writes rows, as its record sees it: it has a CTE `changed` with the column `key` and those of
  * `Recorded.returning`.
  */
 export interface Step {
@@ -56,20 +56,25 @@ export interface Recorded {
   readonly columns: string;
 }
 
+/** The parameters of one recorded statement. */
 export interface Bound {
   readonly values: readonly unknown[];
   /** Takes the ids out of the row that the final select answered, for rows that are written later. */
   settle(row: Readonly<Record<string, unknown>>): void;
 }
 
+/** One row of activity that no statement records by itself. */
 export interface Entry {
   /** `login`, `comment`, `run`, … */
   readonly action: string;
+  /** Name of the collection it is about. */
   readonly collection: string;
+  /** Key of the row it is about; cut at 255 characters. */
   readonly item: string | number;
   readonly comment?: string | null;
 }
 
+/** The history of the service: who did what, and what rows were like. Provided by `activity`. */
 export interface Activity {
   /** What is recorded of this collection: activity and revisions, activity only, or nothing. */
   kept(collection: Collection): 'all' | 'activity' | null;
@@ -78,10 +83,11 @@ export interface Activity {
    * are there if and only if the change is. For collections of which anything is kept.
    */
   recorded(step: Step): Recorded;
-  /** The parameters of `recorded`: who asks, and the places where the step is nested. */
+  /** The parameters of `recorded`: who acts, and the places where the step is nested. */
   bind(caller: Caller, places?: Places): Bound;
-  /** Writes one row of activity in the current unit of work; answers its id. */
+  /** Writes one row of activity in the current unit of work, or by itself where none is open; answers its id. */
   record(caller: Caller, entry: Entry): Promise<number>;
 }
 
-export const activity = service<Activity>('activity', { version: '1.0.0' });
+/** Used by `items`, which records every write, and by plugins that record what is no write. */
+export const activity = service<Activity>('activity', { version: '1.0.0', callers: { bind: 0, record: 0 } });

@@ -1,4 +1,4 @@
-import { identifier, literal } from '../database/contract.ts';
+import { identifier, literal } from '../database/library.ts';
 import type { Collection, Field } from '../schema/contract.ts';
 
 type Expression = (alias: string, field: Field) => string;

@@ -1,4 +1,4 @@
-import { identifier, literal } from '../database/contract.ts';
+import { identifier, literal } from '../database/library.ts';
 import type { Collection } from '../schema/contract.ts';
 import type { Activity, Step } from './contract.ts';
 import { differenceSql, snapshotSql } from './snapshot.ts';

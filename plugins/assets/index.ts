@@ -25,7 +25,7 @@ export default definePlugin<CachingConfig & TransformConfig>({
     const { config, db, events, log } = host;
     const given = host.use({ access, bus, lock, media, query, schema, settings, storage });
     const used = { ...given, storage: reachable(given.storage, log) };
-    host.contribute(migrations, announceFiles);
+    host.contribute(migrations, announceFiles(db));
 
     const records = createRecords(db, used.bus);
     // The next request of this process must see the change, so nobody waits for the message from the database.

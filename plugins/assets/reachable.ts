@@ -1,5 +1,5 @@
 import { ClientGone, Failure, fail, type Log } from '#kernel';
-import { MediaError } from '../media/contract.ts';
+import { MediaError } from '../media/library.ts';
 import type { Location, Storage } from '../storage/contract.ts';
 
 /**

@@ -1,12 +1,15 @@
-import { fail } from '#kernel';
-import { clientOf, type HttpContext } from '../http/contract.ts';
+import { fail, problems } from '#kernel';
+import type { HttpContext } from '../http/contract.ts';
+import { clientOf } from '../http/library.ts';
+import type { CredentialsDriver } from './contract.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
 import type { Sessions } from './sessions.ts';
-import type { Grant, SignIn } from './sign-in.ts';
+import type { Grant, SignIn, SignInRequest } from './sign-in.ts';
 import { stallFailures } from './stall.ts';
 
 export interface EntryDeps {
   readonly signIn: SignIn;
+  readonly local: CredentialsDriver;
   readonly sessions: Sessions;
   readonly cookie: RefreshCookie;
   /** Milliseconds. */
@@ -23,7 +26,10 @@ export interface Tokens {
 
 /** Coming in, staying in and leaving, as a request asks for it; `asked` is what the client sent, unchecked. */
 export interface Entry {
+  /** By e-mail address and password. */
   login(ctx: HttpContext, asked: unknown): Promise<Tokens>;
+  /** By the credentials of another driver. */
+  loginBy(ctx: HttpContext, driver: CredentialsDriver, asked: unknown): Promise<Tokens>;
   refresh(ctx: HttpContext, asked: unknown): Promise<Tokens>;
   logout(ctx: HttpContext, asked: unknown): Promise<void>;
 }
@@ -33,7 +39,7 @@ type Mode = 'json' | 'cookie';
 const invalid = (field: string, expected: string) =>
   fail('INVALID_PAYLOAD', `"${field}" must be ${expected}`, { path: [field] });
 
-export function createEntry({ signIn, sessions, cookie, accessLifetime, stallTime }: EntryDeps): Entry {
+export function createEntry({ signIn, local, sessions, cookie, accessLifetime, stallTime }: EntryDeps): Entry {
   function tokens(ctx: HttpContext, mode: Mode, { access, refresh }: Grant): Tokens {
     if (mode === 'cookie') cookie.write(ctx, refresh);
     ctx.set('Cache-Control', 'no-store');
@@ -49,7 +55,17 @@ export function createEntry({ signIn, sessions, cookie, accessLifetime, stallTim
         if (email === undefined) throw invalid('email', 'given');
         if (password === undefined) throw invalid('password', 'given');
         const mode = modeOf(given) ?? 'json';
-        return tokens(ctx, mode, await signIn.login({ email, password }, clientOf(ctx), ctx.state.caller));
+        return tokens(ctx, mode, await signIn.login(local, { email, password }, requestOf(ctx, given)));
+      }),
+
+    loginBy: (ctx, driver, asked) =>
+      stallFailures(stallTime, async () => {
+        const given = object(asked);
+        const mode = modeOf(given) ?? 'json';
+        const { mode: _mode, otp: _otp, ...credentials } = given;
+        const wrong = problems(driver.schema, credentials);
+        if (wrong.length > 0) throw fail('INVALID_PAYLOAD', wrong.join('; '));
+        return tokens(ctx, mode, await signIn.login(driver, credentials, requestOf(ctx, given)));
       }),
 
     async refresh(ctx, asked) {
@@ -58,7 +74,7 @@ export function createEntry({ signIn, sessions, cookie, accessLifetime, stallTim
       const mode = modeOf(given) ?? (presented === undefined ? 'cookie' : 'json');
       const token = mode === 'json' ? presented : (cookie.read(ctx) ?? presented);
       if (!token) throw fail('INVALID_CREDENTIALS', 'no refresh token');
-      return tokens(ctx, mode, await signIn.refresh(token, clientOf(ctx), ctx.state.caller));
+      return tokens(ctx, mode, await signIn.refresh(token, requestOf(ctx, given)));
     },
 
     async logout(ctx, asked) {
@@ -72,6 +88,12 @@ export function createEntry({ signIn, sessions, cookie, accessLifetime, stallTim
     },
   };
 }
+
+const requestOf = (ctx: HttpContext, { otp }: Record<string, unknown>): SignInRequest => ({
+  caller: ctx.state.caller,
+  client: Object.freeze(clientOf(ctx)),
+  otp: typeof otp === 'string' ? otp : undefined,
+});
 
 function object(asked: unknown): Record<string, unknown> {
   if (typeof asked !== 'object' || asked === null || Array.isArray(asked))

@@ -1,4 +1,4 @@
-import type { GraphqlField } from '../graphql-fields/contract.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
 import type { Entry, Tokens } from './entry.ts';
 
 interface Deps {

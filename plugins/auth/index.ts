@@ -3,39 +3,48 @@ import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
-import { graphqlFields } from '../graphql-fields/contract.ts';
-import { routes } from '../http/contract.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
+import { routes, routing } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
+import { createAccounts } from './accounts.ts';
 import { findByCookie } from './asset-cookie.ts';
 import * as collections from './collections.ts';
+import * as contract from './contract.ts';
 import { createEntry } from './entry.ts';
 import { authFields } from './graphql.ts';
 import { identify } from './identify.ts';
+import { createIdentity } from './identity.ts';
+import { localDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { type CookieConfig, refreshCookie } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
 import { keptSecret } from './secret.ts';
 import { createSessions } from './sessions.ts';
+import { sessionsService } from './sessions-service.ts';
 import { createSignIn } from './sign-in.ts';
 import { announceStanding, createStanding } from './standing.ts';
+import { ownSteps } from './steps.ts';
 
-interface Config extends CookieConfig {
-  SECRET: string | undefined;
+interface Shared {
   DATA_PATH: string;
+}
+
+interface Config extends CookieConfig, Shared {
+  SECRET: string | undefined;
   ACCESS_TOKEN_TTL: number;
   LOGIN_STALL_TIME: number;
   AUTH_DISABLE_DEFAULT: boolean;
 }
 
-export default definePlugin<Config>({
+export default definePlugin<Omit<Config, keyof Shared>, Shared>({
   manifest,
   register(host) {
-    const { config, db, events, log } = host;
-    const used = host.use({ access, activity, bus, passwords });
+    const { config, db, events, identity, log } = host;
+    const used = host.use({ access, activity, bus, passwords, routing });
     host.contribute(systemCollections, collections.sessions);
-    host.contribute(migrations, announceStanding);
+    host.contribute(migrations, announceStanding(db));
 
     let secret = config.SECRET;
     const tokens = createAccessTokens({
@@ -49,17 +58,26 @@ export default definePlugin<Config>({
     const standing = createStanding(db, used.bus);
     const cookie = refreshCookie(config);
     const byCookie = findByCookie({ cookie, sessions });
-    host.contribute(middleware, identify({ db, access: used.access, tokens, standing, byCookie }));
-    const entry = createEntry({
-      signIn: createSignIn({ ...used, db, events, sessions, tokens }),
-      sessions,
-      cookie,
-      accessLifetime: config.ACCESS_TOKEN_TTL,
-      stallTime: config.LOGIN_STALL_TIME,
-    });
+    const callers = createIdentity({ identity, db, access: used.access, tokens, standing });
+    host.contribute(middleware, identify({ callers, identity, byCookie }));
+
+    const accounts = createAccounts(db);
+    const local = localDriver({ accounts, passwords: used.passwords });
+    host.define(contract.authDrivers);
+    host.define(contract.authSteps);
+    host.contribute(contract.authDrivers, local);
+    for (const step of ownSteps(used.access)) host.contribute(contract.authSteps, step);
+    const drivers = () => host.read(contract.authDrivers);
+    const steps = () => host.read(contract.authSteps);
+    const signIn = createSignIn({ ...used, identity, accounts, events, sessions, tokens, drivers, steps });
+    const accessLifetime = config.ACCESS_TOKEN_TTL;
+    const entry = createEntry({ signIn, local, sessions, cookie, accessLifetime, stallTime: config.LOGIN_STALL_TIME });
+    host.provide(contract.identity, callers.service);
+    host.provide(contract.sessions, sessionsService({ signIn, sessions, cookie, accessLifetime }));
+
     const ways = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
-    for (const route of authRoutes(ways)) host.contribute(routes, route);
-    for (const field of authFields(ways)) host.contribute(graphqlFields, field);
+    for (const route of authRoutes({ ...ways, routing: used.routing, drivers })) host.contribute(routes, route);
+    for (const field of authFields(ways)) host.contribute<GraphqlField>('graphql.fields', field);
 
     events.onFilter('users.update', async (payload, { keys }) => {
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);

@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
-import { type HttpContext, rawQueryOf } from '../http/contract.ts';
+import type { HttpContext } from '../http/contract.ts';
+import { rawQueryOf } from '../http/library.ts';
 
 /**
  * The token a request came with: the header's, else the query's. A header of any other form than two parts, the first

@@ -1,38 +1,72 @@
-import { bodyOf, type Route, sendData } from '../http/contract.ts';
+import { fail } from '#kernel';
+import type { Route, Routing } from '../http/contract.ts';
+import { bodyOf, sendData } from '../http/library.ts';
+import type { ContributedDriver } from './contract.ts';
+import { LOGIN, LOGIN_BY, LOGOUT, PROVIDERS, REFRESH } from './descriptions.ts';
 import type { Entry } from './entry.ts';
+import { LOCAL_PROVIDER } from './local-driver.ts';
 
 interface Deps {
   readonly entry: Entry;
   readonly disableDefault: boolean;
+  readonly routing: Pick<Routing, 'readBody'>;
+  /** The drivers of this moment, by provider. */
+  readonly drivers: () => ReadonlyMap<string, ContributedDriver>;
 }
 
-/** `/auth`: signing in by e-mail and password, staying signed in, signing out. */
-export function authRoutes({ entry, disableDefault }: Deps): readonly Route[] {
+/** `/auth`: sign-in by e-mail address and password or another provider's credentials, refresh, sign-out. */
+export function authRoutes({ entry, disableDefault, routing, drivers }: Deps): readonly Route[] {
   const login: Route = {
     method: 'POST',
     path: '/auth/login',
+    description: LOGIN,
     handle: async (ctx) => sendData(ctx, await entry.login(ctx, bodyOf(ctx))),
+  };
+
+  const loginBy: Route = {
+    method: 'POST',
+    path: '/auth/login/:provider',
+    description: LOGIN_BY,
+    // The body of a request for a provider that is not there stays unread, as for any path without a route.
+    body: 'unread',
+    async handle(ctx) {
+      const provider = ctx.params.provider as string;
+      const driver = provider === LOCAL_PROVIDER ? undefined : drivers().get(provider)?.driver;
+      if (driver?.kind !== 'credentials')
+        throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
+      const body = await routing.readBody(ctx as never);
+      sendData(ctx, await entry.loginBy(ctx, driver, body));
+    },
   };
 
   const refresh: Route = {
     method: 'POST',
     path: '/auth/refresh',
+    description: REFRESH,
     handle: async (ctx) => sendData(ctx, await entry.refresh(ctx, bodyOf(ctx))),
   };
 
   const logout: Route = {
     method: 'POST',
     path: '/auth/logout',
+    description: LOGOUT,
     handle: async (ctx) => sendData(ctx, await entry.logout(ctx, bodyOf(ctx))),
   };
 
   const providers: Route = {
     method: 'GET',
     path: '/auth',
+    description: PROVIDERS,
     handle(ctx) {
-      ctx.body = { data: [], disableDefault };
+      const others = [...drivers().values()].filter(({ terms }) => terms.provider !== LOCAL_PROVIDER);
+      const data = others.map(({ terms }) => ({
+        name: terms.provider,
+        driver: terms.name,
+        icon: terms.icon ?? null,
+      }));
+      ctx.body = { data, disableDefault };
     },
   };
 
-  return [...(disableDefault ? [] : [login]), refresh, logout, providers];
+  return [...(disableDefault ? [] : [login]), loginBy, refresh, logout, providers];
 }

@@ -1,57 +1,58 @@
-import { randomBytes } from 'node:crypto';
-import { type Caller, type EventsApi, fail } from '#kernel';
-import type { Access } from '../access/contract.ts';
+import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
 import type { Activity } from '../activity/contract.ts';
-import type { Db } from '../database/contract.ts';
-import type { clientOf } from '../http/contract.ts';
-import type { Passwords } from '../passwords/contract.ts';
+import type { clientOf } from '../http/library.ts';
 import type { AccessTokens } from './access-tokens.ts';
-import { checkAddress } from './identify.ts';
-import type { Owner, Sessions } from './sessions.ts';
-import { table } from './tables.ts';
+import type { Account, Accounts } from './accounts.ts';
+import type {
+  AuthDriver,
+  AuthStep,
+  ContributedDriver,
+  Credentials,
+  CredentialsDriver,
+  DriverTerms,
+  SignedIn,
+} from './contract.ts';
+import { termsOf } from './driver.ts';
+import type { Owner, Rotation, Sessions } from './sessions.ts';
 
 export interface SignInDeps {
-  readonly db: Db;
-  readonly access: Pick<Access, 'role'>;
+  readonly identity: IdentityApi;
+  readonly accounts: Accounts;
   readonly activity: Pick<Activity, 'record'>;
   readonly events: EventsApi;
-  readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly tokens: AccessTokens;
+  /** The drivers and steps of this moment: their plugins come and go. */
+  readonly drivers: () => ReadonlyMap<string, ContributedDriver>;
+  readonly steps: () => readonly AuthStep[];
 }
 
-/** Both tokens of somebody who signed in. */
+/** Both tokens of a user who signed in. */
 export interface Grant {
   readonly access: string;
   readonly refresh: string;
 }
 
-export interface Credentials {
-  readonly email: string;
-  readonly password: string;
+/** Who asks to sign in, and what the request brought beside the credentials. */
+export interface SignInRequest {
+  readonly caller: Caller;
+  /** Frozen: drivers and steps of other plugins see it. */
+  readonly client: ReturnType<typeof clientOf>;
+  readonly otp: string | undefined;
 }
-
-type Client = ReturnType<typeof clientOf>;
-type Person = Owner & { readonly password: string | null; readonly tfa_secret: string | null };
-
-const PROVIDER = 'default';
-const wrong = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export interface SignIn {
-  login(credentials: Credentials, client: Client, caller: Caller): Promise<Grant>;
-  refresh(token: string, client: Client, caller: Caller): Promise<Grant>;
+  /** Signs in by credentials that fit the driver's schema. */
+  login(driver: CredentialsDriver, credentials: Credentials, request: SignInRequest): Promise<Grant>;
+  /** Signs in a user whom `driver` has authenticated by itself. */
+  open(driver: AuthDriver, signedIn: SignedIn, request: SignInRequest): Promise<Grant>;
+  refresh(token: string, request: Omit<SignInRequest, 'otp'>): Promise<Grant>;
 }
 
-export function createSignIn(deps: SignInDeps): SignIn {
-  const { db, access, activity, events, passwords, sessions, tokens } = deps;
-  let decoy: Promise<string> | undefined;
+const wrong = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
-  /** An unknown address takes as long as a wrong password. */
-  async function matches(person: Person | undefined, password: string): Promise<boolean> {
-    decoy ??= passwords.hash(randomBytes(16).toString('hex'));
-    const stored = person?.password ?? (await decoy);
-    return (await passwords.verify(stored, password)) && person?.password !== null && person !== undefined;
-  }
+export function createSignIn(deps: SignInDeps): SignIn {
+  const { identity, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
 
   async function accessToken(owner: Owner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
     const claims = {
@@ -64,52 +65,88 @@ export function createSignIn(deps: SignInDeps): SignIn {
     return tokens.sign(await events.filter(['auth.jwt'], claims, about));
   }
 
+  /** From the verified credential to the session. `payload` is what the action `auth.login` shows. */
+  async function begin(account: Account, terms: DriverTerms, request: SignInRequest, payload: object): Promise<Grant> {
+    const { caller, client } = request;
+    if (account.provider !== terms.provider && !terms.anyProvider)
+      throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);
+    const attempt = attemptOf(account, terms, request);
+    for (const step of steps()) await step.check(attempt);
+    const access = await accessToken(account, 'login', caller);
+    const refresh = await sessions.open(account, client);
+    if (refresh === undefined) throw wrong('the account changed while signing in');
+    const user = identity.mint('user', { ...caller, ...client, user: account.id });
+    await activity.record(user, { action: 'login', collection: 'platform_users', item: account.id });
+    const { provider } = terms;
+    events.action(['auth.login'], { caller, user: account.id, provider, status: 'success', payload });
+    return { access, refresh };
+  }
+
+  async function accountOf(signedIn: SignedIn): Promise<Account> {
+    const account = await accounts.of(signedIn);
+    if (!account) throw wrong('no user is the one who was authenticated');
+    return account;
+  }
+
   return {
-    async login(given, client, caller) {
-      const found = await findPerson(db, given.email);
-      const about = { caller, user: found?.id, provider: PROVIDER };
-      const { password } = await events.filter(['auth.login'], given, { ...about, status: 'pending' });
-      const matching = await matches(found, password);
-      if (!found) throw wrong('no user has this e-mail address');
-      if (found.provider !== PROVIDER) throw fail('INVALID_PROVIDER', `the user signs in by ${found.provider}`);
-      if (!matching) throw wrong('wrong password');
-      if (found.status !== 'active') throw fail('USER_SUSPENDED', `the user is ${found.status}`);
-      // Nothing checks a second factor yet, and whoever has one must not get in without it.
-      if (found.tfa_secret !== null) throw fail('INVALID_OTP', 'two-factor sign-in is not available');
-      await checkAddress(access, found.role, client.ip);
-      const token = await accessToken(found, 'login', caller);
-      const refresh = await sessions.open(found, client);
-      if (refresh === undefined) throw wrong('the account changed while signing in');
-      const who = { ...caller, ...client, user: found.id };
-      await activity.record(who, { action: 'login', collection: 'platform_users', item: found.id });
-      events.action(['auth.login'], { ...about, status: 'success', payload: { email: given.email } });
-      return { access: token, refresh };
+    async login(driver, credentials, request) {
+      const { caller, client } = request;
+      const terms = termsOf(drivers(), driver);
+      const found = await driver.find?.(credentials);
+      const about = { caller, user: found?.id, provider: terms?.provider, status: 'pending' };
+      const filtered = await events.filter(['auth.login'], credentials, about);
+      const signedIn = await driver.authenticate(filtered, client, found);
+      // The driver's plugin may have been unloaded meanwhile.
+      if (!terms || termsOf(drivers(), driver) !== terms)
+        throw fail('INVALID_PROVIDER', 'the driver is no longer there');
+      const account = await accountOf(signedIn);
+      const shown = Object.fromEntries(driver.identifiers.map((name) => [name, credentials[name]]));
+      return begin(account, terms, request, shown);
     },
 
-    async refresh(presented, client, caller) {
+    async open(driver, signedIn, request) {
+      const terms = termsOf(drivers(), driver);
+      if (!terms)
+        throw fail('CAPABILITY_DENIED', 'a session is opened by a driver that is contributed to auth.drivers');
+      const account = await accountOf(signedIn);
+      const about = { caller: request.caller, user: account.id, provider: terms.provider, status: 'pending' };
+      // The external identifier is a secret of its user.
+      await events.filter(['auth.login'], {}, about);
+      return begin(account, terms, request, {});
+    },
+
+    async refresh(presented, { client, caller }) {
       const rotated = await sessions.rotate(presented, client);
-      switch (rotated.state) {
-        case 'renewed':
-          return { access: await accessToken(rotated.owner, 'refresh', caller), refresh: rotated.token };
-        case 'expired':
-          throw fail('TOKEN_EXPIRED', 'the refresh token is too old');
-        case 'inactive':
-          throw fail('USER_SUSPENDED', 'the user is not active');
-        case 'elsewhere':
-          throw fail('INVALID_IP', `${client.ip} is not among the addresses of the role`);
-        case 'unknown':
-          throw wrong('unknown refresh token');
-      }
+      if (rotated.state !== 'renewed') throw refusalOf(rotated.state, client.ip);
+      return { access: await accessToken(rotated.owner, 'refresh', caller), refresh: rotated.token };
     },
   };
 }
 
-async function findPerson(db: Db, email: string): Promise<Person | undefined> {
-  if (email.includes('\0')) return undefined;
-  const { rows } = await db.query<Person>(
-    `select u.id, u.password, u.status, u.provider, u.tfa_secret, u.role, r.admin_access, r.app_access
-    from ${table(db, 'users')} u left join ${table(db, 'roles')} r on r.id = u.role where lower(u.email) = lower($1)`,
-    [email],
-  );
-  return rows[0];
+function refusalOf(state: Exclude<Rotation['state'], 'renewed'>, ip: string | null) {
+  switch (state) {
+    case 'expired':
+      return fail('TOKEN_EXPIRED', 'the refresh token is too old');
+    case 'inactive':
+      return fail('USER_SUSPENDED', 'the user is not active');
+    case 'elsewhere':
+      return fail('INVALID_IP', `${ip} is not among the addresses of the role`);
+    case 'unknown':
+      return wrong('unknown refresh token');
+  }
 }
+
+/** Steps of other plugins see no hash and no secret, and cannot change what later steps see. */
+const attemptOf = (account: Account, { name, provider }: DriverTerms, { client, otp }: SignInRequest) =>
+  Object.freeze({
+    user: Object.freeze({
+      id: account.id,
+      status: account.status,
+      role: account.role,
+      hasSecondFactor: account.tfa_secret !== null,
+    }),
+    provider,
+    driver: name,
+    client,
+    otp,
+  });

@@ -1,8 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { fail } from '#kernel';
-import { announcing, type Bus } from '../cluster/contract.ts';
-import type { Db } from '../database/contract.ts';
-import { table } from './tables.ts';
+import type { Bus } from '../cluster/contract.ts';
+import { announcing, createAnnouncedCache } from '../cluster/library.ts';
+import type { Db, Migration } from '../database/contract.ts';
 
 const CHANGED = 'auth.standing';
 const REMEMBERED = 20_000;
@@ -16,40 +15,26 @@ export interface Standing {
 
 /** Only active users are remembered, and only until some user's status changes anywhere. */
 export function createStanding(db: Db, bus: Bus): Standing {
-  let active = new LRUCache<string, true>({ max: REMEMBERED });
-  const forget = () => {
-    active = new LRUCache({ max: REMEMBERED });
-  };
-  bus.subscribe(CHANGED, forget);
-  bus.onGap(forget);
+  const STATUS = db.sql`select status from ${db.read('platform_users')} where id = $1`;
 
-  async function ask(user: string): Promise<void> {
-    // What is found out now is worth nothing once somebody says "changed" in between.
-    const asked = active;
-    const { rows } = await db.query<{ status: string }>(
-      `select status from ${table(db, 'users')} where id = $1`,
-      [user],
-      { name: 'auth_standing' },
-    );
+  async function readStatus(user: string) {
+    const { rows } = await db.query<{ status: string }>(STATUS, [user], { name: 'auth_standing' });
     const status = rows[0]?.status;
     if (status === undefined) throw fail('INVALID_CREDENTIALS', 'the user is gone');
     if (status !== 'active') throw fail('USER_SUSPENDED', `the user is ${status}`);
-    asked.set(user, true);
+    return { value: undefined, settled: true };
   }
 
-  return {
-    async check(user) {
-      if (!active.get(user)) await ask(user);
-    },
-    forget,
-  };
+  const active = createAnnouncedCache<void>({ bus, channel: CHANGED, max: REMEMBERED, read: readStatus });
+  return { check: active.get, forget: () => active.forget() };
 }
 
 /** Tells every process when a status changes, whoever changes it. */
-export const announceStanding = announcing({
-  id: '2026-11-21-announce-standing',
-  name: 'platform_standing_changed',
-  channel: CHANGED,
-  tables: ['platform_users'],
-  on: 'update of status or delete or truncate',
-});
+export const announceStanding = (db: Db): Migration =>
+  announcing({
+    id: '2026-11-21-announce-standing',
+    name: 'platform_standing_changed',
+    channel: CHANGED,
+    tables: [db.watch('platform_users')],
+    on: db.sql`update of status or delete or truncate`,
+  });

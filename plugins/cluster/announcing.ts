@@ -1,5 +1,5 @@
-import { identifier, type Migration } from '../database/contract.ts';
-import { notifySql } from './notify-sql.ts';
+import type { Migration, Statement, Table } from '../database/contract.ts';
+import { notifyStatement } from './notify-sql.ts';
 
 interface Announcement {
   /** Of the migration. */
@@ -7,32 +7,31 @@ interface Announcement {
   /** Of the triggers and of their function. */
   readonly name: string;
   readonly channel: string;
-  /** Of the service's own. */
-  readonly tables: readonly string[];
+  /** From `db.watch`, or from `db.own` where the plugin owns them. */
+  readonly tables: readonly Table[];
   /** What is announced; any change where it says nothing. */
-  readonly on?: string;
+  readonly on?: Statement;
 }
 
 /**
  * Triggers that publish null on a channel of the bus when a statement that changed one of the tables commits: every process
  * hears of it, whoever made the change, this service or somebody by hand.
  */
-export const announcing = ({ id, name, channel, tables, on = ANY }: Announcement): Migration => ({
+export const announcing = ({ id, name, channel, tables, on }: Announcement): Migration => ({
   id,
   async up(db) {
-    const schema = identifier(db.schemas[0] as string);
-    const called = identifier(name);
-    await db.query(`create or replace function ${schema}.${called}() returns trigger language plpgsql as $$
+    const called = db.name(name);
+    const run = db.sql`${db.name(db.schemas[0] as string)}.${called}()`;
+    await db.ddl(db.sql`create or replace function ${run} returns trigger language plpgsql as $$
       begin
-        ${notifySql(channel)};
+        ${notifyStatement(db, channel)};
         return null;
       end $$`);
     for (const table of tables) {
-      await db.query(`drop trigger if exists ${called} on ${schema}.${identifier(table)}`);
-      await db.query(`create trigger ${called} after ${on}
-        on ${schema}.${identifier(table)} for each statement execute function ${schema}.${called}()`);
+      await db.ddl(db.sql`drop trigger if exists ${called} on ${table}`);
+      await db.ddl(
+        db.sql`create trigger ${called} after ${on ?? db.sql`insert or update or delete or truncate`} on ${table} for each statement execute function ${run}`,
+      );
     }
   },
 });
-
-const ANY = 'insert or update or delete or truncate';

@@ -7,13 +7,14 @@ import type { SharedConnection } from './shared-connection.ts';
 const MAX_BYTES = 7168;
 
 interface Deps {
-  readonly db: Pick<Db, 'query'>;
+  readonly db: Pick<Db, 'query' | 'sql' | 'literal'>;
   readonly shared: Pick<SharedConnection, 'onConnect' | 'onAgain'>;
   readonly log: Log;
 }
 
 /** LISTEN and NOTIFY of PostgreSQL: a message sent in a unit of work leaves when it commits, and not at all otherwise. */
 export function createBus({ db, shared, log }: Deps): Bus {
+  const NOTIFY = db.sql`select pg_notify(${db.literal(NOTIFY_CHANNEL)}, $1)`;
   const handlers = new Map<string, ((payload: unknown) => void)[]>();
   const gaps: (() => void)[] = [];
 
@@ -51,7 +52,7 @@ export function createBus({ db, shared, log }: Deps): Bus {
       const text = messageText(channel, payload);
       if (Buffer.byteLength(text) > MAX_BYTES)
         throw fail('INTERNAL_SERVER_ERROR', `a message on ${channel} is larger than ${MAX_BYTES} bytes`);
-      await db.query(`select pg_notify('${NOTIFY_CHANNEL}', $1)`, [text], { name: 'platform_bus_notify' });
+      await db.query(NOTIFY, [text], { name: 'platform_bus_notify' });
     },
     subscribe(channel, handle) {
       handlers.set(channel, [...(handlers.get(channel) ?? []), handle]);

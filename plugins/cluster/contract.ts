@@ -2,11 +2,16 @@ import { service } from '#kernel';
 
 /** Mutual exclusion between processes on one database. */
 export interface Lock {
-  /** Waits for the lock of this name, runs `work`, lets go; a process that dies lets go too. */
+  /**
+   * Waits for the lock of this name, runs `work`, releases it; the lock of a process that dies is released as well. A holder that
+   * takes its own lock again does not wait.
+   * @throws what `work` throws, and the error of the driver where the database is not reached.
+   */
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work` where nobody holds the lock, at once; undefined where somebody does, of this process or another. For many short
-   * locks: all of a process share one connection. Where that is lost, others may get the lock while `work` still runs.
+   * Runs `work` at once where the lock is free; undefined where this process or another holds it. For many short locks: all of a
+   * process share one connection. Where that is lost, another process may get the lock while `work` still runs.
+   * @throws what `work` throws, and SERVICE_UNAVAILABLE while the shared connection is lost.
    */
   attempt<T>(name: string, work: () => Promise<T>): Promise<{ readonly value: T } | undefined>;
 }
@@ -15,22 +20,68 @@ export interface Lock {
 export interface Presence {
   /** Of this process, a uuid. */
   readonly id: string;
-  /** Those of `ids` that have gone, in a unit of work or outside of one. */
+  /**
+   * Those of `ids` that are no longer alive, in a unit of work or outside of one.
+   * @throws SERVICE_UNAVAILABLE where the database is not reached.
+   */
   gone(ids: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Messages between processes on one database, this one included. */
 export interface Bus {
-  /** Inside a unit of work the message leaves at commit. Payload: JSON of at most 7 kB. */
+  /**
+   * Inside a unit of work the message leaves at commit. `payload`: JSON of at most 7 kB.
+   * @throws INTERNAL_SERVER_ERROR for a larger message.
+   */
   publish(channel: string, payload: unknown): Promise<void>;
+  /** Calls `handle` with each message of the channel, those of this process included, until the service stops. */
   subscribe(channel: string, handle: (payload: unknown) => void): void;
   /** Called after the listening connection was lost and is back: messages may have been missed. */
   onGap(handle: () => void): void;
 }
 
+/** For work that one process of all does at a time. */
 export const lock = service<Lock>('lock', { version: '1.0.0' });
+
+/** For plugins that clean up after processes that ended. */
 export const presence = service<Presence>('presence', { version: '1.0.0' });
+
+/** For plugins that announce changes to all processes. */
 export const bus = service<Bus>('bus', { version: '1.0.0' });
 
-export { announcing } from './announcing.ts';
-export { notifySql } from './notify-sql.ts';
+/** What was read for a cache. */
+export interface CacheReading<T> {
+  readonly value: T;
+  /** False where the value is for its own caller only and is not kept: for example what an open transaction sees of its own changes. */
+  readonly settled: boolean;
+}
+
+/** What a cache needs: its channel, its size and how a value is read. */
+export interface AnnouncedCacheOptions<T> {
+  readonly bus: Pick<Bus, 'subscribe' | 'onGap'>;
+  /** Every message on it empties the cache; a trigger of `announcing` sends one for each change. */
+  readonly channel: string;
+  /** Keys that are kept; beyond them the oldest one makes room. */
+  readonly max: number;
+  /** Reads the value of a key. Calls for one key at the same time share one reading. */
+  readonly read: (key: string) => Promise<CacheReading<T>>;
+  /** Runs whenever the cache, or a key of it, is forgotten. */
+  readonly onForget?: () => void;
+}
+
+/**
+ * Values in memory that are true until the database announces a change: the cache is emptied by a message on its channel, and when
+ * the listening connection was lost for a while. A value whose reading began before a change is never kept after it.
+ */
+export interface AnnouncedCache<T> {
+  /**
+   * The kept value, by one look into a map, or what `read` answers.
+   * @throws what `read` throws; nothing is kept of it.
+   */
+  get(key: string): Promise<T>;
+  /**
+   * Forgets one key, or all without one, in this process: for a writer whose own next request must see its change, and who does not
+   * wait for the message.
+   */
+  forget(key?: string): void;
+}

@@ -1,3 +1,5 @@
+import type { Db, Statement } from '../database/contract.ts';
+
 /** What the bus listens to, and the text of a message there. */
 export const NOTIFY_CHANNEL = 'platform_bus';
 export const messageText = (channel: string, payload: unknown): string => JSON.stringify({ channel, payload });
@@ -5,3 +7,7 @@ export const messageText = (channel: string, payload: unknown): string => JSON.s
 /** `publish(channel, null)` as a statement of a trigger, for what the database is to announce whoever changes it. */
 export const notifySql = (channel: string): string =>
   `perform pg_notify('${NOTIFY_CHANNEL}', '${messageText(channel, null)}')`;
+
+/** The same, for triggers that a plugin makes with its own part of the database. */
+export const notifyStatement = (db: Pick<Db, 'literal' | 'sql'>, channel: string): Statement =>
+  db.sql`perform pg_notify(${db.literal(NOTIFY_CHANNEL)}, ${db.literal(messageText(channel, null))})`;

@@ -10,22 +10,20 @@ const CLASS = 1952804466;
  * A lock under the id of each process for as long as its connection lasts. Two ids of one hash count as alive while one of
  * them is: nobody is ever called gone who is not.
  */
-export function createPresence(db: Pick<Db, 'query'>, shared: Pick<SharedConnection, 'onConnect'>): Presence {
+export function createPresence(db: Pick<Db, 'query' | 'sql'>, shared: Pick<SharedConnection, 'onConnect'>): Presence {
   const id = randomUUID();
+  const GONE = db.sql`select id from unnest($1::text[]) id where not exists (
+    select from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = $2::int8::oid
+      and objid = (hashtext(id)::int8 & 4294967295)::oid
+      and database = (select oid from pg_database where datname = current_database()))`;
   shared.onConnect(async (connection) => {
     await connection.query('select pg_advisory_lock_shared($1, hashtext($2))', [CLASS, id]);
   });
   return {
     id,
     async gone(ids) {
-      const { rows } = await db.query<{ id: string }>(
-        `select id from unnest($1::text[]) id where not exists (
-          select from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = $2::int8::oid
-            and objid = (hashtext(id)::int8 & 4294967295)::oid
-            and database = (select oid from pg_database where datname = current_database()))`,
-        [ids.filter((one) => one !== id), CLASS],
-        { name: 'platform_presence' },
-      );
+      const params = [ids.filter((one) => one !== id), CLASS];
+      const { rows } = await db.query<{ id: string }>(GONE, params, { name: 'platform_presence' });
       return rows.map((row) => row.id);
     },
   };

@@ -1,18 +1,22 @@
 import { fail } from '#kernel';
-import { bodyOf, type Route, sendData } from '../http/contract.ts';
+import type { Route } from '../http/contract.ts';
+import { bodyOf, sendData } from '../http/library.ts';
 import type { CollectionVerbs } from './collection-verbs.ts';
 import { adminOnly, type Deps, listBody, nameIn, segment } from './deps.ts';
+import { COLLECTIONS } from './descriptions.ts';
 
 export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): readonly Route[] {
   return [
     {
       method: 'GET',
       path: '/collections',
+      description: COLLECTIONS.list,
       handle: async (ctx) => sendData(ctx, await verbs.list(ctx.state.caller)),
     },
     {
       method: 'SEARCH',
       path: '/collections',
+      description: COLLECTIONS.search,
       async handle(ctx) {
         const keys = keysOf(bodyOf(ctx));
         sendData(ctx, keys ? await verbs.some(ctx.state.caller, keys) : await verbs.list(ctx.state.caller));
@@ -21,11 +25,13 @@ export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): read
     {
       method: 'GET',
       path: '/collections/:collection',
+      description: COLLECTIONS.one,
       handle: async (ctx) => sendData(ctx, await verbs.one(ctx.state.caller, segment(ctx, 'collection'))),
     },
     {
       method: 'POST',
       path: '/collections',
+      description: COLLECTIONS.create,
       async handle(ctx) {
         const { caller } = ctx.state;
         const body = bodyOf(ctx);
@@ -42,6 +48,7 @@ export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): read
     {
       method: 'PATCH',
       path: '/collections',
+      description: COLLECTIONS.updateMany,
       async handle(ctx) {
         const { caller } = ctx.state;
         adminOnly(caller);
@@ -56,12 +63,14 @@ export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): read
     {
       method: 'PATCH',
       path: '/collections/:collection',
+      description: COLLECTIONS.update,
       handle: async (ctx) =>
         sendData(ctx, await verbs.update(ctx.state.caller, segment(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'DELETE',
       path: '/collections/:collection',
+      description: COLLECTIONS.remove,
       async handle(ctx) {
         await verbs.remove(ctx.state.caller, segment(ctx, 'collection'));
         sendData(ctx, undefined);

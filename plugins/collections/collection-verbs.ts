@@ -1,5 +1,6 @@
 import type { Caller } from '#kernel';
-import { type CollectionRecord, collectionRecord } from '../schema/contract.ts';
+import type { CollectionRecord } from '../schema/contract.ts';
+import { collectionRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 import { visibleCollection, visibleCollections, visibleTo } from './visible.ts';
 

@@ -1,6 +1,7 @@
 import { type Caller, fail } from '#kernel';
 import type { Access } from '../access/contract.ts';
-import { bodyOf, type HttpContext } from '../http/contract.ts';
+import type { HttpContext } from '../http/contract.ts';
+import { bodyOf } from '../http/library.ts';
 import type { Schema, SchemaWrites } from '../schema/contract.ts';
 
 export interface Deps {

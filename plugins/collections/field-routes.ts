@@ -1,5 +1,7 @@
-import { bodyOf, type Route, sendData } from '../http/contract.ts';
+import type { Route } from '../http/contract.ts';
+import { bodyOf, sendData } from '../http/library.ts';
 import { adminOnly, type Deps, listBody, nameIn, segment } from './deps.ts';
+import { FIELDS } from './descriptions.ts';
 import type { FieldVerbs } from './field-verbs.ts';
 
 export function fieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route[] {
@@ -7,28 +9,33 @@ export function fieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route
     {
       method: 'GET',
       path: '/fields',
+      description: FIELDS.list,
       handle: async (ctx) => sendData(ctx, await verbs.list(ctx.state.caller)),
     },
     {
       method: 'GET',
       path: '/fields/:collection',
+      description: FIELDS.of,
       handle: async (ctx) => sendData(ctx, await verbs.of(ctx.state.caller, segment(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/fields/:collection/:field',
+      description: FIELDS.one,
       handle: async (ctx) =>
         sendData(ctx, await verbs.one(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'))),
     },
     {
       method: 'POST',
       path: '/fields/:collection',
+      description: FIELDS.create,
       handle: async (ctx) =>
         sendData(ctx, await verbs.create(ctx.state.caller, segment(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'PATCH',
       path: '/fields/:collection',
+      description: FIELDS.updateMany,
       async handle(ctx) {
         const { caller } = ctx.state;
         adminOnly(caller);
@@ -44,6 +51,7 @@ export function fieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route
     {
       method: 'PATCH',
       path: '/fields/:collection/:field',
+      description: FIELDS.update,
       async handle(ctx) {
         const [collection, name] = [segment(ctx, 'collection'), segment(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, name, bodyOf(ctx)));
@@ -52,6 +60,7 @@ export function fieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route
     {
       method: 'DELETE',
       path: '/fields/:collection/:field',
+      description: FIELDS.remove,
       async handle(ctx) {
         await verbs.remove(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'));
         sendData(ctx, undefined);

@@ -1,6 +1,6 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
-import { graphqlFields } from '../graphql-fields/contract.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
 import { collectionRoutes } from './collection-routes.ts';
@@ -29,6 +29,6 @@ export default definePlugin({
     ])
       host.contribute(routes, route);
     for (const field of [...collectionFields(collections), ...fieldFields(fields), ...relationFields(relations)])
-      host.contribute(graphqlFields, field);
+      host.contribute<GraphqlField>('graphql.fields', field);
   },
 });

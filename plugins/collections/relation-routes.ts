@@ -1,5 +1,7 @@
-import { bodyOf, type Route, sendData } from '../http/contract.ts';
+import type { Route } from '../http/contract.ts';
+import { bodyOf, sendData } from '../http/library.ts';
 import { segment } from './deps.ts';
+import { RELATIONS } from './descriptions.ts';
 import type { RelationVerbs } from './relation-verbs.ts';
 
 export function relationRoutes(verbs: RelationVerbs): readonly Route[] {
@@ -7,27 +9,32 @@ export function relationRoutes(verbs: RelationVerbs): readonly Route[] {
     {
       method: 'GET',
       path: '/relations',
+      description: RELATIONS.list,
       handle: async (ctx) => sendData(ctx, await verbs.list(ctx.state.caller)),
     },
     {
       method: 'GET',
       path: '/relations/:collection',
+      description: RELATIONS.of,
       handle: async (ctx) => sendData(ctx, await verbs.of(ctx.state.caller, segment(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/relations/:collection/:field',
+      description: RELATIONS.one,
       handle: async (ctx) =>
         sendData(ctx, await verbs.one(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'))),
     },
     {
       method: 'POST',
       path: '/relations',
+      description: RELATIONS.create,
       handle: async (ctx) => sendData(ctx, await verbs.create(ctx.state.caller, bodyOf(ctx))),
     },
     {
       method: 'PATCH',
       path: '/relations/:collection/:field',
+      description: RELATIONS.update,
       async handle(ctx) {
         const [collection, field] = [segment(ctx, 'collection'), segment(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, field, bodyOf(ctx)));
@@ -36,6 +43,7 @@ export function relationRoutes(verbs: RelationVerbs): readonly Route[] {
     {
       method: 'DELETE',
       path: '/relations/:collection/:field',
+      description: RELATIONS.remove,
       async handle(ctx) {
         await verbs.remove(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'));
         sendData(ctx, undefined);

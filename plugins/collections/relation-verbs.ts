@@ -1,5 +1,6 @@
 import type { Caller } from '#kernel';
-import { type RelationRecord, relationRecord } from '../schema/contract.ts';
+import type { RelationRecord } from '../schema/contract.ts';
+import { relationRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 import { visibleCollection, visibleRelation, visibleRelations, visibleTo } from './visible.ts';
 

@@ -1,12 +1,6 @@
 import { type Caller, fail } from '#kernel';
-import {
-  type Collection,
-  type Field,
-  type FieldRecord,
-  fieldRecord,
-  type Overview,
-  type Relation,
-} from '../schema/contract.ts';
+import type { Collection, Field, FieldRecord, Overview, Relation } from '../schema/contract.ts';
+import { fieldRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 
 /** What of an overview a caller may know of. */

@@ -1,6 +1,7 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
+import { identity } from '../auth/contract.ts';
 import '../database/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
@@ -17,10 +18,9 @@ export default definePlugin({
   manifest,
   register(host) {
     const { db, events } = host;
-    const used = host.use({ access, activity, items, notifications, schema });
-    const system = () => host.asSystem('a mention names users whom the writer may not read');
+    const used = host.use({ access, activity, identity, items, notifications, schema });
     const findSubject = createFindSubject(used);
-    const noticesOf = createNoticesOf({ ...used, system, findSubject });
+    const noticesOf = createNoticesOf({ ...used, findSubject });
     host.contribute(systemCollections, comments);
     commentRules({ ...used, findSubject, noticesOf }, events);
     // Another collection of the same name starts without them.

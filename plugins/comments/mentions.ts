@@ -1,6 +1,5 @@
 import { type Caller, fail } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import type { Items } from '../items/contract.ts';
+import type { Identity } from '../auth/contract.ts';
 import type { Notice } from '../notifications/contract.ts';
 import type { FindSubject, Subject } from './subject.ts';
 
@@ -9,26 +8,17 @@ const MENTION = /@([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})
 const MAX_MENTIONS = 100;
 
 interface Deps {
-  readonly items: Pick<Items, 'rows'>;
-  readonly access: Pick<Access, 'role'>;
-  /** Sees all users. */
-  readonly system: () => Caller;
+  readonly identity: Pick<Identity, 'ofUsers'>;
   readonly findSubject: FindSubject;
 }
 
-/** Notices for those of the mentioned users who may read the item. */
+/** Notices for those of the mentioned users who are active and may read the item. */
 export type NoticesOf = (text: string, subject: Subject) => Promise<readonly Notice[]>;
 
-export function createNoticesOf({ items, access, system, findSubject }: Deps): NoticesOf {
-  async function asCaller({ id, role }: User): Promise<Caller> {
-    const flags = await access.role(role);
-    const admin = flags?.admin ?? false;
-    return { user: id, role, admin, app: admin || (flags?.app ?? false) };
-  }
-
-  async function mayRead(user: User, { collection, item }: Subject): Promise<boolean> {
+export function createNoticesOf({ identity, findSubject }: Deps): NoticesOf {
+  async function mayRead(caller: Caller, { collection, item }: Subject): Promise<boolean> {
     try {
-      await findSubject(await asCaller(user), collection, item);
+      await findSubject(caller, collection, item);
       return true;
     } catch (error) {
       if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
@@ -39,15 +29,11 @@ export function createNoticesOf({ items, access, system, findSubject }: Deps): N
   return async (text, subject) => {
     const mentioned = mentionedIn(text);
     if (mentioned.length === 0) return [];
-    const users = await items.rows<User>(system(), 'platform_users', {
-      fields: ['id', 'role'],
-      filter: { id: { _in: mentioned }, status: { _eq: 'active' } },
-    });
     const notices: Notice[] = [];
-    for (const user of users) {
-      if (await mayRead(user, subject)) {
+    for (const [recipient, caller] of await identity.ofUsers(mentioned)) {
+      if (await mayRead(caller, subject)) {
         notices.push({
-          recipient: user.id,
+          recipient,
           subject: `You were mentioned in ${subject.collection}`,
           message: text,
           ...subject,
@@ -56,11 +42,6 @@ export function createNoticesOf({ items, access, system, findSubject }: Deps): N
     }
     return notices;
   };
-}
-
-interface User {
-  readonly id: string;
-  readonly role: string | null;
 }
 
 /** Keys of the users whom a text mentions, each once; INVALID_PAYLOAD for more than a comment is meant for. */

@@ -1,5 +1,6 @@
 import type { Route } from '../http/contract.ts';
-import { collectionRoutes, type Items } from '../items/contract.ts';
+import type { Items } from '../items/contract.ts';
+import { collectionRoutes } from '../items/library.ts';
 import { COMMENTS } from './collections.ts';
 
 const OLDER = '/activity/comment';

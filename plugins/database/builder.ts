@@ -2,8 +2,12 @@ import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import type { Lease, Units } from './unit-of-work.ts';
 
-/** What a builder is about to compile; thrown out of where it may not. */
-export type Guard = (statement: BuilderParts) => void;
+export interface Guard {
+  /** Throws where the builder, which is about to be compiled, names what it may not. */
+  assert(statement: BuilderParts): void;
+  /** Is called with the compiled text; a promise that rejects keeps it from running. */
+  beforeRun(text: string): Promise<void> | undefined;
+}
 
 /** The parts of knex's builder that say which tables it touches, and how. */
 export interface BuilderParts {
@@ -38,7 +42,12 @@ export function createBuilders(units: Units, schema: string): (table: string, gu
 }
 
 interface DialectClass {
-  new (config: object): BuilderClient & { queryCompiler(builder: BuilderParts, formatter: unknown): unknown };
+  new (
+    config: object,
+  ): BuilderClient & {
+    queryCompiler(builder: BuilderParts, formatter: unknown): unknown;
+    _query(connection: object, query: { readonly sql: string }): Promise<unknown>;
+  };
 }
 
 function clientClass(units: Units): BuilderClientClass {
@@ -55,8 +64,13 @@ function clientClass(units: Units): BuilderClientClass {
 
     /** Every builder passes here just before it becomes SQL, clones and sub-queries too. */
     override queryCompiler(builder: BuilderParts, formatter: unknown): unknown {
-      this.#guard(builder);
+      this.#guard.assert(builder);
       return super.queryCompiler(builder, formatter);
+    }
+
+    override _query(connection: object, query: { readonly sql: string }): Promise<unknown> {
+      const checked = this.#guard.beforeRun(query.sql);
+      return checked ? checked.then(() => super._query(connection, query)) : super._query(connection, query);
     }
 
     async acquireConnection(): Promise<object> {

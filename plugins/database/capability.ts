@@ -1,19 +1,16 @@
 import type { Knex } from 'knex';
-import { type Capability, fail, listsWiden } from '#kernel';
-import type { BuilderParts, Guard } from './builder.ts';
-import { type Db, WITHOUT_TIME_LIMIT } from './contract.ts';
+import { type Capability, fail } from '#kernel';
+import type { Guard } from './builder.ts';
+import { type Db, type Sql, WITHOUT_TIME_LIMIT } from './contract.ts';
 import type { StreamRows } from './cursor.ts';
+import { type DatabaseGrant, describeGrant, grantSchema, grantWidens } from './grant.ts';
+import { noteStatement } from './observe.ts';
+import { createStatementCheck } from './statement-check.ts';
 import type { Statements } from './statements.ts';
+import { tableGuard } from './table-guard.ts';
+import { createMadeParts, createTemplates } from './template.ts';
 import type { Units } from './unit-of-work.ts';
 import type { WholeBuilder } from './whole-builder.ts';
-
-export interface DatabaseGrant {
-  readonly own?: readonly string[];
-  readonly read?: readonly string[];
-  readonly write?: readonly string[];
-  readonly sql?: true;
-  readonly ddl?: true;
-}
 
 interface Parts {
   readonly units: Units;
@@ -22,105 +19,92 @@ interface Parts {
   readonly builders: (table: string, guard: Guard) => Knex.QueryBuilder;
   readonly whole: WholeBuilder;
   readonly schemas: readonly string[];
+  /** Is called with each plugin's part of the database: its migrations get the same one. */
+  readonly onBind: (plugin: string, db: Db) => void;
 }
 
-const tables = { type: 'array', items: { type: 'string', minLength: 1 }, uniqueItems: true } as const;
-const READING: readonly (string | undefined)[] = [undefined, 'select', 'first', 'pluck', 'columnInfo'];
+type RowsArguments = [params?: readonly unknown[], options?: StreamOptions];
+type StreamOptions = Parameters<StreamRows>[2];
 
-/** `host.db`: own and written tables by builder, read tables by builder for reading, statements and DDL where granted. */
-export const databaseCapability = ({
-  units,
-  statements,
-  stream,
-  builders,
-  whole,
-  schemas,
-}: Parts): Capability<DatabaseGrant, Db> => ({
-  name: 'database',
-  member: 'db',
-  schema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { own: tables, read: tables, write: tables, sql: { const: true }, ddl: { const: true } },
-  },
-  bind(grant, { name }) {
-    const deny = (what: string) =>
-      fail('CAPABILITY_DENIED', `${name} may not ${what}: its manifest does not grant it (database)`);
-    const written = new Set([...(grant.own ?? []), ...(grant.write ?? [])]);
-    const readable = new Set([...written, ...(grant.read ?? [])]);
+/** `host.db`: granted tables by builder and by template, any statement and changes of any table where granted. */
+export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> => {
+  const made = createMadeParts();
+  const { units, statements, stream, builders, whole, schemas } = parts;
+  const schema = schemas[0] as string;
+  return {
+    name: 'database',
+    member: 'db',
+    schema: grantSchema,
+    bind(grant, { name, runtime, isPlugin, denied }) {
+      const deny = (what: string) => {
+        denied(`database: ${what}`);
+        return fail('CAPABILITY_DENIED', `${name} may not ${what}: its manifest does not grant it (database)`);
+      };
+      if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl))
+        throw deny('run any statement or change any table, which is open to core plugins only');
+      const { checkedText, assertPlain, ...templates } = createTemplates({ grant, schema, made, deny });
+      const check = runtime === 'internal' || grant.sql ? undefined : createStatementCheck({ grant, schema, deny });
+      const guard = tableGuard({ name, grant, schema, deny, check });
+      const changes = grant.ddl === true || Boolean(grant.own?.length || grant.watch?.length);
 
-    const guard: Guard = (statement) => {
-      for (const table of tablesOf(statement)) if (!readable.has(table)) throw deny(`use the table ${table}`);
-      const target = tableName(statement._single.table);
-      if (!READING.includes(statement._method) && !(target && written.has(target)))
-        throw deny(`write to the table ${target}`);
-      const { schema = schemas[0] } = statement._single;
-      if (schema !== schemas[0]) throw deny(`use the schema ${schema}`);
-      if (!grant.sql && statement._statements.some(isRaw)) throw deny('run statements of its own making');
-    };
+      /** The text to run; a promise of it where it is parsed before. */
+      const admitted = (sql: Sql, kind: 'query' | 'ddl'): string | Promise<string> => {
+        if (typeof sql === 'string') {
+          assertPlain();
+          noteStatement(name, 'plain', sql);
+          return sql;
+        }
+        const checked = checkedText(sql);
+        const { text } = sql;
+        noteStatement(name, kind, checked);
+        return check ? check(checked, kind).then(() => text) : text;
+      };
+      async function* checkedStream(text: Promise<string>, ...rest: RowsArguments) {
+        yield* stream(await text, ...rest);
+      }
 
-    return {
-      schemas,
-      table(table) {
-        if (!readable.has(table)) throw deny(`use the table ${table}`);
-        return builders(table, guard);
-      },
-      async query(text, params, options) {
-        if (!grant.sql) throw deny('run statements of its own making');
-        return statements.query(text, params, options);
-      },
-      async first(text, params, options) {
-        if (!grant.sql) throw deny('run statements of its own making');
-        return statements.first(text, params, options);
-      },
-      stream(text, params, options) {
-        if (!grant.sql) throw deny('run statements of its own making');
-        return stream(text, params, options);
-      },
-      async ddl(text) {
-        if (!grant.ddl) throw deny('change tables');
-        await units.transaction(async () => {
-          await statements.query(WITHOUT_TIME_LIMIT);
-          await statements.query(text);
-        });
-      },
-      transaction: (work) => units.transaction(work),
-      isInside: () => units.isInside(),
-      builder() {
-        if (!grant.sql || !grant.ddl) throw deny('use any table');
-        return whole.builder();
-      },
-      inside: (builder, work) => whole.inside(builder, work),
-      afterCommit(effect) {
-        if (!units.defer(effect)) effect();
-      },
-    };
-  },
-  describe: (grant) => [
-    ...(grant.own?.length ? [`owns ${[...grant.own].sort().join(', ')}`] : []),
-    ...(grant.read?.length ? [`reads ${[...grant.read].sort().join(', ')}`] : []),
-    ...(grant.write?.length ? [`writes ${[...grant.write].sort().join(', ')}`] : []),
-    ...(grant.sql ? ['runs statements of its own making'] : []),
-    ...(grant.ddl ? ['changes tables of the database'] : []),
-  ],
-  widens: (before, after) => listsWiden(before as never, after as never),
-});
-
-const isRaw = ({ type, joinType }: BuilderParts['_statements'][number]): boolean =>
-  joinType === 'raw' || (typeof type === 'string' && type.endsWith('Raw'));
-
-/** Tables a builder names itself; sub-queries come to the guard on their own. */
-const tablesOf = ({ _single, _statements }: BuilderParts): readonly string[] =>
-  [_single.table, ..._statements.filter(({ grouping }) => grouping === 'join').map(({ table }) => table)].flatMap(
-    (table) => tableName(table) ?? [],
-  );
-
-function tableName(table: unknown): string | undefined {
-  if (table === undefined || typeof table === 'function') return undefined;
-  if (typeof table === 'string') return table.split(/\s+as\s+/i, 1)[0]?.trim();
-  if (table !== null && typeof table === 'object' && Object.getPrototypeOf(table) === Object.prototype) {
-    return Object.values(table).map(String).join(', ');
-  }
-  // A sub-query is compiled by itself; anything else is named in the refusal.
-  return '_statements' in (table as object) ? undefined : String(table);
-}
+      const db: Db = {
+        ...templates,
+        schemas,
+        table(table) {
+          guard.assertReadable(table);
+          return builders(table, guard);
+        },
+        async query(sql, params, options) {
+          const text = admitted(sql, 'query');
+          return statements.query(typeof text === 'string' ? text : await text, params, options);
+        },
+        async first(sql, params, options) {
+          const text = admitted(sql, 'query');
+          return statements.first(typeof text === 'string' ? text : await text, params, options);
+        },
+        stream(sql, params, options) {
+          const text = admitted(sql, 'query');
+          return typeof text === 'string' ? stream(text, params, options) : checkedStream(text, params, options);
+        },
+        async ddl(sql) {
+          if (!changes) throw deny('change tables');
+          const text = await admitted(sql, 'ddl');
+          await units.transaction(async () => {
+            await statements.query(WITHOUT_TIME_LIMIT);
+            await statements.query(text);
+          });
+        },
+        transaction: (work) => units.transaction(work),
+        isInside: () => units.isInside(),
+        builder() {
+          if (!grant.sql || !grant.ddl) throw deny('use any table');
+          return whole.builder();
+        },
+        inside: (builder, work) => whole.inside(builder, work),
+        afterCommit(effect) {
+          if (!units.defer(effect)) effect();
+        },
+      };
+      parts.onBind(name, db);
+      return db;
+    },
+    describe: describeGrant,
+    widens: grantWidens,
+  };
+};

@@ -1,13 +1,15 @@
 import type { Knex } from 'knex';
-import { facet, service } from '#kernel';
+import { authorities, facet, service } from '#kernel';
 import type { Signal } from './cancel.ts';
 
+/** What a statement answers. */
 export interface Result<Row = Record<string, unknown>> {
   readonly rows: Row[];
   /** Rows changed or returned. */
   readonly count: number;
 }
 
+/** How one statement is run. */
 export interface StatementOptions {
   /** Prepared under this name on each connection: for statements that come again and again. */
   readonly name?: string;
@@ -23,54 +25,111 @@ export interface StatementOptions {
   readonly signal?: Signal;
 }
 
+/** How a grant names a table. `own` includes the others; `write` includes reading; `watch` is a trigger and nothing else. */
+export type TableUse = 'own' | 'write' | 'read' | 'watch';
+
+/** A table that the grant names, for `db.sql`. As a text it is the table's quoted name with its schema. */
+export interface Table {
+  readonly name: string;
+  readonly use: TableUse;
+  toString(): string;
+}
+
+/** SQL, whole or in part, whose tables are granted. Made by `db.sql` only: an object like it is refused (CAPABILITY_DENIED). */
+export interface Statement {
+  readonly text: string;
+}
+
+/** Plain text needs the `sql` grant; CAPABILITY_DENIED without it. */
+export type Sql = Statement | string;
+
 /**
  * `host.db`: the part of the database that a manifest grants. Every call runs on the connection of the current unit of
- * work, or on one of the pool's where none is open.
+ * work, or on one of the pool's where none is open. Whatever the grant does not name is CAPABILITY_DENIED.
  */
 export interface Db {
-  /** A query builder on one granted table of the service's own (`own`, `read`, `write`). */
+  /**
+   * A query builder on one granted table of the service's own (`own`, `read`, `write`).
+   * @throws CAPABILITY_DENIED for any other table, and for what the use does not allow
+   */
   table(name: string): Knex.QueryBuilder;
-  /** Runs a statement of the caller's own making (`sql: true`). */
+  /**
+   * A granted table as part of a statement: to read it, to write it, to change it as well, or to put a trigger on it. Made
+   * once, while the plugin registers, so that a missing grant is known at once.
+   *
+   * @throws CAPABILITY_DENIED where the grant does not name the table for this use
+   */
+  read(table: string): Table;
+  write(table: string): Table;
+  own(table: string): Table;
+  watch(table: string): Table;
+  /**
+   * A statement, or a part of one. Values are parameters (`$1`); what is interpolated is a `Table` or a `Statement` of this
+   * plugin, or a `Statement` that a holder of `sql` made by `raw`.
+   *
+   * @throws CAPABILITY_DENIED for anything else, and where a table is the target of more than its handle allows
+   */
+  sql(texts: TemplateStringsArray, ...parts: readonly (Table | Statement)[]): Statement;
+  /** A name, double-quoted: of a column or of a function, for instance. */
+  name(text: string): Statement;
+  /** A text as an SQL literal, for what takes no parameters. */
+  literal(text: string): Statement;
+  /** Text of any kind (`sql`), which other plugins may interpolate: the authority for it is that of the plugin that made it. */
+  raw(text: string): Statement;
+  /**
+   * Runs one statement.
+   * @throws CAPABILITY_DENIED for a statement that `db.sql` did not make, SERVICE_UNAVAILABLE where the database is not reached or
+   * takes too long, INTERNAL_SERVER_ERROR after the end of its unit of work; else the error of PostgreSQL
+   */
   query<Row = Record<string, unknown>>(
-    text: string,
+    sql: Sql,
     params?: readonly unknown[],
     options?: StatementOptions,
   ): Promise<Result<Row>>;
   /**
-   * The columns of the first row as texts, undefined without one (`sql: true`): for statements that answer JSON. Neither
-   * names nor types are looked at, and no row object is made.
+   * The columns of the first row as texts, undefined without one: for statements that answer JSON. Neither names nor types
+   * are looked at, and no row object is made.
+   * @throws the errors of `query`
    */
   first(
-    text: string,
+    sql: Sql,
     params?: readonly unknown[],
     options?: StatementOptions,
   ): Promise<readonly (string | null)[] | undefined>;
   /**
-   * The rows of a statement of one text column (`sql: true`), in batches of about a quarter of a megabyte, through a cursor: the
-   * next batch is fetched when it is asked for. Holds a connection from the first batch until the last one, or until
-   * `return`; streams share half of the pool, and one that gets no turn within ten seconds fails with
-   * SERVICE_UNAVAILABLE. Not inside a unit of work.
+   * The rows of a statement of one text column, in batches of about a quarter of a megabyte, through a cursor: each `next`
+   * fetches a batch. Holds a connection from the first batch until the last one, or until `return`; streams share half of the pool.
+   * Not inside a unit of work.
+   * @throws SERVICE_UNAVAILABLE where no connection is free within ten seconds, and the errors of `query`
    */
   stream(
-    text: string,
+    sql: Sql,
     params?: readonly unknown[],
     options?: Pick<StatementOptions, 'signal'>,
   ): AsyncGenerator<readonly string[], void, undefined>;
-  /** Changes tables (`ddl: true`). */
-  ddl(text: string): Promise<void>;
+  /**
+   * Changes tables: those of handles that allow it, or any (`ddl`). Without the time limit of a statement.
+   * @throws CAPABILITY_DENIED for tables outside of the grant, and the error of PostgreSQL
+   */
+  ddl(sql: Sql): Promise<void>;
   /**
    * A unit of work: all statements of `work`, also those of services it calls, commit together or not at all. Inside
    * another unit it joins that one.
+   * @throws what `work` throws, after the rollback
    */
   transaction<T>(work: () => Promise<T>): Promise<T>;
-  /** Is a unit of work open? What is said in one needs no connection of its own. */
+  /** Whether a unit of work is open: its statements need no connection of their own. */
   isInside(): boolean;
   /**
-   * The whole query builder: any table, statements of the caller's own making, changes of tables (`sql: true` and
-   * `ddl: true`). Its transactions are units of work; inside an open one they are parts that may fail by themselves.
+   * The whole query builder: any table, any statement, changes of tables (`sql` and `ddl`). Its transactions are units of work;
+   * inside an open one they are parts that may fail by themselves.
+   * @throws CAPABILITY_DENIED without both grants
    */
   builder(): Knex;
-  /** Runs `work` in the transaction that a builder of `builder()` stands for; where it stands for none, just so. */
+  /**
+   * Runs `work` in the transaction that a builder of `builder()` stands for; where it stands for none, without one.
+   * @throws what `work` throws
+   */
   inside<T>(builder: unknown, work: () => Promise<T>): Promise<T>;
   /** Runs once the outermost unit of work has committed, at once where none is open, never after a rollback. */
   afterCommit(effect: () => void): void;
@@ -86,41 +145,51 @@ declare module '#kernel' {
 
 /** What `cluster` needs to listen: a connection outside the pool that the caller keeps and ends. */
 export interface Connections {
+  /**
+   * Opens a connection; `onLost` runs when it breaks before it is ended.
+   * @throws the error of the driver where the database is not reached
+   */
   dedicated(onLost: () => void): Promise<DedicatedConnection>;
 }
 
+/** One connection to the database that no other plugin uses. */
 export interface DedicatedConnection {
+  /** Runs one statement after those before it. @throws the error of PostgreSQL */
   query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Result<Row>>;
+  /** Calls `handle` with every notification of the channels this connection listens to. */
   onNotification(handle: (channel: string, payload: string) => void): void;
+  /** Closes the connection; nothing of it is left afterwards. */
   end(): Promise<void>;
 }
 
-export const connections = service<Connections>('connections', { version: '1.0.0' });
+/** Runs migrations that were contributed after the service had prepared its tables: by a plugin that is loaded meanwhile. */
+export interface Migrator {
+  /**
+   * Runs every migration that is not recorded yet, under the lock of all processes.
+   * @throws CAPABILITY_DENIED for a migration of a plugin without the capability `database`, and what a step throws
+   */
+  run(): Promise<void>;
+}
+
+/** For the plugin that loads plugins while the service runs. */
+export const migrator = service<Migrator>('migrator', { version: '1.0.0', coreOnly: true });
+
+/** For `cluster` alone. */
+export const connections = service<Connections>('connections', { version: '1.0.0', coreOnly: true });
 
 /** One step of a plugin's own tables. Steps run once, in plugin order, under an advisory lock, each in a transaction. */
 export interface Migration {
   /** Unique within the plugin and never changed again, for example `2026-11-21-users`. */
   readonly id: string;
-  up(db: Pick<Db, 'query' | 'schemas'>): Promise<void>;
+  /** `db` is the contributor's own `host.db`: its grant names the tables that a step may make and change. */
+  up(db: Db): Promise<void>;
 }
 
+/** Tables of plugins. Migrations run before the service serves requests, those of plugins loaded later by `Migrator`. */
 export const migrations = facet<Migration, readonly { owner: string; value: Migration }[]>('database.migrations', {
   combine: (all) => all,
-  describe: () => ['prepares tables of its own'],
+  describe: () => authorities('changes', ['tables of its own'], 'by migrations'),
 });
 
 /** Before statements that may take as long as they need, such as building an index: for the current unit of work. */
 export const WITHOUT_TIME_LIMIT = 'set local statement_timeout to 0';
-
-/** Double-quoted, with quotes doubled: for names that come from the schema overview, never from input. */
-export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
-/** Text as an SQL literal: for names from the overview, and for DDL, which takes no parameters. */
-export function literal(text: string): string {
-  const quoted = `'${text.replaceAll("'", "''")}'`;
-  // Backslashes mean the same under every setting of standard_conforming_strings only in this form.
-  return text.includes('\\') ? ` e${quoted.replaceAll('\\', '\\\\')}` : quoted;
-}
-
-/** A lost connection and a statement that took too long as SERVICE_UNAVAILABLE; any other error as it is. */
-export { asUnavailable } from './lost.ts';

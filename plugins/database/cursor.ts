@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { fail } from '#kernel';
+import { createSemaphore } from '../workers/library.ts';
 import { cancellable, type Signal, signalOf } from './cancel.ts';
-import { createTurns } from './turns.ts';
 import type { Units } from './unit-of-work.ts';
 
 export type StreamRows = (
@@ -13,6 +13,8 @@ export type StreamRows = (
 /** Few, since nothing is known about their size yet. */
 const FIRST_BATCH = 100;
 const LARGEST_BATCH = 2000;
+/** Milliseconds that a reader waits for its place: as long as others wait for a connection. */
+const LONGEST_WAIT = 10_000;
 /** Characters of a batch: more costs memory for every reader, less costs round trips. */
 const BATCH_SIZE = 256 * 1024;
 
@@ -33,11 +35,15 @@ class Column extends pg.Query {
  * A reader holds its connection until it has read everything, so readers may take half of the pool at most.
  */
 export function createCursors(units: Units, poolSize: number): StreamRows {
-  const turn = createTurns(Math.max(1, Math.floor(poolSize / 2)));
+  const readers = createSemaphore({
+    limit: Math.max(1, Math.floor(poolSize / 2)),
+    deadline: LONGEST_WAIT,
+    refuse: () => fail('SERVICE_UNAVAILABLE', 'Too many large reads at a time; try again.', { service: 'database' }),
+  });
 
   return async function* stream(text, params = [], options = {}) {
     const signal = signalOf(options.signal);
-    const leave = await turn(signal);
+    const leave = await readers.acquire(signal);
     try {
       const { client, inUnit, release } = await units.lease();
       if (inUnit) {

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '#kernel';
+import type { HealthCheck } from '../server/contract.ts';
 import type { Connection } from './connection.ts';
 import type { Statements } from './statements.ts';
 

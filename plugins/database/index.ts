@@ -1,8 +1,9 @@
-import { capabilities, definePlugin, effects, health } from '#kernel';
+import { type ContributionTo, capabilities, definePlugin, effects } from '#kernel';
+import type { health } from '../server/contract.ts';
 import { createBuilders } from './builder.ts';
 import { databaseCapability } from './capability.ts';
 import { createConnection } from './connection.ts';
-import { connections, migrations } from './contract.ts';
+import { connections, type Db, migrations, migrator } from './contract.ts';
 import { createCursors } from './cursor.ts';
 import { dedicatedConnections } from './dedicated.ts';
 import { healthChecks } from './health-checks.ts';
@@ -13,7 +14,7 @@ import { createStatements } from './statements.ts';
 import { createUnits } from './unit-of-work.ts';
 import { createWholeBuilder } from './whole-builder.ts';
 
-export default definePlugin<DatabaseConfig>({
+export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConfig, 'DATA_PATH'>>({
   manifest,
   register(host) {
     const { config, log } = host;
@@ -25,15 +26,24 @@ export default definePlugin<DatabaseConfig>({
     const builders = createBuilders(units, schemas[0] as string);
     const whole = createWholeBuilder(units);
 
+    const granted = new Map<string, Db>();
+    const onBind = (plugin: string, db: Db) => void granted.set(plugin, db);
+
     host.define(migrations);
-    host.contribute(capabilities, databaseCapability({ units, statements, stream, builders, whole, schemas }));
+    host.contribute(capabilities, databaseCapability({ units, statements, stream, builders, whole, schemas, onBind }));
     host.contribute(effects, units.defer);
-    for (const check of healthChecks(statements, connection)) host.contribute(health, check);
+    for (const check of healthChecks(statements, connection)) {
+      host.contribute<ContributionTo<typeof health>>('health', check);
+    }
     host.provide(connections, dedicatedConnections(connection.alone));
 
+    const dbOf = (plugin: string) => granted.get(plugin);
+    const run = () =>
+      migrate(host.read(migrations), { statements, units, schemas, log, dbOf, connect: connection.alone });
+    host.provide(migrator, { run });
     host.onMigrate(async () => {
       await connection.open();
-      await migrate(host.read(migrations), { statements, units, schemas, log, connect: connection.alone });
+      await run();
     });
     host.onStop(connection.close);
   },

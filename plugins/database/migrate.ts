@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
-import type { Log } from '#kernel';
-import { type Db, identifier, type Migration, WITHOUT_TIME_LIMIT } from './contract.ts';
+import { fail, type Log } from '#kernel';
+import { type Db, type Migration, WITHOUT_TIME_LIMIT } from './contract.ts';
+import { identifier } from './library.ts';
 import type { Statements } from './statements.ts';
 import type { Units } from './unit-of-work.ts';
 
@@ -12,6 +13,8 @@ interface Deps {
   readonly units: Units;
   readonly schemas: readonly string[];
   readonly log: Log;
+  /** The part of the database that a plugin is granted; undefined where it has taken none. */
+  readonly dbOf: (plugin: string) => Db | undefined;
   /** Not from the pool: with a pool of one the steps would wait for the lock's own connection. */
   readonly connect: () => Promise<Client>;
 }
@@ -19,9 +22,8 @@ interface Deps {
 /** Runs every step that is not recorded yet, each with its record in one transaction. */
 export async function migrate(steps: readonly { owner: string; value: Migration }[], deps: Deps): Promise<void> {
   refuseDoubles(steps);
-  const { statements, units, schemas, log } = deps;
+  const { statements, units, schemas, log, dbOf } = deps;
   const table = `${identifier(schemas[0] as string)}.platform_migrations`;
-  const db: Pick<Db, 'query' | 'schemas'> = { query: statements.query, schemas };
   const holder = await deps.connect();
   try {
     await takeLock(holder, log);
@@ -32,6 +34,8 @@ export async function migrate(steps: readonly { owner: string; value: Migration 
     const done = new Set(rows.map(({ owner, id }) => `${owner}\0${id}`));
     for (const { owner, value } of steps) {
       if (done.has(`${owner}\0${value.id}`)) continue;
+      const db = dbOf(owner);
+      if (!db) throw fail('CAPABILITY_DENIED', `${owner} may not prepare tables: it has no host.db (database)`);
       await units.transaction(async () => {
         await statements.query(WITHOUT_TIME_LIMIT);
         await value.up(db);

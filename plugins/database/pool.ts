@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Log } from '#kernel';
-import { identifier } from './contract.ts';
+import { identifier } from './library.ts';
 import type { Target } from './target.ts';
 
 /** Milliseconds for a connection, and as many for what each begins with: a server that says nothing keeps no place in the pool. */

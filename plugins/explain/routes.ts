@@ -1,8 +1,10 @@
 import { fail } from '#kernel';
-import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData } from '../http/contract.ts';
+import type { HttpContext, Route } from '../http/contract.ts';
+import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
 import type { Items } from '../items/contract.ts';
 import type { RawQuery } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
+import { INDEXES, LIST, ROW, SEARCH } from './descriptions.ts';
 import { missingIndexes } from './missing-indexes.ts';
 
 interface Deps {
@@ -20,11 +22,22 @@ export function explainRoutes({ items, schema }: Deps): readonly Route[] {
     {
       method: 'GET',
       path: '/explain',
+      description: INDEXES,
       handle: async (ctx) => sendData(ctx, { missing_indexes: missingIndexes(await schema.refresh()) }),
     },
-    { method: 'GET', path: '/explain/:collection', handle: (ctx) => explain(ctx, rawQueryOf(ctx)) },
-    { method: 'GET', path: '/explain/:collection/:id', handle: (ctx) => explain(ctx, rawQueryOf(ctx)) },
-    { method: 'SEARCH', path: '/explain/:collection', handle: (ctx) => explain(ctx, queryIn(bodyOf(ctx))) },
+    { method: 'GET', path: '/explain/:collection', description: LIST, handle: (ctx) => explain(ctx, rawQueryOf(ctx)) },
+    {
+      method: 'GET',
+      path: '/explain/:collection/:id',
+      description: ROW,
+      handle: (ctx) => explain(ctx, rawQueryOf(ctx)),
+    },
+    {
+      method: 'SEARCH',
+      path: '/explain/:collection',
+      description: SEARCH,
+      handle: (ctx) => explain(ctx, queryIn(bodyOf(ctx))),
+    },
   ];
   return routes.map((route) => ({
     ...route,

@@ -1,4 +1,6 @@
-import { type Capability, Refusal } from '#kernel';
+import { authorities, type Capability } from '#kernel';
+import type { RemoteTable } from '../broker/contract.ts';
+import { Refusal } from '../broker/library.ts';
 import type { Declaration } from './contract.ts';
 import { declaredIn } from './declaration.ts';
 import type { Owners } from './owners.ts';
@@ -35,33 +37,21 @@ export const settingsCapability = (
     get: async (key) => (owners.named(name) ? read(name, declaration, key) : null),
     isSecret: (key) => declaredIn(declaration, key)?.secret !== undefined,
   }),
-  remote: {
-    get: {
-      args: { type: 'array', items: [{ type: 'string' }], minItems: 1, maxItems: 1 },
-      // Only what is declared: anything else would be a text of the caller's in the account.
-      target: (key: string) => (KEY.test(key) ? key : 'another key'),
-      async call(own, { secrets }, key: string) {
-        const value = await own.get(key);
-        if (value === null) return null;
-        if (own.isSecret(key)) return secrets.conceal(value as string);
-        if (Buffer.byteLength(JSON.stringify(value)) > LONGEST)
-          throw new Refusal('invalid_request', `The value is longer than ${LONGEST} bytes.`);
-        return value;
-      },
-    },
-  },
   describe: (declaration) => {
     const keys = Object.keys(declaration).sort();
-    const secrets = keys.filter((key) => declaredIn(declaration, key)?.secret);
-    const plain = keys.filter((key) => !secrets.includes(key));
-    const shown = keys.filter((key) => isForApp(declaration, key));
-    const parts = [
-      ...(plain.length > 0 ? [plain.join(', ')] : []),
-      ...(secrets.length > 0 ? [`the secrets ${secrets.join(', ')} (confined code only by reference)`] : []),
-    ];
+    const isSecret = (key: string) => declaredIn(declaration, key)?.secret !== undefined;
     return [
-      ...(keys.length > 0 ? [`reads its own settings: ${parts.join('; ')}`] : []),
-      ...(shown.length > 0 ? [`lets users of the app read its settings ${shown.join(', ')}`] : []),
+      ...authorities(
+        'reads the settings',
+        keys.filter((key) => !isSecret(key)),
+        'its own',
+      ),
+      ...authorities('reads the settings', keys.filter(isSecret), 'its own secrets; confined code only by reference'),
+      ...authorities(
+        'shows users of the app',
+        keys.filter((key) => isForApp(declaration, key)),
+        'its own settings',
+      ),
     ];
   },
   // Its own values are nobody else's; a variable of the environment might be, and a value that was set for it alone is.
@@ -76,3 +66,23 @@ export const settingsCapability = (
 const isOfConfig = (declaration: Declaration, key: string): boolean =>
   declaredIn(declaration, key)?.secret?.source === 'config';
 const isForApp = (declaration: Declaration, key: string): boolean => declaredIn(declaration, key)?.appReadable === true;
+
+/** `host.settings` of confined code. */
+export const settingsMethods: RemoteTable = {
+  capability: 'settings',
+  methods: {
+    get: {
+      args: { type: 'array', items: [{ type: 'string' }], minItems: 1, maxItems: 1 },
+      // Only what is declared: anything else would be a text of the caller's in the account.
+      target: (key: string) => (KEY.test(key) ? key : 'another key'),
+      async call(own: OwnSettings, { secrets }, key: string) {
+        const value = await own.get(key);
+        if (value === null) return null;
+        if (own.isSecret(key)) return secrets.conceal(value as string);
+        if (Buffer.byteLength(JSON.stringify(value)) > LONGEST)
+          throw new Refusal('invalid_request', `The value is longer than ${LONGEST} bytes.`);
+        return value;
+      },
+    },
+  },
+};

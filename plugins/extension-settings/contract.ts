@@ -1,10 +1,15 @@
 import { service } from '#kernel';
 
+/** One setting that a manifest declares, with defaults filled in. */
 export interface SettingDeclaration {
   readonly type: 'string' | 'number' | 'boolean';
+  /** `collection`: one value for each collection. */
   readonly scope: 'global' | 'collection';
+  /** Kept encrypted (`inline`), or read from a variable of the environment (`config`). */
   readonly secret?: { readonly source: 'inline' | 'config' };
+  /** Users of the app may read it. A secret is never read by them. */
   readonly appReadable: boolean;
+  /** How the app shows it. `order`: smaller first. */
   readonly presentation?: {
     readonly order?: number;
     readonly width?: 'half' | 'full';
@@ -15,6 +20,10 @@ export interface SettingDeclaration {
 /** The map of a manifest's `settings` with defaults filled in. */
 export type Declaration = Readonly<Record<string, SettingDeclaration>>;
 
+/**
+ * Why the settings of a package cannot be used: its name cannot own settings, another package has the same name, or its secrets
+ * would share a variable of the environment with those of another package. `detail`: one line of at most 300 characters.
+ */
 export interface SettingsReason {
   readonly code: 'SETTINGS_SUBJECT_INVALID' | 'SETTINGS_SUBJECT_DUPLICATE' | 'SETTINGS_SUBJECT_CONFIG_COLLISION';
   readonly detail: string;
@@ -35,16 +44,25 @@ export interface SettingsOwner {
 
 /** Read-only, for the package's own code in this process: a secret is its raw value. */
 export interface SettingsReader {
+  /**
+   * The value, or null where there is none of the declared type.
+   * @throws SERVICE_UNAVAILABLE where the database is not reached.
+   */
   get(key: string, options?: { readonly scope: 'collection'; readonly collection: string }): Promise<unknown>;
 }
 
+/** Settings of packages: declarations and values. Provided by `extension-settings`, used by the plugins that load packages. */
 export interface ExtensionSettings {
   /** What is wrong with a manifest's `settings`, and the map with defaults filled in. */
   declare(raw: unknown): { readonly problems: readonly string[]; readonly declaration: Declaration };
   /** Replaces all that is known: called at each load, before any extension's code runs. Answers each owner's status by id. */
   load(owners: readonly SettingsOwner[]): ReadonlyMap<string, SettingsStatus>;
-  /** `get` answers null wherever there is no value of the declared type. */
+  /** The values of one owner, for its own code. */
   reader(owner: SettingsOwner): SettingsReader;
 }
 
+/** For `extensions` and the loaders of its kinds. */
 export const extensionSettings = service<ExtensionSettings>('extensionSettings', { version: '1.0.0' });
+
+/** What is shown in the place of a secret. */
+export { MASK } from '../access/contract.ts';

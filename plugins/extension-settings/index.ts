@@ -2,10 +2,11 @@ import { capabilities, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import '../database/contract.ts';
+import { remotes } from '../broker/contract.ts';
 import { routes } from '../http/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
-import { settingsCapability } from './capability.ts';
+import { settingsCapability, settingsMethods } from './capability.ts';
 import { settings } from './collections.ts';
 import { extensionSettings } from './contract.ts';
 import { declare } from './declaration.ts';
@@ -32,6 +33,7 @@ export default definePlugin<Settings>({
 
     host.contribute(systemCollections, settings);
     host.contribute(capabilities, settingsCapability(owners, read));
+    host.contribute(remotes, settingsMethods);
     host.provide(extensionSettings, {
       declare,
       load: owners.load,

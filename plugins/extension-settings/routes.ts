@@ -2,13 +2,15 @@ import { type Caller, fail } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { Activity } from '../activity/contract.ts';
 import type { Db } from '../database/contract.ts';
-import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData } from '../http/contract.ts';
+import type { HttpContext, Route } from '../http/contract.ts';
+import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
 import type { Schema } from '../schema/contract.ts';
 import type { SecretStore } from '../secrets/contract.ts';
 import { admit } from './admission.ts';
 import { readableByApp } from './app-values.ts';
 import { collectionOf, deletionOf, listOf, subjectOf, writeOf } from './bodies.ts';
 import { SETTINGS } from './collections.ts';
+import { APP, LIST, OWNERS, REMOVE, WRITE } from './descriptions.ts';
 import { shown } from './names.ts';
 import type { Listed, Owners } from './owners.ts';
 import type { Place, Store } from './store.ts';
@@ -80,15 +82,16 @@ export function settingsRoutes(deps: RouteDeps): readonly Route[] {
   }
 
   return [
-    { method: 'GET', path: PATH, handle: forAdmins(list) },
-    { method: 'POST', path: PATH, handle: forAdmins(write) },
-    { method: 'DELETE', path: PATH, handle: forAdmins(remove) },
+    { method: 'GET', path: PATH, description: LIST, handle: forAdmins(list) },
+    { method: 'POST', path: PATH, description: WRITE, handle: forAdmins(write) },
+    { method: 'DELETE', path: PATH, description: REMOVE, handle: forAdmins(remove) },
     {
       method: 'GET',
       path: `${PATH}/owners`,
+      description: OWNERS,
       handle: forAdmins((ctx) => sendData(ctx, owners.all().map(ownerRecord))),
     },
-    { method: 'GET', path: `${PATH}/app`, handle: forApp },
+    { method: 'GET', path: `${PATH}/app`, description: APP, handle: forApp },
   ];
 }
 

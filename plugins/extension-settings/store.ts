@@ -1,4 +1,5 @@
-import { asUnavailable, type Db } from '../database/contract.ts';
+import type { Db } from '../database/contract.ts';
+import { asUnavailable } from '../database/library.ts';
 import { SETTINGS } from './collections.ts';
 
 /** Where a value belongs. */

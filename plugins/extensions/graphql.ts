@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { GraphqlField } from '../graphql-fields/contract.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
 import type { Extensions } from './load/extensions.ts';
 import type { AppType } from './model.ts';
 import type { Row } from './records/record.ts';

@@ -1,41 +1,28 @@
 import { resolve } from 'node:path';
-import { type AuditLine, capabilities, definePlugin, middleware } from '#kernel';
-import { access } from '../access/contract.ts';
+import { definePlugin } from '#kernel';
 import { activity } from '../activity/contract.ts';
-import { bus, lock } from '../cluster/contract.ts';
-import { migrations } from '../database/contract.ts';
+import { broker } from '../broker/contract.ts';
+import { bus } from '../cluster/contract.ts';
+import { migrator } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
-import { graphqlFields } from '../graphql-fields/contract.ts';
-import { routes, routing } from '../http/contract.ts';
-import { items } from '../items/contract.ts';
-import { operations } from '../operations/contract.ts';
-import { query } from '../query/contract.ts';
-import { sandbox } from '../sandbox/contract.ts';
-import { schema, schemaWrites } from '../schema/contract.ts';
-import { endpointCapability } from './capabilities.ts';
-import { createConfined } from './confined/load.ts';
-import { createConsent } from './consent/consent.ts';
-import { extensionGrantPlaces, extensionGrants } from './consent/migrations.ts';
-import { consentRoutes } from './consent/routes.ts';
-import type { Deps } from './deps.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
+import { routes } from '../http/contract.ts';
+import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders } from './contract.ts';
+import { contributed } from './contributed.ts';
 import { discover, prepareFolders } from './discover/discover.ts';
 import { fingerprint } from './discover/fingerprint.ts';
-import { fullCapability } from './full/capability.ts';
-import { runInits, STARTING } from './full/init.ts';
-import { loadFull } from './full/load.ts';
-import { extensionTicks } from './full/ticks.ts';
-import { stopBundler } from './gate/bundler.ts';
 import { extensionFields } from './graphql.ts';
 import { createExtensions } from './load/extensions.ts';
 import { within } from './load/within.ts';
-import { createMounts } from './mounts.ts';
 import manifest from './package.json' with { type: 'json' };
+import { stopBundler } from './packages/bundler.ts';
 import { createAsReason } from './records/record.ts';
 import { createReload } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { settingsOwners } from './settings-owners.ts';
-import { createAppBundle } from './sources/app-bundle.ts';
+import { pluginRows } from './third-party/rows.ts';
+import { ThirdPartyPlugins } from './third-party/third-party.ts';
 import { type Watch, watch } from './watch/watch.ts';
 
 /** Milliseconds after which the service listens, whatever is still being loaded. */
@@ -44,50 +31,25 @@ const FIRST_LOAD = 50_000;
 export default definePlugin<ExtensionsConfig>({
   manifest,
   register(host) {
-    const { config, log, events, subjects, asSystem, db } = host;
-    const { extensionSettings: settings, ...used } = host.use({
-      access,
-      activity,
-      bus,
-      extensionSettings,
-      items,
-      lock,
-      operations,
-      query,
-      routing,
-      sandbox,
-      schema,
-      schemaWrites,
-    });
-    const mounts = createMounts(() => used.routing.segments(), log);
-    const appBundle = createAppBundle(log);
-    const deps: Deps = {
-      ...used,
-      settings,
-      config,
-      log,
-      events,
-      subjects,
-      asSystem,
-      db,
-      mounts,
-      running: {
-        failed: (id, failure) => extensions.failed(id, failure),
-        recovered: (id) => extensions.recovered(id),
-        again: (names) => reload.everywhere(asSystem('extensions come and go'), names),
-      },
-    };
-    const consent = createConsent(deps);
-    const confined = createConfined(deps, consent);
+    const { config, log, events, packages, asSystem } = host;
+    const used = host.use({ activity, bus, migrator, settings: extensionSettings, subjects: broker });
+    const { settings, subjects } = used;
+    host.define(appBundles);
+    host.define(confinedLoaders);
+    host.define(consents);
+    host.define(fullLoaders);
+    const { consent, ...parts } = contributed(host);
+    const asReason = createAsReason((text) => subjects.redact(text));
     const extensions = createExtensions(
       {
+        ...parts,
         async discover() {
           if (config.SAFE_MODE) return [];
-          const own = new Set(['kernel', ...subjects.account().may.flatMap(nameOfPlugin)]);
+          const own = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
           const all = await discover(
             { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
             {
-              ...deps,
+              ...{ subjects, settings, config },
               warn: (name, what) => log.warn({ extension: name }, `${name}: ${what}`),
               taken: (name) => own.has(name.toLowerCase()),
             },
@@ -95,48 +57,57 @@ export default definePlugin<ExtensionsConfig>({
           consent.keep(all);
           return all;
         },
-        consent: consent.check,
-        loadFull: (found, phase) => loadFull(found, deps, phase),
-        confined,
-        runtime: () => used.sandbox.runtime(),
+        consent: (found) => consent.check(found),
         settings: (all) => settings.load(settingsOwners(all, settings)),
-        appBundle,
         log,
       },
-      createAsReason((text) => subjects.redact(text)),
+      asReason,
     );
-    const reload = createReload({ extensions, events, bus: used.bus, asSystem, log });
+    const thirdParty = new ThirdPartyPlugins({
+      packages,
+      folder: config.SAFE_MODE ? undefined : resolve(config.EXTENSIONS_PATH),
+      consent: async (plugin) => (await consent.checkPlugin(plugin, packages.describe(plugin)))?.detail,
+      found: (folders) => consent.keepPlugins(folders),
+      prepare: used.migrator.run,
+      log,
+    });
+    const rows = () => [...extensions.rows(), ...pluginRows(thirdParty.records(), asReason)];
+    const reload = createReload({ extensions, plugins: thirdParty, rows, events, bus: used.bus, asSystem, log });
     let watching: Watch | undefined;
 
-    host.contribute(capabilities, endpointCapability);
-    host.contribute(capabilities, fullCapability);
-    host.contribute(middleware, mounts.layer);
+    host.provide(extensionLoader, {
+      failed: (id, failure) => extensions.failed(id, failure),
+      recovered: (id) => extensions.recovered(id),
+      again: (names) => reload.everywhere(asSystem('extensions come and go'), names),
+    });
     const own = extensionRoutes({
-      extensions,
-      appBundle,
+      rows,
+      runtime: extensions.runtime,
+      appBundle: parts.appBundle,
       reload: reload.everywhere,
       activity: used.activity,
       account: () => subjects.account(),
       cacheTtl: config.EXTENSIONS_CACHE_TTL,
     });
-    for (const route of [...own, ...consentRoutes(consent)]) host.contribute(routes, route);
-    for (const field of extensionFields(extensions)) host.contribute(graphqlFields, field);
-    for (const migration of [extensionTicks, extensionGrants, extensionGrantPlaces])
-      host.contribute(migrations, migration);
+    for (const route of own) host.contribute(routes, route);
+    for (const field of extensionFields(extensions)) host.contribute<GraphqlField>('graphql.fields', field);
 
+    // Before core plugins start: what these contribute, a storage driver for example, may be what they start with.
+    host.onMigrate(async () => void (await thirdParty.refresh()));
     host.onStart(async () => {
+      await thirdParty.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
       else await prepareFolders(config.EXTENSIONS_PATH, log);
       const first = async () => {
         await reload.first();
-        await runInits(deps, STARTING);
+        await parts.started();
       };
       await within(FIRST_LOAD, 'UNKNOWN', first).catch(() =>
         log.error('extensions are still being loaded: the service listens without waiting for them'),
       );
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
       // Finding out which layers of confinement hold takes a second, which the first confined package need not wait for.
-      void used.sandbox.runtime();
+      void parts.runtime();
       const path = resolve(config.EXTENSIONS_PATH);
       watching = watch({
         look: () => fingerprint(path),
@@ -152,5 +123,3 @@ export default definePlugin<ExtensionsConfig>({
     });
   },
 });
-
-const nameOfPlugin = ({ name, runtime }: AuditLine) => (runtime === 'internal' ? [name] : []);

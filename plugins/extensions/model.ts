@@ -1,10 +1,17 @@
-import type { HttpContext } from '../http/contract.ts';
+import type { Operation, Operations } from '../flows/contract.ts';
+import type { Mount } from '../http/contract.ts';
 
 export const APP_TYPES = ['interface', 'display', 'layout', 'module', 'panel', 'item-view'] as const;
+
+/** Types of extensions that run in the service. */
 export const SERVER_TYPES = ['hook', 'endpoint', 'operation'] as const;
 export const TYPES = [...APP_TYPES, ...SERVER_TYPES, 'bundle'] as const;
 export type AppType = (typeof APP_TYPES)[number];
+
+/** One of `SERVER_TYPES`. */
 export type ServerType = (typeof SERVER_TYPES)[number];
+
+/** Every type of extension, those for the browser and bundles included. */
 export type ExtensionType = (typeof TYPES)[number];
 
 /** Why something did not load (conventions, "Reason codes"); `CONSENT_REQUIRED` and `RUNTIME_CRASHED` are ours. */
@@ -46,6 +53,8 @@ export const REASON_CODES = [
   'RUNTIME_CRASHED',
   'UNKNOWN',
 ] as const;
+
+/** One of `REASON_CODES`. */
 export type ReasonCode = (typeof REASON_CODES)[number];
 
 /** One extension or one entry of a bundle cannot be loaded; everything else goes on. */
@@ -62,11 +71,13 @@ export class LoadFailure extends Error {
   }
 }
 
+/** Two files of one extension: for the browser (`app`) and for the service (`api`). */
 export interface Halves {
   readonly app: string;
   readonly api: string;
 }
 
+/** Events that an extension may listen to, by the kind of listener. */
 export interface EventNames {
   readonly filter?: readonly string[];
   readonly action?: readonly string[];
@@ -120,6 +131,7 @@ export interface Found {
   readonly failure?: LoadFailure;
 }
 
+/** Why a part of an extension does not work, as its record shows it. `detail` is redacted. */
 export interface Reason {
   readonly code: string;
   readonly detail: string;
@@ -141,17 +153,51 @@ export interface Loaded {
   remove(): Promise<void>;
 }
 
-/** A place under which an extension answers requests that no route of the product took. */
-export interface Mount {
-  /** `/name` or `/@scope/name`, without a slash at the end. Matched without regard to case. */
-  readonly path: string;
+/** A place under which an extension answers requests that no route took. */
+export interface ExtensionMount extends Mount {
   readonly owner: string;
   readonly confined: boolean;
-  /** `next` leaves the request to whoever stands behind. */
-  handle(ctx: HttpContext, next: () => Promise<void>): Promise<void>;
 }
 
+/** Paths of extensions. `extensions` gives it to the loaders of its kinds. */
 export interface Mounts {
-  /** Answers how to take it away. LoadFailure ROUTE_COLLISION for a confined one under a path that is taken. */
-  add(mount: Mount): () => void;
+  /**
+   * Answers how to take it away.
+   * @throws LoadFailure ROUTE_COLLISION for a confined one under a path that is taken.
+   */
+  add(mount: ExtensionMount): () => void;
+}
+
+/** Steps of flows, those of extensions under their names. */
+export interface OperationOffers extends Operations {
+  /** Answers how to take it away. */
+  register(owner: string, operation: Operation): () => void;
+}
+
+/** The part of an extension that runs in the browser. */
+export interface AppHalf {
+  readonly id: string;
+  readonly name: string;
+  readonly type: ExtensionType;
+  /** Its package: nothing outside of it is served. */
+  readonly folder: string;
+  /** Absent where the layout of single files has none. */
+  readonly file: string | undefined;
+  readonly revision: string;
+}
+
+/** The outcome of a build of the code for the browser. */
+export interface Built {
+  /** Halves that are left out, by id. */
+  readonly failed: ReadonlyMap<string, LoadFailure>;
+  /** Nothing could be built: what was served before still is. */
+  readonly failure?: LoadFailure;
+}
+
+/** The code of all extensions for the browser, in memory. */
+export interface AppBundle {
+  /** Bundles these halves; what is served changes at once and as a whole. Never rejects. */
+  build(halves: readonly AppHalf[]): Promise<Built>;
+  /** The text of a chunk by its file name. */
+  chunk(name: string): string | undefined;
 }

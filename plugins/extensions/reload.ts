@@ -3,9 +3,14 @@ import type { AsSystem, Caller, EventsApi, Log } from '#kernel';
 import type { Bus } from '../cluster/contract.ts';
 import type { Changes, Extensions } from './load/extensions.ts';
 import type { Again } from './load/plan.ts';
+import type { Row } from './records/record.ts';
+import type { ThirdParty } from './third-party/third-party.ts';
 
 interface ReloadDeps {
-  readonly extensions: Pick<Extensions, 'load' | 'rows'>;
+  readonly extensions: Pick<Extensions, 'load'>;
+  readonly plugins: Pick<ThirdParty, 'refresh'>;
+  /** Extensions and plugins. */
+  readonly rows: () => readonly Row[];
   readonly events: EventsApi;
   readonly bus: Bus;
   readonly asSystem: AsSystem;
@@ -30,12 +35,11 @@ const MOST_BYTES = 6000;
 const asked = (list: readonly string[]): Again => (list.length > 0 ? { names: list } : { failed: true });
 
 /** Loading again, in one process or in all of them, and who is told. */
-export function createReload({ extensions, events, bus, asSystem, log }: ReloadDeps): Reload {
+export function createReload({ extensions, plugins, rows, events, bus, asSystem, log }: ReloadDeps): Reload {
   const self = randomUUID();
   const system = () => asSystem('extensions come and go');
   const names = () =>
-    extensions
-      .rows()
+    rows()
       .filter(({ status }) => status !== 'failed')
       .map(({ found }) => found.name);
 
@@ -46,7 +50,12 @@ export function createReload({ extensions, events, bus, asSystem, log }: ReloadD
   }
 
   async function here(caller: Caller, again: Again): Promise<void> {
-    const changes = await extensions.load(again);
+    // Plugins first: an extension must not take the name of one.
+    const [ofPlugins, ofExtensions] = [await plugins.refresh(), await extensions.load(again)];
+    const changes = {
+      added: [...ofPlugins.added, ...ofExtensions.added],
+      removed: [...ofPlugins.removed, ...ofExtensions.removed],
+    };
     log.info({ added: changes.added, removed: changes.removed }, 'extensions were loaded again');
     tell(caller, changes);
   }

@@ -1,13 +1,17 @@
 import { type Caller, fail } from '#kernel';
 import type { Activity } from '../activity/contract.ts';
-import { bodyOf, type HttpContext, type Route, sendData } from '../http/contract.ts';
+import type { HttpContext, Route } from '../http/contract.ts';
+import { bodyOf, fitsBody, sendData } from '../http/library.ts';
+import { AUDIT, LIST, RELOAD, RESTART, SOURCE } from './descriptions.ts';
 import type { Extensions } from './load/extensions.ts';
 import { isConfined } from './load/slot.ts';
+import type { AppBundle } from './model.ts';
 import { type Row, recordOf } from './records/record.ts';
-import type { AppBundle } from './sources/app-bundle.ts';
 
 interface RouteDeps {
-  readonly extensions: Pick<Extensions, 'rows' | 'runtime'>;
+  /** Extensions, and plugins that run in this process. */
+  readonly rows: () => readonly Row[];
+  readonly runtime: Extensions['runtime'];
   /** Loads what changed, here and in the other processes; `names` in any case. */
   reload(caller: Caller, names: readonly string[]): Promise<void>;
   readonly appBundle: Pick<AppBundle, 'chunk'>;
@@ -23,17 +27,22 @@ const SUBJECT = 'platform_extensions';
 
 /** Routes of the list and of the browser's code (specification, "Extension endpoints"); reload, restart and audit are ours. */
 export function extensionRoutes(deps: RouteDeps): readonly Route[] {
-  const { extensions, appBundle, activity } = deps;
-  const list = () => extensions.rows().map(recordOf);
-  const send = (ctx: HttpContext, data: unknown = list()) =>
-    sendData(ctx, data, { confinedRuntime: extensions.runtime() });
+  const { rows, runtime, appBundle, activity } = deps;
+  const list = () => rows().map(recordOf);
+  const send = (ctx: HttpContext, data: unknown = list()) => sendData(ctx, data, { confinedRuntime: runtime() });
 
   return [
-    { method: 'GET', path: '/extensions', handle: adminsOnly((ctx) => send(ctx)) },
-    { method: 'GET', path: '/extensions/audit', handle: adminsOnly((ctx) => sendData(ctx, deps.account())) },
+    { method: 'GET', path: '/extensions', description: LIST, handle: adminsOnly((ctx) => send(ctx)) },
+    {
+      method: 'GET',
+      path: '/extensions/audit',
+      description: AUDIT,
+      handle: adminsOnly((ctx) => sendData(ctx, deps.account())),
+    },
     {
       method: 'GET',
       path: '/extensions/sources/:chunk',
+      description: SOURCE,
       handle(ctx) {
         const text = appBundle.chunk(ctx.params.chunk as string);
         if (text === undefined) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
@@ -47,6 +56,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       path: '/extensions/reload',
+      description: RELOAD,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         await deps.reload(caller, []);
@@ -57,10 +67,11 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       path: '/extensions/restart',
+      description: RESTART,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
-        const name = nameIn(bodyOf(ctx));
-        const named = () => extensions.rows().filter(({ found }) => found.name === name);
+        const name = await nameIn(bodyOf(ctx));
+        const named = () => rows().filter(({ found }) => found.name === name);
         restartable(named(), name);
         await deps.reload(caller, [name]);
         await activity.record(caller, { action: 'restart', collection: SUBJECT, item: name.slice(0, 255) });
@@ -80,13 +91,9 @@ const adminsOnly =
 const cacheControl = (ttl: number | undefined): string =>
   ttl === undefined ? 'no-cache' : `public, max-age=${Math.floor(ttl / 1000)}`;
 
-function nameIn(body: unknown): string {
-  const name =
-    typeof body === 'object' && body !== null && Object.hasOwn(body, 'name')
-      ? (body as { name: unknown }).name
-      : undefined;
-  if (typeof name !== 'string') throw fail('INVALID_PAYLOAD', '"name" is required: the name of an extension.');
-  return name;
+async function nameIn(body: unknown): Promise<string> {
+  if (await fitsBody(RESTART, body)) return (body as { name: string }).name;
+  throw fail('INVALID_PAYLOAD', '"name" is required: the name of an extension.');
 }
 
 /** Code of this process is started once; what changed of it is for a reload. */

@@ -6,6 +6,5 @@ export interface ExtensionsConfig {
   readonly EXTENSIONS_CACHE_TTL?: number;
   readonly PACKAGE_FILE_LOCATION: string;
   readonly EXTENSIONS_HOST_CHECK: 'warn' | 'strict';
-  readonly EXTENSIONS_CONSENT: 'first-use' | 'always' | 'off';
   readonly SAFE_MODE: boolean;
 }

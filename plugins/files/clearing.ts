@@ -4,7 +4,6 @@ import type { Lock } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { Storage } from '../storage/contract.ts';
 import { removeObject } from './objects.ts';
-import { table } from './tables.ts';
 
 const BATCH = 200;
 const AT_ONCE = 8;
@@ -39,23 +38,24 @@ interface Loose {
 }
 
 export function createClearing({ db, lock, log, storage, ending }: Deps): Clearing {
-  const loose = () => table(db, 'loose_objects');
+  const loose = db.write('platform_loose_objects');
+  const CLOCK = db.sql`select now()::text as until`;
+  const NEXT = db.sql`select l.id, l.name, exists (
+      select from ${db.read('platform_files')} f where f.storage = l.storage and f.filename_disk = l.name) as named
+    from ${loose} l where l.writer is null and l.storage = $1 and l.since <= $2 order by l.since limit $3`;
+  const POSTPONE = db.sql`update ${loose} set since = now() where id = $1`;
+  const FORGET = db.sql`delete from ${loose} where id = $1`;
   const down = new Set<string>();
   const running = new Map<string, Promise<boolean>>();
   const next = new Map<string, Promise<boolean>>();
 
   async function clearNow(location: string): Promise<void> {
     // Of the database's clock: what fails is moved behind it.
-    const { rows: clock } = await db.query<{ until: string }>('select now()::text as until');
+    const { rows: clock } = await db.query<{ until: string }>(CLOCK);
     let inARow = 0;
     let hasFailed = false;
     for (;;) {
-      const { rows } = await db.query<Loose>(
-        `select l.id, l.name, exists (
-            select from ${table(db, 'files')} f where f.storage = l.storage and f.filename_disk = l.name) as named
-        from ${loose()} l where l.writer is null and l.storage = $1 and l.since <= $2 order by l.since limit ${BATCH}`,
-        [location, clock[0]?.until],
-      );
+      const { rows } = await db.query<Loose>(NEXT, [location, clock[0]?.until, BATCH]);
       const left = [...rows];
       const work = async () => {
         for (let one = left.shift(); one && inARow < PATIENCE && !ending.aborted; one = left.shift()) {
@@ -78,10 +78,10 @@ export function createClearing({ db, lock, log, storage, ending }: Deps): Cleari
         log.warn({ err: error, storage: location, object: name }, 'objects cannot be removed now; tried again later');
       down.add(location);
       // To the end of the line, so that one stubborn object does not keep the others waiting.
-      await db.query(`update ${loose()} set since = now() where id = $1`, [id]);
+      await db.query(POSTPONE, [id]);
       return false;
     }
-    await db.query(`delete from ${loose()} where id = $1`, [id]);
+    await db.query(FORGET, [id]);
     return true;
   }
 

@@ -1,4 +1,4 @@
-import type { GraphqlField } from '../graphql-fields/contract.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
 import { FILES } from './contract.ts';
 import type { RouteDeps } from './deps.ts';
 import { importOf } from './import/import.ts';

@@ -2,12 +2,13 @@ import { commands, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { bus, lock, presence } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
-import { graphqlFields } from '../graphql-fields/contract.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
-import { items } from '../items/contract.ts';
+import { items, references } from '../items/contract.ts';
 import { media } from '../media/contract.ts';
 import { outbound } from '../outbound/contract.ts';
 import { query } from '../query/contract.ts';
+import { schedule } from '../schedule/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { storage } from '../storage/contract.ts';
@@ -39,7 +40,9 @@ export default definePlugin<FilesConfig>({
       outbound,
       presence,
       query,
+      references,
       routing,
+      schedule,
       schema,
       settings,
       storage,
@@ -47,19 +50,19 @@ export default definePlugin<FilesConfig>({
     const deps: Deps = { ...used, config, db, events, log };
     host.contribute(systemCollections, filesCollection);
     host.contribute(systemCollections, looseObjects);
-    host.contribute(migrations, noteLetGo);
+    host.contribute(migrations, noteLetGo(db));
 
     const ledger = createLedger(deps);
-    const janitor = createJanitor({ ...deps, ledger });
+    const janitor = createJanitor({ ...deps, ledger, schedule: used.schedule });
     const { swept } = janitor;
     const service = createFiles({ ...deps, ledger, swept });
     host.provide(files, service);
     const serving: RouteDeps = { ...used, ...deps, asSystem, files: service, readBody: used.routing.readBody, swept };
     for (const route of fileRoutes(serving)) host.contribute(routes, route);
-    for (const field of fileFields(serving)) host.contribute(graphqlFields, field);
+    for (const field of fileFields(serving)) host.contribute<GraphqlField>('graphql.fields', field);
     host.contribute(commands, filesCommand({ ...deps, janitor }));
     writtenRules(deps, events);
-    referenceRules(deps, events);
+    referenceRules(used, events);
 
     host.onStart(janitor.start);
     host.onStop(janitor.stop);

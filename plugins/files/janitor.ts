@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
 import type { Bus, Lock, Presence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
+import type { Schedule, Scheduled } from '../schedule/contract.ts';
 import type { Storage } from '../storage/contract.ts';
 import { createClearing } from './clearing.ts';
 import type { Ledger } from './ledger.ts';
 import { LOOSE } from './let-go.ts';
-import { table } from './tables.ts';
 
 const EVERY = 60_000;
 /** After the start once more: the database may take a moment to notice that the process before this one has died. */
@@ -22,6 +22,7 @@ interface Deps {
   readonly lock: Pick<Lock, 'attempt'>;
   readonly log: Log;
   readonly presence: Presence;
+  readonly schedule: Pick<Schedule, 'start'>;
   readonly storage: Storage;
 }
 
@@ -38,37 +39,34 @@ export interface Janitor {
  * Removes the objects that the ledger says are nobody's: those of rows that are gone, and those whose writer died before
  * there was a row. One process at a time does so, and what cannot be removed now stays in the ledger for the next time.
  */
-export function createJanitor({ ledger, presence, bus, ...deps }: Deps): Janitor {
+export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps): Janitor {
   const { db, log } = deps;
-  const loose = () => table(db, 'loose_objects');
+  const loose = db.write('platform_loose_objects');
+  const CLAIMED = db.sql`select id, writer from ${loose} where writer is not null`;
+  const RELEASE = db.sql`update ${loose} set writer = null where id in (
+    select id from ${loose} where id = any($1::uuid[]) for update skip locked)`;
+  const LITTERED = db.sql`select distinct storage from ${loose} where writer is null`;
   const ending = new AbortController();
   const clearing = createClearing({ ...deps, ending: ending.signal });
   const atWork = new Set<Promise<void>>();
-  const timers = new Set<NodeJS.Timeout>();
+  let rounds: Scheduled | undefined;
+  let afterStart: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
 
   /** Entries whose writer is gone become anybody's. Rows that somebody is settling right now are not waited for. */
   async function claim(): Promise<void> {
-    const { rows } = await db.query<{ id: string; writer: string }>(
-      `select id, writer from ${loose()} where writer is not null`,
-    );
+    const { rows } = await db.query<{ id: string; writer: string }>(CLAIMED);
     const others = [...new Set(rows.map(({ writer }) => writer))].filter((one) => one !== presence.id);
     const gone = others.length > 0 ? await presence.gone(others) : [];
     // Of our own those that were given up while the database was away: they were there, and nobody is at work on them.
     const dead = rows.filter(({ id, writer }) => (writer === presence.id ? !ledger.isOpen(id) : gone.includes(writer)));
     if (dead.length === 0) return;
-    await db.query(
-      `update ${loose()} set writer = null where id in (
-        select id from ${loose()} where id = any($1::uuid[]) for update skip locked)`,
-      [dead.map(({ id }) => id)],
-    );
+    await db.query(RELEASE, [dead.map(({ id }) => id)]);
   }
 
   /** The locations where something is nobody's. */
   async function littered(): Promise<readonly string[]> {
-    const { rows } = await db.query<{ storage: string }>(
-      `select distinct storage from ${loose()} where writer is null`,
-    );
+    const { rows } = await db.query<{ storage: string }>(LITTERED);
     return rows.map(({ storage }) => storage);
   }
 
@@ -114,14 +112,23 @@ export function createJanitor({ ledger, presence, bus, ...deps }: Deps): Janitor
       await Promise.all((await littered()).map((location) => clearing.clear(location)));
     },
     start() {
-      timers.add(setInterval(inBackground, EVERY));
-      timers.add(setTimeout(inBackground, AFTER_START));
+      rounds = schedule.start({
+        name: 'files janitor',
+        at: { every: EVERY },
+        // Each process gives up what it has itself abandoned, which no other process can know. What is then removed is locked by
+        // location, and rounds that overlap share that.
+        scope: 'process',
+        overlap: 'allow',
+        log,
+        run: inBackground,
+      });
+      afterStart = setTimeout(inBackground, AFTER_START);
       inBackground();
     },
     async stop() {
       ending.abort();
-      for (const timer of timers) clearTimeout(timer);
-      clearTimeout(soon);
+      for (const timer of [afterStart, soon]) clearTimeout(timer);
+      await rounds?.stop();
       await Promise.all(atWork);
     },
     async swept() {

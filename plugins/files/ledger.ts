@@ -4,7 +4,6 @@ import type { Presence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { Location } from '../storage/contract.ts';
 import { removeObject } from './objects.ts';
-import { table } from './tables.ts';
 
 /** An object whose bytes are being written by this process. */
 export interface Entry {
@@ -34,24 +33,23 @@ interface Deps {
 
 export function createLedger({ db, presence, log }: Deps): Ledger {
   const open = new Set<string>();
-  const loose = () => table(db, 'loose_objects');
+  const loose = db.write('platform_loose_objects');
+  const OPEN = db.sql`insert into ${loose} (id, storage, name, writer) values ($1, $2, $3, $4)`;
+  const RELEASE = db.sql`update ${loose} set writer = null where id = $1 and writer = $2`;
+  const SETTLE = db.sql`delete from ${loose} where id = $1 and writer = $2`;
+  const FORGET = db.sql`delete from ${loose} where id = $1`;
+  const KNOWN = db.sql`select 1 from ${db.read('platform_files')} where storage = $1 and filename_disk = $2
+    union all select 1 from ${loose} where storage = $1 and name = $2 limit 1`;
 
   /** The entry is anybody's from now on; false where it is not ours any more: settled, or taken. */
   async function release(id: string): Promise<boolean> {
-    const { count } = await db.query(`update ${loose()} set writer = null where id = $1 and writer = $2`, [
-      id,
-      presence.id,
-    ]);
+    const { count } = await db.query(RELEASE, [id, presence.id]);
     return count === 1;
   }
 
   /** Does a row of either table speak of it? */
   async function isKnown(location: Location, name: string): Promise<boolean> {
-    const { rows } = await db.query(
-      `select 1 from ${table(db, 'files')} where storage = $1 and filename_disk = $2
-      union all select 1 from ${loose()} where storage = $1 and name = $2 limit 1`,
-      [location.name, name],
-    );
+    const { rows } = await db.query(KNOWN, [location.name, name]);
     return rows.length > 0;
   }
 
@@ -62,19 +60,14 @@ export function createLedger({ db, presence, log }: Deps): Ledger {
       // First, so that nobody here finds the entry and not its writer.
       open.add(id);
       try {
-        await db.query(`insert into ${loose()} (id, storage, name, writer) values ($1, $2, $3, $4)`, [
-          id,
-          location.name,
-          name,
-          presence.id,
-        ]);
+        await db.query(OPEN, [id, location.name, name, presence.id]);
       } catch (error) {
         open.delete(id);
         throw error;
       }
       return {
         async settle() {
-          const { count } = await db.query(`delete from ${loose()} where id = $1 and writer = $2`, [id, presence.id]);
+          const { count } = await db.query(SETTLE, [id, presence.id]);
           if (count === 1) return;
           throw fail('SERVICE_UNAVAILABLE', 'The file was lost while it was written; try again.', { service: 'files' });
         },
@@ -84,7 +77,7 @@ export function createLedger({ db, presence, log }: Deps): Ledger {
             // A commit whose answer was lost may have happened all the same: only what is still ours is removed.
             if (await release(id)) {
               await removeObject(location, name);
-              await db.query(`delete from ${loose()} where id = $1`, [id]);
+              await db.query(FORGET, [id]);
             } else if (!(await isKnown(location, name))) await removeObject(location, name);
           } catch (error) {
             log.warn(

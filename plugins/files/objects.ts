@@ -1,4 +1,5 @@
-import { type Location, variantPrefix } from '../storage/contract.ts';
+import type { Location } from '../storage/contract.ts';
+import { variantPrefix } from '../storage/library.ts';
 
 /** Removes an object and everything made of it, which goes first: without its source nobody would look for it. */
 export async function removeObject(location: Location, name: string): Promise<void> {

@@ -1,7 +1,8 @@
 import { definePlugin } from '#kernel';
 import { migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
-import { collectionRoutes, items } from '../items/contract.ts';
+import { items } from '../items/contract.ts';
+import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { folders } from './collections.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -12,7 +13,7 @@ export default definePlugin({
   register(host) {
     const used = host.use({ items });
     host.contribute(systemCollections, folders);
-    host.contribute(migrations, keepTree);
+    host.contribute(migrations, keepTree(host.db));
     for (const route of collectionRoutes(used.items, '/folders', 'platform_folders')) host.contribute(routes, route);
   },
 });

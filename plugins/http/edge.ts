@@ -1,5 +1,6 @@
-import { envelope, type Log, type Middleware } from '#kernel';
+import { envelope, type Log, type Middleware, type RequestScope, requestScope } from '#kernel';
 import { hasBody } from './body.ts';
+import { ClientScope } from './client-scope.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
 import { lingering } from './lingering.ts';
@@ -28,7 +29,8 @@ export function edge(config: HttpConfig, log: Log, findRoute: FindRoute): Middle
       let status = 500;
       try {
         if (!cors(ctx)) {
-          await next();
+          const scope = requestScope.getStore() as RequestScope;
+          await requestScope.run(new ClientScope(scope, ctx), next);
           answerUnchanged(ctx);
         }
         status = ctx.status;

@@ -1,8 +1,10 @@
 import { definePlugin, middleware } from '#kernel';
 import { createBodyReader } from './body.ts';
-import { type HttpContext, routes, routing } from './contract.ts';
+import { type HttpContext, mounts, reserved, routes, routing } from './contract.ts';
 import { edge } from './edge.ts';
+import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
+import { claimOf } from './path-claims.ts';
 import { createRouter, type FindRoute } from './router.ts';
 import type { HttpConfig } from './settings.ts';
 
@@ -12,10 +14,23 @@ export default definePlugin<HttpConfig>({
     const { config, log } = host;
     const readBody = createBodyReader(config.MAX_PAYLOAD_SIZE);
     let findRoute: FindRoute = () => undefined;
-    let segments: ReadonlySet<string> = new Set();
+    let mounted = new MountTable([]);
+    const allRoutes = () => host.read(routes).map(({ value }) => value);
 
     host.define(routes);
-    host.provide(routing, { segments: () => segments, readBody });
+    host.define(mounts);
+    host.define(reserved);
+    for (const name of manifest['service:extension'].contributes['http.reserved'].names)
+      host.contribute(reserved, name);
+    host.provide(routing, {
+      claimOf: (path) =>
+        claimOf(path, { routes: allRoutes(), mounts: host.read(mounts), reserved: host.read(reserved) }),
+      readBody,
+      described: () =>
+        host
+          .read(routes)
+          .map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),
+    });
     host.contribute(
       middleware,
       edge(config, log, (method, path) => findRoute(method, path)),
@@ -25,17 +40,26 @@ export default definePlugin<HttpConfig>({
       phase: 'route',
       async handle(ctx, next) {
         const found = findRoute(ctx.method, ctx.path);
-        if (!found) return next();
+        if (!found) return mounted.handle(ctx as unknown as HttpContext, next);
         const context = ctx as unknown as HttpContext & { params: HttpContext['params'] };
         context.params = found.params;
         if (found.route.method !== '*' && found.route.body !== 'unread') context.state.body = await readBody(ctx);
         await found.route.handle(context);
       },
     });
+    // From the start on: before it no request arrives, and every plugin adds its routes. A request sees the routes of before a change
+    // or of after it, since each of the two is replaced as a whole.
     host.onStart(() => {
-      const all = host.read(routes).map(({ value }) => value);
-      findRoute = createRouter(all);
-      segments = new Set(all.map(({ path }) => (path.split('/')[1] as string).toLowerCase()));
+      const updateRoutes = () => {
+        findRoute = createRouter(allRoutes());
+      };
+      const updateMounts = () => {
+        mounted = new MountTable(host.read(mounts));
+      };
+      updateRoutes();
+      updateMounts();
+      host.watch(routes, updateRoutes);
+      host.watch(mounts, updateMounts);
     });
   },
 });

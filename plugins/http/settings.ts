@@ -2,7 +2,6 @@ import type { Log } from '#kernel';
 
 /** This plugin's settings, as its manifest declares them. */
 export interface HttpConfig {
-  readonly PUBLIC_URL: string;
   readonly MAX_PAYLOAD_SIZE: number;
   readonly IP_TRUST_PROXY: 'false' | 'true' | '0' | '1' | '2' | '3' | '4' | '5';
   readonly HSTS_ENABLED: boolean;

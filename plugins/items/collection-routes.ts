@@ -1,8 +1,10 @@
 import type { Caller } from '#kernel';
-import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData, sendJson, sendStream } from '../http/contract.ts';
+import type { HttpContext, Route } from '../http/contract.ts';
+import { bodyOf, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
 import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
 import { createBody, deleteBody, payloadBody, searchBody, updateBody } from './bodies.ts';
 import type { Items, Key } from './contract.ts';
+import { type CollectionSubject, describeCollection } from './descriptions/collection.ts';
 import { formatOf } from './read/export/formats.ts';
 import { envelopeOf } from './read/long-read.ts';
 import { checkShape, sendWritten } from './written.ts';
@@ -22,7 +24,14 @@ interface Options {
   /** Asked before routes that a singleton does not have. */
   readonly refuseSingleton?: (ctx: HttpContext) => Promise<void>;
   readonly isSingleton?: (ctx: HttpContext) => Promise<boolean>;
+  /** What the descriptions of the routes say of the rows, where it is not a list of what the collection is called. */
+  readonly about?: Partial<CollectionSubject>;
 }
+
+const subjectOf = (collection: string, about: Options['about']): CollectionSubject => {
+  const plural = collection.replace('platform_', '');
+  return { collection, plural, tag: plural, holds: 'many', ...about };
+};
 
 /** The full set of routes of a collection (conventions, "Common endpoint set"), at `path`. */
 export function collectionRoutes(
@@ -36,6 +45,7 @@ export function collectionRoutes(
     isSingleton = async () => false,
     refuseSingleton = async () => {},
   } = options;
+  const describe = describeCollection(subjectOf(collection, options.about));
   const readList: ReadList =
     options.readList ??
     ((caller, name, ctx, key) =>
@@ -64,6 +74,7 @@ export function collectionRoutes(
     {
       method: 'GET',
       path,
+      description: describe.list,
       async handle(ctx) {
         // The query string is left unparsed where its text is known already.
         if (ctx.querystring.includes('export') && (await sendFile(ctx, rawQueryOf(ctx)))) return;
@@ -73,6 +84,7 @@ export function collectionRoutes(
     {
       method: 'SEARCH',
       path,
+      description: describe.search,
       async handle(ctx) {
         const name = collectionOf(ctx);
         const { query = rawQueryOf(ctx), keys } = searchBody(bodyOf(ctx));
@@ -87,6 +99,7 @@ export function collectionRoutes(
     {
       method: 'POST',
       path,
+      description: describe.create,
       async handle(ctx) {
         const name = collectionOf(ctx);
         await refuseSingleton(ctx);
@@ -106,6 +119,7 @@ export function collectionRoutes(
     {
       method: 'PATCH',
       path,
+      description: describe.updateMany,
       async handle(ctx) {
         const name = collectionOf(ctx);
         const { caller } = ctx.state;
@@ -126,6 +140,7 @@ export function collectionRoutes(
     {
       method: 'DELETE',
       path,
+      description: describe.deleteMany,
       async handle(ctx) {
         const name = collectionOf(ctx);
         const body = deleteBody(bodyOf(ctx));
@@ -137,11 +152,13 @@ export function collectionRoutes(
     {
       method: 'GET',
       path: `${path}/:id`,
+      description: describe.readOne,
       handle: async (ctx) => send(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx, ctx.params.id)),
     },
     {
       method: 'PATCH',
       path: `${path}/:id`,
+      description: describe.updateOne,
       async handle(ctx) {
         const name = collectionOf(ctx);
         await refuseSingleton(ctx);
@@ -153,6 +170,7 @@ export function collectionRoutes(
     {
       method: 'DELETE',
       path: `${path}/:id`,
+      description: describe.deleteOne,
       async handle(ctx) {
         await items.deleteMany(ctx.state.caller, collectionOf(ctx), [ctx.params.id]);
         sendData(ctx, undefined);

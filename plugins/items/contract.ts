@@ -1,34 +1,58 @@
-import { type Caller, type Invocation, service } from '#kernel';
+import { type Caller, service } from '#kernel';
+import type { Invocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
 import type { GivenValues, GroupSelection, RawQuery, ReadText, Selection, Stream } from '../query/contract.ts';
 import type { Explained } from './read/explain.ts';
 import type { Download } from './read/export/download.ts';
 import type { FormatName } from './read/export/formats.ts';
 
+/** Value of a primary key, as JSON has it. */
 export type Key = string | number;
+
+/** Fields of a row to write, by name, as a client sends them. */
 export type Payload = Record<string, unknown>;
 
 /**
  * Verbs over any collection, system collections included. Every verb takes the caller first and applies the caller's
  * permissions; `host.asSystem(reason)` is the only caller without any. Events fire as the conventions say: generic and
- * scoped names for user collections, `<name>.<verb>` for system ones. Writes are one unit of work each and join an
- * open one.
+ * scoped names for user collections, `<name>.<verb>` for system ones. Writes are one unit of work each and join an open one;
+ * a write of more than MAX_BATCH_MUTATION rows, nested ones included, is INVALID_PAYLOAD.
+ *
+ * Each verb may also throw what a listener throws, and SERVICE_UNAVAILABLE where the database is not reached or a statement takes
+ * too long. FORBIDDEN is as well the answer for a collection, a row or a field that does not exist. "Constraint errors" are
+ * INVALID_FOREIGN_KEY, RECORD_NOT_UNIQUE, NOT_NULL_VIOLATION, VALUE_OUT_OF_RANGE, VALUE_TOO_LONG, and INVALID_PAYLOAD for others.
  */
 export interface Items {
-  /** List read; `meta` where the query asks for it. Singletons answer an object. */
+  /**
+   * List read; `meta` where the query asks for it. Singletons answer an object.
+   * @throws FORBIDDEN, INVALID_QUERY.
+   */
   readMany(caller: Caller, collection: string, query: RawQuery): Promise<ReadText>;
-  /** One row; FORBIDDEN where it does not exist or may not be read. */
+  /**
+   * One row.
+   * @throws FORBIDDEN where it does not exist or may not be read, INVALID_QUERY.
+   */
   readOne(caller: Caller, collection: string, key: unknown, query?: RawQuery): Promise<ReadText>;
-  /** The rows of these keys that the caller may read, in the order of the keys. */
+  /**
+   * The rows of these keys that the caller may read, in the order of the keys.
+   * @throws FORBIDDEN, INVALID_QUERY.
+   */
   readKeys(caller: Caller, collection: string, keys: readonly unknown[], query?: RawQuery): Promise<ReadText>;
-  /** `readMany` for those who can take it in parts: what may be long and is comes as a stream, all else as text. */
+  /**
+   * `readMany` for callers that can send an answer in parts: a long list is a stream, all else a text.
+   * @throws FORBIDDEN, INVALID_QUERY.
+   */
   stream(caller: Caller, collection: string, query: RawQuery): Promise<ReadText | Stream>;
   /**
-   * A read said field by field, answered in exactly that form: `null` where a row by key is not there or may not be read
-   * is FORBIDDEN here too. Listeners of the collection are told of it in the form of REST.
+   * A read whose fields are a tree, answered in exactly the form of the tree. Read listeners of the collection receive the rows in
+   * their REST representation.
+   * @throws FORBIDDEN, for a row by key that does not exist or may not be read too, INVALID_QUERY.
    */
   select(caller: Caller, collection: string, asked: Selecting): Promise<ReadText | Stream>;
-  /** The rows of a list read (or of `keys`) as a file, made while it is read. Limits are those of the query. */
+  /**
+   * The rows of a list read (or of `keys`) as a file, made while it is read. Limits are those of the query.
+   * @throws FORBIDDEN, INVALID_QUERY.
+   */
   export(
     caller: Caller,
     collection: string,
@@ -36,32 +60,75 @@ export interface Items {
     query: RawQuery,
     keys?: readonly unknown[],
   ): Promise<Download>;
-  /** How `readMany`, or with a key `readOne`, would be run. No value is in it, but it tells about row rules. */
+  /**
+   * How `readMany`, or with a key `readOne`, would be run. It has no value in it, but it shows row rules: for admins.
+   * @throws FORBIDDEN, INVALID_QUERY.
+   */
   explain(caller: Caller, collection: string, query: RawQuery, key?: unknown): Promise<Explained>;
-  /** Parsed rows, for code. No default limit. */
+  /**
+   * Parsed rows, for code. No default limit.
+   * @throws FORBIDDEN, INVALID_QUERY.
+   */
   rows<Row = Record<string, unknown>>(caller: Caller, collection: string, query: RawQuery): Promise<Row[]>;
-  /** INVALID_QUERY for a query that makes no sense, FORBIDDEN for an unknown name in it; nothing is read, nobody is told. */
+  /**
+   * Parses the query without reading; no event fires.
+   * @throws INVALID_QUERY for a query that makes no sense, FORBIDDEN for an unknown name in it.
+   */
   checkQuery(caller: Caller, collection: string, query: RawQuery): Promise<void>;
+  /**
+   * Creates a row with its nested rows; answers its key.
+   * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
+   */
   createOne(caller: Caller, collection: string, payload: Payload, options?: WriteOptions): Promise<Key>;
+  /**
+   * Creates rows, all or none; answers their keys in the order of `payloads`.
+   * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
+   */
   createMany(caller: Caller, collection: string, payloads: readonly Payload[]): Promise<Key[]>;
+  /**
+   * Changes a row and its nested rows; answers its key.
+   * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
+   */
   updateOne(caller: Caller, collection: string, key: unknown, payload: Payload, options?: WriteOptions): Promise<Key>;
-  /** The same change to several rows; one that may not be updated fails all. */
+  /**
+   * The same change to several rows; one that may not be updated fails all.
+   * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
+   */
   updateMany(caller: Caller, collection: string, keys: readonly unknown[], payload: Payload): Promise<Key[]>;
-  /** Each row its own change; every payload contains the primary key. */
+  /**
+   * Each row its own change; every payload contains the primary key.
+   * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
+   */
   updateEach(caller: Caller, collection: string, payloads: readonly Payload[]): Promise<Key[]>;
+  /**
+   * The same change to the rows that the query finds; answers their keys.
+   * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
+   */
   updateByQuery(caller: Caller, collection: string, query: RawQuery, payload: Payload): Promise<Key[]>;
-  /** Creates the row of a singleton or changes it. */
+  /**
+   * Creates the row of a singleton or changes it.
+   * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
+   */
   upsertSingleton(caller: Caller, collection: string, payload: Payload): Promise<Key>;
+  /**
+   * Deletes rows, all or none; answers their keys.
+   * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
+   */
   deleteMany(caller: Caller, collection: string, keys: readonly unknown[]): Promise<Key[]>;
+  /**
+   * Deletes the rows that the query finds; answers their keys.
+   * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
+   */
   deleteByQuery(caller: Caller, collection: string, query: RawQuery): Promise<Key[]>;
 }
 
+/** What the platform adds to a write. */
 export interface WriteOptions {
   /** Values the platform sets: they stand whatever the payload says, count for validation and need no grant of the caller. */
   readonly given?: Payload;
 }
 
-/** The selection is only made where no compiled statement is remembered for its text. */
+/** A selection to read. It is made only where no compiled statement is remembered for its text. */
 export interface Selecting {
   readonly selection: (open?: boolean) => Selection | GroupSelection;
   /** Everything the selection depends on, where the same text always means the same selection of this collection. */
@@ -75,11 +142,43 @@ export interface Selecting {
   readonly key?: unknown;
   /** The rows of these keys, in their order. */
   readonly keys?: readonly unknown[];
-  /** `long`: what may be long and is comes as a stream. */
+  /** `long`: a long list is a stream, all else a text. */
   readonly inParts?: 'long';
 }
 
-export const items = service<Items>('items', { version: '1.0.0' });
+/** For every plugin that reads or writes rows for a caller. */
+export const items = service<Items>('items', {
+  version: '1.0.0',
+  callers: {
+    readMany: 0,
+    readOne: 0,
+    readKeys: 0,
+    stream: 0,
+    select: 0,
+    export: 0,
+    explain: 0,
+    rows: 0,
+    checkQuery: 0,
+    createOne: 0,
+    createMany: 0,
+    updateOne: 0,
+    updateMany: 0,
+    updateEach: 0,
+    updateByQuery: 0,
+    upsertSingleton: 0,
+    deleteMany: 0,
+    deleteByQuery: 0,
+  },
+});
+
+/** Clears what refers to rows that are about to be deleted, without permissions: for collections whose rows own bytes. */
+export interface References {
+  /** Nulls the columns of all tables that refer to these rows; those that must have a value keep it. Keys are texts. */
+  clear(collection: string, keys: readonly string[]): Promise<void>;
+}
+
+/** For plugins whose rows own bytes: `files`. */
+export const references = service<References>('references', { version: '1.0.0' });
 
 /**
  * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items"). Values
@@ -105,11 +204,4 @@ declare module '#kernel' {
   }
 }
 
-/**
- * The full set of routes for one system collection (list, SEARCH, read, create, update, delete in all shapes), for a
- * plugin that serves it at its own path: `for (const route of collectionRoutes(items, '/roles', 'platform_roles')) …`.
- */
-export { collectionRoutes } from './collection-routes.ts';
-/** What such routes check before they write and answer afterwards, for routes of other shapes. */
-export { checkShape, sendWritten } from './written.ts';
 export type { Download, Explained, FormatName, Route };

@@ -2,17 +2,19 @@ import { capabilities, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import '../database/contract.ts';
+import { remotes } from '../broker/contract.ts';
 import { routes } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
-import { itemsCapability } from './capability/capability.ts';
+import { itemsCapability, itemsMethods } from './capability/capability.ts';
 import { filesCapability, schemaCapability } from './capability/reserved.ts';
-import { type Items, items } from './contract.ts';
+import { type Items, items, references } from './contract.ts';
 import type { Deps } from './deps.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createReads } from './read/read.ts';
 import { itemRoutes } from './routes.ts';
+import { createReferences } from './write/references.ts';
 import { createShapes } from './write/shapes.ts';
 import { createWrites } from './write/write.ts';
 
@@ -36,6 +38,8 @@ export default definePlugin<Config>({
     const reads = createReads(deps);
     const service: Items = { ...reads, ...createWrites(deps) };
     host.provide(items, service);
+    host.contribute(remotes, itemsMethods);
+    host.provide(references, createReferences(deps));
     for (const one of [itemsCapability(deps, reads), filesCapability, schemaCapability])
       host.contribute(capabilities, one);
     for (const route of itemRoutes(service, reads, used)) host.contribute(routes, route);

@@ -1,6 +1,7 @@
 import { fail } from '#kernel';
 import { ACTIONS, type Access } from '../access/contract.ts';
-import { type HttpContext, type Route, rawQueryOf } from '../http/contract.ts';
+import type { HttpContext, Route } from '../http/contract.ts';
+import { rawQueryOf } from '../http/library.ts';
 import { type Schema, SYSTEM_PREFIX } from '../schema/contract.ts';
 import { collectionRoutes } from './collection-routes.ts';
 import type { Items } from './contract.ts';
@@ -23,6 +24,7 @@ export function itemRoutes(items: Items, reads: Reads, { schema, access }: Used)
   };
   return collectionRoutes(items, '/items/:collection', '', {
     collectionOf: nameOf,
+    about: { collection: '{collection}', plural: 'items of a collection', tag: 'items', holds: 'either' },
     isSingleton,
     async refuseSingleton(ctx) {
       if (await isSingleton(ctx)) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { isUuid } from '../query/contract.ts';
+import { isUuid } from '../query/library.ts';
 import type { Collection, Field, Overview, Schema } from '../schema/contract.ts';
 import type { Key } from './contract.ts';
 

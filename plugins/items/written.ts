@@ -1,4 +1,5 @@
-import { type HttpContext, rawQueryOf, sendData, sendJson } from '../http/contract.ts';
+import type { HttpContext } from '../http/contract.ts';
+import { rawQueryOf, sendData, sendJson } from '../http/library.ts';
 import type { RawQuery } from '../query/contract.ts';
 import type { Items, Key } from './contract.ts';
 

@@ -1,11 +1,12 @@
 import { service } from '#kernel';
 
-/** What bytes are and say of themselves, whatever they are called. Members that are not known are left out. */
+/** What the content of a file shows, whatever its name says. Unknown members are left out. */
 export interface Inspected {
   /** MIME type by content. */
   readonly type?: string;
   /** Pixels as an image is seen: its orientation applied. Of one page. */
   readonly width?: number;
+  /** Pixels, like `width`. */
   readonly height?: number;
   /** Milliseconds, of sound and moving pictures. */
   readonly duration?: number;
@@ -15,11 +16,14 @@ export interface Inspected {
 
 /** Formats an image can be made into. */
 export const IMAGE_FORMATS = ['jpeg', 'png', 'webp', 'tiff', 'avif', 'gif'] as const;
+
+/** One of `IMAGE_FORMATS`. */
 export type ImageFormat = (typeof IMAGE_FORMATS)[number];
 
 /** One step of a transformation: a method of sharp and its arguments, JSON values. */
 export type ImageOperation = readonly [name: string, ...args: unknown[]];
 
+/** How one image is made of another. */
 export interface ImagePlan {
   /** In order. */
   readonly operations: readonly ImageOperation[];
@@ -30,8 +34,9 @@ export interface ImagePlan {
   readonly animated: boolean;
   /** Applies the orientation the image says it has, before anything else. */
   readonly orient: boolean;
-  /** Pixels of the largest side of the source, and of what is made. */
+  /** Pixels of the largest side of the source. */
   readonly maxSource: number;
+  /** Pixels of the largest side of the result. */
   readonly maxResult: number;
   /** How broken an image may be (sharp's `failOn`). */
   readonly failOn: 'none' | 'truncated' | 'error' | 'warning';
@@ -39,6 +44,7 @@ export interface ImagePlan {
   readonly timeout: number;
 }
 
+/** The image that was written: sides in pixels. */
 export interface Made {
   readonly width: number;
   readonly height: number;
@@ -47,34 +53,29 @@ export interface Made {
 }
 
 /**
- * `unsupported`: no image, or of a kind that is not transformed. `damaged`: cannot be read to its end. `tooLarge`: above
- * `maxSource` or `maxResult`. `invalid`: an operation was given what it cannot take. `timeout`: not ready in time. `broken`: the
- * process that works on it ended.
+ * Why an image is not made. `unsupported`: no image, or of a kind that is not transformed. `damaged`: cannot be read to its end.
+ * `tooLarge`: above `maxSource` or `maxResult`. `invalid`: an operation has arguments it cannot take. `timeout`: not ready in time.
+ * `broken`: the process that works on it ended.
  */
 export type MediaReason = 'unsupported' | 'damaged' | 'tooLarge' | 'invalid' | 'timeout' | 'broken';
 
-export class MediaError extends Error {
-  readonly reason: MediaReason;
-
-  /** `message` may be shown: it has no path in it. */
-  constructor(reason: MediaReason, message: string) {
-    super(message);
-    this.name = 'MediaError';
-    this.reason = reason;
-  }
-}
-
 /**
- * Looks into files and makes images, in processes of its own: strangers' bytes meet the decoders there, a crash or a hang of
- * one ends that process and not the service, and the event loop stays free.
+ * Inspects files and makes images, in processes of its own: hostile bytes meet the decoders there, a crash or a hang ends one
+ * process and not the service, and the event loop stays free. Provided by `media`.
  */
 export interface Media {
-  /** Never fails for what the file is: the less is understood, the less is answered. `declared` is what the sender said. */
+  /**
+   * What is known of the file at `path`. Never fails for its content: unknown members are absent. `declared`: MIME type as sent.
+   */
   inspect(path: string, declared?: string): Promise<Inspected>;
-  /** Writes what is made of the image at `source` to a new file at `target`. Rejects with a MediaError. */
+  /**
+   * Writes what is made of the image at `source` to a new file at `target`.
+   * @throws MediaError with a `MediaReason`.
+   */
   transform(source: string, target: string, plan: ImagePlan): Promise<Made>;
   /** Jobs running or waiting for their turn in this process. */
   readonly pending: number;
 }
 
+/** For `files`, which inspects what it stores, and `assets`, which transforms it. */
 export const media = service<Media>('media', { version: '1.0.0' });

@@ -1,14 +1,14 @@
 import { definePlugin } from '#kernel';
+import { workers } from '../workers/contract.ts';
 import { media } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createPool } from './pool.ts';
+import { processOptions } from './processes.ts';
 import { createMedia } from './service.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
-    const pool = createPool();
-    host.provide(media, createMedia(pool));
-    host.onStop(() => pool.stop());
+    const used = host.use({ workers });
+    host.provide(media, createMedia(used.workers.pool(processOptions())));
   },
 });

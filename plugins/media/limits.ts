@@ -8,10 +8,10 @@ export const PROCESS = {
   start: 20_000,
   /** Without work for so long it is ended. */
   idle: 60_000,
-  /** How long a process that was killed may take to be gone before nobody waits for it any more. */
-  grave: 3000,
   /** How far its work stands back for that of others, from 0 to 19. */
   niceness: 10,
+  /** How soon the system ends it when the machine runs out of memory, from 0 to 1000. */
+  outOfMemoryScore: 700,
   /** MiB of its JavaScript heap. */
   heap: 256,
   /** MiB of all its memory that is not a file. Where the machine cannot bound it, the limits of pixels have to do. */

@@ -1,3 +1,4 @@
+import type { WorkerMessage } from '../workers/contract.ts';
 import type { ImagePlan, Inspected, Made, MediaReason } from './contract.ts';
 
 /** What a process is asked; one thing at a time. */
@@ -5,13 +6,11 @@ export type Job =
   | { readonly kind: 'inspect'; readonly path: string; readonly declared?: string | undefined }
   | { readonly kind: 'transform'; readonly source: string; readonly target: string; readonly plan: ImagePlan };
 
-/** What a process says. It decodes strangers' bytes: nothing of this is taken for true before it is looked at. */
-export type Message =
-  | 'ready'
-  /** It has the job: what happens to it from here on is the job's doing. */
-  | 'begun'
-  /** A part of an inspection: what is known is told at once, so that it is not lost with the process. */
-  | { readonly found: Inspected }
-  /** The end of a job. `spent`: seconds of processor time since the process started. */
-  | { readonly done: Made | null; readonly spent: number }
-  | { readonly failed: MediaReason; readonly message: string; readonly spent: number };
+/** The end of a job. */
+export type Reply = { readonly done: Made | null } | { readonly failed: MediaReason; readonly message: string };
+
+/**
+ * What a process sends. A note is a part of an inspection: what is known is sent at once, so that it is not lost with the process.
+ * The process decodes hostile bytes: nothing of this is believed before it is checked.
+ */
+export type Message = WorkerMessage<Reply, Inspected>;

@@ -1,4 +1,5 @@
-import { type Inspected, type Made, MediaError, type MediaReason } from './contract.ts';
+import type { Inspected, Made, MediaReason } from './contract.ts';
+import { MediaError } from './library.ts';
 import { METADATA } from './limits.ts';
 
 /**

@@ -1,11 +1,13 @@
 import { open, rm } from 'node:fs/promises';
-import { type ImagePlan, type Inspected, type Made, type Media, MediaError } from './contract.ts';
+import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
+import type { ImagePlan, Inspected, Made, Media } from './contract.ts';
+import { MediaError } from './library.ts';
 import { INSPECTION } from './limits.ts';
-import type { Pool } from './pool.ts';
+import type { Job } from './messages.ts';
+import { TRANSFORM_LANE } from './processes.ts';
 import { failureIn, inspectedIn, madeIn } from './said.ts';
-import type { Outcome } from './worker.ts';
 
-export function createMedia(pool: Pool): Media {
+export function createMedia(pool: WorkerPool): Media {
   let pending = 0;
 
   /** Counted from the moment it is asked for: a limit of those that wait must not be passed by many at once. */
@@ -27,24 +29,26 @@ export function createMedia(pool: Pool): Media {
   };
 }
 
-async function inspect(pool: Pool, path: string, declared: string | undefined): Promise<Inspected> {
+async function inspect(pool: WorkerPool, path: string, declared: string | undefined): Promise<Inspected> {
   let inspected: Inspected = {};
-  await pool.run({ kind: 'inspect', path, declared }, INSPECTION, {
-    note({ found }) {
+  await pool.run({ kind: 'inspect', path, declared } satisfies Job, {
+    timeout: INSPECTION,
+    onNote(found) {
       inspected = { ...inspected, ...inspectedIn(found) };
     },
   });
   return inspected;
 }
 
-async function transform(pool: Pool, source: string, target: string, plan: ImagePlan): Promise<Made> {
+async function transform(pool: WorkerPool, source: string, target: string, plan: ImagePlan): Promise<Made> {
   let isCreated = false;
   const prepare = async () => {
     await create(target);
     isCreated = true;
   };
   try {
-    return outcomeOf(await pool.run({ kind: 'transform', source, target, plan }, plan.timeout, { prepare }), plan);
+    const job: Job = { kind: 'transform', source, target, plan };
+    return outcomeOf(await pool.run(job, { timeout: plan.timeout, lane: TRANSFORM_LANE, prepare }), plan);
   } catch (error) {
     // The process that wrote is done or gone: nobody writes to it any more.
     if (isCreated) await rm(target, { force: true });
@@ -61,12 +65,16 @@ async function create(target: string): Promise<void> {
   }
 }
 
-function outcomeOf(outcome: Outcome, { timeout, maxResult }: ImagePlan): Made {
+function outcomeOf(outcome: WorkerOutcome, { timeout, maxResult }: ImagePlan): Made {
   if (outcome === 'timeout') throw new MediaError('timeout', `The image is not ready after ${timeout} ms`);
-  if (outcome === 'broken') throw new MediaError('broken', 'The process that works on the image has ended');
-  const failure = failureIn(outcome.said);
+  if (typeof outcome === 'string') throw new MediaError('broken', 'The process that works on the image has ended');
+  const reply = membersOf(outcome.reply);
+  const failure = failureIn(reply);
   if (failure) throw failure;
-  const made = madeIn(outcome.said.done, maxResult);
+  const made = madeIn(reply.done, maxResult);
   if (!made) throw new MediaError('broken', 'The process that works on the image answers what cannot be');
   return made;
 }
+
+const membersOf = (reply: unknown): Readonly<Record<string, unknown>> =>
+  typeof reply === 'object' && reply !== null ? (reply as Record<string, unknown>) : {};

@@ -1,6 +1,6 @@
 import { service } from '#kernel';
 
-/** What one user is told. */
+/** One notification for one user. */
 export interface Notice {
   /** Key of the user. */
   readonly recipient: string;
@@ -13,13 +13,17 @@ export interface Notice {
 }
 
 /**
- * Notices that come about through what somebody did, to users for whom he could not write one himself. Part of the unit
- * of work that is open. Each is also the event `notifications.create`: whoever brings notices to people by other ways,
- * such as mail, listens to its action, which comes after commit and has the row's `key`.
+ * Notifications that a user causes for users to whom that user could not write one. Part of the open unit of work. Each is also the
+ * event `notifications.create`: a plugin that delivers notifications by other ways, such as mail, listens to its action, which
+ * runs after commit and has the `key` of the row.
  */
 export interface Notifications {
-  /** `sender`: the user who caused them; null for the service itself. */
+  /**
+   * Writes the notices. `sender`: the user who caused them; null for the service itself.
+   * @throws INVALID_PAYLOAD, VALUE_TOO_LONG and INVALID_FOREIGN_KEY for a notice that cannot be stored.
+   */
   notify(sender: string | null, notices: readonly Notice[]): Promise<void>;
 }
 
+/** For plugins that notify users, such as `comments`. */
 export const notifications = service<Notifications>('notifications', { version: '1.0.0' });

@@ -1,6 +1,7 @@
 import { BootFailure, capabilities, definePlugin } from '#kernel';
+import { remotes } from '../broker/contract.ts';
 import { AddressListError, createPolicy, type Policy } from './addresses.ts';
-import { requestCapability } from './capability/capability.ts';
+import { requestCapability, requestMethods } from './capability/capability.ts';
 import { outbound } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createResolver } from './resolve.ts';
@@ -17,6 +18,7 @@ export default definePlugin<Config>({
     const service = createOutbound({ policy: policyOf(host.config), resolve: createResolver() });
     host.provide(outbound, service);
     host.contribute(capabilities, requestCapability(service));
+    host.contribute(remotes, requestMethods);
   },
 });
 

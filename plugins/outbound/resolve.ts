@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { createSemaphore } from '../workers/library.ts';
 import { OutboundFailure } from './failure.ts';
 
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
@@ -17,22 +18,16 @@ const REST = 2_000;
 export function createResolver(find: Resolve = plainLookup, now: () => number = () => performance.now()): Resolve {
   const running = new Map<string, ReturnType<Resolve>>();
   const failed = new Map<string, number>();
-  const waiting: (() => void)[] = [];
-  let free = AT_A_TIME;
+  const lookups = createSemaphore({ limit: AT_A_TIME });
 
   async function once(host: string): ReturnType<Resolve> {
-    if (free === 0) await new Promise<void>((resolve) => void waiting.push(resolve));
-    else free--;
     try {
-      return await find(host);
+      return await lookups.run(() => find(host));
     } catch (error) {
       failed.set(host, now() + REST);
       throw error;
     } finally {
       running.delete(host);
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
     }
   }
 

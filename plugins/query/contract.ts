@@ -1,20 +1,18 @@
-import { Failure, fail, service } from '#kernel';
-import type { Collection, Overview } from '../schema/contract.ts';
+import { service } from '#kernel';
+import type { Statement } from '../database/contract.ts';
+import type { Collection, Field, Overview } from '../schema/contract.ts';
 import type { GroupSelection, Selection } from './selection.ts';
 import type { Bound, GivenValues, Read, Where } from './tree.ts';
 
-export { Given, isGivable } from './given.ts';
-export { type Moment, momentAt, parseMoment } from './moment.ts';
-export {
-  aggregateOf,
-  type GroupSelection,
-  type Selected,
-  type SelectedGroup,
-  type Selection,
-  type Terms,
+export type { Given } from './given.ts';
+export type { Moment } from './moment.ts';
+export type {
+  GroupSelection,
+  Selected,
+  SelectedGroup,
+  Selection,
+  Terms,
 } from './selection.ts';
-export { spelledOut } from './spelled-out.ts';
-export { isUuid } from './uuid.ts';
 
 /** A query as it arrives: from a query string, a `SEARCH` body, a GraphQL selection or a service call. */
 export interface RawQuery {
@@ -65,6 +63,7 @@ declare const restricted: unique symbol;
 /** A tree into which the caller's permissions were written. The runner takes nothing else. */
 export type Restricted<T> = T & { readonly [restricted]: true };
 
+/** How a query is parsed. */
 export interface Parse {
   readonly overview: Overview;
   /** Lists inside by-query writes, reads by key and reads by code have no default limit and no ceiling. */
@@ -73,9 +72,9 @@ export interface Parse {
   readonly single?: boolean;
   /** Exactly these rows, in this order; or those that the statement is run for. */
   readonly keys?: NonNullable<Read['keys']>;
-  /** Without it every field is. */
+  /** Which fields the caller may know; without it every field. */
   readonly visible?: Visible;
-  /** Told of a name in `fields` that is left out because no field has it, where the caller might know it. */
+  /** Called for a name in `fields` that is left out because no field has it, where the caller might know it. */
   readonly onUnknown?: () => void;
   /**
    * What to show and under which conditions, in place of what the query says (of which only `backlink` still counts). A
@@ -86,12 +85,12 @@ export interface Parse {
 }
 
 /**
- * May the caller know of this field at all? What may not be known is FORBIDDEN before anything is said about its type, so
- * that no complaint tells what there is.
+ * Whether the caller may know of this field at all. A field that may not be known is refused before its type is looked at, so
+ * that no message shows what exists.
  */
 export type Visible = (collection: Collection, field: string) => boolean;
 
-/** Whom `$CURRENT_USER` and `$CURRENT_ROLE` stand for when a statement runs. */
+/** The user and the role that `$CURRENT_USER` and `$CURRENT_ROLE` stand for when a statement runs, and its keys. */
 export interface Subjects {
   readonly user: string | null;
   readonly role: string | null;
@@ -99,7 +98,7 @@ export interface Subjects {
   readonly keys?: readonly (string | number)[];
   /** What `Query.given` made. */
   readonly given?: readonly Bound[];
-  /** The plugin that asks where no user does: for the log. */
+  /** The plugin that reads where no user does: for the log. */
   readonly owner?: string | undefined;
 }
 
@@ -109,6 +108,10 @@ export interface ReadText {
   readonly meta: string | null;
 }
 
+/**
+ * Queries: from what a client sends to a tree, from a tree with permissions to one statement, from the statement to JSON. Provided
+ * by `query`. What runs a statement also throws SERVICE_UNAVAILABLE where the database is not reached or takes too long.
+ */
 export interface Query {
   /** The default and the largest limit (-1: none), and how deep and how wide a query may be. */
   readonly ceilings: {
@@ -119,35 +122,67 @@ export interface Query {
     /** Parts of one query. */
     readonly nodes: number;
   };
-  /** Query → tree. Unknown fields in `fields` are dropped, elsewhere FORBIDDEN; bad grammar is INVALID_QUERY. */
+  /**
+   * Query → tree. Unknown fields in `fields` are dropped.
+   * @throws INVALID_QUERY for bad grammar, FORBIDDEN for an unknown name elsewhere and for what `visible` hides.
+   */
   parse(collection: Collection, raw: RawQuery, options: Parse): Read;
-  /** A filter alone. `trusted` ones (permission rules) may follow `$CURRENT_USER.a.b` with system rights. */
+  /**
+   * A filter alone. `trusted` ones (permission rules) may follow `$CURRENT_USER.a.b` with system rights.
+   * @throws the errors of `parse`.
+   */
   filter(collection: Collection, raw: unknown, overview: Overview, options?: { trusted?: boolean }): Where;
-  /** Runs one statement and passes its JSON through. */
+  /**
+   * Runs one statement and passes its JSON through.
+   * @throws INVALID_QUERY for a value that only the database could judge.
+   */
   text(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<ReadText>;
   /**
    * A compiled statement that may be kept while its key stays the same and run for any subjects. `rows` answers a row a
    * record instead of one text, for `stream`; there the counts of `meta` come first.
+   * @throws INVALID_QUERY for more than 65,535 values.
    */
   prepare(read: Restricted<Read>, overview: Overview, form?: 'text' | 'rows'): Prepared;
-  /** The same, to be kept prepared on each connection: for a statement that came a second time. */
+  /** The same, to be kept prepared on each connection: for a statement that is run a second time. */
   keep(prepared: Prepared): Prepared;
-  /** What `Given`s of a selection stand for in this run; INVALID_QUERY for what does not fit, as in any query. */
+  /**
+   * What each `Given` of a selection stands for in this run.
+   * @throws INVALID_QUERY for a value that does not fit its field.
+   */
   given(prepared: Prepared, values?: GivenValues): readonly Bound[];
+  /**
+   * Runs a prepared statement.
+   * @throws INVALID_QUERY for a value that only the database could judge.
+   */
   run(prepared: Prepared, subjects: Subjects): Promise<ReadText>;
-  /** The rows of a statement prepared as `rows`, as JSON texts in batches, through a cursor: memory stays flat. */
+  /**
+   * The rows of a statement prepared as `rows`, as JSON texts in batches, through a cursor: memory stays flat.
+   * @throws INVALID_QUERY like `run`; SERVICE_UNAVAILABLE too where no cursor is free within ten seconds.
+   */
   stream(prepared: Prepared, subjects: Subjects, options?: { readonly signal?: AbortSignal }): Promise<Stream>;
   /** PostgreSQL's plan of the statement (`EXPLAIN`), without the values it would run with. */
   explain(prepared: Prepared, subjects: Subjects): Promise<unknown>;
-  /** The same rows, parsed: for hooks and internal callers. */
+  /**
+   * The same rows as `text`, parsed: for hooks and internal callers.
+   * @throws INVALID_QUERY like `text`.
+   */
   rows(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<Record<string, unknown>[]>;
-  /** A condition over the table alias `t`, for `update … where` and `delete … where`; parameters start at `first`. */
-  condition(where: Restricted<Where>, subjects: Subjects, overview: Overview, first: number): Condition;
+  /**
+   * A condition over the table alias `t`, for `update … where` and `delete … where`; parameters start at `first`.
+   * @throws INVALID_QUERY for more than 65,535 values.
+   */
+  condition(where: Restricted<Where>, subjects: Subjects, overview: Overview, first: number): GrantedCondition;
 }
 
+/** A condition as SQL, with the values of its parameters. */
 export interface Condition {
   readonly text: string;
   readonly params: readonly unknown[];
+}
+
+/** One that plugins without the `sql` grant may put into their statements, whatever tables it reads. */
+export interface GrantedCondition extends Condition {
+  readonly where: Statement;
 }
 
 /** The first batch is there when this is, so that what is wrong is known before an answer begins. */
@@ -157,6 +192,7 @@ export interface Stream {
   readonly batches: AsyncIterable<readonly string[]>;
 }
 
+/** A compiled statement. */
 export interface Prepared {
   readonly text: string;
   readonly form: 'text' | 'rows';
@@ -169,31 +205,19 @@ export interface Prepared {
   readonly hasMeta: boolean;
 }
 
+/** For `items` and `access`, and for plugins that read by trees of their own. */
 export const query = service<Query>('query', { version: '1.0.0' });
 
-/** The only maker of `Restricted`; by manifest nobody but `access` uses it, and a test holds that fast. */
+/** The only maker of `Restricted`. By the manifests only `access` uses it, which a test checks. */
 export interface Sealing {
+  /** Marks a tree as restricted, without looking at it. */
   seal<T extends object>(tree: T): Restricted<T>;
+  /** The value of a field in one row, as JSON has it, past all permissions; null where there is no such row. */
+  value(collection: Collection, field: Field, key: unknown): Promise<unknown>;
 }
-export const sealing = service<Sealing>('sealing', { version: '1.0.0' });
 
-/**
- * How a field of the row under a table alias reads in answers, as SQL, and as a part of `jsonb`; and what a concealed
- * value reads as.
- */
-export { keptExpression, MASK, readExpression } from './compile/expression.ts';
-export { withoutValue } from './failures.ts';
-/** A GeoJSON geometry as text; INVALID_QUERY with the path for what is none. */
-export { geoJson } from './parse/geojson.ts';
-/** The operators of a filter that fit a field of this type, where nothing of it is concealed. */
-export { operatorsFor } from './parse/operators.ts';
+/** For `access` alone. */
+export const sealing = service<Sealing>('sealing', { version: '1.0.0', coreOnly: true });
 
-const UNKNOWN_FIELD = 'unknown field ';
-
-/** A name that is not in the overview. It looks like one that may not be read, so that nothing can be probed. */
-export const unknownField = (name: string, collection: string): Failure =>
-  fail('FORBIDDEN', `${UNKNOWN_FIELD}${name} of ${collection}`);
-
-/** May the overview have been too old? */
-export const isUnknownField = (error: unknown): boolean =>
-  error instanceof Failure && (error.detail?.startsWith(UNKNOWN_FIELD) ?? false);
+/** What a concealed value reads as. */
+export { MASK } from './compile/expression.ts';

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { asUnavailable } from '../database/contract.ts';
+import { asUnavailable } from '../database/library.ts';
 
 /** Without what a message quotes: unless it is a parameter, it may be out of a row that the caller may not read. */
 export const withoutValue = (message: string): string => message.replace(/:? ".*/s, '');

@@ -6,6 +6,7 @@ import { parseRead, parseWhere } from './parse/parse.ts';
 import type { Ceilings } from './parse/scope.ts';
 import { createRun } from './run.ts';
 import { createSlowLog } from './slow.ts';
+import { createValue } from './value.ts';
 
 interface Config {
   QUERY_LIMIT_DEFAULT: number;
@@ -39,6 +40,6 @@ export default definePlugin<Config>({
         parseWhere(collection, raw, overview, ceilings, options?.trusted ?? false),
       ...createRun(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
     });
-    host.provide(sealing, { seal: <T extends object>(tree: T) => tree as Restricted<T> });
+    host.provide(sealing, { seal: <T extends object>(tree: T) => tree as Restricted<T>, value: createValue(host.db) });
   },
 });

@@ -70,7 +70,14 @@ export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
       const statement = new Statement(overview, first);
       const condition = whereSql(statement, 't', where);
       checkCount(statement.params, first);
-      return { text: condition, params: resolve(statement.params, subjects) };
+      const params = resolve(statement.params, subjects);
+      return {
+        text: condition,
+        params,
+        get where() {
+          return db.raw(condition);
+        },
+      };
     },
   };
 }

@@ -43,6 +43,7 @@ export interface GroupSelection {
   readonly groups: readonly SelectedGroup[];
 }
 
+/** One member of a group in the answer, under `key`. */
 export type SelectedGroup =
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
   /** The values grouped by, as an object by their names in REST (`published_year`). */

@@ -3,6 +3,7 @@ import type { Moment } from './moment.ts';
 
 // What a query is once it is parsed: nodes of rows, what they show, and the conditions on them.
 
+/** Operators of filters, with the names of the API. */
 // biome-ignore format: a table by kind
 export const OPERATORS = [
   '_eq', '_neq', '_ieq', '_nieq', '_lt', '_lte', '_gt', '_gte', '_in', '_nin', '_between', '_nbetween', '_null', '_nnull',
@@ -10,6 +11,8 @@ export const OPERATORS = [
   '_istarts_with', '_nistarts_with', '_ends_with', '_nends_with', '_iends_with', '_niends_with', '_intersects',
   '_nintersects', '_intersects_bbox', '_nintersects_bbox',
 ] as const;
+
+/** One of `OPERATORS`. */
 export type Operator = (typeof OPERATORS)[number];
 
 /** A value known only when the statement runs, so that a compiled statement serves many callers and moments. */
@@ -34,6 +37,7 @@ export interface Via {
   readonly several: boolean;
 }
 
+/** One field on the way of a `Via`. */
 export interface ViaStep {
   readonly use: FieldUse;
   /** What the field leads to, with the row rule that counts there. */
@@ -41,9 +45,13 @@ export interface ViaStep {
   readonly rule?: Where;
 }
 
+/** What a field is compared with. */
 export type Value = string | number | boolean | null | Dynamic;
 
+/** Functions of dates and times: each a whole number. */
 export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second'] as const;
+
+/** One of `DATE_PARTS`. */
 export type DatePart = (typeof DATE_PARTS)[number];
 
 /** A function of a field (conventions, "Functions"): whole numbers, but for what lies inside a JSON value. */
@@ -62,6 +70,7 @@ export interface FieldUse {
   readonly follow?: Field;
 }
 
+/** A condition on a row: `all` joins by and, `either` by or. */
 export type Where =
   | { readonly kind: 'all'; readonly of: readonly Where[] }
   | { readonly kind: 'either'; readonly of: readonly Where[] }
@@ -107,6 +116,7 @@ export type Where =
     }
   | { readonly kind: 'fixed'; readonly value: boolean };
 
+/** One relation on the way to a sorted column. */
 export interface OrderStep {
   readonly use: FieldUse;
   /** Of a many-to-any: the field that names the collection. */
@@ -115,6 +125,7 @@ export interface OrderStep {
   readonly rule?: Where;
 }
 
+/** One column that rows are sorted by. */
 export interface Order {
   /** Relations on the way to the sorted column, each with its target's row rule once restricted. */
   readonly path: readonly OrderStep[];
@@ -124,6 +135,7 @@ export interface Order {
   readonly implied?: true;
 }
 
+/** One member of a row in the answer, under `key`. `when`: shown on some rows only, null on the others. */
 export type Pick =
   | {
       readonly kind: 'column';
@@ -154,6 +166,7 @@ export type Pick =
       readonly when?: Where;
     };
 
+/** Functions over groups of rows (conventions, "Aggregation"). */
 export const AGGREGATES = [
   'count',
   'countAll',
@@ -165,6 +178,8 @@ export const AGGREGATES = [
   'min',
   'max',
 ] as const;
+
+/** One of `AGGREGATES`. */
 export type AggregateName = (typeof AGGREGATES)[number];
 
 /** Groups in place of rows (conventions, "Aggregation"). */
@@ -218,5 +233,9 @@ export interface Read {
 
 /** Checks and casts the value of one `Given`, by names. */
 export type Bind = (values: GivenValues) => Bound;
+
+/** Values of the run, by the names of their `Given`s. */
 export type GivenValues = Readonly<Record<string, unknown>>;
+
+/** A value, or the list of values of `_in` and `_nin`, as the column has it. */
 export type Bound = Value | readonly Value[];

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Admitted, type Invocation, type Log, Refusal, type RefusalCode, requestScope } from '#kernel';
+import { type Log, requestScope } from '#kernel';
 import type { GuestCall } from '../../sandbox/host/supervisor/run.ts';
+import type { Admitted, Invocation, RefusalCode } from '../broker/contract.ts';
+import { Refusal } from '../broker/library.ts';
 import { parseGuestJson } from './nesting.ts';
 
 /** Bounds of what one invocation may ask (conventions, "Limits"); times in milliseconds, sizes in bytes. */

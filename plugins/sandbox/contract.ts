@@ -1,6 +1,7 @@
-import { type Admitted, type Caller, type Invocation, service } from '#kernel';
+import { type Caller, service } from '#kernel';
 import type { Posture } from '../../sandbox/host/posture/posture.ts';
 import type { Activation, ContractEntry, GuestError } from '../../sandbox/protocol/messages.ts';
+import type { Admitted, Invocation } from '../broker/contract.ts';
 
 export type { Activation, ContractEntry, GuestError, Posture };
 
@@ -16,27 +17,18 @@ export interface RuntimeState {
 /** An artifact ready to run: `(function (module, exports) { … })` as text. What was probed is what runs. */
 export type Script = string;
 
-/** One run of confined code failed; texts of the guest never leave the sandbox. */
-export class GuestFailure extends Error {
-  readonly code: GuestError;
-
-  constructor(code: GuestError) {
-    super(`confined code failed: ${code}`);
-    this.name = 'GuestFailure';
-    this.code = code;
-  }
-}
-
+/** What a sandbox runs: one package with its artifact. */
 export interface Program {
   /** Who it is and what it may call. */
   readonly admitted: Admitted;
   readonly script: Script;
   /** A context serves several invocations after each other: the extension's declared opt-in. */
   readonly reuse: boolean;
-  /** It crashed too often and is not started again until somebody says so. */
+  /** Called when it crashed too often; it is not started again before `Guest.restart`. */
   onParked(reason: { readonly code: string; readonly detail: string }): void;
 }
 
+/** One invocation of a program. */
 export interface Run {
   /** A key of the contract: '' or `type:name`. */
   readonly entry: string;
@@ -44,7 +36,7 @@ export interface Run {
   readonly activation: Activation;
   /** On whose authority, where the entries of one program have each their own; else the program's. */
   readonly admitted?: Admitted;
-  /** On whose behalf; null for nobody. */
+  /** On whose behalf; null where there is no user, as with a schedule. */
   readonly caller: Caller | null;
   /** JSON text. */
   readonly input: string;
@@ -63,7 +55,10 @@ export interface Outcome {
 
 /** A program that may be invoked. Its process is started when it is needed and ended when it is idle. */
 export interface Guest {
-  /** Rejects with a GuestFailure. */
+  /**
+   * Runs one entry and checks its answer.
+   * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable or the guest is closed.
+   */
   invoke(run: Run): Promise<Outcome>;
   /** Starts a parked program anew. */
   restart(): void;
@@ -73,16 +68,22 @@ export interface Guest {
   close(): Promise<void>;
 }
 
+/** Processes in which third-party code runs confined. Provided by `sandbox`, used by `extensions-confined`. */
 export interface Sandbox {
   /** Resolves the runtime on first use: settings, self-tests, posture. Never rejects. */
   runtime(): Promise<RuntimeState>;
   /** As far as it is known, without starting anything. */
   state(): RuntimeState;
-  /** Evaluates a script in a fresh process; calls no handler, every call of the host is `unsupported`. */
+  /**
+   * Evaluates a script in a fresh process; calls no handler, every call of the host is `unsupported`.
+   * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable.
+   */
   probe(script: Script): Promise<readonly ContractEntry[]>;
+  /** A guest for the program. Its process is started by the first invocation at the latest. */
   open(program: Program): Guest;
   /** Bytes of the largest artifact (EXTENSIONS_SANDBOX_MAX_ARTIFACT). */
   maxArtifact(): number;
 }
 
+/** For the plugins that load confined packages. */
 export const sandbox = service<Sandbox>('sandbox', { version: '1.0.0' });

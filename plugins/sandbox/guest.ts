@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Admitted, type Caller, type Invocation, type Log, Secrets } from '#kernel';
+import type { Caller, Log } from '#kernel';
 import { RunFailure } from '../../sandbox/host/supervisor/failure.ts';
 import type { Answer } from '../../sandbox/host/supervisor/run.ts';
 import type { Guest as Process } from '../../sandbox/host/supervisor/supervisor.ts';
 import type { GuestContext, Limits } from '../../sandbox/protocol/messages.ts';
+import type { Admitted, Invocation } from '../broker/contract.ts';
+import { InvocationSecrets } from '../broker/library.ts';
 import { openAccount } from './account.ts';
-import { GuestFailure, type Outcome, type Run } from './contract.ts';
+import type { Outcome, Run } from './contract.ts';
+import { GuestFailure } from './library.ts';
 import { parseGuestJson } from './nesting.ts';
 
 interface Parts {
@@ -23,7 +26,7 @@ export async function invoke({ process, limits, log, ...program }: Parts, run: R
     id: randomUUID(),
     caller: run.caller,
     signal: over.signal,
-    secrets: new Secrets(),
+    secrets: new InvocationSecrets(),
   };
   const input = run.prepare?.(invocation) ?? run.input;
   const account = openAccount({ admitted, invocation, hostCall: limits.hostCall, log });

@@ -1,7 +1,8 @@
 import type { Log } from '#kernel';
 import type { Guest as Process } from '../../sandbox/host/supervisor/supervisor.ts';
-import { type Guest, GuestFailure, type Program, type RuntimeState, type Sandbox } from './contract.ts';
+import type { Guest, Program, RuntimeState, Sandbox } from './contract.ts';
 import { asGuestFailure, invoke } from './guest.ts';
+import { GuestFailure } from './library.ts';
 import { type Launch, type Live, type Resolved, resolveRuntime } from './runtime.ts';
 import { artifactLimit, type SandboxConfig } from './settings.ts';
 

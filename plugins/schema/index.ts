@@ -25,7 +25,7 @@ export default definePlugin<Config>({
     for (const one of registryCollections) host.contribute(systemCollections, one);
 
     let known: Declarations | undefined;
-    // Complete once every plugin has registered.
+    // Made again when a plugin with collections of its own is loaded or unloaded.
     const declared = () => (known ??= declarations(host.read(systemCollections)));
     host.contribute(migrations, systemTables(declared));
 
@@ -45,11 +45,17 @@ export default definePlugin<Config>({
     host.provide(schema, { overview: keeper.overview, refresh: keeper.refresh, onChange: keeper.onChange });
     host.provide(schemaWrites, createSchemaWrites({ db, keeper, events, bus: messages, inUnit }));
 
+    let isStarted = false;
+    host.watch(systemCollections, () => {
+      known = undefined;
+      if (isStarted) keeper.rebuild();
+    });
     messages.subscribe(CHANNEL, keeper.heard);
     messages.onGap(keeper.heard);
     host.onStart(async () => {
       if (config.CACHE_SCHEMA || (await watchDatabase(db, log))) keeper.trustAnnouncements();
       await keeper.refresh();
+      isStarted = true;
     });
   },
 });

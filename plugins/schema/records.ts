@@ -10,12 +10,14 @@ import type {
 } from './contract.ts';
 import { defaultValue } from './default-value.ts';
 
+/** A collection in an answer of the API: its table as `schema`, its registry row as `meta`. */
 export interface CollectionRecord {
   readonly collection: string;
   readonly meta: CollectionMeta | null;
   readonly schema: { readonly schema: string; readonly name: string; readonly comment: string | null } | null;
 }
 
+/** A field in an answer of the API: its column as `schema`, its registry row as `meta`. */
 export interface FieldRecord {
   readonly collection: string;
   readonly field: string;
@@ -24,6 +26,7 @@ export interface FieldRecord {
   readonly meta: FieldMeta | null;
 }
 
+/** A relation in an answer of the API: its foreign key as `schema`, its registry row as `meta`. */
 export interface RelationRecord {
   readonly collection: string;
   readonly field: string;

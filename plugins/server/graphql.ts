@@ -1,9 +1,9 @@
-import type { GraphqlField } from '../graphql-fields/contract.ts';
-import { type createHealth, healthFor } from './health.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
+import { type HealthDeps, healthFor } from './health.ts';
 import { type InfoDeps, infoFor } from './info.ts';
 
 interface Deps extends InfoDeps {
-  readonly measure: ReturnType<typeof createHealth>;
+  readonly health: HealthDeps;
 }
 
 const INFO = `
@@ -32,7 +32,7 @@ const INFO = `
 `;
 
 /** The same by GraphQL. What a caller's level does not have of the information is null. */
-export const serverFields = ({ measure, ...info }: Deps): readonly GraphqlField[] => [
+export const serverFields = ({ health, ...info }: Deps): readonly GraphqlField[] => [
   { scope: 'system', operation: 'query', definition: 'server_ping: String', resolve: () => 'pong' },
   {
     scope: 'system',
@@ -45,6 +45,6 @@ export const serverFields = ({ measure, ...info }: Deps): readonly GraphqlField[
     scope: 'system',
     operation: 'query',
     definition: 'server_health: JSON',
-    resolve: (_args, { caller, ctx }) => healthFor(caller, ctx.state.health, measure),
+    resolve: (_args, { caller }) => healthFor(caller, health),
   },
 ];

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Caller, type CheckStatus, type HealthCheck, type RequestState, VERSION } from '#kernel';
+import { type Caller, VERSION } from '#kernel';
+import type { CheckStatus, HealthCheck } from './contract.ts';
 
 export interface Result {
   readonly componentType: string;
@@ -20,12 +21,18 @@ const TIME_LIMIT = 5000;
 const KEPT = 1000;
 const ORDER: readonly CheckStatus[] = ['ok', 'warn', 'error'];
 
-/** Runs all checks at once and keeps the answer for a second, so that watching the service costs it nothing. */
+/**
+ * Runs all checks at once and keeps the answer for a second, so that watching the service costs it nothing. A check that is added or
+ * taken away is noticed at once.
+ */
 export function createHealth(timeLimit = TIME_LIMIT, kept = KEPT): (checks: readonly HealthCheck[]) => Promise<Health> {
-  let last: { readonly at: number; readonly health: Promise<Health> } | undefined;
+  let last:
+    | { readonly at: number; readonly checks: readonly HealthCheck[]; readonly health: Promise<Health> }
+    | undefined;
   return (checks) => {
     const now = Date.now();
-    if (!last || now - last.at > kept) last = { at: now, health: measure(checks, timeLimit) };
+    if (!last || last.checks !== checks || now - last.at > kept)
+      last = { at: now, checks, health: measure(checks, timeLimit) };
     return last.health;
   };
 }
@@ -38,15 +45,22 @@ async function measure(checks: readonly HealthCheck[], timeLimit: number): Promi
   };
 }
 
-/** What a caller is shown: admins the checks, everybody else only how it stands. A process that stops is not well. */
+export interface HealthDeps {
+  readonly measure: ReturnType<typeof createHealth>;
+  /** The contributed checks of this moment. */
+  readonly checks: () => readonly HealthCheck[];
+  /** Is the process finishing its last requests before it ends? */
+  readonly isStopping: () => boolean;
+}
+
+/** What a caller is shown: admins the checks, all other callers the status alone, which is `error` in a process that stops. */
 export async function healthFor(
   { admin }: Caller,
-  { draining, checks: known }: RequestState['health'],
-  measured: ReturnType<typeof createHealth>,
+  { measure: measured, checks: known, isStopping }: HealthDeps,
 ): Promise<{ readonly status: CheckStatus }> {
-  const { status, checks } = await measured(known);
+  const { status, checks } = await measured(known());
   const detail = { releaseId: VERSION, serviceId: 'service', checks };
-  return { status: draining ? 'error' : status, ...(admin ? detail : {}) };
+  return { status: isStopping() ? 'error' : status, ...(admin ? detail : {}) };
 }
 
 export const worst = (all: readonly CheckStatus[]): CheckStatus =>

@@ -1,10 +1,13 @@
 import { definePlugin, middleware } from '#kernel';
-import { graphqlFields } from '../graphql-fields/contract.ts';
-import { type HttpContext, routes, sendData } from '../http/contract.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
+import { type HttpContext, routes } from '../http/contract.ts';
+import { sendData } from '../http/library.ts';
 import { query } from '../query/contract.ts';
 import { settings } from '../settings/contract.ts';
+import { health as healthChecks } from './contract.ts';
+import { SERVER_HEALTH, SERVER_INFO } from './descriptions.ts';
 import { serverFields } from './graphql.ts';
-import { createHealth, healthFor } from './health.ts';
+import { createHealth, type HealthDeps, healthFor } from './health.ts';
 import { infoFor } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
 import { ping } from './ping.ts';
@@ -13,10 +16,20 @@ export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ query, settings });
-    const measure = createHealth();
+    let isStopping = false;
+    host.define(healthChecks);
+    // The kernel emits it before it stops taking connections: the health of requests that still run says so from then on.
+    host.events.onAction('server.stop', () => {
+      isStopping = true;
+    });
+    const checked: HealthDeps = {
+      measure: createHealth(),
+      checks: () => host.read(healthChecks),
+      isStopping: () => isStopping,
+    };
 
     async function health(ctx: HttpContext): Promise<void> {
-      const shown = await healthFor(ctx.state.caller, ctx.state.health, measure);
+      const shown = await healthFor(ctx.state.caller, checked);
       ctx.status = shown.status === 'error' ? 503 : 200;
       ctx.set('Cache-Control', 'no-store');
       ctx.type = 'application/health+json; charset=utf-8';
@@ -24,12 +37,19 @@ export default definePlugin({
     }
 
     host.contribute(middleware, ping);
-    host.contribute(routes, { method: 'GET', path: '/server/health', handle: health });
+    host.contribute(routes, {
+      method: 'GET',
+      path: '/server/health',
+      description: SERVER_HEALTH,
+      handle: health,
+    });
     host.contribute(routes, {
       method: 'GET',
       path: '/server/info',
+      description: SERVER_INFO,
       handle: async (ctx) => sendData(ctx, await infoFor(ctx.state.caller, used)),
     });
-    for (const field of serverFields({ ...used, measure })) host.contribute(graphqlFields, field);
+    for (const field of serverFields({ ...used, health: checked }))
+      host.contribute<GraphqlField>('graphql.fields', field);
   },
 });

@@ -1,12 +1,12 @@
 import { service } from '#kernel';
 
-/** The settings that the service itself goes by, as they stand in the database (specification, "Settings record"). */
+/** The settings that the service itself follows, as they stand in the database (specification, "Settings record"). */
 export interface SettingsValues {
   readonly project_name: string;
   readonly project_descriptor: string | null;
   readonly project_url: string | null;
   readonly project_color: string | null;
-  /** Ids of files that anybody may see. */
+  /** Ids of files that every visitor may see. */
   readonly project_logo: string | null;
   readonly public_foreground: string | null;
   readonly public_background: string | null;
@@ -16,17 +16,22 @@ export interface SettingsValues {
   readonly custom_css: string | null;
   /** `all`, `presets`; anything else means none. */
   readonly storage_asset_transform: string;
-  /** As stored: a list, or null. Whoever uses one checks it. */
+  /** As stored: a list, or null. The plugin that uses one checks it. */
   readonly storage_asset_presets: readonly Record<string, unknown>[] | null;
   readonly storage_default_folder: string | null;
 }
 
-/** Settings that name a file which everybody sees: the sign-in page is made of them. */
+/** Settings that name a file which every visitor sees: the sign-in page is made of them. */
 export const PUBLIC_FILES = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'] as const;
 
+/** The settings row for code. Provided by `settings`. */
 export interface Settings {
-  /** From memory, which every process forgets when the row changes. Defaults where there is no row yet. */
+  /**
+   * From memory, which every process forgets when the row changes. Defaults where there is no row yet.
+   * @throws SERVICE_UNAVAILABLE where the database has to be read and is not reached.
+   */
   current(): Promise<SettingsValues>;
 }
 
+/** For plugins that act by a setting. */
 export const settings = service<Settings>('settings', { version: '1.0.0' });

@@ -1,5 +1,6 @@
-import { announcing, type Bus } from '../cluster/contract.ts';
-import { type Db, identifier } from '../database/contract.ts';
+import type { Bus } from '../cluster/contract.ts';
+import { announcing, createAnnouncedCache } from '../cluster/library.ts';
+import type { Db, Migration } from '../database/contract.ts';
 import { SETTINGS } from './collections.ts';
 import type { Settings, SettingsValues } from './contract.ts';
 
@@ -25,53 +26,41 @@ const DEFAULTS: SettingsValues = {
 /** They have a default, and nothing else to mean where they are null. */
 const NEVER_NULL = ['project_name', 'default_language'] as const;
 
-const tableOf = (db: Pick<Db, 'schemas'>): string => `${identifier(db.schemas[0] as string)}.${SETTINGS}`;
-
 export interface Remembered extends Settings {
   forget(): void;
 }
 
 /** The row from memory: asked for once, and again after anybody changed it anywhere. */
-export function rememberedSettings(db: Pick<Db, 'query' | 'schemas' | 'isInside'>, bus: Bus): Remembered {
-  let known: Promise<SettingsValues> | undefined;
-  const forget = () => {
-    known = undefined;
-  };
-  bus.subscribe(CHANGED, forget);
-  bus.onGap(forget);
-
+export function rememberedSettings(db: Pick<Db, 'query' | 'read' | 'sql' | 'isInside'>, bus: Bus): Remembered {
+  const CURRENT = db.sql`select project_name, project_descriptor, project_url, project_color, project_logo, public_foreground,
+    public_background, public_favicon, public_note, default_language, custom_css, storage_asset_transform,
+    storage_asset_presets, storage_default_folder from ${db.read(SETTINGS)} limit 1`;
   async function read(): Promise<SettingsValues> {
-    const columns = Object.keys(DEFAULTS).map(identifier).join(', ');
-    const { rows } = await db.query<SettingsValues>(`select ${columns} from ${tableOf(db)} limit 1`, [], {
-      name: 'settings_current',
-    });
+    const { rows } = await db.query<SettingsValues>(CURRENT, [], { name: 'settings_current' });
     const [row] = rows;
     if (!row) return DEFAULTS;
     const filled = NEVER_NULL.map((name) => [name, row[name] ?? DEFAULTS[name]]);
     return { ...row, ...Object.fromEntries(filled) };
   }
 
+  const known = createAnnouncedCache<SettingsValues>({
+    bus,
+    channel: CHANGED,
+    max: 1,
+    read: async () => ({ value: await read(), settled: true }),
+  });
   return {
-    current() {
-      // A unit of work may have changed the row itself, and may yet fail.
-      if (db.isInside()) return read();
-      if (!known) {
-        const asked = read();
-        known = asked;
-        asked.catch(() => {
-          if (known === asked) known = undefined;
-        });
-      }
-      return known;
-    },
-    forget,
+    // A unit of work may have changed the row itself, and may yet fail.
+    current: () => (db.isInside() ? read() : known.get(SETTINGS)),
+    forget: () => known.forget(),
   };
 }
 
 /** Tells every process, whoever changes the row. */
-export const announceSettings = announcing({
-  id: '2026-11-22-announce-settings',
-  name: 'platform_settings_changed',
-  channel: CHANGED,
-  tables: [SETTINGS],
-});
+export const announceSettings = (db: Db): Migration =>
+  announcing({
+    id: '2026-11-22-announce-settings',
+    name: 'platform_settings_changed',
+    channel: CHANGED,
+    tables: [db.own(SETTINGS)],
+  });

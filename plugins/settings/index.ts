@@ -2,7 +2,8 @@ import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
-import { collectionRoutes, items } from '../items/contract.ts';
+import { items } from '../items/contract.ts';
+import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { SETTINGS, settingsCollection } from './collections.ts';
 import { settings } from './contract.ts';
@@ -17,7 +18,7 @@ export default definePlugin({
     const { db, events } = host;
     const used = host.use({ items, bus });
     host.contribute(systemCollections, settingsCollection);
-    host.contribute(migrations, announceSettings);
+    host.contribute(migrations, announceSettings(db));
 
     const remembered = rememberedSettings(db, used.bus);
     host.provide(settings, remembered);
@@ -29,7 +30,8 @@ export default definePlugin({
       // The next request of this process must see the change, so nobody waits for the message from the database.
       events.onAction(`settings.${action}`, remembered.forget);
     }
-    for (const route of collectionRoutes(used.items, '/settings', SETTINGS, { isSingleton: async () => true })) {
+    const singleton = { isSingleton: async () => true, about: { holds: 'one' } } as const;
+    for (const route of collectionRoutes(used.items, '/settings', SETTINGS, singleton)) {
       const isOfOne = route.path === '/settings' && ['GET', 'SEARCH', 'PATCH'].includes(route.method);
       if (isOfOne) host.contribute(routes, route);
     }

@@ -4,11 +4,11 @@ import { openLocal } from './driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { rootOf } from './root.ts';
 
-interface Config {
+interface Shared {
   DATA_PATH: string;
 }
 
-export default definePlugin<Config>({
+export default definePlugin<Record<never, never>, Shared>({
   manifest,
   register({ config, contribute }) {
     contribute(storageDrivers, {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { BootFailure } from '#kernel';
-import { type LocationSettings, variableOf } from '../storage/contract.ts';
+import type { LocationSettings } from '../storage/contract.ts';
+import { variableOf } from '../storage/library.ts';
 import { removeAbandoned } from './partial.ts';
 import { GROUPS, PARTIAL } from './places.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { temporaryFile } from '../storage/contract.ts';
+import { temporaryFile } from '../storage/library.ts';
 
 /** One part while it is gathered, and until it has been sent. */
 export interface Part {

@@ -1,5 +1,6 @@
 import { BootFailure, CastError, cast } from '#kernel';
-import { type LocationSettings, variableOf } from '../storage/contract.ts';
+import type { LocationSettings } from '../storage/contract.ts';
+import { variableOf } from '../storage/library.ts';
 
 export interface S3Settings {
   readonly bucket: string;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HealthCheck } from '#kernel';
+import type { HealthCheck } from '../server/contract.ts';
 import type { Location } from './contract.ts';
 
 const PROBE = Buffer.from('written, read and removed to see whether this place can be used\n');

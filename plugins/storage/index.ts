@@ -1,4 +1,5 @@
-import { definePlugin, fail, health } from '#kernel';
+import { type ContributionTo, definePlugin, fail } from '#kernel';
+import type { health } from '../server/contract.ts';
 import { type Location, type StorageDriver, storage, storageDrivers } from './contract.ts';
 import { locationCheck } from './health.ts';
 import { createLocation } from './location.ts';
@@ -21,8 +22,8 @@ export default definePlugin<Config>({
     };
     host.provide(storage, { locations: plans.map(({ location }) => location), at });
     for (const { location, threshold } of plans) {
-      host.contribute(
-        health,
+      host.contribute<ContributionTo<typeof health>>(
+        'health',
         locationCheck(location, threshold, () => at(location)),
       );
     }

@@ -1,4 +1,8 @@
-import { type Capability, Refusal, type RemoteMethod } from '#kernel';
+import { authorities, type Capability } from '#kernel';
+import type { RemoteMethod, RemoteTable } from '../broker/contract.ts';
+import { Refusal } from '../broker/library.ts';
+import type { Semaphores } from '../workers/contract.ts';
+import { createSemaphores } from '../workers/library.ts';
 import type { Delimiters, TemplateApi, Templates } from './contract.ts';
 import { DELIMITER } from './limits.ts';
 
@@ -41,10 +45,19 @@ const renderLiquid: RemoteMethod<TemplateApi> = {
 /** Templates of one package at a time, those that wait included: there are few processes for all packages. */
 const MOST = 8;
 
+export const templateMethods: RemoteTable = { capability: 'template', methods: { renderLiquid } };
+
+const createPlaces = (): Semaphores =>
+  createSemaphores({
+    limit: MOST,
+    queue: 0,
+    refuse: () => new Refusal('rate_limited', `At most ${MOST} templates at a time.`),
+  });
+
 /** `host.template` (conventions, "template.renderLiquid"). */
 export const templateCapability = (
   templates: Templates,
-  busy: Map<string, number> = new Map(),
+  places = createPlaces(),
 ): Capability<boolean, TemplateApi> => ({
   name: 'template',
   member: 'template',
@@ -52,19 +65,9 @@ export const templateCapability = (
   bind: (grant, { name }) => ({
     async renderLiquid(template, data, options) {
       if (!grant) throw new Refusal('denied', 'The capability "template" is not granted.');
-      const others = busy.get(name) ?? 0;
-      if (others >= MOST) throw new Refusal('rate_limited', `At most ${MOST} templates at a time.`);
-      busy.set(name, others + 1);
-      try {
-        return await templates.render(template, data, options?.delimiters);
-      } finally {
-        const left = (busy.get(name) ?? 1) - 1;
-        if (left > 0) busy.set(name, left);
-        else busy.delete(name);
-      }
+      return places.run(name, () => templates.render(template, data, options?.delimiters));
     },
   }),
-  remote: { renderLiquid },
-  describe: (grant) => (grant ? ['renders templates'] : []),
+  describe: (grant) => (grant ? authorities('renders', ['templates']) : []),
   widens: (before, after) => after && before !== true,
 });

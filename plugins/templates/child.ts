@@ -1,17 +1,19 @@
 import { createRender, TemplateError } from './engine.ts';
-import type { Answer, Job } from './renderer.ts';
+import type { Job, Message, Reply } from './messages.ts';
 
-/** The process that renders: one template after the other, and nothing else. It ends with the one that started it. */
+/** The process that renders: one template after the other, and nothing else. It ends with the service that started it. */
 const render = createRender();
+const send = (message: Message) => void process.send?.(message);
 
 process.on('message', (job: Job) => {
-  let answer: Answer;
+  send('begun');
+  let reply: Reply;
   try {
-    answer = { text: render(job.template, JSON.parse(job.data), job.delimiters) };
+    reply = { text: render(job.template, JSON.parse(job.data), job.delimiters) };
   } catch (error) {
-    answer = { reason: error instanceof TemplateError ? error.message : 'it cannot be rendered' };
+    reply = { reason: error instanceof TemplateError ? error.message : 'it cannot be rendered' };
   }
-  process.send?.(answer);
+  send({ reply });
 });
 process.on('disconnect', () => process.exit());
-process.send?.('ready');
+send('ready');

@@ -1,17 +1,19 @@
 import { capabilities, definePlugin } from '#kernel';
-import { templateCapability } from './capability.ts';
+import { remotes } from '../broker/contract.ts';
+import { workers } from '../workers/contract.ts';
+import { templateCapability, templateMethods } from './capability.ts';
 import { templates } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createPool } from './pool.ts';
+import { processOptions } from './processes.ts';
 import { createTemplates } from './service.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
-    const pool = createPool();
-    const service = createTemplates(pool);
+    const used = host.use({ workers });
+    const service = createTemplates(used.workers.pool(processOptions()));
     host.provide(templates, service);
     host.contribute(capabilities, templateCapability(service));
-    host.onStop(() => pool.stop());
+    host.contribute(remotes, templateMethods);
   },
 });

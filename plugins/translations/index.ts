@@ -1,6 +1,7 @@
 import { definePlugin } from '#kernel';
 import { routes } from '../http/contract.ts';
-import { collectionRoutes, items } from '../items/contract.ts';
+import { items } from '../items/contract.ts';
+import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { translations } from './collections.ts';
 import manifest from './package.json' with { type: 'json' };

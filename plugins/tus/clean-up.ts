@@ -1,5 +1,6 @@
 import { fail, type Log } from '#kernel';
 import type { Lock } from '../cluster/contract.ts';
+import type { Schedule, Scheduled } from '../schedule/contract.ts';
 import type { Storage } from '../storage/contract.ts';
 import { lockName } from './locker.ts';
 import { removePieces } from './pieces.ts';
@@ -20,10 +21,17 @@ export async function removeUpload({ uploads, storage }: Pick<Deps, 'uploads' | 
   await uploads.remove(id);
 }
 
-/** Removes what had expired at `now`, but for what somebody is working on. Answers how many uploads that were. */
-export async function cleanUp({ uploads, storage, lock, log }: Deps, now: number = Date.now()): Promise<number> {
+/**
+ * Removes what had expired at `now`, but for what is being worked on, until `signal` aborts. Answers how many uploads that were.
+ */
+export async function cleanUp(
+  { uploads, storage, lock, log }: Deps,
+  now: number = Date.now(),
+  signal?: AbortSignal,
+): Promise<number> {
   let removed = 0;
   for (const id of await uploads.expired(now)) {
+    if (signal?.aborted) break;
     const work = async () => {
       const upload = await uploads.find(id);
       // Something may have come while others were removed.
@@ -38,21 +46,21 @@ export async function cleanUp({ uploads, storage, lock, log }: Deps, now: number
   return removed;
 }
 
-/** Cleans up at the times of the pattern; answers how to stop. */
-export async function startCleanUp(deps: Deps, pattern: string): Promise<() => void> {
-  const { Cron } = await import('croner');
-  const run = async () => {
-    try {
-      await cleanUp(deps);
-    } catch (error) {
-      deps.log.error({ err: error }, 'the clean-up of uploads failed');
-    }
-  };
-  try {
-    // Not twice at the same time, however long it takes.
-    const job = new Cron(pattern, { protect: true, unref: true, mode: '5-or-6-parts' }, run);
-    return () => job.stop();
-  } catch {
+interface ScheduleDeps extends Deps {
+  readonly schedule: Schedule;
+}
+
+/**
+ * Cleans up at the times of the pattern, in one process of all.
+ * @throws INVALID_CONFIG where the pattern is none.
+ */
+export function startCleanUp({ schedule, ...deps }: ScheduleDeps, pattern: string): Scheduled {
+  if (!schedule.isPattern(pattern))
     throw fail('INVALID_CONFIG', `TUS_CLEANUP_SCHEDULE is not a cron pattern: ${pattern}`);
-  }
+  return schedule.start({
+    name: 'tus clean-up',
+    at: pattern,
+    log: deps.log,
+    run: ({ signal }) => cleanUp(deps, Date.now(), signal),
+  });
 }

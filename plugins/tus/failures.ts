@@ -1,4 +1,5 @@
-import { Failure, Failures, fail, StatedFailure } from '#kernel';
+import { Failure, Failures, fail } from '#kernel';
+import { StatedFailure } from '../http/library.ts';
 
 /** The status is what clients of tus go by, and the errors of other routes have none that fits. */
 const stated = (status: number, code: string, message: string) =>

@@ -2,6 +2,7 @@ import { definePlugin } from '#kernel';
 import { bus, lock } from '../cluster/contract.ts';
 import { files } from '../files/contract.ts';
 import { routes } from '../http/contract.ts';
+import { type Scheduled, schedule } from '../schedule/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { storage } from '../storage/contract.ts';
 import { startCleanUp } from './clean-up.ts';
@@ -16,26 +17,29 @@ interface TusConfig {
   readonly TUS_CHUNK_SIZE: number;
   readonly TUS_UPLOAD_EXPIRATION: number;
   readonly TUS_CLEANUP_SCHEDULE: string;
+}
+
+/** Of `files` and `http`. */
+interface Shared {
   readonly FILES_MAX_UPLOAD_SIZE: number | undefined;
   readonly PUBLIC_URL: string;
 }
 
-export default definePlugin<TusConfig>({
+export default definePlugin<TusConfig, Shared>({
   manifest,
   register(host) {
     const { config, db, log } = host;
-    const used = host.use({ bus, files, lock, schema, storage });
+    const used = host.use({ bus, files, lock, schedule, schema, storage });
     host.contribute(systemCollections, uploads);
     host.contribute(systemCollections, pieces);
     const known = createUploads(db, config.TUS_UPLOAD_EXPIRATION);
 
     // Also where nothing new is taken: what was left when it was switched off goes.
-    let stop = () => {};
-    host.onStart(async () => {
-      const deps = { uploads: known, storage: used.storage, lock: used.lock, log };
-      stop = await startCleanUp(deps, config.TUS_CLEANUP_SCHEDULE);
+    let cleaning: Scheduled | undefined;
+    host.onStart(() => {
+      cleaning = startCleanUp({ ...used, uploads: known, log }, config.TUS_CLEANUP_SCHEDULE);
     });
-    host.onStop(() => stop());
+    host.onStop(() => cleaning?.stop());
 
     if (!config.TUS_ENABLED) return;
     const all = tusRoutes({

@@ -1,5 +1,6 @@
 import { Failure, fail } from '#kernel';
-import { FILES, type Incoming, payloadOf } from '../files/contract.ts';
+import { FILES, type Incoming } from '../files/contract.ts';
+import { payloadOf } from '../files/library.ts';
 import type { Payload } from '../items/contract.ts';
 import type { Collection, Schema } from '../schema/contract.ts';
 

@@ -3,6 +3,7 @@ import type { Server } from '@tus/server';
 import { type Caller, fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import type { Schema } from '../schema/contract.ts';
+import { APPEND, CREATE, OFFSET, OPTIONS, OPTIONS_OF_ONE, TERMINATE } from './descriptions.ts';
 import { exchange } from './exchange.ts';
 import { unknownUpload, wrongVersion } from './failures.ts';
 import { type FinishDeps, finish } from './finish.ts';
@@ -52,12 +53,24 @@ export function tusRoutes(deps: RoutesDeps): readonly Route[] {
   const one = `${PATH}/:id`;
   const unread = { body: 'unread', cors: CORS } as const;
   return [
-    { method: 'POST', path: PATH, ...unread, handle: (ctx) => create(deps, ctx) },
-    { method: 'HEAD', path: one, ...unread, handle: (ctx) => tell(deps, ctx) },
-    { method: 'PATCH', path: one, ...unread, handle: (ctx) => change(deps, ctx) },
-    { method: 'DELETE', path: one, ...unread, handle: (ctx) => change(deps, ctx) },
-    { method: '*', path: PATH, cors: CORS, handle: (ctx) => others(deps, ctx, ['POST', 'OPTIONS']) },
-    { method: '*', path: one, cors: CORS, handle: (ctx) => others(deps, ctx, ['HEAD', 'PATCH', 'DELETE', 'OPTIONS']) },
+    { method: 'POST', path: PATH, ...unread, description: CREATE, handle: (ctx) => create(deps, ctx) },
+    { method: 'HEAD', path: one, ...unread, description: OFFSET, handle: (ctx) => tell(deps, ctx) },
+    { method: 'PATCH', path: one, ...unread, description: APPEND, handle: (ctx) => change(deps, ctx) },
+    { method: 'DELETE', path: one, ...unread, description: TERMINATE, handle: (ctx) => change(deps, ctx) },
+    {
+      method: '*',
+      path: PATH,
+      cors: CORS,
+      description: OPTIONS,
+      handle: (ctx) => others(deps, ctx, ['POST', 'OPTIONS']),
+    },
+    {
+      method: '*',
+      path: one,
+      cors: CORS,
+      description: OPTIONS_OF_ONE,
+      handle: (ctx) => others(deps, ctx, ['HEAD', 'PATCH', 'DELETE', 'OPTIONS']),
+    },
   ];
 }
 

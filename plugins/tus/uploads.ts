@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Db, identifier } from '../database/contract.ts';
+import type { Db } from '../database/contract.ts';
+import { uploadStatements } from './upload-statements.ts';
 
 export interface Upload {
   readonly id: string;
@@ -56,104 +57,57 @@ interface Row extends Omit<Upload, 'size' | 'received'> {
 
 /** `lifetime`: milliseconds an upload is kept after the last change of it. */
 export function createUploads(
-  db: Pick<Db, 'query' | 'schemas'>,
+  db: Pick<Db, 'query' | 'read' | 'write' | 'sql'>,
   lifetime: number,
   now: () => number = Date.now,
 ): Uploads {
-  const table = (name: string) => `${identifier(db.schemas[0] as string)}.platform_${name}`;
+  const text = uploadStatements(db);
   const expires = () => new Date(now() + lifetime);
 
   return {
     async add({ id, user, storage, metadata, size, replaces }) {
-      await db.query(
-        `insert into ${table('uploads')} (id, "user", storage, metadata, size, replaces, expires)
-        values ($1, $2, $3, $4, $5, $6, $7)`,
-        [id, user, storage, metadata, size, replaces, expires()],
-      );
+      await db.query(text.ADD, [id, user, storage, metadata, size, replaces, expires()]);
     },
 
     async find(id) {
-      const { rows } = await db.query<Row>(
-        `select id, "user", storage, metadata, size, received, replaces, completed, expires
-        from ${table('uploads')} where id = $1`,
-        [id],
-        { name: 'tus_find' },
-      );
+      const { rows } = await db.query<Row>(text.FIND, [id], { name: 'tus_find' });
       const [row] = rows;
       return row && { ...row, size: numberOf(row.size), received: Number(row.received) };
     },
 
-    async declareSize(id, size) {
-      const { count } = await db.query(
-        `update ${table('uploads')} set size = $2 where id = $1 and size is null and received <= $2`,
-        [id, size],
-      );
-      return count === 1;
-    },
+    declareSize: async (id, size) => (await db.query(text.DECLARE_SIZE, [id, size])).count === 1,
 
     async begin(id, start) {
       const name = `${id}.part-${randomBytes(8).toString('hex')}`;
-      await db.query(
-        `insert into ${table('upload_pieces')} (name, upload, start) values ($1, $2, $3)`,
-        [name, id, start],
-        { name: 'tus_begin' },
-      );
+      await db.query(text.BEGIN, [name, id, start], { name: 'tus_begin' });
       return name;
     },
 
     async keep(id, { name, start, size }) {
-      // One statement, in which the upload comes first: where it is not as long as it was when the piece began (somebody
-      // else got the lock meanwhile), nothing changes.
-      const { count } = await db.query(
-        `with moved as (
-          update ${table('uploads')} set received = $3::int8 + $4::int8, expires = $5
-          where id = $1 and received = $3 and not completed
-            and exists (select from ${table('upload_pieces')} where name = $2 and size is null)
-          returning 1
-        )
-        update ${table('upload_pieces')} set size = $4 from moved where name = $2`,
-        [id, name, start, size, expires()],
-        { name: 'tus_keep' },
-      );
+      const { count } = await db.query(text.KEEP, [id, name, start, size, expires()], { name: 'tus_keep' });
       return count === 1;
     },
 
     async forget(names) {
-      await db.query(`delete from ${table('upload_pieces')} where name = any($1::text[])`, [names]);
+      await db.query(text.FORGET, [names]);
     },
 
     async pieces(id) {
-      const { rows } = await db.query<{ name: string; start: string; size: string | null }>(
-        `select name, start, size from ${table('upload_pieces')} where upload = $1 order by start, size nulls first`,
-        [id],
-      );
+      const { rows } = await db.query<{ name: string; start: string; size: string | null }>(text.PIECES, [id]);
       return rows.map(({ name, start, size }) => ({ name, start: Number(start), size: numberOf(size) }));
     },
 
     async complete(id) {
-      await db.query(`update ${table('uploads')} set completed = true, expires = $2 where id = $1`, [id, expires()]);
+      await db.query(text.COMPLETE, [id, expires()]);
     },
 
     async remove(id) {
-      await db.query(`delete from ${table('uploads')} where id = $1`, [id]);
+      await db.query(text.REMOVE, [id]);
     },
 
-    async expired(at) {
-      const { rows } = await db.query<{ id: string }>(
-        `select id from ${table('uploads')} where expires < $1 order by expires`,
-        [new Date(at)],
-      );
-      return rows.map(({ id }) => id);
-    },
+    expired: async (at) => (await db.query<{ id: string }>(text.EXPIRED, [new Date(at)])).rows.map(({ id }) => id),
 
-    async isMade({ id, size, user }, by) {
-      const { rows } = await db.query(
-        `select from ${table('files')} where id = $1 and filename_disk is not null and filesize = $2
-          and (uploaded_by is not distinct from $3 or uploaded_by is not distinct from $4)`,
-        [id, size, user, by],
-      );
-      return rows.length > 0;
-    },
+    isMade: async ({ id, size, user }, by) => (await db.query(text.IS_MADE, [id, size, user, by])).rows.length > 0,
   };
 }
 

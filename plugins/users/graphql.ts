@@ -1,4 +1,4 @@
-import type { GraphqlField } from '../graphql-fields/contract.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
 import type { Items, Payload } from '../items/contract.ts';
 import { signedIn, USERS } from './signed-in.ts';
 

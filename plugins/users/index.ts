@@ -1,8 +1,9 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
-import { graphqlFields } from '../graphql-fields/contract.ts';
+import type { GraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
-import { collectionRoutes, items } from '../items/contract.ts';
+import { items } from '../items/contract.ts';
+import { collectionRoutes } from '../items/library.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { showAccount } from './account.ts';
@@ -15,6 +16,7 @@ import { permissionRoutes } from './routes/permissions.ts';
 import { permissionRules } from './rules/permissions.ts';
 import { roleRules } from './rules/roles.ts';
 import { userRules } from './rules/users.ts';
+import { userStatements } from './statements.ts';
 
 interface Config {
   ADMIN_EMAIL: string;
@@ -27,19 +29,20 @@ export default definePlugin<Config>({
     const { config, db, events, log } = host;
     const used = host.use({ items, access, passwords });
     host.contribute(systemCollections, users);
-    for (const rules of [userRules, roleRules, permissionRules]) rules({ db, access: used.access }, events);
+    const statements = userStatements(db);
+    for (const rules of [userRules, roleRules, permissionRules]) rules({ db, statements, access: used.access }, events);
     for (const route of [
-      ...meRoutes({ items: used.items, db }),
+      ...meRoutes({ items: used.items, db, trackPage: statements.TRACK_PAGE }),
       ...collectionRoutes(used.items, '/users', 'platform_users'),
       ...collectionRoutes(used.items, '/roles', 'platform_roles'),
       ...permissionRoutes(used.items),
     ]) {
       host.contribute(routes, route);
     }
-    for (const field of userFields(used.items)) host.contribute(graphqlFields, field);
+    for (const field of userFields(used.items)) host.contribute<GraphqlField>('graphql.fields', field);
     host.onMigrate(async () => {
       const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD };
-      const made = await firstStart({ db, passwords: used.passwords, admin, show: showAccount });
+      const made = await firstStart({ db, statements, passwords: used.passwords, admin, show: showAccount });
       if (made) log.info({ email: admin.email }, 'the first admin was made');
     });
   },

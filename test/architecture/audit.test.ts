@@ -1,14 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { auditText, boot } from '#kernel';
+import { boot } from '#kernel/boot';
+import { AUDIT_VERBS, auditText } from '../../plugins/broker/library.ts';
 import { composition } from '../../plugins/preset.ts';
 import { quiet } from '../support/plugin.ts';
 
 describe('architecture: audit', () => {
-  it('docs/audit.txt is what the product says about itself (npm run --silent audit > docs/audit.txt)', async () => {
+  it('is docs/audit.txt (npm run --silent audit > docs/audit.txt), in the verbs of its vocabulary', async () => {
     const kernel = await boot(composition(), { environment: { ...quiet, EXTENSIONS_PATH: '/dev/null' } });
     const written = await readFile(new URL('../../docs/audit.txt', import.meta.url), 'utf8').catch(() => '');
-    expect(written).to.equal(auditText(kernel.audit()));
+    const lines = kernel.audit();
     await kernel.stop();
+    expect(written).to.equal(auditText(lines));
+    const verbs = new Set(lines.flatMap(({ authorities }) => authorities.map(({ verb }) => verb)));
+    expect([...verbs].filter((verb) => !(AUDIT_VERBS as readonly string[]).includes(verb))).to.deep.equal([]);
   });
 });

@@ -3,21 +3,24 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { validatePackage } from '../../kernel/manifest/validate.ts';
 import { floorOf, type PluginFolder, pluginFolders, root } from '../support/manifests.ts';
-import { packageOf, type Source, sourcesIn } from '../support/sources.ts';
+import { isPure, packageOf, type Source, sourcesIn } from '../support/sources.ts';
 
 const plugins = pluginFolders();
 const byFolder = new Map(plugins.map((plugin) => [plugin.folder, plugin]));
 
-/** Ids of services, facets and capabilities that the other plugin brings and this one's manifest names. */
-function tiesBetween(plugin: PluginFolder, other: PluginFolder): readonly string[] {
-  const { uses = {}, contributes = {}, capabilities = {} } = plugin.manifest;
+/** Ids of services and capabilities that the other plugin brings and this one's manifest names: it needs the other one. */
+function needsOf(plugin: PluginFolder, other: PluginFolder): readonly string[] {
+  const { uses = {}, capabilities = {} } = plugin.manifest;
   const defined = (other.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
   return [
     ...Object.keys(other.manifest.provides ?? {}).filter((id) => id in uses),
-    ...(other.manifest.facets ?? []).filter((id) => id in contributes),
     ...defined.filter((name) => name in capabilities),
   ];
 }
+
+/** Ids of the other plugin's facets that this one's manifest adds to: it works without the other one. */
+const facetsOf = ({ manifest }: PluginFolder, other: PluginFolder): readonly string[] =>
+  (other.manifest.facets ?? []).filter((id) => id in (manifest.contributes ?? {}));
 
 /** The one plugin that starts processes for confined code, and what of `sandbox/` it may hold. */
 const SANDBOX = { plugin: 'sandbox', parts: ['sandbox/host/', 'sandbox/protocol/'] };
@@ -37,6 +40,9 @@ function sourcesOf(plugin: PluginFolder): readonly Source[] {
   }
   return [...found];
 }
+
+/** Files of a plugin that others may import: keys and types (`contract.ts`), and functions (`library.ts`). */
+const OPEN_FILES = ['contract.ts', 'library.ts'];
 
 /** What is wrong with one import, or nothing. */
 function complaint(
@@ -58,12 +64,19 @@ function complaint(
   if (isOfSandbox(plugin.folder, target)) return undefined;
   if (area !== 'plugins') return 'a file outside of plugins';
   if (folder === plugin.folder) return undefined;
-  if (rest.join('/') !== 'contract.ts') return "another plugin's file that is not its contract";
+  if (!OPEN_FILES.includes(rest.join('/'))) return "another plugin's file that is neither its contract nor its library";
   const other = byFolder.get(folder);
   if (!other) return 'a plugin that is not in the preset';
-  if (floorOf(folder) > floorOf(plugin.folder)) return 'a plugin on a higher floor';
-  // Types alone give no access to anything.
-  if (!typeOnly && tiesBetween(plugin, other).length === 0) return 'a plugin of which its manifest names nothing';
+  if (floorOf(folder) > floorOf(plugin.folder)) {
+    const isFacetType = typeOnly && rest.join('/') === 'contract.ts' && facetsOf(plugin, other).length > 0;
+    return isFacetType
+      ? undefined
+      : 'a plugin on a higher floor, of which it may import the types of facets it adds to';
+  }
+  // Types alone, and functions that only compute, give no access to anything.
+  if (typeOnly || (rest.join('/') === 'library.ts' && isPure(target, other.sources))) return undefined;
+  if (needsOf(plugin, other).length + facetsOf(plugin, other).length === 0)
+    return 'a plugin of which its manifest names nothing';
   return undefined;
 }
 
@@ -76,11 +89,22 @@ describe('architecture: plugins', () => {
     expect(folders.filter((folder) => floorOf(folder) < 0)).to.deep.equal([]);
   });
 
-  it('use and add to nothing on a higher floor', () => {
+  it('use no service and hold no capability of a higher floor', () => {
     const upwards = plugins.flatMap((plugin) =>
       plugins
-        .filter((other) => floorOf(other.folder) > floorOf(plugin.folder) && tiesBetween(plugin, other).length > 0)
+        .filter((other) => floorOf(other.folder) > floorOf(plugin.folder) && needsOf(plugin, other).length > 0)
         .map((other) => `${plugin.folder} → ${other.folder}`),
+    );
+    expect(upwards).to.deep.equal([]);
+  });
+
+  it('add to facets of a higher floor as optional: the product runs without that floor', () => {
+    const upwards = plugins.flatMap((plugin) =>
+      plugins
+        .filter((other) => floorOf(other.folder) > floorOf(plugin.folder))
+        .flatMap((other) => facetsOf(plugin, other))
+        .filter((id) => (plugin.manifest.contributes?.[id] as { optional?: boolean } | undefined)?.optional !== true)
+        .map((id) => `${plugin.folder} → ${id}`),
     );
     expect(upwards).to.deep.equal([]);
   });
@@ -91,6 +115,18 @@ describe('architecture: plugins', () => {
     ).to.deep.equal(['access']);
   });
 
+  it('run any statement only where the tables are those of the user', () => {
+    const holders = plugins.filter(({ manifest }) => (manifest.capabilities?.database as { sql?: string })?.sql);
+    expect(holders.map(({ folder }) => folder)).to.deep.equal(['schema', 'query', 'items']);
+  });
+
+  it('grant any statement to other code only for full authority', () => {
+    const granting = plugins.flatMap(({ sources }) =>
+      sources.filter(({ text }) => /\bdatabase:\s*\{[^}]*\bsql\b/.test(text)).map(({ path }) => path),
+    );
+    expect(granting).to.deep.equal(['plugins/extensions-full/kit.ts']);
+  });
+
   for (const plugin of plugins) {
     describe(plugin.folder, () => {
       it('has a valid package.json with a name of its own folder', () => {
@@ -98,7 +134,7 @@ describe('architecture: plugins', () => {
         expect(plugin.packageJson).to.deep.include({ name: `@tenon/${plugin.folder}`, private: true, type: 'module' });
       });
 
-      it('imports only #kernel, itself, what native lists, and contracts of its floor or below', () => {
+      it('imports only #kernel, itself, what native lists, and contracts and libraries of its floor or below', () => {
         const wrong = plugin.sources.flatMap(({ path, imports }) =>
           imports.flatMap((one) => {
             const what = complaint(plugin, one);
@@ -154,7 +190,7 @@ describe('architecture: plugins', () => {
           array: 'array',
           json: 'any',
         };
-        const wrong = Object.entries(plugin.manifest.config ?? {}).filter(([, { type, default: value }]) => {
+        const wrong = Object.entries(plugin.settings.own).filter(([, { type, default: value }]) => {
           const kind = Array.isArray(value) ? 'array' : typeof value;
           return value !== undefined && (kinds[type] ?? 'number') !== 'any' && kind !== (kinds[type] ?? 'number');
         });
@@ -163,7 +199,9 @@ describe('architecture: plugins', () => {
 
       it('names every setting in its README', () => {
         expect(plugin.readme, 'README.md').not.to.equal('');
-        const missing = Object.keys(plugin.manifest.config ?? {}).filter((key) => !plugin.readme.includes(key));
+        const missing = [...Object.keys(plugin.settings.own), ...plugin.settings.shared].filter(
+          (key) => !plugin.readme.includes(key),
+        );
         expect(missing).to.deep.equal([]);
       });
     });

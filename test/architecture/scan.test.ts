@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { takeApart } from '../support/sources.ts';
+import { isPure, takeApart } from '../support/sources.ts';
 
 const importsOf = (text: string) => takeApart('plugins/a/read/b.ts', text).imports;
 
@@ -56,5 +56,34 @@ describe('architecture: the scan', () => {
 
   it('sees imports whose path is computed', () => {
     expect(takeApart('a.ts', `await import(path); require(\`x\`); import('y')`).computedImports).to.equal(2);
+  });
+
+  describe('for pure files', () => {
+    const purityOf = (files: Readonly<Record<string, string>>) =>
+      isPure(
+        'plugins/a/library.ts',
+        Object.entries(files).map(([name, text]) => takeApart(`plugins/a/${name}`, text)),
+      );
+
+    it('takes a library that brings along types and pure files', () => {
+      const files = {
+        'library.ts': `export { b } from './b.ts';`,
+        'b.ts': `import type { Server } from 'node:http'; import type { A } from './contract.ts'; import { c } from './c.ts';`,
+        'c.ts': `import { b } from './b.ts'; export const c = 1;`,
+      };
+      expect(purityOf(files)).to.equal(true);
+    });
+
+    for (const [what, text] of [
+      ['a module of Node', `import { readFile } from 'node:fs/promises';`],
+      ['a package', `import { LRUCache } from 'lru-cache';`],
+      ['a file that is not there', `import { d } from '../b/library.ts';`],
+      ['a path that is known only when it runs', `const b = await import(name);`],
+    ] as const) {
+      it(`refuses a library that brings along ${what}, however deep`, () => {
+        expect(purityOf({ 'library.ts': text })).to.equal(false);
+        expect(purityOf({ 'library.ts': `export { b } from './b.ts';`, 'b.ts': text })).to.equal(false);
+      });
+    }
   });
 });

@@ -28,7 +28,7 @@ describe('contract: the life of the product', function () {
   it('leaves nothing behind when it stops: the process ends by itself', async () => {
     const database = await freshDatabase('ends');
     const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
-    const kernel = new URL('../../kernel/index.ts', import.meta.url).href;
+    const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
     const preset = new URL('../../plugins/preset.ts', import.meta.url).href;
     const script = `
       const { boot } = await import('${kernel}');

@@ -207,6 +207,6 @@ describe('who may fetch assets', () => {
     expect(await statementsDuring(() => get(id, here.admin.token))).to.deep.equal([]);
     const sent = await statementsDuring(() => get(id, ruled));
     expect(sent).to.have.length(1);
-    expect(sent[0]).to.contain('platform_files t where t.id = $1');
+    expect(sent[0]).to.contain('"platform_files" t where t.id = $1');
   });
 });

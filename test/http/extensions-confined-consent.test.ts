@@ -78,7 +78,7 @@ describe('consent to what confined packages ask for', () => {
     await put('1.0.0');
     const service = await start();
     for (const [version, manifest, word] of [
-      ['2.0.0', { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } }, 'anyone may call it'],
+      ['2.0.0', { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } }, 'may be called by anyone'],
       ['2.0.1', { ...asking(), stateful: true }, 'keeps state'],
     ] as const) {
       await packages.put(NAME, manifest, CODE, { version });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import { type Operation, type Operations, operations } from '../../plugins/operations/contract.ts';
+import { flowOperations, type Operation, type Operations, operations } from '../../plugins/flows/contract.ts';
 import { type Sketched, sketch } from '../support/plugin.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
@@ -22,11 +22,15 @@ describe('confined operations', () => {
       {
         name: 'runner',
         stranger: true,
-        manifest: { uses: { operations: '^1.0.0' }, capabilities: { system: { reasons: ['a schedule'] } } },
+        manifest: {
+          uses: { operations: '^1.0.0' },
+          contributes: { 'flows.operations': { ids: ['taken'] } },
+          capabilities: { system: { reasons: ['a schedule'] } },
+        },
         register(host) {
           registry = host.use({ operations }).operations;
           asSystem = () => host.asSystem('a schedule');
-          registry.register('runner', { id: 'taken', run: async () => 'built in' });
+          host.contribute(flowOperations, { id: 'taken', run: async () => 'built in' });
         },
       },
     ]);

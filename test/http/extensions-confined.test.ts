@@ -290,6 +290,6 @@ describe('confined endpoints', () => {
     const { body } = await service.request('GET', '/extensions/audit', { token: service.admin.token });
     const line = body.data.may.find(({ name }: { name: string }) => name === 'service-extension-echo');
     expect(line.runtime).to.equal('confined');
-    expect(line.sentences).to.include.members(['serves /echo', 'anyone may call it']);
+    expect(line.sentences).to.include.members(['serves /echo', 'may be called by anyone']);
   });
 });

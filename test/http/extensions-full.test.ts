@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { withSentences } from '../../plugins/broker/library.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 /** A package for this service: what it declares, and the files of its built half. */
@@ -47,7 +48,7 @@ export default ({ filter, action, init }, { services, logger, exceptions }) => {
   });
   init('app.after', () => logger.info('the service is complete'));
   for (const name of ['server.start', 'server.stop'])
-    action(name, ({ event, server }) => logger.info(event + ' ' + server.listening));
+    action(name, ({ event, ...meta }) => logger.info([event, 'server' in meta].join(' ')));
 };`;
 
 describe('extensions with full authority in the service', () => {
@@ -166,9 +167,9 @@ describe('extensions with full authority in the service', () => {
   });
 
   it('are in the account of who may do what, and who did', async () => {
-    const line = service.kernel.audit().find(({ name }) => name === 'service-extension-desk');
+    const line = withSentences(service.kernel.audit()).find(({ name }) => name === 'service-extension-desk');
     expect(line?.runtime).to.equal('full');
-    expect(line?.sentences).to.include.members(['answers under /desk', 'everything this process can do']);
+    expect(line?.sentences).to.include.members(['serves /desk', 'may do everything this process can do']);
     const did = service.kernel.ledger.entries().find(({ plugin }) => plugin === 'service-extension-desk@2.0.0');
     expect(did).to.include({ kind: 'system', what: 'service without accountability' });
     expect(service.kernel.audit().some(({ name }) => name === 'service-extension-broken')).to.equal(false);
@@ -177,7 +178,7 @@ describe('extensions with full authority in the service', () => {
   it('were told when the service was complete, and when it listened', () => {
     const told = service.log.map(({ msg }) => msg);
     expect(told.filter((msg) => msg === 'the service is complete')).to.have.length(1);
-    expect(told.filter((msg) => msg === 'server.start true')).to.have.length(1);
+    expect(told.filter((msg) => msg === 'server.start false')).to.have.length(1);
   });
 
   it('go and come back with a reload', async () => {

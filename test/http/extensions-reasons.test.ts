@@ -49,7 +49,7 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
   USES_DYNAMIC_REQUIRE: { require: { source: 'const name = "a"; require(name);' } },
   USES_DYNAMIC_IMPORT: { import: { source: 'const name = "a"; import(name);' } },
   USES_DYNAMIC_CODE: { code: { source: `export default { handler: () => eval('1') };` } },
-  USES_INTERNAL_IMPORT: { internal: { source: `import { boot } from '#kernel';` } },
+  USES_INTERNAL_IMPORT: { internal: { source: `import { boot } from '#kernel/boot';` } },
   USES_LEGACY_SDK_RUNTIME_IMPORT: { kit: { source: `import { defineEndpoint } from '@tenon/extension-sdk';` } },
   INVALID_ENTRY: { entry: { source: `export const nothing = 1;` } },
   IDENTITY_MISMATCH: { identity: { source: answering('somebody-else') } },

@@ -134,7 +134,7 @@ describe('http: /extensions', function () {
     const { may, did } = (await get('/extensions/audit')).body.data;
     const line = may.find((one: { name: string }) => one.name === 'service-extension-hello');
     expect(line.runtime).to.equal('full');
-    expect(line.sentences).to.include('everything this process can do').and.include('answers under /hello');
+    expect(line.sentences).to.include('may do everything this process can do').and.include('serves /hello');
     expect(did).to.be.an('array');
   });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import { Given, type GivenValues, type ReadText } from '../../plugins/query/contract.ts';
+import type { GivenValues, ReadText } from '../../plugins/query/contract.ts';
+import { Given } from '../../plugins/query/library.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type Asking, asking } from './select-ground.ts';
 

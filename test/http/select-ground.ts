@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Caller, Host } from '#kernel';
 import { type Items, items } from '../../plugins/items/contract.ts';
 import { floors } from '../../plugins/preset.ts';
+import { callerOf } from '../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
 import { type Reply, sender } from '../support/send.ts';
@@ -70,13 +71,13 @@ export async function asking(
         await work({
           items: service as Items,
           database,
-          admin: { user: null, role: null, admin: true, app: true },
+          admin: callerOf({ admin: true, app: true }),
           send,
           async callerWith(grants) {
             const role = (await send('POST', '/roles', { name: 'reader', app_access: false })).body.data.id;
             for (const [collection, [fields, permissions = null]] of Object.entries(grants))
               await send('POST', '/permissions', { collection, action: 'read', fields, permissions, role });
-            return { user: null, role, admin: false, app: false };
+            return callerOf({ role });
           },
         });
       },

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { auditText, facet } from '#kernel';
+import { facet } from '#kernel';
+import { auditText } from '../../plugins/broker/library.ts';
 import { type PluginSketch, withPlugins } from '../support/plugin.ts';
 
 const everything: PluginSketch = {
@@ -7,7 +8,7 @@ const everything: PluginSketch = {
   manifest: {
     facets: ['shelf'],
     provides: { clock: '1.0.0' },
-    contributes: { 'http.middleware': { phases: ['edge', 'route'] }, health: {} },
+    contributes: { 'http.middleware': { phases: ['edge', 'route'] }, commands: {} },
     config: { B_KEY: { type: 'string' }, A_KEY: { type: 'string', secret: true } },
     capabilities: {
       log: true,
@@ -26,19 +27,20 @@ describe('audit', () => {
       expect(auditText(kernel.audit())).to.equal(
         [
           'a-modest    internal  uses clock',
-          'everything  internal  reports on its health',
-          '                      sees every request (edge, route)',
+          'everything  internal  contributes to the command line',
+          '                      handles requests in the phase edge, route',
           '                      opens shelf',
           '                      reads the settings A_KEY, B_KEY',
-          '                      may change or refuse items.* before they are stored',
-          '                      may change or refuse queries before they run: items.*',
-          '                      may change rows as they are read, which slows these reads: items.*',
-          '                      is told after auth.login',
+          '                      may change items.* (before it is stored)',
+          '                      may change items.* (queries before they run)',
+          '                      may change items.* (rows as they are read, which slows these reads)',
+          '                      listens to auth.login',
           '                      emits shelf.full',
-          '                      writes to the log',
+          '                      logs',
           '                      loads node:fs, pg',
           '                      provides clock',
-          '                      acts without a user when: cleaning; counting',
+          '                      runs as system (cleaning)',
+          '                      runs as system (counting)',
           '',
         ].join('\n'),
       );

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { BootFailure, Environment } from '#kernel';
+import type { BootFailure } from '#kernel';
+import type { Environment } from '#kernel/boot';
 import { failureOf, withPlugins } from '../support/plugin.ts';
 
 type Keys = Record<string, Record<string, unknown>>;
@@ -132,20 +133,6 @@ describe('config', () => {
     expect(await complaint({}, { CONFIG_PATH: join(folder, 'nothing') })).to.equal('there is no file at CONFIG_PATH');
     const failure = await failureOf<BootFailure>(configOf({}, { CONFIG_PATH: await file('broken.json', '{"a":') }));
     expect([failure.name, failure.phase]).to.deep.equal(['BootFailure', 'config']);
-  });
-
-  it('asks "did you mean" for names one keystroke away', async () => {
-    await withPlugins(
-      [{ name: 'p', manifest: { config: { SESSION_LENGTH: { type: 'string' } } } }],
-      ({ log }) => {
-        const lines = log.map((line) => line.msg);
-        expect(lines).to.include('unknown setting SESSION_LENGHT: did you mean SESSION_LENGTH?');
-        expect(lines.filter((line) => String(line).includes('PATH?'))).to.deep.equal([]);
-      },
-      {
-        environment: { LOG_LEVEL: 'warn', SESSION_LENGHT: '1', SESSION_LENGTH_FILE: '', UNRELATED: '1', PATH: '/bin' },
-      },
-    );
   });
 
   it('hands out a frozen view', async () => {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { ERRORS, type ErrorCode, envelope, Failures, facet, fail, type RequestState } from '#kernel';
+import type { Context } from 'koa';
+import { ERRORS, type ErrorCode, envelope, Failures, facet, fail } from '#kernel';
+import { callerOf } from '../support/caller.ts';
 import { type PluginSketch, withPlugins } from '../support/plugin.ts';
 import { sender } from '../support/send.ts';
 
@@ -105,15 +107,18 @@ describe('errors', () => {
   it('leaves by one boundary, whatever a layer throws', async () => {
     const layer: PluginSketch = {
       name: 'thrower',
-      manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
+      manifest: {
+        contributes: { 'http.middleware': { phases: ['route'] } },
+        capabilities: { identity: { evidence: ['user'] } },
+      },
       register: (host) =>
         host.contribute(facet('http.middleware'), {
           name: 'throw',
           phase: 'route',
-          handle: (ctx: { path: string; state: RequestState }) => {
+          handle: (ctx: Context) => {
             if (ctx.path === '/busy') throw fail('REQUESTS_EXCEEDED', 'slow down', { retryAfter: 7 });
             if (ctx.path === '/method') throw fail('METHOD_NOT_ALLOWED', 'no', { allow: ['GET', 'SEARCH'] });
-            if (ctx.path === '/admin') ctx.state.caller = { user: null, role: null, admin: true, app: true };
+            if (ctx.path === '/admin') host.identity.identify(ctx, callerOf({ admin: true, app: true }));
             throw new TypeError('x is not a function');
           },
         }),

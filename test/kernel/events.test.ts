@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { type EventMeta, type EventsApi, facet, publicCaller } from '#kernel';
-import { patternMatcher } from '../../kernel/events.ts';
+import { type EventMeta, type EventsApi, facet } from '#kernel';
+import { isWithin } from '../../kernel/events.ts';
+import { publicCaller } from '../support/caller.ts';
 import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
 
 const caller = publicCaller();
@@ -207,7 +208,7 @@ describe('events', () => {
   ];
   for (const [pattern, name, expected] of fits) {
     it(`${pattern} ${expected ? 'fits' : 'does not fit'} ${name}`, () => {
-      expect(patternMatcher(pattern)(name)).to.equal(expected);
+      expect(isWithin(pattern, name)).to.equal(expected);
     });
   }
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type BootFailure, facet } from '#kernel';
+import { authorities, type BootFailure, facet } from '#kernel';
+import { withSentences } from '../../plugins/broker/library.ts';
 import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
 
 interface Book {
@@ -16,7 +17,7 @@ const shelf = facet<Book, readonly string[]>('shelf', {
     properties: { genres: { type: 'array', items: { type: 'string' } } },
   },
   admit: (book, declared) => declared.genres.includes(book.genre) || `genre ${book.genre} is not declared`,
-  describe: (declared) => [`adds books about ${declared.genres.join(', ')}`],
+  describe: (declared) => authorities('provides', declared.genres, 'books'),
 });
 
 const library = (register: PluginSketch['register'] = () => {}): PluginSketch => ({
@@ -54,7 +55,7 @@ describe('facets', () => {
     };
     const failure = await failureOf<BootFailure>(withPlugins([library(), nosy], () => {}));
     expect(failure.plugin).to.equal('nosy');
-    expect(failure.message).to.equal('nosy does not define the facet shelf');
+    expect(failure.message).to.equal('nosy may not read the facet shelf: its manifest does not grant it (facets)');
     expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
   });
 
@@ -102,8 +103,8 @@ describe('facets', () => {
 
   it('tells the audit what contributors add, in the words of the owner', async () => {
     await withPlugins([library(), publisher('a', moby, ['sea', 'land'])], ({ kernel }) => {
-      const [a, owner] = kernel.audit();
-      expect(a?.sentences).to.deep.equal(['adds books about sea, land']);
+      const [a, owner] = withSentences(kernel.audit());
+      expect(a?.sentences).to.deep.equal(['provides land, sea (books)']);
       expect(owner?.sentences).to.deep.equal(['opens shelf']);
     });
   });

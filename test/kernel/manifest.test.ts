@@ -80,7 +80,7 @@ describe('manifest', () => {
   it('refuses an unknown capability and lists the known ones', async () => {
     const failure = await refusal({ name: 'p', manifest: { capabilities: { teleport: true } } });
     expect(failure.message).to.contain(
-      '/capabilities/teleport is not a known capability (known: config, events, log, native, services, subjects, system)',
+      '/capabilities/teleport is not a known capability (known: config, events, identity, log, native, packages, services, system)',
     );
   });
 
@@ -97,7 +97,7 @@ describe('manifest', () => {
     expect(failure.message).to.contain(
       '/contributes/http.middleware/phases/0 must be equal to one of the allowed values',
     );
-    expect(failure.message).to.contain('edge, identify, limit, cache, route');
+    expect(failure.message).to.contain('edge, limit, identify, cache, route');
   });
 
   it('refuses a package without a register function', async () => {

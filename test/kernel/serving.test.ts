@@ -4,7 +4,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type BootFailure, facet, type RequestState } from '#kernel';
+import { type BootFailure, facet } from '#kernel';
+import { renderBootFailure } from '../../scripts/boot-failure.ts';
 import { failureOf, type PluginSketch, quiet, sketch, withPlugins } from '../support/plugin.ts';
 import { sender } from '../support/send.ts';
 
@@ -13,11 +14,9 @@ function slowPlugin(): {
   plugin: PluginSketch;
   entered: Promise<unknown>;
   release: () => void;
-  state: () => RequestState;
 } {
   const entered = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
-  let state: RequestState | undefined;
   const plugin: PluginSketch = {
     name: 'slow',
     manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
@@ -25,27 +24,32 @@ function slowPlugin(): {
       host.contribute(facet('http.middleware'), {
         name: 'slow',
         phase: 'route',
-        handle: async (ctx: { body: unknown; state: RequestState }) => {
-          state = ctx.state;
+        handle: async (ctx: { body: unknown }) => {
           entered.resolve();
           await gate.promise;
           ctx.body = 'done';
         },
       }),
   };
-  return { plugin, entered: entered.promise, release: gate.resolve, state: () => state as RequestState };
+  return { plugin, entered: entered.promise, release: gate.resolve };
 }
 
 describe('serving', () => {
   it('lets a running request end when it stops, and takes no new one', async () => {
-    const { plugin, entered, release, state } = slowPlugin();
-    await withPlugins([plugin], async ({ kernel }) => {
+    const { plugin, entered, release } = slowPlugin();
+    let isStopping = false;
+    const listener: PluginSketch = {
+      name: 'listener',
+      manifest: { capabilities: { events: { action: ['server.stop'] } } },
+      register: (host) => host.events.onAction('server.stop', () => (isStopping = true)),
+    };
+    await withPlugins([plugin, listener], async ({ kernel }) => {
       const { port } = await kernel.listen();
       const running = sender(`http://127.0.0.1:${port}`)('GET', '/');
       await entered;
-      expect(state().health.draining).to.equal(false);
+      expect(isStopping).to.equal(false);
       const stopped = kernel.stop();
-      expect(state().health.draining).to.equal(true);
+      expect(isStopping, 'listeners know it at once').to.equal(true);
       const refused = connect(port, '127.0.0.1');
       const [error] = await once(refused, 'error');
       expect(error.code).to.equal('ECONNREFUSED');
@@ -122,7 +126,7 @@ describe('serving', () => {
         [],
         async ({ kernel }) => {
           const failure = await failureOf<BootFailure>(kernel.listen());
-          expect(failure.toText()).to.equal(
+          expect(renderBootFailure(failure)).to.equal(
             [
               'Tenon could not start.',
               '  plugin:  kernel',
@@ -143,7 +147,7 @@ describe('serving', () => {
     const failure = await failureOf<BootFailure>(
       withPlugins([], () => {}, { environment: { PORT: 'x', LOG_LEVEL: 'loud' } }),
     );
-    const [title, plugin, phase, first, second] = failure.toText().split('\n');
+    const [title, plugin, phase, first, second] = renderBootFailure(failure).split('\n');
     expect([title, plugin, phase]).to.deep.equal(['Tenon could not start.', '  plugin:  kernel', '  phase:   config']);
     expect(first).to.equal('  reason:  PORT must be a whole number');
     expect(second).to.match(/^ {11}LOG_LEVEL must be one of/);
@@ -151,7 +155,7 @@ describe('serving', () => {
 
   it('leaves nothing behind that keeps the process alive', async () => {
     const { composition, remove } = await sketch([]);
-    const kernel = new URL('../../kernel/index.ts', import.meta.url).href;
+    const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
     const script = `
       const { boot } = await import(${JSON.stringify(kernel)});
       const kernel = await boot(${JSON.stringify({ ...composition })}, { environment: ${JSON.stringify(quiet)} });

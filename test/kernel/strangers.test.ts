@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type BootFailure, facet, service } from '#kernel';
-import { failureOf, type PluginSketch, sketch, withPlugins } from '../support/plugin.ts';
+import type { Kernel } from '#kernel/boot';
+import { pluginFolders } from '../../plugins/extensions/third-party/folders.ts';
+import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
 import { sender } from '../support/send.ts';
 
 const greeter: PluginSketch = {
@@ -20,7 +21,11 @@ const greeter: PluginSketch = {
     }),
 };
 
-/** Boots core and strangers, and answers who was loaded and what was logged about whom. */
+/** Without the plugin of the test that loads third-party ones. */
+const namesOf = (kernel: Kernel): readonly string[] =>
+  kernel.plugins.map(({ name }) => name).filter((name) => name !== 'third-party-loader');
+
+/** Boots core and third-party plugins, and answers who was loaded and what was logged about whom. */
 async function loadedOf(...plugins: PluginSketch[]) {
   return withPlugins(
     plugins,
@@ -28,7 +33,7 @@ async function loadedOf(...plugins: PluginSketch[]) {
       await kernel.migrate();
       await kernel.start();
       return {
-        names: kernel.plugins.map((plugin) => plugin.name),
+        names: namesOf(kernel),
         complaints: log.filter((line) => line.level === 50).map((line) => `${line.owner}, ${line.phase}: ${line.msg}`),
       };
     },
@@ -37,21 +42,14 @@ async function loadedOf(...plugins: PluginSketch[]) {
 }
 
 describe('packages of others', () => {
-  it('are loaded from EXTENSIONS_PATH and served', async () => {
-    const { folder, remove } = await sketch([greeter]);
-    try {
-      await withPlugins(
-        [],
-        async ({ kernel }) => {
-          expect(kernel.plugins.map((plugin) => plugin.name)).to.deep.equal(['greeter']);
-          const request = sender(`http://127.0.0.1:${(await kernel.listen()).port}`);
-          expect((await request('GET', '/anything')).body).to.equal('hello');
-        },
-        { environment: { EXTENSIONS_PATH: `${folder}/local` } },
-      );
-    } finally {
-      await remove();
-    }
+  it('are loaded and serve requests', async () => {
+    await withPlugins([greeter], async ({ kernel }) => {
+      await kernel.migrate();
+      await kernel.start();
+      expect(namesOf(kernel)).to.deep.equal(['greeter']);
+      const request = sender(`http://127.0.0.1:${(await kernel.listen()).port}`);
+      expect((await request('GET', '/anything')).body).to.equal('hello');
+    });
   });
 
   it('whose package.json is a pipe, a device or a folder hold up nothing', async () => {
@@ -61,18 +59,14 @@ describe('packages of others', () => {
       execFileSync('mkfifo', [join(folder, 'pipe/package.json')]);
       await symlink('/dev/zero', join(folder, 'device/package.json'));
       await mkdir(join(folder, 'folder/package.json'));
-      await withPlugins([], ({ kernel }) => expect(kernel.plugins).to.deep.equal([]), {
-        environment: { EXTENSIONS_PATH: folder },
-      });
+      expect(await pluginFolders(folder)).to.deep.equal([]);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   });
 
   it('may be missing altogether', async () => {
-    await withPlugins([], ({ kernel }) => expect(kernel.plugins).to.deep.equal([]), {
-      environment: { EXTENSIONS_PATH: '/no/such/folder' },
-    });
+    expect(await pluginFolders('/no/such/folder')).to.deep.equal([]);
   });
 
   it('do not become plugins by an upgrade where they are called extensions', async () => {
@@ -126,34 +120,6 @@ describe('packages of others', () => {
       expect(complaints).to.deep.equal([]);
     });
   }
-
-  it('are found and left out by what the file of settings says, too', async () => {
-    const { folder, remove } = await sketch([greeter]);
-    const path = `${folder}/settings.json`;
-    const namesUnder = (SAFE_MODE: boolean) => {
-      writeFileSync(path, JSON.stringify({ EXTENSIONS_PATH: `${folder}/local`, SAFE_MODE }));
-      return withPlugins([], ({ kernel }) => kernel.plugins.map(({ name }) => name), {
-        environment: { CONFIG_PATH: path },
-      });
-    };
-    try {
-      expect(await namesUnder(false)).to.deep.equal(['greeter']);
-      expect(await namesUnder(true)).to.deep.equal([]);
-    } finally {
-      await remove();
-    }
-  });
-
-  it('are not even looked at in safe mode', async () => {
-    const { folder, remove } = await sketch([greeter]);
-    try {
-      await withPlugins([], ({ kernel }) => expect(kernel.plugins).to.deep.equal([]), {
-        environment: { EXTENSIONS_PATH: `${folder}/local`, SAFE_MODE: 'true' },
-      });
-    } finally {
-      await remove();
-    }
-  });
 
   it('are left out together with those who need them', async () => {
     const moon = service('moon', { version: '1.0.0' });

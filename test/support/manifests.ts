@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ConfigKey } from '#kernel';
 import type { PluginPackage } from '../../kernel/manifest/validate.ts';
 import { composition, floors } from '../../plugins/preset.ts';
 import { root, type Source, sourcesIn } from './sources.ts';
@@ -12,6 +13,8 @@ export interface PluginFolder extends PluginPackage {
   readonly native: { readonly modules: readonly string[]; readonly packages: readonly string[] };
   readonly sources: readonly Source[];
   readonly readme: string;
+  /** Settings it declares as its own, and those of other owners that it shares. */
+  readonly settings: { readonly own: Readonly<Record<string, ConfigKey>>; readonly shared: readonly string[] };
 }
 
 /** Lower floors know nothing of higher ones. */
@@ -26,6 +29,7 @@ function read(place: string): PluginFolder {
   const folder = basename(place);
   const packageJson = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
   const manifest = packageJson['service:extension'];
+  const { shared = [], ...own } = manifest.config ?? {};
   return {
     folder,
     packageJson,
@@ -35,6 +39,7 @@ function read(place: string): PluginFolder {
     native: { modules: [], packages: [], ...manifest.capabilities?.native },
     sources: sourcesIn(`plugins/${folder}`),
     readme: text(join(place, 'README.md')),
+    settings: { own, shared },
   };
 }
 

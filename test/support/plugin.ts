@@ -3,7 +3,9 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type BootOptions, boot, type Composition, type Host, type Kernel } from '#kernel';
+import type { Host } from '#kernel';
+import { type BootOptions, boot, type Composition, type Kernel } from '#kernel/boot';
+import { type ThirdParty, ThirdPartyPlugins } from '../../plugins/extensions/third-party/third-party.ts';
 
 /** A package made for one test. `register` runs in this process with the test's own variables; `code` is a module's text. */
 export interface PluginSketch {
@@ -17,13 +19,15 @@ export interface PluginSketch {
   readonly code?: string;
   /** The whole text of package.json, for tests of broken ones. */
   readonly packageText?: string;
-  /** Discovered under `local` instead of being part of the composition: somebody else's package. */
+  /** A third-party plugin: found in the folder `local` instead of being part of the composition. */
   readonly stranger?: boolean;
 }
 
 export interface Sketched {
   readonly composition: Composition;
   readonly folder: string;
+  /** Of third-party plugins. */
+  readonly local: string;
   remove(): Promise<void>;
 }
 
@@ -56,7 +60,8 @@ export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched
   }
   return {
     folder,
-    composition: { plugins: core, local: join(folder, 'local') },
+    composition: { plugins: core },
+    local: join(folder, 'local'),
     async remove() {
       for (const id of ids) registers.delete(id);
       await rm(folder, { recursive: true, force: true });
@@ -92,19 +97,36 @@ export interface Booted {
   readonly log: readonly Record<string, unknown>[];
 }
 
+/** Loads third-party plugins as `extensions` does, and agrees to all they ask for. */
+const thirdPartyLoader = (folder: string): PluginSketch => ({
+  name: 'third-party-loader',
+  manifest: { capabilities: { packages: true, log: true } },
+  register(host) {
+    const { packages, log } = host;
+    const plugins = new ThirdPartyPlugins({ packages, log, folder, consent: async () => undefined });
+    host.onMigrate(async () => void (await plugins.refresh()));
+    host.onStart(() => plugins.start());
+    loaders.set(folder, plugins);
+  },
+});
+
+/** By the folder of third-party plugins, for tests that load and unload them. */
+export const loaders = new Map<string, ThirdParty>();
+
 /** Boots sketches beside the named plugins of the `product`, hands the kernel to `work`, and stops and removes everything whatever happens. */
 export async function withPlugins<T>(
   plugins: readonly PluginSketch[],
   work: (booted: Booted) => Promise<T> | T,
   { product = [], ...options }: BootOptions & { readonly product?: readonly string[] } = {},
 ): Promise<T> {
-  const { composition, remove } = await sketch(plugins);
+  const { composition, local, remove } = await sketch(plugins);
+  const loading = await sketch(plugins.some((one) => one.stranger) ? [thirdPartyLoader(local)] : []);
   const log: Record<string, unknown>[] = [];
   let kernel: Kernel | undefined;
   try {
     const own = product.map((name) => new URL(`plugins/${name}/`, root));
     kernel = await boot(
-      { ...composition, plugins: [...own, ...composition.plugins] },
+      { plugins: [...own, ...composition.plugins, ...loading.composition.plugins] },
       {
         ...options,
         environment: { ...quiet, ...options.environment },
@@ -115,6 +137,7 @@ export async function withPlugins<T>(
   } finally {
     await kernel?.stop();
     await remove();
+    await loading.remove();
   }
 }
 

@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { boot, type Kernel } from '#kernel';
+import { boot, type Kernel } from '#kernel/boot';
 import { composition } from '../../plugins/preset.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
+import { checked } from './described-exchange.ts';
 import { type Send, sender } from './send.ts';
+import { FOLDER } from './statement-record.ts';
 
 export type { Reply, RequestOptions, Send } from './send.ts';
 export { sender };
@@ -69,7 +71,7 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
     await kernel.start();
     const { port } = await kernel.listen();
     const url = `http://127.0.0.1:${port}`;
-    const request = sender(url);
+    const request = checked(sender(url), place.env);
     return { url, kernel, log, database: place.database, request, admin: await signIn(request, place.env), stop };
   } catch (error) {
     await stop();
@@ -90,7 +92,7 @@ export async function spawnService({ args = ['start'], ...options }: SpawnOption
     await place.remove();
   };
   const url = `http://127.0.0.1:${place.env.PORT}`;
-  const request = sender(url);
+  const request = checked(sender(url), place.env);
   try {
     await answering(url, ended, output);
     const admin = await signIn(request, place.env);
@@ -101,6 +103,12 @@ export async function spawnService({ args = ['start'], ...options }: SpawnOption
   }
 }
 
+/** A process of its own writes down its statements as well, where the run asks for it. */
+const folder = process.env[FOLDER];
+const recording = folder
+  ? { args: [`--import=${new URL('statement-record.ts', import.meta.url).href}`], env: { [FOLDER]: folder } }
+  : { args: [], env: {} };
+
 export interface CliRun {
   readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
@@ -110,9 +118,15 @@ export interface CliRun {
 /** Runs the command line in a process of its own. `env` is the whole environment but for what Node itself needs. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliRun {
   let text = '';
-  const child = spawn(process.execPath, [join(root, 'scripts/cli.ts'), ...args], {
+  const child = spawn(process.execPath, [...recording.args, join(root, 'scripts/cli.ts'), ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...recording.env,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [child.stdout, child.stderr])

@@ -17,6 +17,8 @@ export interface Source {
   readonly path: string;
   /** Without comments. */
   readonly text: string;
+  /** As written. */
+  readonly raw: string;
   readonly lines: number;
   readonly imports: readonly Import[];
   /** `import(…)` and `require(…)` of what is known only when it runs. */
@@ -35,6 +37,7 @@ export function takeApart(path: string, raw: string): Source {
   return {
     path,
     text,
+    raw,
     lines: raw.split('\n').length - 1,
     imports: importsOf(path, text),
     computedImports: [...text.matchAll(/\b(?:import|require)\s*\(\s*(?!['"])/g)].length,
@@ -60,6 +63,28 @@ const importsOf = (path: string, text: string): readonly Import[] =>
       typeOnly: type !== undefined || /^\{(?:\s*type\s+[\w$]+(?:\s+as\s+[\w$]+)?\s*,?)+\s*\}$/.test(names.trim()),
     };
   });
+
+/** The kernel, as every plugin has it, and modules of Node that reach nothing outside of the process. */
+const COMPUTING = new Set(['#kernel', 'node:crypto', 'node:util']);
+
+/**
+ * Whether a file, with all it brings along, computes and nothing else: it imports types and other pure files of `sources`. Such a
+ * file gives no access to anything, whatever else its plugin may do.
+ */
+export function isPure(path: string, sources: readonly Source[]): boolean {
+  const all = new Map(sources.map((source) => [source.path, source]));
+  const reached = new Set([path]);
+  for (const one of reached) {
+    const source = all.get(one);
+    if (!source || source.computedImports > 0) return false;
+    for (const { specifier, target, typeOnly } of source.imports) {
+      if (typeOnly || COMPUTING.has(specifier)) continue;
+      if (target === null) return false;
+      reached.add(target);
+    }
+  }
+  return true;
+}
 
 /** `@scope/name/sub` → `@scope/name`, `name/sub` → `name`. */
 export const packageOf = (specifier: string): string =>

@@ -7,7 +7,7 @@ import { tables } from './tables.js';
  */
 export default {
   register(host) {
-    host.contribute({ id: 'database.migrations' }, tables);
+    host.contribute({ id: 'database.migrations' }, tables(host.db));
     host.contribute(
       { id: 'storage.drivers' },
       { name: 'database', open: ({ location }) => openDatabase(host.db, location) },

@@ -1,17 +1,15 @@
-const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
-
 /**
  * An object is a row, its bytes are rows of their own. It is there from the moment it has a time in `modified`: until then
- * somebody is writing it. Names compare by their bytes ("C"), so that those that begin alike stand together. The prefix
+ * it is being written. Names compare by their bytes ("C"), so that those that begin alike stand together. The prefix
  * `platform_` keeps the tables out of the collections that the service offers.
  */
-export const tables = {
-  id: '2026-11-22-tables',
-  async up(db) {
-    const schema = quoted(db.schemas[0]);
-    const objects = `${schema}.platform_stored_objects`;
-    const chunks = `${schema}.platform_stored_chunks`;
-    await db.query(`create table ${objects} (
+export function tables(db) {
+  const objects = db.own('platform_stored_objects');
+  const chunks = db.own('platform_stored_chunks');
+  return {
+    id: '2026-11-22-tables',
+    async up() {
+      await db.ddl(db.sql`create table ${objects} (
       id uuid primary key,
       location text not null,
       name text collate "C" not null,
@@ -20,14 +18,15 @@ export const tables = {
       begun timestamptz not null default now(),
       modified timestamptz,
       check ((modified is null) = (size is null)))`);
-    await db.query(`create unique index on ${objects} (location, name) where modified is not null`);
-    await db.query(`create index on ${objects} (location, name) where modified is null`);
-    await db.query(`create table ${chunks} (
+      await db.ddl(db.sql`create unique index on ${objects} (location, name) where modified is not null`);
+      await db.ddl(db.sql`create index on ${objects} (location, name) where modified is null`);
+      await db.ddl(db.sql`create table ${chunks} (
       object uuid not null references ${objects} on delete cascade,
       part integer not null,
       bytes bytea not null,
       primary key (object, part))`);
-    // Pictures and films are compressed already; trying it once more costs time and gains nothing.
-    await db.query(`alter table ${chunks} alter column bytes set storage external`);
-  },
-};
+      // Pictures and films are compressed already; trying it once more costs time and gains nothing.
+      await db.ddl(db.sql`alter table ${chunks} alter column bytes set storage external`);
+    },
+  };
+}

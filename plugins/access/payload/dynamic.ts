@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
-import { type Db, identifier } from '../../database/contract.ts';
-import { momentAt, parseMoment } from '../../query/contract.ts';
+import type { Sealing } from '../../query/contract.ts';
+import { momentAt, parseMoment } from '../../query/library.ts';
 import type { Collection, Overview } from '../../schema/contract.ts';
 import { NOBODY } from '../validation/compare.ts';
 
@@ -9,7 +9,7 @@ const WHO = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
 /** Replaces `$NOW`, `$CURRENT_USER` and the like, wherever they stand in a rule or in presets. */
 export type Substitute = <T>(value: T, caller: Caller, overview: Overview) => Promise<T>;
 
-export function createSubstitute(db: Db): Substitute {
+export function createSubstitute(readValue: Sealing['value']): Substitute {
   async function resolved(text: string, caller: Caller, overview: Overview): Promise<unknown> {
     const moment = parseMoment(text);
     if (moment) return momentAt(moment);
@@ -34,13 +34,7 @@ export function createSubstitute(db: Db): Substitute {
     for (const name of path) {
       const field = collection?.fields.get(name);
       if (!collection?.table || !collection.primary || !field?.column || field.concealed || value === null) return null;
-      const { rows } = await db.query<{ value: unknown }>(
-        `select to_json(${identifier(field.column.name)}) as value
-        from ${identifier(collection.table.schema)}.${identifier(collection.table.name)}
-        where ${identifier(collection.primary)}::text = $1`,
-        [String(value)],
-      );
-      value = rows[0]?.value ?? null;
+      value = await readValue(collection, field, value);
       collection = field.relation?.kind === 'one' ? overview.collections.get(field.relation.to) : undefined;
     }
     return value;

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '#kernel';
 import type { Bus } from '../../cluster/contract.ts';
+import { createAnnouncedCache } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
 import { type PermissionSet, PUBLIC_ROLE, type Role } from '../contract.ts';
 import { CHANGED } from './announcement.ts';
 import { APP_MINIMUM } from './app-minimum.ts';
-import { createMemory } from './memory.ts';
-import { permissionsOf, roleOf } from './rows.ts';
+import { createPermissionsOf, createRoleOf, type Reading } from './rows.ts';
 import { adminSet, permissionSet } from './set.ts';
 
 const APP = ' app';
+/** Roles that are remembered. */
+const REMEMBERED = 1000;
 
 interface Deps {
   readonly db: Db;
@@ -31,26 +33,31 @@ export function createResolve({ db, bus }: Deps): Resolve {
   let unsettled = 0;
   let admin = Promise.resolve(adminSet(`${nonce}.0`));
 
-  const roles = createMemory<Role | undefined>((id) => roleOf(db, id));
-  const sets = createMemory<PermissionSet>(async (key) => {
+  const permissionsOf = createPermissionsOf(db);
+  async function readSet(key: string): Promise<Reading<PermissionSet>> {
     const before = edition;
-    const { value, settled } = await permissionsOf(db, key.slice(0, PUBLIC_ROLE.length));
+    const { value, settled } = await permissionsOf(key.slice(0, PUBLIC_ROLE.length));
     const version = settled && before === edition ? `${nonce}.${before}` : `${nonce}.${before}.${++unsettled}`;
     return { value: permissionSet(version, key, key.endsWith(APP) ? [...value, ...APP_MINIMUM] : value), settled };
-  });
+  }
 
-  const forget = () => {
-    admin = Promise.resolve(adminSet(`${nonce}.${++edition}`));
-    roles.forget();
-    sets.forget();
-  };
-  bus.subscribe(CHANGED, forget);
-  bus.onGap(forget);
+  const cache = { bus, channel: CHANGED, max: REMEMBERED };
+  const roles = createAnnouncedCache<Role | undefined>({ ...cache, read: createRoleOf(db) });
+  const sets = createAnnouncedCache<PermissionSet>({
+    ...cache,
+    read: readSet,
+    onForget() {
+      admin = Promise.resolve(adminSet(`${nonce}.${++edition}`));
+    },
+  });
 
   return {
     permissions: ({ admin: isAdmin, role, app }) =>
       isAdmin ? admin : sets.get(app ? (role ?? PUBLIC_ROLE) + APP : (role ?? PUBLIC_ROLE)),
     role: (id) => roles.get(id ?? PUBLIC_ROLE),
-    forget,
+    forget() {
+      roles.forget();
+      sets.forget();
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { type Db, identifier } from '../../database/contract.ts';
+import type { Db } from '../../database/contract.ts';
 import { ACTIONS, type Action, type Permission, type Role } from '../contract.ts';
 
 /** What was read, and whether it may be remembered: not what an open transaction sees of its own changes. */
@@ -17,20 +17,17 @@ interface PermissionRow {
   readonly fields: string | null;
 }
 
-const WRITING = 'pg_current_xact_id_if_assigned() is not null as writing';
-const table = (db: Db, name: string) => `${identifier(db.schemas[0] as string)}.${identifier(name)}`;
-
-/** The stored permissions of a role, in one statement. */
-export async function permissionsOf(db: Db, role: string): Promise<Reading<readonly Permission[]>> {
-  const { rows } = await db.query<PermissionRow>(
-    `select ${WRITING}, p.collection, p.action, p.permissions::text, p.validation::text, p.presets::text, p.fields
-    from (select) one left join ${table(db, 'platform_permissions')} p on p.role = $1 order by p.id`,
-    [role],
-    { name: 'access_permissions' },
-  );
-  return {
-    value: rows.flatMap((row) => permission(row) ?? []),
-    settled: !rows[0]?.writing,
+/** Reads the stored permissions of a role, in one statement. */
+export function createPermissionsOf(db: Db): (role: string) => Promise<Reading<readonly Permission[]>> {
+  const PERMISSIONS = db.sql`select pg_current_xact_id_if_assigned() is not null as writing,
+      p.collection, p.action, p.permissions::text, p.validation::text, p.presets::text, p.fields
+    from (select) one left join ${db.read('platform_permissions')} p on p.role = $1 order by p.id`;
+  return async (role) => {
+    const { rows } = await db.query<PermissionRow>(PERMISSIONS, [role], { name: 'access_permissions' });
+    return {
+      value: rows.flatMap((row) => permission(row) ?? []),
+      settled: !rows[0]?.writing,
+    };
   };
 }
 
@@ -77,18 +74,18 @@ interface RoleRow {
   readonly ip_access: string | null;
 }
 
-export async function roleOf(db: Db, role: string): Promise<Reading<Role | undefined>> {
-  const { rows } = await db.query<RoleRow>(
-    `select ${WRITING}, r.id, r.admin_access, r.app_access, r.ip_access
-    from (select) one left join ${table(db, 'platform_roles')} r on r.id = $1`,
-    [role],
-    { name: 'access_role' },
-  );
-  const row = rows[0];
-  return {
-    value: row?.id
-      ? { id: row.id, admin: row.admin_access, app: row.app_access, addresses: list(row.ip_access) }
-      : undefined,
-    settled: !row?.writing,
+export function createRoleOf(db: Db): (role: string) => Promise<Reading<Role | undefined>> {
+  const ROLE = db.sql`select pg_current_xact_id_if_assigned() is not null as writing,
+      r.id, r.admin_access, r.app_access, r.ip_access
+    from (select) one left join ${db.read('platform_roles')} r on r.id = $1`;
+  return async (role) => {
+    const { rows } = await db.query<RoleRow>(ROLE, [role], { name: 'access_role' });
+    const row = rows[0];
+    return {
+      value: row?.id
+        ? { id: row.id, admin: row.admin_access, app: row.app_access, addresses: list(row.ip_access) }
+        : undefined,
+      settled: !row?.writing,
+    };
   };
 }

@@ -1,6 +1,7 @@
 import { type Caller, fail } from '#kernel';
 import type { Access } from '../../access/contract.ts';
-import { type Condition, isUnknownField, isUuid, type Query } from '../../query/contract.ts';
+import type { GrantedCondition, Query } from '../../query/contract.ts';
+import { isUnknownField, isUuid } from '../../query/library.ts';
 import type { Overview, Schema } from '../../schema/contract.ts';
 import { PUBLIC_FILES, type Settings, type SettingsValues } from '../../settings/contract.ts';
 import type { FileRecord } from '../variant.ts';
@@ -36,7 +37,7 @@ export function createFindReadable({ access, query, schema, settings, records }:
     return rules.length === 0 ? undefined : records.under(id, await conditionFor(caller));
   }
 
-  async function conditionFor(caller: Caller): Promise<Condition> {
+  async function conditionFor(caller: Caller): Promise<GrantedCondition> {
     const overview = await schema.overview();
     try {
       return await conditionBy(overview, caller);
@@ -47,7 +48,7 @@ export function createFindReadable({ access, query, schema, settings, records }:
     }
   }
 
-  async function conditionBy(overview: Overview, caller: Caller): Promise<Condition> {
+  async function conditionBy(overview: Overview, caller: Caller): Promise<GrantedCondition> {
     const collection = overview.collections.get(FILES);
     if (!collection) throw fail('FORBIDDEN', 'there are no files');
     const allowed = await access.restrictFilter(collection, { kind: 'all', of: [] }, caller, overview);

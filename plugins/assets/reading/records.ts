@@ -1,17 +1,11 @@
-import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../cluster/contract.ts';
-import { type Db, identifier } from '../../database/contract.ts';
-import type { Condition } from '../../query/contract.ts';
+import { createAnnouncedCache } from '../../cluster/library.ts';
+import type { Db } from '../../database/contract.ts';
+import type { GrantedCondition } from '../../query/contract.ts';
 import type { FileRecord } from '../variant.ts';
 import { CHANGED } from './announcement.ts';
 
 const REMEMBERED = 10_000;
-
-// biome-ignore format: a list of names
-const COLUMNS = [
-  'id', 'storage', 'filename_disk', 'filename_download', 'type', 'charset', 'detected_type', 'filesize', 'width', 'height', 'duration',
-  'modified_on', 'focal_point_x', 'focal_point_y',
-] as const;
 
 /** As the driver reads it: bigint is a text. */
 type Row = Omit<FileRecord, 'filename_disk' | 'filesize'> & {
@@ -24,40 +18,35 @@ export interface Records {
   /** For callers who may read every file: from memory until some file changes anywhere. */
   get(id: string): Promise<FileRecord | undefined>;
   /** From the database, where the row is one of those that a condition over `t` (its parameters start at 2) allows. */
-  under(id: string, condition: Condition): Promise<FileRecord | undefined>;
+  under(id: string, condition: GrantedCondition): Promise<FileRecord | undefined>;
   forget(): void;
   forgetOne(id: string): void;
 }
 
-export function createRecords(db: Pick<Db, 'query' | 'schemas'>, bus: Bus): Records {
-  let known = new LRUCache<string, FileRecord>({ max: REMEMBERED });
-  const forget = () => {
-    known = new LRUCache({ max: REMEMBERED });
-  };
-  bus.subscribe(CHANGED, forget);
-  bus.onGap(forget);
+export function createRecords(db: Pick<Db, 'query' | 'read' | 'sql'>, bus: Bus): Records {
+  const RECORD = db.sql`select t.id, t.storage, t.filename_disk, t.filename_download, t.type, t.charset, t.detected_type, t.filesize,
+      t.width, t.height, t.duration, t.modified_on, t.focal_point_x, t.focal_point_y
+    from ${db.read('platform_files')} t where t.id = $1 and t.filename_disk is not null`;
 
-  const columns = COLUMNS.map((name) => `t.${name}`).join(', ');
-  const statement = () =>
-    `select ${columns} from ${identifier(db.schemas[0] as string)}.platform_files t where t.id = $1 and t.filename_disk is not null`;
+  const known = createAnnouncedCache<FileRecord | undefined>({
+    bus,
+    channel: CHANGED,
+    max: REMEMBERED,
+    async read(id) {
+      const { rows } = await db.query<Row>(RECORD, [id], { name: 'assets_record' });
+      // New files are not announced, so that a file is missing is not kept.
+      return { value: rows[0] && recordOf(rows[0]), settled: rows[0] !== undefined };
+    },
+  });
 
   return {
-    async get(id) {
-      const remembered = known.get(id);
-      if (remembered) return remembered;
-      // What is found out now is worth nothing once somebody says "changed" in between.
-      const asked = known;
-      const { rows } = await db.query<Row>(statement(), [id], { name: 'assets_record' });
-      const record = rows[0] && recordOf(rows[0]);
-      if (record) asked.set(id, record);
-      return record;
-    },
-    async under(id, { text, params }) {
-      const { rows } = await db.query<Row>(`${statement()} and (${text})`, [id, ...params]);
+    get: known.get,
+    async under(id, { where, params }) {
+      const { rows } = await db.query<Row>(db.sql`${RECORD} and (${where})`, [id, ...params]);
       return rows[0] && recordOf(rows[0]);
     },
-    forget,
-    forgetOne: (id) => void known.delete(id),
+    forget: () => known.forget(),
+    forgetOne: (id) => known.forget(id),
   };
 }
 

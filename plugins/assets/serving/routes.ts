@@ -1,9 +1,11 @@
 import { Failure } from '#kernel';
-import { type HttpContext, type Route, rawQueryOf } from '../../http/contract.ts';
+import type { HttpContext, Route } from '../../http/contract.ts';
+import { rawQueryOf } from '../../http/library.ts';
 import type { FindReadable } from '../reading/readable.ts';
 import type { Chosen, FileRecord, Variant, Variants } from '../variant.ts';
 import type { CachingFor } from './caching.ts';
 import { isUnchanged } from './conditions.ts';
+import { ASSET, NAMED_ASSET } from './descriptions.ts';
 import type { SendFile } from './file.ts';
 import { headOf } from './head.ts';
 import type { Objects } from './objects.ts';
@@ -58,7 +60,7 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
   }
 
   return [
-    { method: 'GET', path: '/assets/:id', handle },
-    { method: 'GET', path: '/assets/:id/:filename', handle },
+    { method: 'GET', path: '/assets/:id', description: ASSET, handle },
+    { method: 'GET', path: '/assets/:id/:filename', description: NAMED_ASSET, handle },
   ];
 }

@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
-import { type HttpContext, sendStream } from '../../http/contract.ts';
+import type { HttpContext } from '../../http/contract.ts';
+import { sendStream } from '../../http/library.ts';
 import type { ByteRange, Opened } from '../../storage/contract.ts';
 import type { Whole } from '../variant.ts';
 import type { Caching } from './caching.ts';

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { requestScope } from '#kernel';
-import { type Opened, passing } from '../../storage/contract.ts';
+import type { Opened } from '../../storage/contract.ts';
+import { passing } from '../../storage/library.ts';
 
 /**
  * What is read of an object, exactly as long as was promised: an answer whose length is said already must neither end early,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Failure, fail } from '#kernel';
-import type { ImagePlan, MediaError } from '../../media/contract.ts';
+import type { ImagePlan } from '../../media/contract.ts';
+import type { MediaError } from '../../media/library.ts';
 
 /** Milliseconds. Long enough for a crowd at a damaged image, short enough for whoever puts right what was wrong. */
 const REMEMBERED = 10_000;

@@ -2,9 +2,10 @@ import { createReadStream } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { fail, type Log } from '#kernel';
-import { type Db, identifier } from '../../database/contract.ts';
+import type { Db } from '../../database/contract.ts';
 import type { Media } from '../../media/contract.ts';
-import { type Location, temporaryFile } from '../../storage/contract.ts';
+import type { Location } from '../../storage/contract.ts';
+import { temporaryFile } from '../../storage/library.ts';
 import { type FileRecord, SMALL, type Variant } from '../variant.ts';
 
 interface Deps {
@@ -21,6 +22,7 @@ export interface Maker {
 }
 
 export function createMaker({ db, log, media }: Deps): Maker {
+  const STILL_NAMED = db.sql`select 1 from ${db.read('platform_files')} where id = $1 and filename_disk = $2`;
   const tidying = new Set<Promise<unknown>>();
 
   async function transform(source: string, target: string, { name, plan }: Variant): Promise<true> {
@@ -32,14 +34,7 @@ export function createMaker({ db, log, media }: Deps): Maker {
 
   /** Whoever replaced or deleted the file meanwhile may have looked for variants before there was this one. */
   async function isStillNamed({ id, filename_disk }: FileRecord): Promise<boolean> {
-    const table = `${identifier(db.schemas[0] as string)}.platform_files`;
-    const { count } = await db.query(
-      `select 1 from ${table} where id = $1 and filename_disk = $2`,
-      [id, filename_disk],
-      {
-        name: 'assets_still_named',
-      },
-    );
+    const { count } = await db.query(STILL_NAMED, [id, filename_disk], { name: 'assets_still_named' });
     return count > 0;
   }
 

@@ -1,7 +1,8 @@
 import { type Failure, fail, type Log } from '#kernel';
 import type { Lock } from '../../cluster/contract.ts';
-import { MediaError } from '../../media/contract.ts';
+import { MediaError } from '../../media/library.ts';
 import type { Location } from '../../storage/contract.ts';
+import { createSemaphore } from '../../workers/library.ts';
 import type { FileRecord, Variant } from '../variant.ts';
 import type { Elsewhere } from './elsewhere.ts';
 import { createNoImages, createRecentFailures, failureOf } from './failures.ts';
@@ -33,17 +34,19 @@ export function createOnce({ lock, elsewhere, make, log, most }: Deps) {
   const underway = new Map<string, Promise<Outcome>>();
   const failed = createRecentFailures();
   const noImages = createNoImages();
-  let making = 0;
+  const makers = createSemaphore({
+    limit: most,
+    queue: 0,
+    refuse() {
+      const reason = `${most} images are being made already`;
+      return fail('SERVICE_UNAVAILABLE', reason, { service: 'assets', reason });
+    },
+  });
 
   async function attempt(location: Location, file: FileRecord, variant: Variant, object: string): Promise<Outcome> {
     // Made between our look and our lock.
     if (await location.stat(variant.name)) return 'there';
-    if (making >= most) {
-      const reason = `${most} images are being made already`;
-      throw fail('SERVICE_UNAVAILABLE', reason, { service: 'assets', reason });
-    }
-    making++;
-    const made = await make(location, file, variant).finally(() => making--);
+    const made = await makers.run(() => make(location, file, variant));
     // Nobody here waits for that: the others look by themselves as well.
     void elsewhere.announce(object).catch((error) => log.warn({ err: error }, 'others were not told of an image'));
     return made ?? 'there';

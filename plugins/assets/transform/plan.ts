@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ImageFormat, ImageOperation, ImagePlan } from '../../media/contract.ts';
-import { variantPrefix } from '../../storage/contract.ts';
+import { variantPrefix } from '../../storage/library.ts';
 import type { FileRecord, Variant } from '../variant.ts';
 import { coverAround } from './focal-point.ts';
 import { bestFormat, canMove, extensionOf } from './formats.ts';

@@ -1,4 +1,4 @@
-import type { GraphqlField } from '../../graphql-fields/contract.ts';
+import type { GraphqlField } from '../../graphql/contract.ts';
 import type { CollectionVerbs } from '../collection-verbs.ts';
 import { COLLECTIONS, CREATE_COLLECTION, UPDATE_COLLECTION } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { GraphqlField } from '../../graphql-fields/contract.ts';
+import type { GraphqlField } from '../../graphql/contract.ts';
 import type { FieldVerbs } from '../field-verbs.ts';
 import { CREATE_FIELD, FIELDS, UPDATE_FIELD } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { GraphqlField } from '../../graphql-fields/contract.ts';
+import type { GraphqlField } from '../../graphql/contract.ts';
 import type { RelationVerbs } from '../relation-verbs.ts';
 import { CREATE_RELATION, RELATIONS, UPDATE_RELATION } from './types.ts';
 

@@ -3,7 +3,7 @@ import type { RuntimeState } from '../../sandbox/contract.ts';
 import { pseudo } from '../discover/discover.ts';
 import type { LoadFailure } from '../model.ts';
 import type { AsReason, Row } from '../records/record.ts';
-import { appHalvesOf } from '../sources/halves.ts';
+import { appHalvesOf } from './app-halves.ts';
 import type { Parts } from './parts.ts';
 import { type Again, movesFullAuthority, planFor } from './plan.ts';
 import { isConfined, rowOf, type Slot } from './slot.ts';

@@ -1,10 +1,11 @@
 import type { Log } from '#kernel';
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import type { RuntimeState } from '../../sandbox/contract.ts';
-import type { Found, Loaded, LoadFailure } from '../model.ts';
-import type { AppBundle } from '../sources/app-bundle.ts';
+import type { AppBundle, Found, Loaded, LoadFailure } from '../model.ts';
 
 export const PHASES = ['hooks', 'endpoints', 'operations', 'bundles'] as const;
+
+/** One round of a load: all extensions of one kind are loaded before those of the next. */
 export type Phase = (typeof PHASES)[number];
 /** The order of confined ones (conventions, "Mounting, order, collisions"). */
 export const CONFINED_PHASES = ['operations', 'endpoints', 'hooks', 'bundles'] as const satisfies readonly Phase[];

@@ -17,7 +17,7 @@ export interface Slot {
 
 const includes = (list: readonly string[], type: string | null): boolean => type !== null && list.includes(type);
 
-export const isConfined = ({ manifest }: Found): boolean => manifest?.runtime !== undefined;
+export const isConfined = ({ manifest }: Pick<Found, 'manifest'>): boolean => manifest?.runtime !== undefined;
 export const isApp = ({ type }: Found): boolean => includes(APP_TYPES, type);
 
 /** Does any of it run on the server? A bundle without such entries has a built file for them all the same. */

@@ -1,4 +1,5 @@
-import { problems, type Subjects } from '#kernel';
+import { problems } from '#kernel';
+import type { Subjects } from '../../broker/contract.ts';
 
 /** What confined code may ask for (conventions, "Capabilities"). Everything else a plugin may have is not for strangers. */
 const GRANTED = ['log', 'request', 'items', 'template', 'endpoint'] as const;

@@ -1,11 +1,13 @@
 import { satisfies, validRange } from 'semver';
-import { API_VERSION, problems, type Subjects, VERSION } from '#kernel';
+import { API_VERSION, problems, VERSION } from '#kernel';
+import type { Subjects } from '../../broker/contract.ts';
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
 import { APP_TYPES, type ExtensionManifest, LoadFailure, SERVER_TYPES, TYPES } from '../model.ts';
 import type { ExtensionsConfig } from '../settings.ts';
 import { capabilityProblems } from './capabilities.ts';
 import { ENTRY_SCHEMAS, MANIFEST_SCHEMAS, PACKAGE_SCHEMA } from './schema.ts';
 
+/** What the check of a manifest needs: the grants that exist, the shape of settings, and whether versions of the host count. */
 export interface ManifestDeps {
   readonly subjects: Pick<Subjects, 'problems'>;
   readonly settings: Pick<ExtensionSettings, 'declare'>;

@@ -6,9 +6,12 @@ import { withRemedy } from './remedy.ts';
 
 export type Status = 'loaded' | 'discovered' | 'failed' | 'partial';
 
+/** Something that is listed: an extension, or a plugin that runs in this process. */
+export type Listed = Omit<Found, 'type'> & { readonly type: Found['type'] | 'plugin' };
+
 /** What became of something that was found, as it may be read. */
 export interface Row {
-  readonly found: Found;
+  readonly found: Listed;
   readonly status: Status;
   readonly reason?: Reason;
   readonly entries?: readonly EntryOutcome[];

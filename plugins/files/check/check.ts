@@ -1,6 +1,5 @@
 import type { Db } from '../../database/contract.ts';
 import type { Location, Storage, StoredObject } from '../../storage/contract.ts';
-import { table } from '../tables.ts';
 import { countNamed, missingBytes } from './missing.ts';
 import { judgeAgain, judgedObjects } from './objects.ts';
 
@@ -31,7 +30,7 @@ export async function checkFiles(deps: CheckDeps, options: { readonly repair: bo
   const totals: Totals = { broken: 0, strays: 0, strayBytes: 0, removed: 0 };
   for (const name of deps.storage.locations) await checkLocation(deps, deps.storage.at(name), options.repair, totals);
   const { rows } = await deps.db.query<{ storage: string; count: number }>(
-    `select storage, count(*)::int as count from ${table(deps.db, 'files')}
+    deps.db.sql`select storage, count(*)::int as count from ${deps.db.read('platform_files')}
     where filename_disk is not null and storage <> all($1::text[]) group by storage order by storage`,
     [deps.storage.locations],
   );

@@ -1,6 +1,5 @@
 import type { Db } from '../../database/contract.ts';
 import { stemOf } from '../disk-names.ts';
-import { table } from '../tables.ts';
 
 /** What the database says of some objects of one location. */
 export interface Known {
@@ -21,10 +20,10 @@ interface Row {
 export async function lookUp(db: Db, location: string, names: readonly string[]): Promise<Known> {
   const ids = [...new Set(names.flatMap((name) => stemOf(name)?.slice(0, 36) ?? []))];
   const { rows } = await db.query<Row>(
-    `select filename_disk as name, filesize::text as size, false as loose from ${table(db, 'files')}
+    db.sql`select filename_disk as name, filesize::text as size, false as loose from ${db.read('platform_files')}
       where storage = $1 and filename_disk is not null and (filename_disk = any($2::text[]) or id = any($3::uuid[]))
     union all
-    select name, null, true from ${table(db, 'loose_objects')}
+    select name, null, true from ${db.read('platform_loose_objects')}
       where storage = $1 and (name = any($2::text[]) or left(name, 36) = any($3::text[]))`,
     [location, names, ids],
   );

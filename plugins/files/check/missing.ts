@@ -1,6 +1,5 @@
 import type { Db } from '../../database/contract.ts';
 import type { Location } from '../../storage/contract.ts';
-import { table } from '../tables.ts';
 
 const BATCH = 200;
 const AT_ONCE = 8;
@@ -17,7 +16,7 @@ export interface Missing extends Row {
 /** How many objects rows speak of in this location. */
 export async function countNamed(db: Db, location: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    `select count(distinct filename_disk)::int as count from ${table(db, 'files')} where storage = $1`,
+    db.sql`select count(distinct filename_disk)::int as count from ${db.read('platform_files')} where storage = $1`,
     [location],
   );
   return rows[0]?.count ?? 0;
@@ -32,9 +31,9 @@ export async function* missingBytes(
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const { rows } = await db.query<Row>(
-      `select id, filename_disk as name from ${table(db, 'files')}
-      where storage = $1 and filename_disk is not null and id > $2 order by id limit ${BATCH}`,
-      [location.name, after],
+      db.sql`select id, filename_disk as name from ${db.read('platform_files')}
+      where storage = $1 and filename_disk is not null and id > $2 order by id limit $3`,
+      [location.name, after, BATCH],
     );
     const left = [...rows];
     const absent: Row[] = [];
@@ -53,7 +52,7 @@ export async function* missingBytes(
 
 async function still(db: Db, location: Location, rows: readonly Row[]): Promise<readonly Missing[]> {
   const answer = await db.query<Missing>(
-    `select id, filename_disk as name, title from ${table(db, 'files')} where storage = $1 and filename_disk = any($2::text[]) order by id`,
+    db.sql`select id, filename_disk as name, title from ${db.read('platform_files')} where storage = $1 and filename_disk = any($2::text[]) order by id`,
     [location.name, rows.map(({ name }) => name)],
   );
   return answer.rows;

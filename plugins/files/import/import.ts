@@ -1,4 +1,5 @@
 import { type Caller, ClientGone, fail } from '#kernel';
+import { createSemaphore } from '../../workers/library.ts';
 import { FILES, type Files } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import { type Fetched, fetchFrom } from './fetch.ts';
@@ -28,7 +29,12 @@ const imports = new WeakMap<Files, ImportFile>();
 
 function createImport(deps: ImportDeps): ImportFile {
   const { files, outbound, config } = deps;
-  let running = 0;
+  const places = createSemaphore({
+    limit: config.IMPORT_MAX_CONCURRENCY,
+    queue: 0,
+    refuse: () =>
+      fail('SERVICE_UNAVAILABLE', 'Too many files are being fetched; try again later.', { service: 'files' }),
+  });
 
   async function run(caller: Caller, { url, data }: ImportRequest, wanted: AbortSignal): Promise<string> {
     const { id, ...metadata } = data;
@@ -36,9 +42,7 @@ function createImport(deps: ImportDeps): ImportFile {
     const about = { filename: nameAt(url), metadata: existing === undefined ? data : metadata };
     // Nothing is fetched for somebody who could not keep it.
     await files.check(caller, about, existing);
-    if (running >= config.IMPORT_MAX_CONCURRENCY)
-      throw fail('SERVICE_UNAVAILABLE', 'Too many files are being fetched; try again later.', { service: 'files' });
-    running++;
+    const release = await places.acquire();
     const patience = createPatience({ timeout: config.IMPORT_TIMEOUT, stall: STALL }, wanted);
     const maxBytes = config.IMPORT_MAX_FILE_SIZE;
     let fetched: Fetched | undefined;
@@ -53,7 +57,7 @@ function createImport(deps: ImportDeps): ImportFile {
     } catch (error) {
       throw patience.over() ?? (wanted.aborted ? new ClientGone() : error);
     } finally {
-      running--;
+      release();
       // What is refused before its first byte is read would hold the connection.
       await fetched?.leave();
     }

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { checkJson } from '../../http/contract.ts';
+import { checkJson } from '../../http/library.ts';
 import type { Payload } from '../../items/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Fields } from './form.ts';

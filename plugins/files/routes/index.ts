@@ -1,10 +1,13 @@
-import { bodyOf, type HttpContext, type Route } from '../../http/contract.ts';
-import { checkShape, collectionRoutes, type Key, sendWritten } from '../../items/contract.ts';
+import type { HttpContext, Route } from '../../http/contract.ts';
+import { bodyOf } from '../../http/library.ts';
+import type { Key } from '../../items/contract.ts';
+import { checkShape, collectionRoutes, sendWritten } from '../../items/library.ts';
 import { FILES } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import { importOf } from '../import/import.ts';
 import { importRequest } from '../import/request.ts';
 import { isMultipart } from '../multipart/open.ts';
+import { CHANGE, CREATE, IMPORT, orFormDescription } from './descriptions.ts';
 import { changeFrom, createFrom } from './upload.ts';
 
 const PATH = '/files';
@@ -20,10 +23,18 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
     ...collectionRoutes(deps.items, PATH, FILES).map((route) => {
       switch (`${route.method} ${route.path}`) {
         case `POST ${PATH}`:
-          return orForm(deps, route, 'create', async (ctx) => send(ctx, await createFrom(deps, ctx)));
+          return orForm(
+            deps,
+            { ...route, description: orFormDescription(route.description, CREATE) },
+            'create',
+            async (ctx) => send(ctx, await createFrom(deps, ctx)),
+          );
         case `PATCH ${PATH}/:id`:
-          return orForm(deps, route, 'update', async (ctx) =>
-            send(ctx, [await changeFrom(deps, ctx, ctx.params.id ?? '')]),
+          return orForm(
+            deps,
+            { ...route, description: orFormDescription(route.description, CHANGE) },
+            'update',
+            async (ctx) => send(ctx, [await changeFrom(deps, ctx, ctx.params.id ?? '')]),
           );
         case `DELETE ${PATH}`:
         case `DELETE ${PATH}/:id`:
@@ -35,6 +46,7 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       path: `${PATH}/import`,
+      description: IMPORT,
       async handle(ctx) {
         await checkShape(deps.items, ctx, FILES);
         const key = await importFile(ctx.state.caller, importRequest(bodyOf(ctx)), signalOf(ctx));

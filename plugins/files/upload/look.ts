@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Log } from '#kernel';
 import type { Inspected, Media } from '../../media/contract.ts';
-import { type Location, temporaryFolder } from '../../storage/contract.ts';
+import type { Location } from '../../storage/contract.ts';
+import { temporaryFolder } from '../../storage/library.ts';
 import { isPlainText } from './plain-text.ts';
 import type { Received } from './receive.ts';
 

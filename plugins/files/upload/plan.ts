@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, fail } from '#kernel';
 import type { Payload } from '../../items/contract.ts';
-import { isUuid } from '../../query/contract.ts';
+import { isUuid } from '../../query/library.ts';
 import type { Location } from '../../storage/contract.ts';
 import { FILES, type Incoming, type UploadOptions } from '../contract.ts';
 import type { Deps } from '../deps.ts';

@@ -1,9 +1,9 @@
 import type { Caller } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
-import { isUuid, type Query } from '../../query/contract.ts';
+import type { Query } from '../../query/contract.ts';
+import { isUuid } from '../../query/library.ts';
 import type { Collection, Overview } from '../../schema/contract.ts';
-import { table } from '../tables.ts';
 
 export interface KnownFile {
   readonly id: string;
@@ -39,8 +39,8 @@ export async function updatableFiles(
   const where = await access.restrictWrite(collection, 'update', fields, caller, overview);
   const condition = query.condition(where, caller, overview, 2);
   const { rows } = await db.query<KnownFile>(
-    `select t.id, t.storage, t.filename_disk, t.filename_download, t.type from ${table(db, 'files')} t
-    where t.id = any($1::uuid[]) and (${condition.text})${hold ? ' order by t.id for no key update of t' : ''}`,
+    db.sql`select t.id, t.storage, t.filename_disk, t.filename_download, t.type from ${db.read('platform_files')} t
+    where t.id = any($1::uuid[]) and (${condition.where})${hold ? db.sql` order by t.id for no key update of t` : db.sql``}`,
     [keys.filter((key) => typeof key === 'string' && isUuid(key)), ...condition.params],
   );
   return rows;

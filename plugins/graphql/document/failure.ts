@@ -1,5 +1,5 @@
 import type { GraphQLError, GraphQLFormattedError } from 'graphql';
-import { StatedFailure } from '#kernel';
+import { StatedFailure } from '../../http/library.ts';
 
 interface Options {
   /** It would be refused in any schema: there is no use in looking for a newer one. */

@@ -1,5 +1,5 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
-import type { GraphqlCall } from '../../graphql-fields/contract.ts';
+import type { GraphqlCall } from '../contract.ts';
 import type { Document } from '../document/documents.ts';
 import type { BuiltSchema } from '../schema/schemas.ts';
 

@@ -1,6 +1,6 @@
 import { getArgumentValues, OperationTypeNode } from 'graphql';
-import type { GraphqlField } from '../../graphql-fields/contract.ts';
 import type { Key } from '../../items/contract.ts';
+import type { GraphqlField } from '../contract.ts';
 import { beyond } from '../document/limits.ts';
 import type { Root } from '../plan/roots.ts';
 import { selectionOf } from '../plan/selection.ts';

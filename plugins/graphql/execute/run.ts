@@ -1,9 +1,9 @@
 import { type GraphQLError, getVariableValues, type VariableValues } from 'graphql';
 import { fail, type Log } from '#kernel';
-import type { GraphqlCall } from '../../graphql-fields/contract.ts';
 import type { Items } from '../../items/contract.ts';
 import type { Query, Terms } from '../../query/contract.ts';
 import type { Schema } from '../../schema/contract.ts';
+import type { GraphqlCall } from '../contract.ts';
 import { DocumentFailure } from '../document/failure.ts';
 import type { Translating } from '../plan/selection.ts';
 import type { BuiltSchema } from '../schema/schemas.ts';

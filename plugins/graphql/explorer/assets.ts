@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
+import { EXPLORER_FILE } from '../http/descriptions.ts';
 import type { Bundle } from './bundle.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -15,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export const assetRoute = (bundleOf: () => Promise<Bundle>): Route => ({
   method: 'GET',
   path: '/graphql/explorer/:file',
+  description: EXPLORER_FILE,
   async handle(ctx) {
     const name = ctx.params.file as string;
     const type = TYPES[extname(name)];

@@ -1,6 +1,6 @@
 import { fail, type Log } from '#kernel';
-import type { GraphqlScope } from '../../graphql-fields/contract.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
+import type { GraphqlScope } from '../contract.ts';
 import { assetRoute } from './assets.ts';
 import { type Bundle, makeBundle } from './bundle.ts';
 import { sendPage } from './page.ts';

@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
-import { bodyOf, checkJson, type HttpContext } from '../../http/contract.ts';
+import type { HttpContext } from '../../http/contract.ts';
+import { bodyOf, checkJson } from '../../http/library.ts';
 
 /** What a client asks, its members checked for their types and for nothing else. */
 export interface GraphqlRequest {

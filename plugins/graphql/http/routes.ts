@@ -1,8 +1,10 @@
 import { envelope, fail } from '#kernel';
-import type { GraphqlScope } from '../../graphql-fields/contract.ts';
-import { type HttpContext, type Route, sendStream } from '../../http/contract.ts';
+import type { HttpContext, Route } from '../../http/contract.ts';
+import { sendStream } from '../../http/library.ts';
+import type { GraphqlScope } from '../contract.ts';
 import { DocumentFailure } from '../document/failure.ts';
 import type { Answer } from '../execute/answer.ts';
+import { GET, OTHER_METHODS, POST } from './descriptions.ts';
 import { mediaTypeFor } from './media-type.ts';
 import { requestOf } from './request.ts';
 import { type RunDeps, run } from './run.ts';
@@ -24,9 +26,9 @@ const PATHS: readonly (readonly [GraphqlScope, string])[] = [
 /** `/graphql` and `/graphql/system`, as GraphQL over HTTP has it: queries by GET and POST, mutations by POST. */
 export const graphqlRoutes = (deps: GraphqlRoutesDeps): readonly Route[] =>
   PATHS.flatMap(([scope, path]): readonly Route[] => [
-    { method: 'GET', path, handle: (ctx) => answerGet(deps, scope, ctx) },
-    { method: 'POST', path, handle: (ctx) => answer(deps, scope, ctx) },
-    { method: '*', path, handle: refuseMethod },
+    { method: 'GET', path, description: GET, handle: (ctx) => answerGet(deps, scope, ctx) },
+    { method: 'POST', path, description: POST, handle: (ctx) => answer(deps, scope, ctx) },
+    { method: '*', path, description: OTHER_METHODS, handle: refuseMethod },
   ]);
 
 function refuseMethod(ctx: HttpContext): never {

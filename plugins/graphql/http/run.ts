@@ -1,7 +1,7 @@
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { fail, requestScope } from '#kernel';
-import type { GraphqlScope } from '../../graphql-fields/contract.ts';
 import type { HttpContext } from '../../http/contract.ts';
+import type { GraphqlScope } from '../contract.ts';
 import type { Document } from '../document/documents.ts';
 import { DocumentFailure } from '../document/failure.ts';
 import { beyond } from '../document/limits.ts';

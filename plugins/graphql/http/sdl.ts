@@ -1,8 +1,9 @@
 import { type GraphQLSchema, printSchema } from 'graphql';
 import { type Caller, fail } from '#kernel';
-import type { GraphqlField, GraphqlScope } from '../../graphql-fields/contract.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
+import type { GraphqlField, GraphqlScope } from '../contract.ts';
 import type { Schemas } from '../schema/schemas.ts';
+import { SDL, SDL_OF_SCOPE } from './descriptions.ts';
 
 export interface SdlDeps {
   readonly schemas: Pick<Schemas, 'of'>;
@@ -35,10 +36,11 @@ export function sdlRoutes(deps: SdlDeps): readonly Route[] {
     ctx.body = text;
   };
   return [
-    { method: 'GET', path: PATH, handle: (ctx) => send(ctx, 'items') },
+    { method: 'GET', path: PATH, description: SDL, handle: (ctx) => send(ctx, 'items') },
     {
       method: 'GET',
       path: `${PATH}/:scope`,
+      description: SDL_OF_SCOPE,
       handle(ctx) {
         const { scope } = ctx.params;
         if (scope !== 'items' && scope !== 'system')

@@ -15,7 +15,8 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { Given, type GivenValues, isGivable } from '../../query/contract.ts';
+import type { GivenValues } from '../../query/contract.ts';
+import { Given, isGivable } from '../../query/library.ts';
 import { type Compared, comparedBy } from '../schema/operators.ts';
 
 /**

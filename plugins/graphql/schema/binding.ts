@@ -1,6 +1,6 @@
 import type { GraphQLField, GraphQLInputField } from 'graphql';
-import type { GraphqlField } from '../../graphql-fields/contract.ts';
 import type { AggregateName } from '../../query/contract.ts';
+import type { GraphqlField } from '../contract.ts';
 
 // What fields of a schema stand for, kept in their `extensions`: made where types are made, read where documents are run,
 // so that neither has to take names apart.

@@ -1,7 +1,7 @@
 import { GraphQLObjectType, GraphQLSchema, specifiedScalarTypes } from 'graphql';
 import type { Access, PermissionSet } from '../../access/contract.ts';
-import type { GraphqlScope } from '../../graphql-fields/contract.ts';
 import type { Overview } from '../../schema/contract.ts';
+import type { GraphqlScope } from '../contract.ts';
 import { bound } from './binding.ts';
 import { type Contributed, contributedFields, contributedTypeNames } from './contributed.ts';
 import { modelOf } from './model.ts';

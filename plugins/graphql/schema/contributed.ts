@@ -1,5 +1,5 @@
 import type { Action, PermissionSet } from '../../access/contract.ts';
-import type { GraphqlField, GraphqlScope } from '../../graphql-fields/contract.ts';
+import type { GraphqlField, GraphqlScope } from '../contract.ts';
 import { bound } from './binding.ts';
 import { type Definition, definitionOf, type OwnType } from './definition.ts';
 import type { Warn } from './names.ts';

@@ -9,7 +9,7 @@ import {
   print,
   visit,
 } from 'graphql';
-import type { GraphqlField } from '../../graphql-fields/contract.ts';
+import type { GraphqlField } from '../contract.ts';
 
 /** Kinds of types that a field may bring along. */
 export type OwnType = ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode | EnumTypeDefinitionNode;

@@ -1,5 +1,5 @@
-import type { GraphqlScope } from '../../graphql-fields/contract.ts';
 import { type Collection, type Field, type Overview, SYSTEM_PREFIX } from '../../schema/contract.ts';
+import type { GraphqlScope } from '../contract.ts';
 import { functionGroupOf } from './functions.ts';
 import { RESERVED } from './shared-types.ts';
 

@@ -7,7 +7,8 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql';
-import { type Operator, operatorsFor } from '../../query/contract.ts';
+import type { Operator } from '../../query/contract.ts';
+import { operatorsFor } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { FUNCTIONS, type FunctionGroup } from './functions.ts';
 import { BigIntScalar, GeoJsonScalar, JsonScalar, StringOrFloatScalar } from './scalars.ts';

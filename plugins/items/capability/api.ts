@@ -1,4 +1,6 @@
-import { type Caller, Failure, fail, type Invocation, isSystem, Refusal, type Subject } from '#kernel';
+import { type Caller, Failure, fail, isSystem, type Subject } from '#kernel';
+import type { Invocation } from '../../broker/contract.ts';
+import { Refusal } from '../../broker/library.ts';
 import type { ReadText } from '../../query/contract.ts';
 import { SYSTEM_PREFIX } from '../../schema/contract.ts';
 import type { ItemsApi } from '../contract.ts';
@@ -7,11 +9,11 @@ import type { Reads } from '../read/read.ts';
 import { createWrites } from '../write/write.ts';
 import { grantOf, type ItemsGrant, VERBS, type Verb } from './grant.ts';
 import { checkedKey, checkedKeys, checkedPayload, checkedPayloads, MAX } from './payload.ts';
+import type { RunInPlace } from './places.ts';
 import { checkedQuery } from './query.ts';
 import { demandReadable } from './readable.ts';
 import { ofRun } from './run.ts';
 import { invalid } from './shape.ts';
-import type { Turns } from './turns.ts';
 
 /** Bytes of an answer as JSON. */
 export const MAX_REPLY = 2 * 1024 * 1024;
@@ -22,7 +24,7 @@ export function createItemsApi(
   reads: Pick<Reads, 'quiet'>,
   given: ItemsGrant,
   subject: Subject,
-  turns: Turns,
+  runInPlace: RunInPlace,
 ): ItemsApi {
   const { accountability, collections, actions = VERBS } = grantOf(given);
   const within = collections && new Set(collections);
@@ -53,7 +55,7 @@ export function createItemsApi(
   /** History says that it was the package, also where it acts for a user. */
   function writerOf(invocation: Invocation): Caller {
     const caller = callerOf(invocation);
-    return isFree ? caller : { ...caller, owner };
+    return isFree ? caller : subject.actingFor(caller);
   }
 
   /** Who reads, and what, once it is certain that it may be asked. */
@@ -121,7 +123,7 @@ export function createItemsApi(
     <Args extends unknown[], T>(run: (invocation: Invocation, ...args: Args) => Promise<T>) =>
     (invocation: Invocation, ...args: Args): Promise<T> => {
       const work = () => run(invocation, ...args);
-      return deps.db.isInside() ? work() : turns(subject.name, invocation.signal, work);
+      return deps.db.isInside() ? work() : runInPlace(subject.name, invocation.signal, work);
     };
   return Object.fromEntries(Object.entries(api).map(([name, run]) => [name, inTurn(run)])) as unknown as ItemsApi;
 }

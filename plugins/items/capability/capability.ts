@@ -1,10 +1,12 @@
-import { type Capability, type Invocation, Refusal, type RemoteMethod } from '#kernel';
+import type { Capability } from '#kernel';
+import type { Invocation, RemoteMethod, RemoteTable } from '../../broker/contract.ts';
+import { Refusal } from '../../broker/library.ts';
 import type { ItemsApi } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import type { Reads } from '../read/read.ts';
 import { createItemsApi, MAX_REPLY } from './api.ts';
 import { describeItems, type ItemsGrant, itemsGrantSchema, itemsWiden } from './grant.ts';
-import { createTurns } from './turns.ts';
+import { createPlaces } from './places.ts';
 
 const name = { type: 'string', minLength: 1, maxLength: 255 } as const;
 const key = { type: ['string', 'number'], maxLength: 255 } as const;
@@ -51,17 +53,18 @@ const remote = {
   deleteMany: verb([1, list], (api, run, collection, keys: unknown) => api.deleteMany(run, collection, keys)),
 };
 
+export const itemsMethods: RemoteTable = { capability: 'items', methods: remote };
+
 /** `host.items` for code that is held to its grant; plugins of the product use the service. */
 export const itemsCapability = (
   deps: Deps,
   reads: Pick<Reads, 'quiet'>,
-  turns = createTurns(),
+  runInPlace = createPlaces(),
 ): Capability<ItemsGrant, ItemsApi> => ({
   name: 'items',
   member: 'items',
   schema: itemsGrantSchema,
-  bind: (grant, subject) => createItemsApi(deps, reads, grant, subject, turns),
-  remote,
+  bind: (grant, subject) => createItemsApi(deps, reads, grant, subject, runInPlace),
   describe: describeItems,
   widens: itemsWiden,
 });

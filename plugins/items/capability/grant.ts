@@ -1,4 +1,4 @@
-import { type Capability, listsWiden } from '#kernel';
+import { type Authority, authorities, type Capability, listsWiden } from '#kernel';
 
 export const VERBS = ['read', 'create', 'update', 'delete'] as const;
 export type Verb = (typeof VERBS)[number];
@@ -53,13 +53,12 @@ export const WHOSE = {
 
 const DOES = { read: 'reads', create: 'creates', update: 'updates', delete: 'deletes' } as const;
 
-export function describeItems(grant: ItemsGrant): readonly string[] {
+export function describeItems(grant: ItemsGrant): readonly Authority[] {
   const { accountability, collections, actions = VERBS } = grantOf(grant);
-  const does = VERBS.filter((verb) => actions.includes(verb)).map((verb) => DOES[verb]);
-  const [last = '', ...others] = does.reverse();
-  const list = others.length > 0 ? `${others.reverse().join(', ')} and ${last}` : last;
-  const where = collections ? ` of ${[...collections].sort().join(', ')}` : '';
-  return [`${list} items${where} ${WHOSE[accountability]}`];
+  const objects = collections ? [...collections].sort().map((name) => `items of ${name}`) : ['items'];
+  return VERBS.filter((verb) => actions.includes(verb)).flatMap((verb) =>
+    authorities(DOES[verb], objects, WHOSE[accountability]),
+  );
 }
 
 /** To act with full access is more than to act as the user; no list is more than any. */

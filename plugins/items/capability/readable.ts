@@ -1,5 +1,6 @@
 import { type Caller, fail } from '#kernel';
-import { isUnknownField, type RawQuery, type Read, type Pick as Shown, unknownField } from '../../query/contract.ts';
+import type { RawQuery, Read, Pick as Shown } from '../../query/contract.ts';
+import { isUnknownField, unknownField } from '../../query/library.ts';
 import type { Deps } from '../deps.ts';
 import { findCollection } from '../target.ts';
 import type { CheckedQuery } from './query.ts';

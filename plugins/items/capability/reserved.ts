@@ -1,5 +1,5 @@
 import type { Capability } from '#kernel';
-import { listsWiden } from '#kernel';
+import { authorities, listsWiden } from '#kernel';
 import { accountabilitySchema, WHOSE } from './grant.ts';
 
 interface FilesGrant {
@@ -16,7 +16,7 @@ export const filesCapability: Capability<FilesGrant, undefined> = {
     properties: { accountability: accountabilitySchema },
   },
   bind: () => undefined,
-  describe: ({ accountability }) => [`reserved: files ${WHOSE[accountability]}`],
+  describe: ({ accountability }) => authorities('reserves', ['files'], WHOSE[accountability]),
   widens: (before, after) =>
     before === undefined || (before.accountability === 'user' && after.accountability === 'full-access'),
 };
@@ -25,6 +25,6 @@ export const schemaCapability: Capability<readonly ('read' | 'write')[], undefin
   name: 'schema',
   schema: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: ['read', 'write'] } },
   bind: () => undefined,
-  describe: (grant) => [`reserved: to ${[...grant].sort().join(' and ')} the schema`],
+  describe: (grant) => authorities('reserves', ['the schema'], [...grant].sort().join(', ')),
   widens: (before, after) => listsWiden(before && { before }, { before: after }),
 };

@@ -1,4 +1,5 @@
-import { type Invocation, requestScope } from '#kernel';
+import { requestScope } from '#kernel';
+import type { Invocation } from '../../broker/contract.ts';
 
 /** What is read for a run ends with it, as what is read for a request ends with its client. */
 export const ofRun = <T>({ id, signal }: Invocation, work: () => Promise<T>): Promise<T> => {

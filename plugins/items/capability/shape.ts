@@ -1,4 +1,4 @@
-import { Refusal } from '#kernel';
+import { Refusal } from '../../broker/library.ts';
 
 export const invalid = (reason: string): Refusal => new Refusal('invalid_request', reason);
 

@@ -1,5 +1,6 @@
 import type { Caller, EventsApi } from '#kernel';
-import { type RawQuery, type ReadText, spelledOut } from '../../query/contract.ts';
+import type { RawQuery, ReadText } from '../../query/contract.ts';
+import { spelledOut } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { eventNames } from '../names.ts';
 

@@ -1,16 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../access/contract.ts';
-import {
-  type GivenValues,
-  type GroupSelection,
-  type Prepared,
-  type RawQuery,
-  type Read,
-  type Restricted,
-  type Selection,
-  unknownField,
+import type {
+  GivenValues,
+  GroupSelection,
+  Prepared,
+  RawQuery,
+  Read,
+  Restricted,
+  Selection,
 } from '../../query/contract.ts';
+import { unknownField } from '../../query/library.ts';
 import type { Deps } from '../deps.ts';
 import { eventNames } from '../names.ts';
 import { keyField, type Target } from '../target.ts';

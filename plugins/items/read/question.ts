@@ -1,5 +1,6 @@
 import type { Caller, EventsApi } from '#kernel';
-import { type GroupSelection, type RawQuery, type Selection, spelledOut } from '../../query/contract.ts';
+import type { GroupSelection, RawQuery, Selection } from '../../query/contract.ts';
+import { spelledOut } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { eventNames } from '../names.ts';
 import { narrowed } from './narrowed.ts';

@@ -1,5 +1,6 @@
 import { type Caller, fail } from '#kernel';
-import { isUnknownField, type RawQuery, type ReadText, type Stream, type Subjects } from '../../query/contract.ts';
+import type { RawQuery, ReadText, Stream, Subjects } from '../../query/contract.ts';
+import { isUnknownField } from '../../query/library.ts';
 import type { Items, Key, Selecting } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findCollection, keyField, type Target } from '../target.ts';

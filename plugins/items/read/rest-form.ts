@@ -1,12 +1,5 @@
-import {
-  aggregateOf,
-  type GroupSelection,
-  type RawQuery,
-  type Read,
-  type Selected,
-  type Selection,
-  type Terms,
-} from '../../query/contract.ts';
+import type { GroupSelection, RawQuery, Read, Selected, Selection, Terms } from '../../query/contract.ts';
+import { aggregateOf } from '../../query/library.ts';
 import { COLLECTION, groupShape, rowShape } from './shaped.ts';
 
 // Listeners know fields by their names, and queries as clients of REST write them. For them a selection is read without

@@ -1,5 +1,5 @@
 import { Failure, Failures, fail } from '#kernel';
-import { withoutValue } from '../../query/contract.ts';
+import { withoutValue } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { type FieldOfParam, fieldOf, isComplaint, isFromInside, keyOf, paramOf } from './complaint.ts';
 

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { identifier } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import { keyType } from '../target.ts';

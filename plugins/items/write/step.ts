@@ -1,6 +1,6 @@
 import { type Caller, type Failure, fail } from '#kernel';
 import type { Place, Recorded, Step } from '../../activity/contract.ts';
-import { keptExpression } from '../../query/contract.ts';
+import { keptExpression } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';

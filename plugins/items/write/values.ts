@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { geoJson, isUuid } from '../../query/contract.ts';
+import { geoJson, isUuid } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
 
 /** A value ready to be a parameter, and the type it is cast to. */

@@ -1,4 +1,4 @@
-import type { Job, Message } from '../messages.ts';
+import type { Job, Message, Reply } from '../messages.ts';
 import { inspect } from './inspect.ts';
 import { Refused } from './refused.ts';
 import { transform } from './transform.ts';
@@ -12,20 +12,20 @@ function spent(): number {
   return (user + system) / 1e6;
 }
 
-async function work(job: Job): Promise<Message> {
+async function work(job: Job): Promise<Reply> {
   try {
-    if (job.kind === 'transform') return { done: await transform(job.source, job.target, job.plan), spent: spent() };
-    await inspect(job.path, job.declared, (found) => tell({ found }));
-    return { done: null, spent: spent() };
+    if (job.kind === 'transform') return { done: await transform(job.source, job.target, job.plan) };
+    await inspect(job.path, job.declared, (found) => tell({ note: found }));
+    return { done: null };
   } catch (error) {
     const { reason, message } = error instanceof Refused ? error : new Refused('damaged', 'The image cannot be read');
-    return { failed: reason, message, spent: spent() };
+    return { failed: reason, message };
   }
 }
 
 process.on('message', async (job: Job) => {
   tell('begun');
-  tell(await work(job));
+  tell({ reply: await work(job), spent: spent() });
 });
 // At once: an ordinary exit waits for what the decoders are doing.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

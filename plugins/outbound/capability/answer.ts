@@ -1,4 +1,5 @@
-import { Refusal, type Secrets } from '#kernel';
+import type { Secrets } from '../../broker/contract.ts';
+import { Refusal } from '../../broker/library.ts';
 import type { OutboundResponse, SendAnswer } from '../contract.ts';
 import { MAX_MESSAGE } from './message.ts';
 

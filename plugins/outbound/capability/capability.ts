@@ -1,4 +1,6 @@
-import { type Capability, Failure, type Invocation, listsWiden, Refusal, type RemoteMethod } from '#kernel';
+import { authorities, type Capability, Failure, listsWiden } from '#kernel';
+import type { Invocation, RemoteMethod, RemoteTable } from '../../broker/contract.ts';
+import { Refusal } from '../../broker/library.ts';
 import type { Outbound, RequestApi, SendOptions } from '../contract.ts';
 import { OutboundFailure } from '../failure.ts';
 import { answerOf } from './answer.ts';
@@ -36,6 +38,8 @@ const send: RemoteMethod<RequestApi> = {
   call: (api, invocation, options: SendOptions) => api.send(options, invocation),
 };
 
+export const requestMethods: RemoteTable = { capability: 'request', methods: { send } };
+
 /** `host.request`: what the grant names, and what the operator's deny list leaves of it. */
 export const requestCapability = (
   outbound: Pick<Outbound, 'send'>,
@@ -48,8 +52,7 @@ export const requestCapability = (
     const allowed = allowedBy(grant);
     return { send: (options, invocation) => sendWithin(allowed, outbound, shareOf(name), options, invocation) };
   },
-  remote: { send },
-  describe: (grant) => [`sends ${[...(grant.methods ?? ['GET'])].join(', ')} to ${shownOrigins(grant).join(', ')}`],
+  describe: (grant) => authorities('sends requests to', shownOrigins(grant), (grant.methods ?? ['GET']).join(', ')),
   widens: (before, after) => listsWiden(before && comparable(before), comparable(after)),
 });
 

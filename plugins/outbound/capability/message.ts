@@ -1,4 +1,5 @@
-import { type Invocation, Refusal, type Secrets } from '#kernel';
+import type { Invocation, Secrets } from '../../broker/contract.ts';
+import { Refusal } from '../../broker/library.ts';
 import type { SendOptions } from '../contract.ts';
 import { forwardable, isHeaderName, isHeaderValue, isReserved } from '../headers.ts';
 

@@ -1,4 +1,4 @@
-import { literal } from '../../database/contract.ts';
+import { literal } from '../../database/library.ts';
 import { quote } from './statement.ts';
 
 // Objects of an answer are rows of a select: its columns are their members, in this order.

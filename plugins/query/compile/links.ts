@@ -1,4 +1,4 @@
-import { literal } from '../../database/contract.ts';
+import { literal } from '../../database/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';

@@ -1,4 +1,4 @@
-import { literal } from '../../database/contract.ts';
+import { literal } from '../../database/library.ts';
 import type { Pick, Read } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
 import { shownAs } from './expression.ts';

@@ -1,6 +1,7 @@
 import { fail } from '#kernel';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
-import { type Bind, unknownField, type Visible } from '../contract.ts';
+import type { Bind, Visible } from '../contract.ts';
+import { unknownField } from '../library.ts';
 import { invalid, type Path } from './shape.ts';
 
 export interface Ceilings {

@@ -1,12 +1,6 @@
 import type { Collection } from '../../schema/contract.ts';
-import {
-  type Aggregation,
-  aggregateOf,
-  type GroupSelection,
-  type Read,
-  type SelectedGroup,
-  type ShownGroup,
-} from '../contract.ts';
+import type { Aggregation, GroupSelection, Read, SelectedGroup, ShownGroup } from '../contract.ts';
+import { aggregateOf } from '../library.ts';
 import { aggregateParts, ordered } from './aggregate.ts';
 import { parseTerms } from './node.ts';
 import type { Place } from './related.ts';

@@ -1,5 +1,6 @@
 import type { Collection } from '../../schema/contract.ts';
-import { type GroupSelection, type Pick, type Read, type Selected, type Selection, unknownField } from '../contract.ts';
+import type { GroupSelection, Pick, Read, Selected, Selection } from '../contract.ts';
+import { unknownField } from '../library.ts';
 import { fnOf } from './functions.ts';
 import { jsonPath } from './names.ts';
 import { parseTerms } from './node.ts';

@@ -1,4 +1,4 @@
-import { identifier } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 
 /**
  * Everything the overview is made of, in one statement and so of one moment: the fingerprint, the tables with their

@@ -24,6 +24,8 @@ export interface Keeper {
   onChange(handle: (overview: Overview) => void): void;
   /** Something may have changed: whoever asks from now on waits until that is known. */
   heard(): void;
+  /** What overviews are made of beside the database has changed: none that is remembered is right any more. */
+  rebuild(): void;
   /** From now on changes are announced by calls of `heard`, so that nobody needs to look. */
   trustAnnouncements(): void;
   /** Until `settled` is called, overviews inside units of work are checked on their own connection. */
@@ -102,6 +104,14 @@ export function createKeeper({ source, build, inUnit, log }: Deps): Keeper {
     return look;
   }
 
+  function heard(): void {
+    messages++;
+    if (!inUnit())
+      check().catch((error) =>
+        log.warn({ reason: (error as Error).message }, 'reading the schema failed; the next request tries again'),
+      );
+  }
+
   return {
     async overview() {
       if (announced && current && answered === messages && unsettled.size === 0) return current.overview;
@@ -113,12 +123,11 @@ export function createKeeper({ source, build, inUnit, log }: Deps): Keeper {
       return inUnit() ? (await look()).overview : check();
     },
     onChange: (handle) => void handlers.push(handle),
-    heard() {
-      messages++;
-      if (!inUnit())
-        check().catch((error) =>
-          log.warn({ reason: (error as Error).message }, 'reading the schema failed; the next request tries again'),
-        );
+    heard,
+    rebuild() {
+      remembered = [];
+      current = undefined;
+      heard();
     },
     trustAnnouncements() {
       announced = true;

@@ -1,6 +1,7 @@
 import type { Log } from '#kernel';
-import { notifySql } from '../../cluster/contract.ts';
-import { type Db, identifier, literal } from '../../database/contract.ts';
+import { notifySql } from '../../cluster/library.ts';
+import type { Db } from '../../database/contract.ts';
+import { identifier, literal } from '../../database/library.ts';
 
 /** The bus channel on which changes of the schema are announced. */
 export const CHANNEL = 'schema';

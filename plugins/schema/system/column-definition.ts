@@ -1,4 +1,4 @@
-import { identifier } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import { columnSql } from '../column-sql.ts';
 import type { SystemField } from '../contract.ts';
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Db, identifier, literal, type Migration } from '../../database/contract.ts';
+import type { Db, Migration } from '../../database/contract.ts';
+import { identifier, literal } from '../../database/library.ts';
 import type { SystemCollection } from '../contract.ts';
 import { objectName } from '../names.ts';
 import { columnDefinition } from './column-definition.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '#kernel';
-import { identifier } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import { columnSql } from '../column-sql.ts';
 import type { Collection, Column, Field, FieldType } from '../contract.ts';
 import { defaultValue } from '../default-value.ts';

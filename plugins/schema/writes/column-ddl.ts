@@ -1,4 +1,5 @@
-import { type Db, identifier } from '../../database/contract.ts';
+import type { Db } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import { columnSql, type Size } from '../column-sql.ts';
 import type { FieldType } from '../contract.ts';
 import { objectName } from '../names.ts';

@@ -1,4 +1,4 @@
-import { identifier } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { tableOf, type WriteDeps } from './deps.ts';
 

@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { identifier } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import { isKey, newColumn, newColumnIndexes } from './column-ddl.ts';
 import type { WriteDeps } from './deps.ts';
 import { type NewField, newField } from './field-input.ts';

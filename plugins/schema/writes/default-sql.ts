@@ -1,4 +1,4 @@
-import { literal } from '../../database/contract.ts';
+import { literal } from '../../database/library.ts';
 import type { FieldType } from '../contract.ts';
 import { invalid } from './payload.ts';
 

@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { identifier } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { removeField } from './delete-field.ts';
 import { isSystemField, knownCollection, registryTable, tableOf, type WriteDeps } from './deps.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { identifier } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import type { Field, Overview } from '../contract.ts';
 import { isSystemField, knownCollection, knownField, tableOf, type WriteDeps } from './deps.ts';
 import { invalid } from './payload.ts';

@@ -1,6 +1,7 @@
 import { type Caller, type EventsApi, fail } from '#kernel';
 import type { Bus } from '../../cluster/contract.ts';
-import { type Db, identifier } from '../../database/contract.ts';
+import type { Db } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import type { Collection, Field, Overview } from '../contract.ts';
 import type { Keeper } from '../freshness/keeper.ts';
 

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { identifier } from '../../database/contract.ts';
+import { identifier } from '../../database/library.ts';
 import type { SystemCollection, SystemField } from '../contract.ts';
 import { registryCollections } from '../system/registry.ts';
 import { registryTable, type WriteDeps } from './deps.ts';

@@ -1,10 +1,11 @@
 import { fail } from '#kernel';
-import type { Db } from '../../database/contract.ts';
-import { bodyOf, type HttpContext, type Route, rawQueryOf, sendData, sendJson } from '../../http/contract.ts';
+import type { Db, Statement } from '../../database/contract.ts';
+import type { HttpContext, Route } from '../../http/contract.ts';
+import { bodyOf, rawQueryOf, sendData, sendJson } from '../../http/library.ts';
 import type { Items } from '../../items/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
 import { signedIn, USERS } from '../signed-in.ts';
-import { table } from '../tables.ts';
+import { READ_ME, TRACK_PAGE, UPDATE_ME } from './descriptions.ts';
 
 const PAGE_LENGTH = 255;
 
@@ -12,8 +13,14 @@ const isForbidden = (error: unknown): boolean => (error as { code?: string } | n
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+interface Deps {
+  readonly items: Items;
+  readonly db: Db;
+  readonly trackPage: Statement;
+}
+
 /** `/users/me`: the caller's own row, under the caller's own permissions. */
-export function meRoutes({ items, db }: { readonly items: Items; readonly db: Db }): readonly Route[] {
+export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
   async function read(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
     if (caller.share) {
@@ -55,13 +62,13 @@ export function meRoutes({ items, db }: { readonly items: Items; readonly db: Db
     if (typeof page !== 'string' || page.length > PAGE_LENGTH || page.includes('\0')) {
       throw fail('INVALID_PAYLOAD', `last_page must be a text of at most ${PAGE_LENGTH} characters`);
     }
-    await db.query(`update ${table(db, 'users')} set last_page = $2 where id = $1`, [id, page]);
+    await db.query(trackPage, [id, page]);
     sendData(ctx, undefined);
   }
 
   return [
-    { method: 'GET', path: '/users/me', handle: read },
-    { method: 'PATCH', path: '/users/me', handle: update },
-    { method: 'PATCH', path: '/users/me/track/page', handle: track },
+    { method: 'GET', path: '/users/me', description: READ_ME, handle: read },
+    { method: 'PATCH', path: '/users/me', description: UPDATE_ME, handle: update },
+    { method: 'PATCH', path: '/users/me/track/page', description: TRACK_PAGE, handle: track },
   ];
 }

@@ -1,16 +1,20 @@
 import type { Caller } from '#kernel';
-import { APP_MINIMUM, keeps, PUBLIC_ROLE } from '../../access/contract.ts';
-import { bodyOf, type HttpContext, type Route, rawQueryOf, sendJson } from '../../http/contract.ts';
-import { collectionRoutes, type Items } from '../../items/contract.ts';
+import { APP_MINIMUM, PUBLIC_ROLE } from '../../access/contract.ts';
+import { keeps } from '../../access/library.ts';
+import type { HttpContext, Route } from '../../http/contract.ts';
+import { bodyOf, rawQueryOf, sendJson } from '../../http/library.ts';
+import type { Items } from '../../items/contract.ts';
+import { collectionRoutes } from '../../items/library.ts';
 import type { RawQuery } from '../../query/contract.ts';
 
 const PERMISSIONS = 'platform_permissions';
 
 /** The ordinary routes, but for lists: those are never cut, and hold the rows of app access as well. */
 export function permissionRoutes(items: Items): readonly Route[] {
-  const rest = collectionRoutes(items, '/permissions', PERMISSIONS).filter(
-    ({ method, path }) => path !== '/permissions' || (method !== 'GET' && method !== 'SEARCH'),
-  );
+  const all = collectionRoutes(items, '/permissions', PERMISSIONS);
+  const rest = all.filter(({ method, path }) => path !== '/permissions' || (method !== 'GET' && method !== 'SEARCH'));
+  const ordinary = (method: Route['method']): Route => all.find((one) => one.method === method) as Route;
+  const search = ordinary('SEARCH');
 
   async function list(ctx: HttpContext, asked: RawQuery): Promise<void> {
     const { caller } = ctx.state;
@@ -27,25 +31,19 @@ export function permissionRoutes(items: Items): readonly Route[] {
   }
 
   return [
-    { method: 'GET', path: '/permissions', handle: (ctx) => list(ctx, rawQueryOf(ctx)) },
+    { ...ordinary('GET'), handle: (ctx) => list(ctx, rawQueryOf(ctx)) },
     {
-      method: 'SEARCH',
-      path: '/permissions',
+      ...search,
       async handle(ctx) {
         const body = bodyOf(ctx);
         const { query, keys } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
         // By key it is a list like any other, and what a wrong body means is said in one place.
         if (keys === undefined && typeof query === 'object' && query !== null) return list(ctx, query as RawQuery);
-        return search(ctx);
+        return search.handle(ctx);
       },
     },
     ...rest,
   ];
-
-  async function search(ctx: HttpContext): Promise<void> {
-    const route = collectionRoutes(items, '/permissions', PERMISSIONS).find(({ method }) => method === 'SEARCH');
-    await route?.handle(ctx);
-  }
 }
 
 /** The rows of app access that a filter means, as records: without `id`, marked as built in. */

@@ -1,11 +1,16 @@
 import { type EventMeta, fail } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
+import type { UserStatements } from '../statements.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
+/** What rules ask the database by. */
+export type RuleStore = Pick<RuleDeps, 'db' | 'statements'>;
+
 export interface RuleDeps {
   readonly db: Db;
+  readonly statements: UserStatements;
   readonly access: Pick<Access, 'demand'>;
 }
 

@@ -1,11 +1,14 @@
 import { Failures, fail } from '#kernel';
-import type { Db } from '../../database/contract.ts';
-import { table } from '../tables.ts';
+import type { RuleStore } from './change.ts';
 
 const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
 /** Well formed, and nobody else's without regard to case. */
-export async function checkEmail(db: Db, email: unknown, keys: readonly string[]): Promise<void> {
+export async function checkEmail(
+  { db, statements }: RuleStore,
+  email: unknown,
+  keys: readonly string[],
+): Promise<void> {
   if (email === null) return;
   if (typeof email !== 'string' || !ADDRESS.test(email)) {
     throw new Failures([
@@ -16,10 +19,7 @@ export async function checkEmail(db: Db, email: unknown, keys: readonly string[]
       }),
     ]);
   }
-  const { rows } = await db.query(
-    `select 1 from ${table(db, 'users')} where lower(email) = lower($1) and not id = any($2::uuid[]) limit 1`,
-    [email, keys],
-  );
+  const { rows } = await db.query(statements.EMAIL_OF_OTHERS, [email, keys]);
   if (rows.length > 0 || keys.length > 1) {
     throw fail('RECORD_NOT_UNIQUE', 'Value of email has to be unique.', {
       collection: 'platform_users',

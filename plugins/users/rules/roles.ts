@@ -1,9 +1,7 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
-import type { Db } from '../../database/contract.ts';
-import { table } from '../tables.ts';
 import { makesNoAdmins } from './admins.ts';
-import { checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
+import { checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
 const ROLES = 'platform_roles';
@@ -41,32 +39,26 @@ async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promi
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
     if (field !== undefined) throw refused('Only name, icon and description of the Public role can be changed.', field);
   }
-  if (has(payload, 'key') && !(await isKeyOf(deps.db, payload.key, keys))) {
+  if (has(payload, 'key') && !(await isKeyOf(deps, payload.key, keys))) {
     throw refused('The key of a role cannot be changed.', 'key');
   }
-  if (has(payload, 'admin_access') && !isOn(payload.admin_access)) await keepAnAdmin(deps.db, { roles: keys });
+  if (has(payload, 'admin_access') && !isOn(payload.admin_access)) await keepAnAdmin(deps, { roles: keys });
   return without(payload, ['key']);
 }
 
-async function isKeyOf(db: Db, key: unknown, ids: readonly string[]): Promise<boolean> {
-  const { rows } = await db.query(
-    `select 1 from ${table(db, 'roles')} where id = any($1::uuid[]) and key is distinct from $2`,
-    [ids, key === null ? null : String(key)],
-  );
+async function isKeyOf({ db, statements }: RuleStore, key: unknown, ids: readonly string[]): Promise<boolean> {
+  const { rows } = await db.query(statements.HAS_OTHER_KEY, [ids, key === null ? null : String(key)]);
   return rows.length === 0;
 }
 
 /** Permissions and presets go with the role; its users lose it and are suspended, all or nothing. */
-async function deleted({ db, access }: RuleDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
-  await access.demand(caller, 'delete', ROLES);
+async function deleted(deps: RuleDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
+  const { db, statements } = deps;
+  await deps.access.demand(caller, 'delete', ROLES);
   if (ids.includes(PUBLIC_ROLE)) throw refused('The Public role cannot be deleted.');
-  await keepAnAdmin(db, { roles: ids });
-  await db.query(`delete from ${table(db, 'permissions')} where role = any($1::uuid[])`, [ids]);
-  const { rows } = await db.query<{ presets: string | null }>('select to_regclass($1) as presets', [
-    table(db, 'presets'),
-  ]);
-  if (rows[0]?.presets) await db.query(`delete from ${table(db, 'presets')} where role = any($1::uuid[])`, [ids]);
-  await db.query(`update ${table(db, 'users')} set role = null, status = 'suspended' where role = any($1::uuid[])`, [
-    ids,
-  ]);
+  await keepAnAdmin(deps, { roles: ids });
+  await db.query(statements.REMOVE_PERMISSIONS, [ids]);
+  const { rows } = await db.query<{ presets: string | null }>(statements.ARE_PRESETS_THERE);
+  if (rows[0]?.presets) await db.query(statements.REMOVE_PRESETS, [ids]);
+  await db.query(statements.SUSPEND, [ids]);
 }

@@ -1,10 +1,8 @@
 import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
 import { MASK, PUBLIC_ROLE } from '../../access/contract.ts';
-import type { Db } from '../../database/contract.ts';
 import { STATUSES } from '../collections.ts';
-import { table } from '../tables.ts';
 import { sparesAdmins } from './admins.ts';
-import { checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, without } from './change.ts';
+import { checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
 import { checkEmail } from './email.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
@@ -34,10 +32,10 @@ async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, 
   for (const field of ADMINS_ONLY) {
     if (has(payload, field) && !caller.admin) throw refused(`${field} can be changed by admins only.`, field);
   }
-  await sparesAdmins(deps.db, caller, payload, keys);
+  await sparesAdmins(deps, caller, payload, keys);
   checkValues(payload);
-  if (has(payload, 'email')) await checkEmail(deps.db, payload.email, keys);
-  if (verb === 'update' && (await losesAdmin(deps.db, payload))) await keepAnAdmin(deps.db, { users: keys });
+  if (has(payload, 'email')) await checkEmail(deps, payload.email, keys);
+  if (verb === 'update' && (await losesAdmin(deps, payload))) await keepAnAdmin(deps, { users: keys });
   const cleared = verb === 'update' && ADMINS_ONLY.some((field) => has(payload, field)) && !has(payload, 'auth_data');
   return {
     ...payload,
@@ -49,7 +47,7 @@ async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, 
 
 async function deleted(deps: RuleDeps, payload: unknown, meta: EventMeta): Promise<undefined> {
   await deps.access.demand(meta.caller, 'delete', USERS);
-  await keepAnAdmin(deps.db, { users: payload as string[] });
+  await keepAnAdmin(deps, { users: payload as string[] });
 }
 
 const refused = (reason: string, field: string) => fail('INVALID_PAYLOAD', reason, { field, path: [field] });
@@ -68,13 +66,11 @@ function checkValues({ password, status, role }: Payload): void {
 const roleId = (role: unknown): unknown => (typeof role === 'object' && role !== null ? (role as Payload).id : role);
 
 /** Would an admin changed like this be one no more? */
-async function losesAdmin(db: Db, { status, role }: Payload): Promise<boolean> {
+async function losesAdmin({ db, statements }: RuleStore, { status, role }: Payload): Promise<boolean> {
   if (status !== undefined && status !== 'active') return true;
   if (role === undefined) return false;
   const id = roleId(role);
   if (id === undefined && role !== null) return !isOn((role as Payload).admin_access);
-  const { rows } = await db.query(`select 1 from ${table(db, 'roles')} where id::text = $1 and admin_access`, [
-    String(id).toLowerCase(),
-  ]);
+  const { rows } = await db.query(statements.IS_ADMIN_ROLE, [String(id).toLowerCase()]);
   return rows.length === 0;
 }

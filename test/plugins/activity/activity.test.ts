@@ -4,6 +4,7 @@ import { type Activity, activity } from '../../../plugins/activity/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { type Items, items } from '../../../plugins/items/contract.ts';
 import { floors } from '../../../plugins/preset.ts';
+import { callerOf } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
@@ -21,7 +22,7 @@ const worker = {
   manifest: {
     uses: { items: '^1.0.0', activity: '^1.0.0' },
     capabilities: {
-      database: { sql: true },
+      database: { sql: 'tests run any statement' },
       system: { reasons: ['nightly work'] },
       events: { filter: ['thing.items.update'] },
     },
@@ -52,7 +53,7 @@ describe('activity for code', () => {
           // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
           register(host: Host<any>) {
             const used = host.use({ items, activity });
-            const user = { user: USER, role: null, admin: true, app: true, ip: '10.0.0.1', origin: 'x'.repeat(400) };
+            const user = callerOf({ user: USER, admin: true, app: true, ip: '10.0.0.1', origin: 'x'.repeat(400) });
             given = { ...used, db: host.db, system: undefined as never, user };
             host.onStart(() => {
               given = { ...(given as Given), system: host.asSystem('nightly work') };

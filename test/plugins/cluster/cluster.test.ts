@@ -21,7 +21,7 @@ async function join(database: FreshDatabase): Promise<Member> {
     parts = { ...host.use({ bus, lock, presence }), db: host.db };
   };
   const uses = { bus: '^1.0.0', lock: '^1.0.0', presence: '^1.0.0' };
-  const ground = await startGround([holder({ sql: true }, receive, { uses })], { database });
+  const ground = await startGround([holder({ sql: 'tests run any statement' }, receive, { uses })], { database });
   return { ground, ...(parts as Omit<Member, 'ground'>) };
 }
 

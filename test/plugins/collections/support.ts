@@ -1,6 +1,8 @@
-import { boot, type Caller, type Host, middleware, publicCaller } from '#kernel';
+import { type Caller, type Host, middleware } from '#kernel';
+import { boot } from '#kernel/boot';
 import type { SchemaWrites } from '../../../plugins/schema/contract.ts';
 import { schemaWrites } from '../../../plugins/schema/contract.ts';
+import { callerOf, publicCaller } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { quiet, sketch } from '../../support/plugin.ts';
 import { type Reply, sender } from '../../support/send.ts';
@@ -14,7 +16,7 @@ export interface Served {
   as(role: string | null, method: string, path: string, body?: unknown): Promise<Reply>;
 }
 
-const folders = ['database', 'cluster', 'http', 'graphql-fields', 'schema', 'query', 'access', 'collections'].map(
+const folders = ['database', 'cluster', 'http', 'schema', 'query', 'access', 'collections'].map(
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
 );
 
@@ -25,14 +27,18 @@ export async function withRoutes<T>(sql: string, work: (served: Served) => Promi
   const sketched = await sketch([
     {
       name: 'who',
-      manifest: { uses: { schemaWrites: '^1.0.0' }, contributes: { 'http.middleware': { phases: ['identify'] } } },
+      manifest: {
+        uses: { schemaWrites: '^1.0.0' },
+        contributes: { 'http.middleware': { phases: ['identify'] } },
+        capabilities: { identity: { evidence: ['user'] } },
+      },
       register(host: Host) {
         writes = host.use({ schemaWrites }).schemaWrites;
         host.contribute(middleware, {
           name: 'who',
           phase: 'identify',
           handle(ctx, next) {
-            ctx.state.caller = callerIn(ctx.get('x-who'));
+            host.identity.identify(ctx, callerIn(ctx.get('x-who')));
             return next();
           },
         });
@@ -67,5 +73,6 @@ function callerIn(who: string): Caller {
   if (who === '') return publicCaller();
   const [role = null, app] = who.split('+');
   const admin = who === 'admin';
-  return { user: '11111111-1111-4111-8111-111111111111', role: admin ? null : role, admin, app: app === 'app' };
+  const user = '11111111-1111-4111-8111-111111111111';
+  return callerOf({ user, role: admin ? null : role, admin, app: app === 'app' });
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { withSentences } from '../../../plugins/broker/library.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Ground, holder, startGround } from './ground.ts';
@@ -12,9 +13,13 @@ describe('the capability database', () => {
       holder({ own: ['mine'], read: ['theirs'], write: ['shared'] }, (host) => void (narrow = host.db), {
         name: 'narrow',
       }),
-      holder({ own: ['mine'], read: ['theirs'], sql: true, ddl: true }, (host) => void (wide = host.db), {
-        name: 'wide',
-      }),
+      holder(
+        { own: ['mine'], read: ['theirs'], sql: 'tests run any statement', ddl: true },
+        (host) => void (wide = host.db),
+        {
+          name: 'wide',
+        },
+      ),
     ]);
     for (const table of ['mine', 'theirs', 'shared', 'secrets'])
       await ground.database.query(`create table ${table} (id int, name text)`);
@@ -61,8 +66,11 @@ describe('the capability database', () => {
     ['another schema', () => narrow.table('mine').withSchema('other').select()],
     ['raw joins', () => narrow.table('mine').joinRaw('join secrets on true')],
     ['raw parts', () => narrow.table('mine').whereRaw('exists (select 1 from secrets)')],
-    ['statements', () => narrow.query('select 1')],
-    ['changing tables', () => narrow.ddl('create table mine2 (id int)')],
+    ['plain text', () => narrow.query('select 1')],
+    ['plain text whose first row is wanted', () => narrow.first('select 1')],
+    ['plain text that is streamed', () => narrow.stream('select 1')],
+    ['plain text that changes tables', () => narrow.ddl('create table mine2 (id int)')],
+    ['the whole query builder', () => narrow.builder()],
   ];
   for (const [what, run] of refused) {
     it(`refuses ${what}`, async () => {
@@ -79,13 +87,14 @@ describe('the capability database', () => {
   });
 
   it('is told in sentences', () => {
-    const sentences = ground.kernel.audit().find(({ name }) => name === 'narrow')?.sentences;
+    const lines = withSentences(ground.kernel.audit());
+    const sentences = lines.find(({ name }) => name === 'narrow')?.sentences;
     expect(sentences).to.include.members(['owns mine', 'reads theirs', 'writes shared']);
-    expect(ground.kernel.audit().find(({ name }) => name === 'wide')?.sentences).to.include.members([
+    expect(lines.find(({ name }) => name === 'wide')?.sentences).to.include.members([
       'owns mine',
       'reads theirs',
-      'runs statements of its own making',
-      'changes tables of the database',
+      'runs any statement (tests run any statement)',
+      'changes any table',
     ]);
   });
 

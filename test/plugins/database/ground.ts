@@ -1,4 +1,5 @@
-import { boot, type Host, type Kernel } from '#kernel';
+import type { Host } from '#kernel';
+import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type PluginSketch, quiet, sketch } from '../../support/plugin.ts';
 
@@ -17,7 +18,7 @@ export interface GroundOptions {
   readonly until?: 'boot' | 'start';
 }
 
-const folders = ['database', 'cluster'].map((name) => new URL(`../../../plugins/${name}/`, import.meta.url));
+const folders = ['broker', 'database', 'cluster'].map((name) => new URL(`../../../plugins/${name}/`, import.meta.url));
 
 /** The database and cluster plugins with sketches on top, on a database of their own. */
 export async function startGround(sketches: readonly PluginSketch[], options: GroundOptions = {}): Promise<Ground> {
@@ -55,4 +56,11 @@ export function holder(
 ): PluginSketch {
   const { name = 'holder', ...manifest } = more;
   return { name, manifest: { ...manifest, capabilities: { database: grant } }, register: receive };
+}
+
+/** Everything that a stream has. */
+export async function allOf<T>(stream: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const one of stream) all.push(one);
+  return all;
 }

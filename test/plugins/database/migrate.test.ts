@@ -16,7 +16,12 @@ describe('migrations', () => {
     const register = (host: Host) => {
       for (const step of steps) host.contribute(migrations, step);
     };
-    return holder({}, register, { name: 'notes', contributes: { 'database.migrations': {} } });
+    const take = (host: Host) => {
+      expect(host.db.schemas).to.deep.equal(['public']);
+      register(host);
+    };
+    const grant = { sql: 'tests run any statement', ddl: true };
+    return holder(grant, take, { name: 'notes', contributes: { 'database.migrations': {} } });
   };
   const step = (id: string, ...statements: string[]): Migration => ({
     id,
@@ -62,6 +67,29 @@ describe('migrations', () => {
     const all = await Promise.all([1, 2, 3].map(() => startGround([slow], { database })));
     for (const one of all) await one.stop();
     expect(await database.query('select id from notes')).to.deep.equal([{ id: 1 }]);
+  });
+
+  it('have the part of the database that their plugin is granted, and no more', async () => {
+    const ways: readonly [up: Migration['up'], refusal: string][] = [
+      [(db) => db.ddl(db.sql`create table ${db.own('others')} (id int)`), 'change the table others'],
+      [(db) => db.ddl('create table others (id int)'), 'run any statement'],
+    ];
+    for (const [up, refusal] of ways) {
+      const register = ({ db, contribute }: Host) => void (db.schemas && contribute(migrations, { id: '1', up }));
+      const contributes = { 'database.migrations': {} };
+      const failed = await failureOf(
+        startGround([holder({ own: ['notes'] }, register, { name: 'notes', contributes })], { database }),
+      );
+      expect(failed.message).to.contain(`notes may not ${refusal}`);
+    }
+  });
+
+  it('of a plugin that never took its part of the database are refused', async () => {
+    const register = (host: Host) => host.contribute(migrations, step('1', 'create table others (id int)'));
+    const failed = await failureOf(
+      startGround([holder({}, register, { name: 'notes', contributes: { 'database.migrations': {} } })], { database }),
+    );
+    expect(failed.message).to.contain('notes may not prepare tables');
   });
 
   it('with the same id twice are refused', async () => {

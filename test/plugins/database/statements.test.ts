@@ -8,7 +8,7 @@ describe('statements', () => {
   let ground: Ground;
   let db: Db;
   before(async () => {
-    ground = await startGround([holder({ sql: true, ddl: true }, (host) => void (db = host.db))]);
+    ground = await startGround([holder({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db))]);
     await ground.database.query('create table things (id bigint primary key, price numeric, at timestamptz)');
     await ground.database.query(`insert into things values (9007199254740993, 1.10, '2026-01-02T03:04:05Z')`);
   });

@@ -16,7 +16,7 @@ describe('streams', () => {
   before(async () => {
     ground = await startGround(
       [
-        holder({ sql: true }, (host) => void (db = host.db)),
+        holder({ sql: 'tests run any statement' }, (host) => void (db = host.db)),
         holder({ own: ['things'] }, (host) => void (others = host.db), { name: 'modest' }),
       ],
       { environment: { DB_POOL_MAX: '4' } },
@@ -101,7 +101,7 @@ describe('a statement with a signal', () => {
   let ground: Ground;
   let db: Db;
   before(async () => {
-    ground = await startGround([holder({ sql: true }, (host) => void (db = host.db))], {
+    ground = await startGround([holder({ sql: 'tests run any statement' }, (host) => void (db = host.db))], {
       environment: { DB_POOL_MAX: '1' },
     });
   });

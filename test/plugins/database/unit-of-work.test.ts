@@ -8,9 +8,12 @@ describe('units of work', () => {
   let ground: Ground;
   let db: Db;
   before(async () => {
-    ground = await startGround([holder({ own: ['notes'], sql: true, ddl: true }, (host) => void (db = host.db))], {
-      environment: { DB_POOL_MAX: '3' },
-    });
+    ground = await startGround(
+      [holder({ own: ['notes'], sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db))],
+      {
+        environment: { DB_POOL_MAX: '3' },
+      },
+    );
     await ground.database.query('create table notes (id serial primary key, text text unique)');
   });
   after(() => ground?.stop());

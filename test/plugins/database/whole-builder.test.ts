@@ -12,8 +12,8 @@ describe('the whole query builder', () => {
   before(async () => {
     ground = await startGround(
       [
-        holder({ sql: true, ddl: true }, (host) => void (db = host.db)),
-        { ...holder({ sql: true }, (host) => void (narrow = host.db)), name: 'narrow' },
+        holder({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
+        { ...holder({ sql: 'tests run any statement' }, (host) => void (narrow = host.db)), name: 'narrow' },
       ],
       { environment: { DB_POOL_MAX: '3' } },
     );

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
-import { type Capability, type Invocation, Refusal, Secrets, type Subject } from '#kernel';
-import { problems } from '../../../kernel/manifest/validate.ts';
-import { type OwnSettings, settingsCapability } from '../../../plugins/extension-settings/capability.ts';
+import { type Capability, problems, type Subject } from '#kernel';
+import type { Invocation } from '../../../plugins/broker/contract.ts';
+import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
+import {
+  type OwnSettings,
+  settingsCapability,
+  settingsMethods,
+} from '../../../plugins/extension-settings/capability.ts';
 import type { Declaration } from '../../../plugins/extension-settings/contract.ts';
 import { declare } from '../../../plugins/extension-settings/declaration.ts';
 import { createOwners } from '../../../plugins/extension-settings/owners.ts';
@@ -35,14 +40,14 @@ describe('the capability settings', () => {
   let invocation: Invocation;
   const owners = createOwners(log);
   const bound = (grant = declaration, name = CHAT) => capability.bind(grant, { name } as Subject);
-  const get = async (key: string, own = bound()) => capability.remote?.get?.call(own, invocation, key);
+  const get = async (key: string, own = bound()) => settingsMethods.methods.get?.call(own, invocation, key);
   const revealed = async (key: string) => invocation.secrets.reveal(await get(key));
 
   beforeEach(() => {
     rows = { room: '"lobby"', limit: '5', token: 'seal:a secret', title: '"x"', undeclared: '"x"' };
     isDown = false;
     owners.load([{ id: '1', name: CHAT, declaration }]);
-    invocation = { id: '1', caller: null, signal: new AbortController().signal, secrets: new Secrets() };
+    invocation = { id: '1', caller: null, signal: new AbortController().signal, secrets: new InvocationSecrets() };
     const read = createReadValue({
       store: {
         async find({ extension, key }) {
@@ -106,7 +111,7 @@ describe('the capability settings', () => {
   });
 
   it('takes one text', () => {
-    const args = capability.remote?.get?.args as object;
+    const args = settingsMethods.methods.get?.args as object;
     expect(problems(args, ['room'])).to.deep.equal([]);
     for (const wrong of [[], [5], [null], ['a', 'b'], [{ toString: 'room' }], 'room', { 0: 'room' }]) {
       expect(problems(args, wrong), JSON.stringify(wrong)).not.to.deep.equal([]);
@@ -114,15 +119,16 @@ describe('the capability settings', () => {
   });
 
   it('says what it is for', () => {
-    expect(capability.describe({})).to.deep.equal([]);
-    expect(capability.describe(declaration)).to.deep.equal([
-      'reads its own settings: limit, room, title; the secrets password, token, unset (confined code only by reference)',
+    const sentences = (grant: Declaration) => renderAuthorities(capability.describe(grant));
+    const secretly = '(its own secrets; confined code only by reference)';
+    expect(sentences({})).to.deep.equal([]);
+    expect(sentences(declaration)).to.deep.equal([
+      'reads the settings limit, room, title (its own)',
+      `reads the settings password, token, unset ${secretly}`,
     ]);
     const { room, token } = declaration as { room: never; token: never };
-    expect(capability.describe({ token })).to.deep.equal([
-      'reads its own settings: the secrets token (confined code only by reference)',
-    ]);
-    expect(capability.describe({ room })).to.deep.equal(['reads its own settings: room']);
+    expect(sentences({ token })).to.deep.equal([`reads the settings token ${secretly}`]);
+    expect(sentences({ room })).to.deep.equal(['reads the settings room (its own)']);
   });
 
   it('widens by reading the environment, not by more settings of its own', () => {

@@ -2,7 +2,7 @@ import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { type Operation, type Operations, operations } from '../../../plugins/operations/contract.ts';
+import { type Operation, type Operations, operations } from '../../../plugins/flows/contract.ts';
 import { rowsOf } from '../../http/confined-packages.ts';
 import { asAdmin } from '../../http/people.ts';
 import { type Sketched, sketch } from '../../support/plugin.ts';

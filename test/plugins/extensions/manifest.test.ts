@@ -144,7 +144,7 @@ describe('extensions: manifest', () => {
     ['an unknown capability', { ...endpoint, ...confined, capabilities: { shell: true } }, /shell is not a capability/],
     [
       'a capability of plugins',
-      { ...endpoint, ...confined, capabilities: { database: { sql: true } } },
+      { ...endpoint, ...confined, capabilities: { database: { sql: 'tests run any statement' } } },
       /database is not/,
     ],
     ['full authority in confinement', { ...endpoint, ...confined, capabilities: { full: true } }, /full is not/],

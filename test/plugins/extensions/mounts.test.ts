@@ -1,20 +1,35 @@
 import { expect } from 'chai';
-import type { LoadFailure, Mount } from '../../../plugins/extensions/model.ts';
-import { createMounts, type MountTable } from '../../../plugins/extensions/mounts.ts';
+import type { ExtensionMount, LoadFailure, Mounts } from '../../../plugins/extensions/model.ts';
+import { createMounts } from '../../../plugins/extensions/mounts.ts';
+import type { Mount } from '../../../plugins/http/contract.ts';
+import { MountTable } from '../../../plugins/http/mount-table.ts';
+import { claimOf } from '../../../plugins/http/path-claims.ts';
+import { TEST_ROUTE } from '../../support/route-descriptions.ts';
 
 describe('extensions: mounts', () => {
   let warned: string[];
-  let mounts: MountTable;
+  let mounts: Mounts;
+  let table: readonly Mount[];
   let answered: string[];
   beforeEach(() => {
     warned = [];
     answered = [];
-    mounts = createMounts(() => new Set(['items', 'users']), {
-      warn: (_what: unknown, text: string) => void warned.push(text),
-    } as never);
+    table = [];
+    const routes = ['/items/:collection', '/users'].map(
+      (path) => ({ method: 'GET', path, description: TEST_ROUTE, handle() {} }) as const,
+    );
+    const reserved = new Set(['files', 'graphql']);
+    mounts = createMounts({
+      routing: { claimOf: (path) => claimOf(path, { routes, reserved, mounts: table }) },
+      contribute(mount) {
+        table = [...table, mount];
+        return () => void (table = table.filter((one) => one !== mount));
+      },
+      log: { warn: (_what: unknown, text: string) => void warned.push(text) } as never,
+    });
   });
 
-  const mount = (path: string, owner: string, more: Partial<Mount> = {}): Mount => ({
+  const mount = (path: string, owner: string, more: Partial<ExtensionMount> = {}): ExtensionMount => ({
     path,
     owner,
     confined: false,
@@ -23,7 +38,7 @@ describe('extensions: mounts', () => {
   });
   const ask = async (path: string) => {
     answered = [];
-    await mounts.layer.handle({ path } as never, async () => void answered.push('nobody'));
+    await new MountTable(table).handle({ path } as never, async () => void answered.push('nobody'));
     return answered.join(' ');
   };
   const codeOf = (run: () => unknown): string => {

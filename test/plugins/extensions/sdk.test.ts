@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { CONFINED_NAMES } from '../../../plugins/extensions/gate/modules.ts';
+import { CONFINED_NAMES } from '../../../plugins/extensions-confined/gate/modules.ts';
 import { sketchFolder } from './sketch.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -5,7 +5,7 @@ import { extensionFor } from '../../../plugins/files/names/extension.ts';
 import { titleOf } from '../../../plugins/files/names/title.ts';
 import { declaredType, typeByName, typeFilter } from '../../../plugins/files/names/type.ts';
 import { isPlainText } from '../../../plugins/files/upload/plain-text.ts';
-import { variantPrefix } from '../../../plugins/storage/contract.ts';
+import { variantPrefix } from '../../../plugins/storage/library.ts';
 
 const ID = '0b7f3a4e-9a1c-4b52-8c3d-2f6f1f0e9d11';
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import type { Caller } from '#kernel';
 import type { Incoming } from '../../../plugins/files/contract.ts';
+import { callerOf } from '../../support/caller.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Grant, makePerson, makeRole } from '../users/people.ts';
 import { type FilesGround, filesGround, parts, untouched } from './support.ts';
@@ -35,7 +36,7 @@ describe('files: replacing bytes', () => {
   const changer = async (grant: Partial<Grant>): Promise<Caller> => {
     const role = await makeRole(ground, {}, [{ collection: 'platform_files', action: 'update', ...grant }]);
     const { id } = await makePerson(ground, role);
-    return { user: id, role, admin: false, app: false };
+    return callerOf({ user: id, role });
   };
 
   it('keeps the key and what people wrote, and renews all that the bytes tell', async () => {
@@ -117,7 +118,7 @@ describe('files: replacing bytes', () => {
     const [mine, other] = [await picture({ title: 'Mine' }), await picture({ title: 'Other' })];
     const some = await changer({ permissions: { title: { _eq: 'Mine' } } });
     const few = await changer({ fields: ['title', 'description'] });
-    const none: Caller = { user: null, role: null, admin: false, app: false };
+    const none = callerOf();
     for (const [caller, id, metadata] of [
       [some, other, {}],
       [some, 'no uuid', {}],

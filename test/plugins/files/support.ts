@@ -7,6 +7,7 @@ import type { Caller, Host } from '#kernel';
 import { lock, presence } from '../../../plugins/cluster/contract.ts';
 import { files } from '../../../plugins/files/contract.ts';
 import { storage } from '../../../plugins/storage/contract.ts';
+import { callerOf } from '../../support/caller.ts';
 import { sketch } from '../../support/plugin.ts';
 import { type InProcess, type ServiceOptions, startService } from '../../support/service.ts';
 import { QUICK_HASHES } from '../users/people.ts';
@@ -48,7 +49,10 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
       name: 'files-holder',
       manifest: {
         uses: Object.fromEntries(Object.values(REFS).map(({ id }) => [id, '^1.0.0'])),
-        capabilities: { database: { sql: true }, ...(options.events ? { events: options.events } : {}) },
+        capabilities: {
+          database: { sql: 'tests run any statement' },
+          ...(options.events ? { events: options.events } : {}),
+        },
       },
       register: (given) => {
         host = given;
@@ -90,7 +94,7 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
       host: host as Host,
       admin: {
         ...service.admin,
-        caller: { user: admin?.id ?? null, role: admin?.role ?? null, admin: true, app: true },
+        caller: callerOf({ user: admin?.id ?? null, role: admin?.role ?? null, admin: true, app: true }),
       },
       folder,
       row,

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import type { Caller } from '#kernel';
 import type { Incoming } from '../../../plugins/files/contract.ts';
+import { callerOf } from '../../support/caller.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { withIptc } from '../media/telling.ts';
 import { makePerson, makeRole } from '../users/people.ts';
@@ -37,7 +38,7 @@ describe('files: uploads', () => {
   const creator = async (grant: Record<string, unknown>): Promise<Caller> => {
     const role = await makeRole(ground, {}, [{ collection: 'platform_files', action: 'create', ...grant }]);
     const { id } = await makePerson(ground, role);
-    return { user: id, role, admin: false, app: false };
+    return callerOf({ user: id, role });
   };
 
   /** A refused upload leaves nothing behind: every object is a file's. */
@@ -219,7 +220,7 @@ describe('files: uploads', () => {
     it('take no byte of those who may create no files', async () => {
       const role = await makeRole(ground);
       const bytes = untouched();
-      const nobody: Caller = { user: null, role, admin: false, app: false };
+      const nobody = callerOf({ role });
       expect(await refused(ground.files.create(nobody, text('', { bytes })))).to.equal('FORBIDDEN');
       expect(bytes.taken()).to.equal(false);
     });

@@ -1,14 +1,9 @@
-import { boot, type Host } from '#kernel';
-import {
-  bodyOf,
-  clientOf,
-  type Route,
-  rawQueryOf,
-  routes,
-  sendData,
-  sendJson,
-} from '../../../plugins/http/contract.ts';
+import type { Host } from '#kernel';
+import { boot } from '#kernel/boot';
+import { type Route, routes } from '../../../plugins/http/contract.ts';
+import { bodyOf, clientOf, rawQueryOf, sendData, sendJson } from '../../../plugins/http/library.ts';
 import { quiet, sketch } from '../../support/plugin.ts';
+import { TEST_ROUTE } from '../../support/route-descriptions.ts';
 import { type Send, sender } from '../../support/send.ts';
 
 export interface Echo {
@@ -26,7 +21,7 @@ export async function startEcho(environment: Record<string, string> = {}): Promi
       name: 'echo',
       manifest: { contributes: { 'http.routes': { prefixes: ['/echo', '/fixed'] } } },
       register(host: Host) {
-        for (const route of echoRoutes) host.contribute(routes, route);
+        for (const route of echoRoutes) host.contribute(routes, { ...route, description: TEST_ROUTE });
       },
     },
   ]);
@@ -52,7 +47,7 @@ export async function startEcho(environment: Record<string, string> = {}): Promi
 }
 
 const body: Route['handle'] = (ctx) => sendData(ctx, { body: bodyOf(ctx) ?? null });
-const echoRoutes: readonly Route[] = [
+const echoRoutes: readonly Omit<Route, 'description'>[] = [
   ...(['POST', 'PATCH', 'DELETE', 'SEARCH'] as const).map((method) => ({ method, path: '/echo/body', handle: body })),
   { method: 'GET', path: '/echo/query', handle: (ctx) => sendData(ctx, rawQueryOf(ctx)) },
   { method: 'GET', path: '/echo/client', handle: (ctx) => sendData(ctx, clientOf(ctx)) },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Failure } from '#kernel';
-import { parseQueryString } from '../../../plugins/http/contract.ts';
+import { parseQueryString } from '../../../plugins/http/library.ts';
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const codeOf = (text: string): string | undefined => {

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
-import { type ImageOperation, type ImagePlan, type Made, MediaError } from '../../../plugins/media/contract.ts';
-import { createPool, type PoolOptions } from '../../../plugins/media/pool.ts';
+import type { ImageOperation, ImagePlan, Made } from '../../../plugins/media/contract.ts';
+import { MediaError } from '../../../plugins/media/library.ts';
+import { type ProcessOptions, processOptions } from '../../../plugins/media/processes.ts';
 import { createMedia } from '../../../plugins/media/service.ts';
+import { createPool } from '../../../plugins/workers/pool.ts';
 
 export const PLAN: ImagePlan = {
   operations: [],
@@ -19,9 +21,9 @@ export const PLAN: ImagePlan = {
 };
 
 /** The service with processes of its own and a folder for its files. */
-export async function openStudio(options?: PoolOptions) {
+export async function openStudio(options?: ProcessOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-media-'));
-  const pool = createPool(options);
+  const pool = createPool(processOptions(options));
   const media = createMedia(pool);
   let made = 0;
   const place = (name: string) => join(folder, name);

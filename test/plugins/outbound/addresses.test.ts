@@ -89,7 +89,7 @@ describe('outbound: addresses', () => {
   ] as const) {
     it(`that cannot be read stop the start: ${key}=${value}`, async () => {
       const failure = await failureOf<BootFailure>(
-        withPlugins([], () => {}, { product: ['outbound'], environment: { [key]: value } }),
+        withPlugins([], () => {}, { product: ['broker', 'outbound'], environment: { [key]: value } }),
       );
       expect(failure).to.include({ name: 'BootFailure', plugin: '@tenon/outbound' });
       expect(failure.remedy).to.include(key);

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { fail, type Host, type Invocation, problems, Refusal, Secrets, type Subjects } from '#kernel';
+import { fail, type Host, problems, type Subject } from '#kernel';
+import { broker, type Invocation, type Secrets, type Subjects } from '../../../plugins/broker/contract.ts';
+import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { requestCapability } from '../../../plugins/outbound/capability/capability.ts';
 import type { RequestGrant } from '../../../plugins/outbound/capability/grant.ts';
 import type { Outbound, OutboundRequest, OutboundResponse, SendOptions } from '../../../plugins/outbound/contract.ts';
@@ -7,8 +9,8 @@ import { OutboundFailure } from '../../../plugins/outbound/failure.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 import { listen } from './servers.ts';
 
-const subject = { name: 'x', version: '1.0.0', runtime: 'confined', asSystem: () => ({}) as never } as const;
-const invocationWith = (secrets = new Secrets()): Invocation => ({
+const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as Subject;
+const invocationWith = (secrets: Secrets = new InvocationSecrets()): Invocation => ({
   id: '1',
   caller: null,
   signal: new AbortController().signal,
@@ -32,7 +34,8 @@ const GRANT: RequestGrant = { origins: ['https://api.example.com'], methods: ['G
 const URL_OF = 'https://api.example.com/a';
 
 describe('outbound: the capability request', () => {
-  const { schema, describe: sentences, widens } = requestCapability(outside().outbound);
+  const { schema, describe: authoritiesOf, widens } = requestCapability(outside().outbound);
+  const sentences = (grant: RequestGrant) => renderAuthorities(authoritiesOf(grant));
   const fits = (grant: unknown) => problems(schema, grant).length === 0;
 
   describe('its grant', () => {
@@ -83,9 +86,9 @@ describe('outbound: the capability request', () => {
     });
 
     it('is described by what is compared', () => {
-      expect(sentences(GRANT)).to.deep.equal(['sends GET, POST to https://api.example.com']);
+      expect(sentences(GRANT)).to.deep.equal(['sends requests to https://api.example.com (GET, POST)']);
       expect(sentences({ urls: ['HTTPS://Bücher.example:443/', 'http://2130706433'] })).to.deep.equal([
-        'sends GET to http://127.0.0.1, https://xn--bcher-kva.example',
+        'sends requests to http://127.0.0.1, https://xn--bcher-kva.example (GET)',
       ]);
     });
 
@@ -281,7 +284,7 @@ describe('outbound: the capability request', () => {
 
     describe('with secrets', () => {
       const given = (value = 'hunter2') => {
-        const secrets = new Secrets();
+        const secrets = new InvocationSecrets();
         return { secrets, secret: secrets.conceal(value) };
       };
 
@@ -384,10 +387,10 @@ describe('outbound: the capability request', () => {
     );
     const origin = `http://127.0.0.1:${inside.port}`;
     let subjects: Subjects | undefined;
-    const register = (host: Host) => void (subjects = host.subjects);
+    const register = (host: Host) => void (subjects = host.use({ broker }).broker);
     try {
       await withPlugins(
-        [{ name: 'runner', manifest: { capabilities: { subjects: true } }, register }],
+        [{ name: 'runner', manifest: { uses: { broker: '^1.0.0' } }, register }],
         async () => {
           const grants = { request: { origins: [origin] } };
           expect(subjects?.problems(grants)).to.deep.equal([]);
@@ -424,7 +427,7 @@ describe('outbound: the capability request', () => {
             ['remote', 'request.send GET an invalid address'],
           ]);
         },
-        { product: ['outbound'], environment: { IMPORT_IP_ALLOW_LIST: '127.0.0.1' } },
+        { product: ['broker', 'outbound'], environment: { IMPORT_IP_ALLOW_LIST: '127.0.0.1' } },
       );
       expect(inside.seen).to.have.length(1);
     } finally {

@@ -3,6 +3,7 @@ import { requestScope } from '#kernel';
 import { CALLS } from '../../../plugins/sandbox/account.ts';
 import { type Behaviour, echo, type FakeLauncher, fakeLauncher } from '../../sandbox/supervisor/fake.ts';
 import { until } from '../../sandbox/supervisor/ground.ts';
+import { callerOf } from '../../support/caller.ts';
 import { type Ground, request, withSandbox } from './ground.ts';
 
 type Called = readonly [method: string, args: unknown, call?: number];
@@ -150,7 +151,7 @@ describe('sandbox: calls of the host', () => {
         users.map((user) =>
           requestScope.run({ id: `request of ${user}` }, () =>
             guest.invoke(
-              request([['desk.look', []]], { caller: { user, role: 'r', admin: false, app: true, ip: '1.2.3.4' } }),
+              request([['desk.look', []]], { caller: callerOf({ user, role: 'r', app: true, ip: '1.2.3.4' }) }),
             ),
           ),
         ),

@@ -4,6 +4,7 @@ import { sandbox as service } from '../../../plugins/sandbox/contract.ts';
 import type { Child, LauncherOptions } from '../../../sandbox/host/child.ts';
 import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { until } from '../../sandbox/supervisor/ground.ts';
+import { callerOf } from '../../support/caller.ts';
 import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
 import { codeOf, type Ground, request, withSandbox } from './ground.ts';
 
@@ -74,10 +75,11 @@ describe('sandbox: real processes', function () {
 
   it('call the host under the grants of their package, on behalf of their caller', () =>
     withReal({}, async ({ open, admit, desk, log, ledger }) => {
-      const caller = { user: 'ann', role: 'r', admin: false, app: true };
+      const fields = { user: 'ann', role: 'r', admin: false, app: true };
+      const caller = callerOf(fields);
       const granted = open(EVERYTHING, { admitted: admit({ log: true, template: true }) });
       const { value } = await granted.invoke(request({ render: 'text' }, { caller }));
-      expect(value).to.deep.equal({ body: { ok: true, value: caller } });
+      expect(value).to.deep.equal({ body: { ok: true, value: fields } });
       expect(desk.seen).to.have.length(1);
       const denied = await ask(open(EVERYTHING), { render: 'text' });
       expect((denied as { body: { error: { code: string } } }).body.error.code).to.equal('denied');

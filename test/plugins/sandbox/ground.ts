@@ -1,15 +1,15 @@
+import { authorities, type Capability, capabilities, fail, type LedgerEntry, requestScope } from '#kernel';
 import {
   type Admitted,
-  type Capability,
-  capabilities,
-  fail,
+  broker,
   type Invocation,
-  type LedgerEntry,
-  Refusal,
-  requestScope,
+  type RemoteTable,
+  remotes,
   type Subjects,
-} from '#kernel';
-import type { Guest, GuestFailure, Run, Sandbox } from '../../../plugins/sandbox/contract.ts';
+} from '../../../plugins/broker/contract.ts';
+import { Refusal } from '../../../plugins/broker/library.ts';
+import type { Guest, Run, Sandbox } from '../../../plugins/sandbox/contract.ts';
+import type { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import type { Launch } from '../../../plugins/sandbox/runtime.ts';
 import { createSandbox } from '../../../plugins/sandbox/service.ts';
 import type { SandboxConfig } from '../../../plugins/sandbox/settings.ts';
@@ -26,66 +26,67 @@ export interface Desk {
 
 export const desk = (): Desk => ({ seen: [], working: 0, aborted: 0, release: () => {} });
 
-const capability = (desk: Desk): Capability<true, Desk> => {
+const capabilityNamed = (name: string, desk: Desk): Capability<true, Desk> => ({
+  name,
+  schema: { const: true },
+  bind: () => desk,
+  describe: () => authorities('runs', ['the desk']),
+  widens: (before) => before === undefined,
+});
+
+const methodsOf = (desk: Desk): RemoteTable['methods'] => {
   const any = { type: 'array' } as const;
   const freed = new Promise<void>((resolve) => {
     desk.release = resolve;
   });
   return {
-    name: 'desk',
-    schema: { const: true },
-    bind: () => desk,
-    remote: {
-      echo: { args: any, call: (_desk, _invocation, value: unknown) => value },
-      text: { args: { type: 'array', items: { type: 'string' } }, call: () => 'text' },
-      look: {
-        args: any,
-        call({ seen }, invocation) {
-          seen.push({ invocation, scope: requestScope.getStore()?.id });
-          return invocation.caller;
-        },
-      },
-      wait: {
-        args: any,
-        async call(desk, { signal }) {
-          desk.working++;
-          signal.addEventListener('abort', () => void desk.aborted++);
-          await freed;
-          desk.working--;
-          return 'waited';
-        },
-      },
-      circle: {
-        args: any,
-        call() {
-          const circle: unknown[] = [];
-          circle.push(circle);
-          return circle;
-        },
-      },
-      long: { args: any, call: (_desk, _invocation, size: number) => 'x'.repeat(size) },
-      short: { args: any, maxReply: 10, call: () => 'longer than that' },
-      refuse: {
-        args: any,
-        call() {
-          throw new Refusal('not_found', 'There is none.', { of: 'what' });
-        },
-      },
-      forbid: {
-        args: any,
-        call() {
-          throw fail('FORBIDDEN', 'a reason for the log');
-        },
-      },
-      break: {
-        args: any,
-        call() {
-          throw new Error('an inner detail');
-        },
+    echo: { args: any, call: (_desk: Desk, _invocation, value: unknown) => value },
+    text: { args: { type: 'array', items: { type: 'string' } }, call: () => 'text' },
+    look: {
+      args: any,
+      call({ seen }: Desk, invocation) {
+        seen.push({ invocation, scope: requestScope.getStore()?.id });
+        return invocation.caller;
       },
     },
-    describe: () => ['sits at the desk'],
-    widens: (before) => before === undefined,
+    wait: {
+      args: any,
+      async call(desk: Desk, { signal }) {
+        desk.working++;
+        signal.addEventListener('abort', () => void desk.aborted++);
+        await freed;
+        desk.working--;
+        return 'waited';
+      },
+    },
+    circle: {
+      args: any,
+      call() {
+        const circle: unknown[] = [];
+        circle.push(circle);
+        return circle;
+      },
+    },
+    long: { args: any, call: (_desk: Desk, _invocation, size: number) => 'x'.repeat(size) },
+    short: { args: any, maxReply: 10, call: () => 'longer than that' },
+    refuse: {
+      args: any,
+      call() {
+        throw new Refusal('not_found', 'There is none.', { of: 'what' });
+      },
+    },
+    forbid: {
+      args: any,
+      call() {
+        throw fail('FORBIDDEN', 'a reason for the log');
+      },
+    },
+    break: {
+      args: any,
+      call() {
+        throw new Error('an inner detail');
+      },
+    },
   };
 };
 
@@ -119,14 +120,18 @@ export async function withSandbox(
   let subjects: Subjects | undefined;
   const owner: PluginSketch = {
     name: 'desk',
-    manifest: { contributes: { capabilities: { names: ['desk', 'template'] } }, capabilities: { subjects: true } },
+    manifest: {
+      uses: { broker: '^1.0.0' },
+      contributes: { capabilities: { names: ['desk', 'template'] }, 'broker.methods': {} },
+    },
     register(host) {
-      const own = capability(place);
-      host.contribute(capabilities, own);
+      const methods = methodsOf(place);
+      for (const name of ['desk', 'template']) host.contribute(capabilities, capabilityNamed(name, place));
+      host.contribute(remotes, { capability: 'desk', methods });
       // Real guests know the methods of the product by name, and this is one of those.
-      const { look } = own.remote ?? {};
-      if (look) host.contribute(capabilities, { ...own, name: 'template', remote: { renderLiquid: look } });
-      subjects = host.subjects;
+      const { look } = methods;
+      if (look) host.contribute(remotes, { capability: 'template', methods: { renderLiquid: look } });
+      subjects = host.use({ broker }).broker;
     },
   };
   const run = async ({ kernel, log }: Booted): Promise<void> => {
@@ -151,7 +156,7 @@ export async function withSandbox(
       await stop();
     }
   };
-  await withPlugins([owner], run, { environment: { LOG_LEVEL: 'debug' } });
+  await withPlugins([owner], run, { product: ['broker'], environment: { LOG_LEVEL: 'debug' } });
 }
 
 export const request = (input: unknown = null, more: Partial<Run> = {}): Run => ({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { GuestFailure } from '../../../plugins/sandbox/contract.ts';
+import { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import type { Launcher, LauncherOptions } from '../../../sandbox/host/child.ts';
 import type { Posture } from '../../../sandbox/host/posture/posture.ts';
 import { doing, fakeLauncher } from '../../sandbox/supervisor/fake.ts';

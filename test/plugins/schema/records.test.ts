@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { collectionRecord, fieldRecord, relationRecord } from '../../../plugins/schema/contract.ts';
+import { collectionRecord, fieldRecord, relationRecord } from '../../../plugins/schema/library.ts';
 import { type Probe, withProbe } from './support.ts';
 
 const SETUP = `

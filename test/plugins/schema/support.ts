@@ -1,4 +1,5 @@
-import { boot, type Host, type Kernel } from '#kernel';
+import type { Host } from '#kernel';
+import { boot, type Kernel } from '#kernel/boot';
 import type { Db } from '../../../plugins/database/contract.ts';
 import {
   type Collection,
@@ -48,7 +49,7 @@ export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: Pro
         uses: { schema: '^1.0.0', schemaWrites: '^1.0.0' },
         ...(options.contributes ? { contributes: options.contributes } : {}),
         capabilities: {
-          database: { sql: true, ddl: true },
+          database: { sql: 'tests run any statement', ddl: true },
           events: { filter: EVENTS, action: EVENTS },
           system: { reasons: ['a test'] },
         },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { publicCaller } from '#kernel';
+import { publicCaller } from '../../support/caller.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Probe, withProbe } from './support.ts';
 

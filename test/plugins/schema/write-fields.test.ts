@@ -168,7 +168,7 @@ describe('schema: writing fields', () => {
       create table posts (id serial primary key, w varchar(7) not null default 'x', n numeric(4, 1) default 1.5, m mood default 'a', t timestamptz default now(),
         l text[] default '{}', g int generated always as (1 + 1) stored, i bigint generated always as identity, j json default '[]', r inet)`,
       async (probe) => {
-        const { fieldRecord } = await import('../../../plugins/schema/contract.ts');
+        const { fieldRecord } = await import('../../../plugins/schema/library.ts');
         const before = await probe.schema.overview();
         for (const field of before.collections.get('posts')?.fields.values() ?? []) {
           const { type, schema } = fieldRecord(field, before);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { masterKey } from '../../../plugins/secrets/key.ts';
 import { createSecretStore } from '../../../plugins/secrets/seal.ts';
+import { renderBootFailure } from '../../../scripts/boot-failure.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
 const keyText = (bytes = 32) => randomBytes(bytes).toString('base64');
@@ -32,7 +33,7 @@ describe('secrets: the key', () => {
         withPlugins([], () => {}, { product: ['secrets'], environment: { SECRETS_ENCRYPTION_KEY: text } }),
       );
       expect(failure).to.include({ name: 'BootFailure', plugin: '@tenon/secrets', phase: 'config' });
-      expect(failure.toText()).to.include('SECRETS_ENCRYPTION_KEY').and.not.include(text);
+      expect(renderBootFailure(failure)).to.include('SECRETS_ENCRYPTION_KEY').and.not.include(text);
       expect(failure.remedy).to.include('openssl rand');
     });
   }

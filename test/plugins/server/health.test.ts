@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { HealthCheck } from '#kernel';
-import { createHealth } from '../../../plugins/server/health.ts';
+import { mintPublicCaller } from '#kernel/boot';
+import type { HealthCheck } from '../../../plugins/server/contract.ts';
+import { createHealth, healthFor } from '../../../plugins/server/health.ts';
 
 const check = (name: string, more: Partial<HealthCheck>): HealthCheck => ({
   name,
@@ -25,6 +26,14 @@ describe('health', () => {
     expect(checks.counted?.[0]).to.include({ observedUnit: 'things' });
     expect(checks.broken?.[0]).to.include({ status: 'error', output: 'no way' });
     expect(checks.stuck?.[0]).to.include({ status: 'error', output: 'no answer within 50 ms' });
+  });
+
+  it('is an error in a process that stops, whatever the checks say', async () => {
+    let isStopping = false;
+    const deps = { measure: createHealth(), checks: () => [], isStopping: () => isStopping };
+    expect(await healthFor(mintPublicCaller(), deps)).to.deep.equal({ status: 'ok' });
+    isStopping = true;
+    expect(await healthFor(mintPublicCaller(), deps)).to.deep.equal({ status: 'error' });
   });
 
   it('is good without any', async () => {

@@ -63,8 +63,8 @@ describe('storage: the example of a driver by others, in the database', () => {
     const line = service.kernel.audit().find(({ name }) => name === 'storage-database');
     expect(JSON.stringify(line))
       .to.contain('platform_stored_objects')
-      .and.to.contain('keeps bytes by the storage drivers database')
-      .and.not.to.contain('statements of its own making');
+      .and.to.contain('storage driver database')
+      .and.not.to.contain('runs any statement');
   });
 
   it('is where files go, and is well', async () => {

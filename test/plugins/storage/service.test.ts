@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { facet, type HealthCheck, type Kernel, middleware, type RequestState } from '#kernel';
+import { facet } from '#kernel';
+import type { Kernel } from '#kernel/boot';
+import { type HealthCheck, health } from '../../../plugins/server/contract.ts';
 import { type Storage, type StorageDriver, storage } from '../../../plugins/storage/contract.ts';
 import { locationCheck } from '../../../plugins/storage/health.ts';
 import { createLocation } from '../../../plugins/storage/location.ts';
 import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
-import { sender } from '../../support/send.ts';
 import { bytes, hashOf, inParts, read } from './bytes.ts';
 import { type MemoryDriver, memoryDriver } from './memory.ts';
 
@@ -24,7 +25,7 @@ const brings = (driver: StorageDriver, declared: readonly string[] = ['memory'])
 describe('storage: the service', () => {
   let folder: string;
   let driver: MemoryDriver;
-  let checks: readonly HealthCheck[];
+  let checks: () => readonly HealthCheck[];
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-storage-'));
     driver = memoryDriver();
@@ -39,16 +40,13 @@ describe('storage: the service', () => {
     let used: Storage | undefined;
     const user: PluginSketch = {
       name: 'user',
-      manifest: { uses: { storage: '^1.0.0' }, contributes: { 'http.middleware': { phases: ['route'] } } },
+      manifest: { uses: { storage: '^1.0.0' }, facets: ['health'] },
       register(host) {
         used = host.use({ storage }).storage;
         host.onStart(() => onStart?.(used as Storage));
-        // What the health route is given.
-        host.contribute(middleware, {
-          name: 'look',
-          phase: 'route',
-          handle: ({ state }) => void (checks = (state as RequestState).health.checks),
-        });
+        // In the place of the plugin `server`, whose health route reads the checks.
+        host.define(health);
+        checks = () => host.read(health);
       },
     };
     return withPlugins(
@@ -268,14 +266,14 @@ describe('storage: the service', () => {
 
   describe('health', () => {
     it('is told of each location, which is as it was afterwards', () =>
-      started(async (_used, kernel) => {
-        const { port } = await kernel.listen();
-        await sender(`http://127.0.0.1:${port}`)('GET', '/');
-        expect(checks.map(({ name, componentType, threshold }) => ({ name, componentType, threshold }))).to.deep.equal([
+      started(async () => {
+        expect(
+          checks().map(({ name, componentType, threshold }) => ({ name, componentType, threshold })),
+        ).to.deep.equal([
           { name: 'storage:local:responseTime', componentType: 'objectstore', threshold: 750 },
           { name: 'storage:mem:responseTime', componentType: 'objectstore', threshold: 750 },
         ]);
-        for (const { check } of checks) expect((await check()).value).to.be.above(0);
+        for (const { check } of checks()) expect((await check()).value).to.be.above(0);
         expect(driver.objects.size).to.equal(0);
         expect((await readdir(join(folder, 'uploads'))).filter((name) => !name.startsWith('.'))).to.deep.equal([]);
       }));

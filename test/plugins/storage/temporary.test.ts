@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { temporaryFile, temporaryFolder } from '../../../plugins/storage/contract.ts';
+import { temporaryFile, temporaryFolder } from '../../../plugins/storage/library.ts';
 import { removeAbandoned } from '../../../plugins/storage/temporary.ts';
 
 describe('storage: temporary files and folders', () => {

@@ -1,13 +1,17 @@
 import { expect } from 'chai';
-import { Refusal, Secrets } from '#kernel';
-import { templateCapability } from '../../../plugins/templates/capability.ts';
+import type { Subject } from '#kernel';
+import type { Secrets } from '../../../plugins/broker/contract.ts';
+import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
+import { templateCapability, templateMethods } from '../../../plugins/templates/capability.ts';
 import type { Delimiters } from '../../../plugins/templates/contract.ts';
-import { createPool, type Pool } from '../../../plugins/templates/pool.ts';
+import { processOptions } from '../../../plugins/templates/processes.ts';
 import { createTemplates } from '../../../plugins/templates/service.ts';
+import type { WorkerPool } from '../../../plugins/workers/contract.ts';
+import { createPool } from '../../../plugins/workers/pool.ts';
 import { failureOf } from '../../support/plugin.ts';
 
-const subject = { name: 'x', version: '1.0.0', runtime: 'confined', asSystem: () => ({}) as never } as const;
-const invocation = (secrets = new Secrets()) => ({
+const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as Subject;
+const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
   id: '1',
   caller: null,
   signal: new AbortController().signal,
@@ -15,9 +19,9 @@ const invocation = (secrets = new Secrets()) => ({
 });
 
 describe('templates', () => {
-  let pool: Pool;
+  let pool: WorkerPool;
   before(() => {
-    pool = createPool();
+    pool = createPool(processOptions());
   });
   after(() => pool.stop());
 
@@ -123,19 +127,20 @@ describe('templates', () => {
   });
 
   it('are refused after the end', async () => {
-    const own = createPool();
-    const job = { template: 'x', data: '{}', delimiters: {} };
-    const running = failureOf(own.render(job));
-    own.stop();
+    const own = createPool(processOptions());
+    const ownTemplates = createTemplates(own);
+    const running = failureOf(ownTemplates.render('x'));
+    const stopped = own.stop();
     expect(await running).to.include({ code: 'SERVICE_UNAVAILABLE' });
-    expect(await failureOf(own.render(job))).to.include({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await failureOf(ownTemplates.render('x'))).to.include({ code: 'SERVICE_UNAVAILABLE' });
+    await stopped;
   });
 
   describe('the capability', () => {
     const capability = () => templateCapability(createTemplates(pool));
     const call = async (grant: boolean, args: unknown[], secrets?: Secrets) => {
-      const { bind, remote } = capability();
-      return remote?.renderLiquid?.call(bind(grant, subject), invocation(secrets), ...args);
+      const { renderLiquid } = templateMethods.methods;
+      return renderLiquid?.call(capability().bind(grant, subject), invocation(secrets), ...args);
     };
 
     it('renders for those who have it', async () => {
@@ -149,7 +154,8 @@ describe('templates', () => {
     it('is not granted by false', async () => {
       const refusal = await failureOf<Refusal>(call(false, ['a']));
       expect([refusal instanceof Refusal, refusal.code]).to.deep.equal([true, 'denied']);
-      expect([capability().describe(true), capability().describe(false)]).to.deep.equal([['renders templates'], []]);
+      const sentences = [true, false].map((grant) => renderAuthorities(capability().describe(grant)));
+      expect(sentences).to.deep.equal([['renders templates'], []]);
       const { widens } = capability();
       expect([
         widens(undefined, true),
@@ -177,7 +183,7 @@ describe('templates', () => {
     });
 
     it('takes no secrets', async () => {
-      const secrets = new Secrets();
+      const secrets = new InvocationSecrets();
       const { ref } = secrets.conceal('hunter2');
       for (const args of [[`a ${ref}`], ['a', { deep: [{ ref }] }]])
         expect(await failureOf<Refusal>(call(true, args, secrets))).to.include({ code: 'denied' });

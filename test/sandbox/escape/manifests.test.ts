@@ -20,10 +20,15 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
   [
     'a capability of plugins',
     'MANIFEST_INVALID',
-    { manifest: { capabilities: { ...access, database: { sql: true } } } },
+    { manifest: { capabilities: { ...access, database: { sql: 'tests run any statement' } } } },
   ],
   ['full authority as a capability', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, full: true } } }],
-  ['the say over others', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, subjects: true } } }],
+  ['the say over other packages', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, packages: true } } }],
+  [
+    'the minting of callers',
+    'MANIFEST_INVALID',
+    { manifest: { capabilities: { ...access, identity: { evidence: ['user'] } } } },
+  ],
   [
     'an origin with a path',
     'MANIFEST_INVALID',

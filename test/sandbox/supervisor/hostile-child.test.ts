@@ -43,7 +43,7 @@ describe('supervisor: children that break the protocol', () => {
           else child.far.pause();
         },
       }),
-      { limits: { wall: 400 } },
+      { limits: { wall: 2000 } },
       async ({ open, launcher }) => {
         const guest = open('deaf');
         const codes = await Promise.all(Array.from({ length: 64 }, () => outcome(guest.invoke(run(big)))));

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { boot, fail, type Host } from '#kernel';
+import { fail, type Host } from '#kernel';
+import { boot } from '#kernel/boot';
 import { createCaching } from '../../../../plugins/assets/serving/caching.ts';
 import { createSendFile } from '../../../../plugins/assets/serving/file.ts';
 import { createObjects } from '../../../../plugins/assets/serving/objects.ts';

@@ -53,7 +53,7 @@ export function chooser(config: Partial<TransformConfig> = {}): Choose {
       storage: { locations: ['local'], at: nothing },
       media: { inspect: nothing, transform: nothing, pending: 0 },
       lock: { run: nothing, attempt: nothing },
-      db: {} as never,
+      db: { read() {}, sql() {} } as never,
       log: {} as never,
     });
     return variants.choose(file(changes), query, accept);

@@ -4,7 +4,8 @@ import { createElsewhere } from '../../../../plugins/assets/transform/elsewhere.
 import { createOnce } from '../../../../plugins/assets/transform/once.ts';
 import type { FileRecord, Variant } from '../../../../plugins/assets/variant.ts';
 import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
-import { MediaError, type MediaReason } from '../../../../plugins/media/contract.ts';
+import type { MediaReason } from '../../../../plugins/media/contract.ts';
+import { MediaError } from '../../../../plugins/media/library.ts';
 import type { Location } from '../../../../plugins/storage/contract.ts';
 import { failureOf } from '../../../support/plugin.ts';
 import { chooser, JPEG } from './ground.ts';

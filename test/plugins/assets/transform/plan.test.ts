@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { variantPrefix } from '../../../../plugins/storage/contract.ts';
+import { variantPrefix } from '../../../../plugins/storage/library.ts';
 import { chooser } from './ground.ts';
 
 const choose = chooser();

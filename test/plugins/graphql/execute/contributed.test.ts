@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { getIntrospectionQuery } from 'graphql';
 import { fail } from '#kernel';
+import type { GraphqlCall } from '../../../../plugins/graphql/contract.ts';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
-import type { GraphqlCall } from '../../../../plugins/graphql-fields/contract.ts';
 import { ground } from './ground.ts';
 
 describe('graphql: fields that plugins contribute', () => {

@@ -1,12 +1,13 @@
-import { type Caller, type Log, publicCaller } from '#kernel';
+import type { Log } from '#kernel';
+import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
 import type { Answer } from '../../../../plugins/graphql/execute/answer.ts';
 import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
 import type { ExecuteDeps } from '../../../../plugins/graphql/execute/run.ts';
-import type { GraphqlField } from '../../../../plugins/graphql-fields/contract.ts';
 import type { HttpContext } from '../../../../plugins/http/contract.ts';
 import type { Selecting } from '../../../../plugins/items/contract.ts';
 import type { GroupSelection, ReadText, Selection, Stream } from '../../../../plugins/query/contract.ts';
 import type { Overview } from '../../../../plugins/schema/contract.ts';
+import { callerOf } from '../../../support/caller.ts';
 import { operationOf, smallSchema } from '../plan/small.ts';
 
 /** What the executor asked of the items, in order. */
@@ -79,7 +80,7 @@ export function ground(options: Options = {}) {
   };
   const execute = createExecute(deps);
   const built = smallSchema(options.fields);
-  const caller: Caller = { ...publicCaller(), user: 'u' };
+  const caller = callerOf({ user: 'u' });
   const ctx = {} as HttpContext;
 
   /** The same operation may be run again with other variables, as remembered documents are. */

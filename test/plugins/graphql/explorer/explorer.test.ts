@@ -6,6 +6,7 @@ import { type Bundle, makeBundle } from '../../../../plugins/graphql/explorer/bu
 import { createExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
 import { type Booted, withPlugins } from '../../../support/plugin.ts';
+import { TEST_ROUTE } from '../../../support/route-descriptions.ts';
 import { type Send, sender } from '../../../support/send.ts';
 
 const HTML = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
@@ -44,6 +45,7 @@ const served = ({ make, introspection = true }: Setting, work: (served: Served) 
             host.contribute(routes, {
               method: 'GET',
               path,
+              description: TEST_ROUTE,
               async handle(ctx) {
                 if (explorer.wants(ctx)) await explorer.page(ctx, scope);
                 else ctx.body = { data: null };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type FieldNode, type GraphQLField, Kind, parse, validate } from 'graphql';
 import { fragmentsOf, operationsOf } from '../../../../plugins/graphql/document/extent.ts';
 import { givenOf, opened, operandsIn } from '../../../../plugins/graphql/plan/operands.ts';
-import { Given } from '../../../../plugins/query/contract.ts';
+import { Given } from '../../../../plugins/query/library.ts';
 import { made, overviewOf } from '../schema/made.ts';
 
 const { schema } = made(

@@ -9,6 +9,7 @@ import {
   parse,
   validate,
 } from 'graphql';
+import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
 import type { Document } from '../../../../plugins/graphql/document/documents.ts';
 import type { Operation } from '../../../../plugins/graphql/execute/answer.ts';
 import type { Collected } from '../../../../plugins/graphql/plan/collect.ts';
@@ -16,7 +17,6 @@ import { collect } from '../../../../plugins/graphql/plan/collect.ts';
 import type { Translating } from '../../../../plugins/graphql/plan/selection.ts';
 import { type Binding, bound, boundFilter, type FilterBinding } from '../../../../plugins/graphql/schema/binding.ts';
 import type { BuiltSchema } from '../../../../plugins/graphql/schema/schemas.ts';
-import type { GraphqlField } from '../../../../plugins/graphql-fields/contract.ts';
 
 const LIST = 'filter: posts_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
 const COMMENTS = 'filter: comments_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';

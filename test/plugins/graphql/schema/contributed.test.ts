@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { GraphQLObjectType } from 'graphql';
-import type { GraphqlField } from '../../../../plugins/graphql-fields/contract.ts';
+import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
 import { made, overviewOf, rights } from './made.ts';
 
 const overview = overviewOf(

@@ -11,9 +11,9 @@ import {
 import type { Action, Permission, PermissionSet } from '../../../../plugins/access/contract.ts';
 import { listed } from '../../../../plugins/access/listed.ts';
 import { adminSet, permissionSet } from '../../../../plugins/access/permissions/set.ts';
+import type { GraphqlField, GraphqlScope } from '../../../../plugins/graphql/contract.ts';
 import { type Binding, bindingOf } from '../../../../plugins/graphql/schema/binding.ts';
 import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
-import type { GraphqlField, GraphqlScope } from '../../../../plugins/graphql-fields/contract.ts';
 import type { Collection, Column, Field, Overview } from '../../../../plugins/schema/contract.ts';
 import { type Sketch, sketch } from '../../query/overview.ts';
 

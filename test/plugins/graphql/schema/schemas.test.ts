@@ -1,16 +1,17 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { type Caller, publicCaller } from '#kernel';
+import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../../../plugins/access/contract.ts';
 import { listed } from '../../../../plugins/access/listed.ts';
 import { adminSet } from '../../../../plugins/access/permissions/set.ts';
+import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
 import { createSchemas } from '../../../../plugins/graphql/schema/schemas.ts';
-import type { GraphqlField } from '../../../../plugins/graphql-fields/contract.ts';
 import type { Overview } from '../../../../plugins/schema/contract.ts';
+import { callerOf } from '../../../support/caller.ts';
 import { overviewOf, rights } from './made.ts';
 
-const caller = (key: string): Caller => ({ ...publicCaller(), role: key });
+const caller = (key: string): Caller => callerOf({ role: key });
 const version = (name: string, fields: Record<string, string> = {}): Overview => ({
   ...overviewOf({ post: { id: 'integer key', ...fields } }),
   version: name,

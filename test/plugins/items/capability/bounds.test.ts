@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Refusal } from '#kernel';
+import type { Refusal } from '../../../../plugins/broker/library.ts';
 import { checkedKeys, checkedPayload, checkedPayloads } from '../../../../plugins/items/capability/payload.ts';
 import { checkedQuery } from '../../../../plugins/items/capability/query.ts';
 import { failureOf } from '../../../support/plugin.ts';

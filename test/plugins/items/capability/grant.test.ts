@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { problems } from '#kernel';
+import { authorities, problems, type Subject } from '#kernel';
+import { renderAuthorities } from '../../../../plugins/broker/library.ts';
 import {
   describeItems,
   type ItemsGrant,
@@ -37,18 +38,17 @@ describe('items: the grant', () => {
       expect(fits(grant), JSON.stringify(grant)).to.equal(false);
   });
 
-  it('is described in one sentence', () => {
-    expect(describeItems('current-user')).to.deep.equal([
-      'reads, creates, updates and deletes items as the calling user',
+  it('is described by one sentence for each verb', () => {
+    const sentences = (grant: ItemsGrant) => renderAuthorities(describeItems(grant));
+    const all = ['reads', 'creates', 'updates', 'deletes'];
+    expect(sentences('current-user')).to.deep.equal(all.map((verb) => `${verb} items (as the calling user)`));
+    expect(sentences('system')).to.deep.equal(all.map((verb) => `${verb} items (without permissions (full access))`));
+    expect(sentences({ ...user, collections: ['b', 'a'], actions: ['create', 'read'] })).to.deep.equal([
+      'reads items of a, items of b (as the calling user)',
+      'creates items of a, items of b (as the calling user)',
     ]);
-    expect(describeItems('system')).to.deep.equal([
-      'reads, creates, updates and deletes items without permissions (full access)',
-    ]);
-    expect(describeItems({ ...user, collections: ['b', 'a'], actions: ['create', 'read'] })).to.deep.equal([
-      'reads and creates items of a, b as the calling user',
-    ]);
-    expect(describeItems({ ...full, actions: ['delete'] })).to.deep.equal([
-      'deletes items without permissions (full access)',
+    expect(sentences({ ...full, actions: ['delete'] })).to.deep.equal([
+      'deletes items (without permissions (full access))',
     ]);
   });
 
@@ -77,16 +77,20 @@ describe('items: the grant', () => {
     expect(problems(schema, user)).to.deep.equal([]);
     for (const grant of [{}, 'system', { accountability: 'user', more: 1 }])
       expect(problems(schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
-    expect(files({ accountability: 'user' })).to.deep.equal(['reserved: files as the calling user']);
+    expect(files({ accountability: 'user' })).to.deep.equal(authorities('reserves', ['files'], 'as the calling user'));
     expect(widens({ accountability: 'user' }, { accountability: 'full-access' })).to.equal(true);
     expect(problems(schemaCapability.schema, ['read', 'write'])).to.deep.equal([]);
     for (const grant of [[], ['alter'], {}, 'read'])
       expect(problems(schemaCapability.schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
-    expect(schemaCapability.describe(['write', 'read'])).to.deep.equal(['reserved: to read and write the schema']);
+    expect(schemaCapability.describe(['write', 'read'])).to.deep.equal(
+      authorities('reserves', ['the schema'], 'read, write'),
+    );
     expect([
       schemaCapability.widens(['read'], ['read', 'write']),
       schemaCapability.widens(['read'], ['read']),
     ]).to.deep.equal([true, false]);
-    expect([filesCapability.remote, schemaCapability.remote]).to.deep.equal([undefined, undefined]);
+    const subject = {} as Subject;
+    expect(filesCapability.bind({ accountability: 'user' }, subject)).to.equal(undefined);
+    expect(schemaCapability.bind(['read'], subject)).to.equal(undefined);
   });
 });

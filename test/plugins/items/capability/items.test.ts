@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Caller, fail, type Refusal, Secrets } from '#kernel';
+import { type Caller, fail } from '#kernel';
+import { InvocationSecrets, type Refusal } from '../../../../plugins/broker/library.ts';
 import { failureOf } from '../../../support/plugin.ts';
 import { type Call, caller, callWith, type ItemsService, itemsService, ROLE, USER } from './service.ts';
 
@@ -227,7 +228,7 @@ describe('items: the capability', () => {
     });
 
     it('no secrets', async () => {
-      const secrets = new Secrets();
+      const secrets = new InvocationSecrets();
       const { ref } = secrets.conceal('hunter2');
       expect(await codeOf(asUser('createOne', ['articles', { title: ref }], caller(), secrets))).to.equal('denied');
       expect(await codeOf(asUser('readMany', ['articles', { search: ref }], caller(), secrets))).to.equal('denied');
@@ -346,7 +347,7 @@ describe('items: the capability', () => {
     });
     const stop = new AbortController();
     const who = caller({ admin: true });
-    const invocation = { id: 'run', caller: who, signal: stop.signal, secrets: new Secrets() };
+    const invocation = { id: 'run', caller: who, signal: stop.signal, secrets: new InvocationSecrets() };
     const running = failureOf<Refusal>(admitted.call('items.readMany', ['slow'], invocation));
     const isRunning = async () =>
       (

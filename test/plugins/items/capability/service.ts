@@ -1,26 +1,24 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { boot, type Caller, type Host, type Invocation, type Kernel, Secrets, type Subjects } from '#kernel';
+import type { Caller, CallerFields, Host } from '#kernel';
+import { boot, type Kernel } from '#kernel/boot';
+import { broker, type Invocation, type Secrets, type Subjects } from '../../../../plugins/broker/contract.ts';
+import { InvocationSecrets } from '../../../../plugins/broker/library.ts';
+import { callerOf } from '../../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../../support/database.ts';
 import { quiet, sketch } from '../../../support/plugin.ts';
 
 // biome-ignore format: a list of names
 const PRODUCT = [
-  'database', 'cluster', 'http', 'graphql-fields', 'passwords', 'outbound', 'storage', 'storage-local', 'media', 'schema', 'query', 'access',
+  'broker', 'workers', 'database', 'cluster', 'schedule', 'http', 'passwords', 'outbound', 'storage', 'storage-local', 'media', 'schema', 'query', 'access',
   'activity', 'items', 'users', 'auth', 'folders', 'settings', 'files', 'history',
 ];
 
 export const ROLE = '11111111-1111-4111-8111-111111111111';
 export const USER = '22222222-2222-4222-8222-222222222222';
-export const caller = (more: Partial<Caller> = {}): Caller => ({
-  user: USER,
-  role: ROLE,
-  admin: false,
-  app: false,
-  ip: '192.0.2.7',
-  ...more,
-});
+export const caller = (more: Partial<CallerFields> = {}): Caller =>
+  callerOf({ user: USER, role: ROLE, ip: '192.0.2.7', ...more });
 
 export interface ItemsService {
   readonly subjects: Subjects;
@@ -34,14 +32,17 @@ export async function itemsService(sql: string, environment: Record<string, stri
   const database = await freshDatabase('items_capability');
   const data = await mkdtemp(join(tmpdir(), 'tenon-items-'));
   let host: Host | undefined;
+  let subjects: Subjects | undefined;
   const { composition, remove } = await sketch([
     {
       name: 'runner',
       manifest: {
-        capabilities: { subjects: true, events: { filter: ['**'], action: ['**'] }, system: { reasons: ['test'] } },
+        uses: { broker: '^1.0.0' },
+        capabilities: { events: { filter: ['**'], action: ['**'] }, system: { reasons: ['test'] } },
       },
       register: (given) => {
         host = given;
+        subjects = given.use({ broker }).broker;
       },
     },
   ]);
@@ -71,8 +72,7 @@ export async function itemsService(sql: string, environment: Record<string, stri
     await kernel.migrate();
     await database.query(sql);
     await kernel.start();
-    const own = host as Host;
-    return { subjects: own.subjects, host: own, database, stop };
+    return { subjects: subjects as Subjects, host: host as Host, database, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -92,7 +92,7 @@ export function callWith(service: ItemsService, grant: unknown): Call {
   const grants = { items: grant };
   if (subjects.problems(grants).length > 0) throw new Error(subjects.problems(grants).join('\n'));
   const admitted = subjects.admit({ name: 'pilot', version: '2.0.0', runtime: 'confined', grants });
-  return (method, args, who = caller(), secrets = new Secrets()) => {
+  return (method, args, who = caller(), secrets = new InvocationSecrets()) => {
     const invocation: Invocation = { id: 'run', caller: who, signal: new AbortController().signal, secrets };
     // As it comes out of another process.
     return admitted.call(`items.${method}`, JSON.parse(JSON.stringify(args)), invocation);

@@ -1,0 +1,11 @@
+/** For the command line and tests: what starts a kernel. Plugins import `#kernel` and never this. */
+
+export { mintCaller, mintPublicCaller, mintSystemCaller } from './caller.ts';
+export type { AuditLine } from './capabilities/grant.ts';
+export type { ConfigKey } from './config/cast.ts';
+export type { Environment } from './config/read.ts';
+export { type BootOptions, boot, KERNEL_CONFIG, type Kernel } from './lifecycle/boot.ts';
+export type { Composition } from './lifecycle/discover.ts';
+export { BootFailure, type BootPhase } from './lifecycle/failure.ts';
+export type { HttpServer } from './lifecycle/serve.ts';
+export { createLog } from './log.ts';

@@ -1,0 +1,94 @@
+import { fail } from './errors.ts';
+
+/** What a caller says of itself. `share` is the id of the shared link a request came by. */
+export interface CallerFields {
+  readonly user: string | null;
+  readonly role: string | null;
+  readonly admin: boolean;
+  readonly app: boolean;
+  readonly share?: string | null;
+  readonly ip?: string | null;
+  readonly userAgent?: string | null;
+  readonly origin?: string | null;
+}
+
+interface Attribution {
+  /** Set on system callers only: why no user's permissions apply. */
+  readonly reason?: string;
+  /** Whose code acts, as `name@version`: a plugin without a user, or a confined package on behalf of one. */
+  readonly owner?: string;
+}
+
+/**
+ * On whose behalf something happens (the field says "accountability"). Every service verb that checks permissions takes one.
+ * Only the kernel makes them: for plugins that hold `identity`, and by `host.asSystem(reason)`. An object that looks like one
+ * is refused with CAPABILITY_DENIED wherever a caller is taken. Immutable.
+ */
+export type Caller = MintedCaller & CallerFields & Attribution;
+
+/** Known to this module alone: code that holds a caller reaches its constructor, which makes none without this. */
+const MINT = Symbol('mint');
+const MEMBERS = ['user', 'role', 'admin', 'app', 'share', 'ip', 'userAgent', 'origin', 'reason', 'owner'] as const;
+
+class MintedCaller {
+  readonly #system: boolean;
+
+  constructor(mint: typeof MINT, members: CallerFields & Attribution, system: boolean) {
+    if (mint !== MINT) throw fail('CAPABILITY_DENIED', 'a caller is minted by the kernel, and by nothing else');
+    // Absent members stay absent: what prints or compares a caller sees the members it was minted with.
+    for (const name of MEMBERS) {
+      if (members[name] !== undefined) (this as Record<string, unknown>)[name] = members[name];
+    }
+    this.#system = system;
+    Object.freeze(this);
+  }
+
+  /** Undefined for what the kernel did not mint. */
+  static systemOf(value: unknown): boolean | undefined {
+    return typeof value === 'object' && value !== null && #system in value ? value.#system : undefined;
+  }
+}
+
+const mint = (fields: CallerFields, { reason, owner }: Attribution = {}, system = false): Caller =>
+  new MintedCaller(MINT, { ...fields, reason, owner }, system) as Caller;
+
+/** For the capability `identity` and for tests: everything else receives callers. */
+export const mintCaller = (fields: CallerFields, owner?: string): Caller => mint(fields, { owner });
+
+/** A request without a token (specification, "Authentication", 6): served under the Public role. */
+export const mintPublicCaller = (from: Pick<CallerFields, 'ip' | 'userAgent' | 'origin'> = {}): Caller =>
+  mint({ ...from, user: null, role: null, admin: false, app: false });
+
+/** For the capability `system` and the kernel's own events. */
+export const mintSystemCaller = (owner: string, reason: string): Caller =>
+  mint({ user: null, role: null, admin: true, app: true }, { owner, reason }, true);
+
+/** The same caller, whose changes history attributes to `owner`. */
+export const attributed = (caller: Caller, owner: string): Caller =>
+  mint(assertCaller(caller), { owner, reason: caller.reason }, isSystem(caller));
+
+export const isCaller = (value: unknown): value is Caller => MintedCaller.systemOf(value) !== undefined;
+export const isSystem = (value: unknown): boolean => MintedCaller.systemOf(value) === true;
+
+/** @throws CAPABILITY_DENIED for anything that the kernel did not mint. */
+export function assertCaller(value: unknown): Caller {
+  if (isCaller(value)) return value;
+  throw fail('CAPABILITY_DENIED', 'a caller that the kernel did not mint');
+}
+
+/** What third-party listeners get of a caller: plain data, with which no service can be called. */
+export function describeCaller(caller: Caller): CallerFields & { readonly system: boolean } {
+  const { user, role, admin, app, share = null, ip = null, userAgent = null, origin = null } = caller;
+  const system = isSystem(caller);
+  return Object.freeze({
+    user,
+    role,
+    admin: admin && !system,
+    app: app && !system,
+    share,
+    ip,
+    userAgent,
+    origin,
+    system,
+  });
+}

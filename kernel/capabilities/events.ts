@@ -1,0 +1,83 @@
+import { type Caller, describeCaller, isCaller } from '../caller.ts';
+import type { ActionHandler, EventKind, EventMeta, Events, FilterHandler, Meta } from '../events.ts';
+import { isWithin } from '../events.ts';
+import { closedObject } from '../manifest/schema.ts';
+import { authorities, type Capability, listsWiden, type Subject } from './capability.ts';
+import type { Ledger } from './ledger.ts';
+
+/** What a plugin with the `events` capability holds. @throws CAPABILITY_DENIED outside of the granted patterns. */
+export interface EventsApi extends Pick<Events, 'quietly' | 'has' | 'listeners' | 'filter' | 'action'> {
+  /** Both answer how to stop listening. A subscription may be narrower than the grant: `posts.items.create` within `**`. */
+  onFilter(pattern: string, handle: FilterHandler): () => void;
+  onAction(pattern: string, handle: ActionHandler): () => void;
+}
+
+type EventsGrant = Readonly<Partial<Record<'filter' | 'action' | 'emit', readonly string[]>>>;
+
+const patterns = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
+
+/** Third-party listeners get a description of the caller: with the caller itself they could act as its user. */
+const withDescription =
+  <A extends unknown[]>(handle: (...args: A) => unknown) =>
+  (...args: A): unknown => {
+    const meta = args.at(-1) as EventMeta;
+    return handle(...([...args.slice(0, -1), { ...meta, caller: describeCaller(meta.caller) }] as A));
+  };
+
+export const eventsCapability = (events: Events, ledger: Ledger): Capability<EventsGrant, EventsApi> => ({
+  name: 'events',
+  member: 'events',
+  schema: closedObject({ filter: patterns, action: patterns, emit: patterns }, []),
+  bind: (grant, subject) => bindEvents(events, ledger, grant, subject),
+  describe: ({ filter = [], action = [], emit = [] }) => [
+    ...authorities('may change', filter.filter(isChange), 'before it is stored'),
+    ...authorities('may change', filter.filter(isQuery), 'queries before they run'),
+    ...authorities('may change', filter.filter(isRead), 'rows as they are read, which slows these reads'),
+    ...authorities('listens to', action.filter(isChange)),
+    ...authorities('listens to', action.filter(isRead), 'rows as they are read, which slows these reads'),
+    ...authorities('emits', emit),
+  ],
+  widens: listsWiden,
+});
+
+function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject: Subject): EventsApi {
+  const { name, runtime, isPlugin } = subject;
+  const isThirdParty = isPlugin && runtime === 'full';
+  // An extension with full authority declares nothing beforehand; the audit says `FULL` of it.
+  const isBound = runtime !== 'full' || isThirdParty;
+  const isAllowed = (kind: keyof EventsGrant, pattern: string) =>
+    !isBound || (grant[kind] ?? []).some((granted) => isWithin(granted, pattern));
+  const assertEmits = (names: readonly string[], caller: Caller) => {
+    for (const one of names) if (!isAllowed('emit', one)) throw ledger.deny('events', name, `emit ${one}`);
+    if (!isCaller(caller))
+      throw ledger.deny('events', name, `emit ${names[0]} with a caller that the kernel did not mint`);
+  };
+  const listen = (kind: EventKind, pattern: string, handle: FilterHandler | ActionHandler) => {
+    if (!isAllowed(kind, pattern)) throw ledger.deny('events', name, `listen to ${pattern} (${kind})`);
+    const own = isThirdParty ? withDescription(handle as ActionHandler) : handle;
+    return events.on(kind, name, pattern, own, runtime === 'internal');
+  };
+  return {
+    onFilter: (pattern, handle) => listen('filter', pattern, handle),
+    onAction: (pattern, handle) => listen('action', pattern, handle),
+    quietly: (work) => {
+      if (isThirdParty) throw ledger.deny('events', name, 'silence listeners');
+      return events.quietly(work);
+    },
+    has: (kind, event) => events.has(kind, event),
+    listeners: (kind, event) => events.listeners(kind, event),
+    filter: async (names, payload, meta: Meta) => {
+      assertEmits(names, meta.caller);
+      return events.filter(names, payload, meta);
+    },
+    action: (names, meta) => {
+      assertEmits(names, meta.caller);
+      events.action(names, meta);
+    },
+  };
+}
+
+/** A pattern with a wildcard at its end may stand for several kinds. */
+const isRead = (pattern: string): boolean => /(\.read|\*)$/.test(pattern);
+const isQuery = (pattern: string): boolean => /(\.query|\*)$/.test(pattern);
+const isChange = (pattern: string): boolean => !/\.(read|query)$/.test(pattern);

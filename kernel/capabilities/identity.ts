@@ -1,0 +1,55 @@
+import type { Context } from 'koa';
+import { type Caller, type CallerFields, isCaller, mintCaller, mintPublicCaller } from '../caller.ts';
+import { closedObject, filledList } from '../manifest/schema.ts';
+import { identifyRequest } from '../request-state.ts';
+import { authorities, type Capability, listsWiden } from './capability.ts';
+import type { Ledger } from './ledger.ts';
+
+/**
+ * On what evidence a caller is minted: a verified token or session, the key of a user, a shared link, nothing at all, or the
+ * word of code with full authority.
+ */
+const EVIDENCE = ['token', 'user', 'share', 'public', 'accountability'] as const;
+type Evidence = (typeof EVIDENCE)[number];
+
+/** What a plugin with the `identity` capability holds. Each caller it mints is counted in the ledger. */
+export interface IdentityApi {
+  /** @throws CAPABILITY_DENIED for evidence that the manifest does not list. With the evidence `public` no rights are taken over. */
+  mint(evidence: Evidence, fields: CallerFields): Caller;
+  /** A caller without a token, under the Public role. */
+  mintPublic(from?: Pick<CallerFields, 'ip' | 'userAgent' | 'origin'>): Caller;
+  /** Makes `caller` the one on whose behalf the rest of this request runs. */
+  identify(ctx: Context, caller: Caller): void;
+}
+
+type IdentityGrant = { readonly evidence: readonly Evidence[] };
+
+export const identityCapability = (ledger: Ledger): Capability<IdentityGrant, IdentityApi> => ({
+  name: 'identity',
+  member: 'identity',
+  coreOnly: true,
+  schema: closedObject({ evidence: { ...filledList({ enum: EVIDENCE }), uniqueItems: true } }),
+  bind: ({ evidence }, { name }) => {
+    const count = (kind: Evidence) => {
+      if (!evidence.includes(kind)) throw ledger.deny('identity', name, `mint a caller from ${kind}`);
+      ledger.record('identity', name, kind);
+    };
+    return {
+      mint(kind, fields) {
+        count(kind);
+        return kind === 'public' ? mintPublicCaller(fields) : mintCaller(fields);
+      },
+      mintPublic(from) {
+        count('public');
+        return mintPublicCaller(from);
+      },
+      identify(ctx, caller) {
+        if (!isCaller(caller))
+          throw ledger.deny('identity', name, 'identify a request as what the kernel did not mint');
+        identifyRequest(ctx, caller);
+      },
+    };
+  },
+  describe: ({ evidence }) => evidence.flatMap((kind) => authorities('identifies callers as', [`from ${kind}`])),
+  widens: listsWiden,
+});

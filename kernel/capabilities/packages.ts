@@ -1,0 +1,54 @@
+import type { Caller } from '../caller.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Discovered } from '../lifecycle/discover.ts';
+import { type AnyCapability, type Authority, authorities, type Capability } from './capability.ts';
+import type { AuditLine } from './grant.ts';
+import type { Ledger, LedgerEntry } from './ledger.ts';
+
+/** Loads and unloads plugins in this process while the service runs: the same steps as for core plugins. */
+export interface PluginLoading {
+  /** Plugins that have registered, core plugins first. */
+  loaded(): readonly Discovered[];
+  /** Reads and checks the manifest of the plugin in a folder. Nothing of it runs. @throws BootFailure */
+  inspect(folder: string): Promise<Discovered>;
+  /** All that the plugin's manifest asks for. */
+  describe(plugin: Discovered): readonly Authority[];
+  /** config → register → migrate. Nothing of it is left where that fails. @throws BootFailure */
+  load(plugin: Discovered, registered?: () => Promise<void>): Promise<void>;
+  /** Runs its start hooks; what it began is undone where that fails. @throws BootFailure */
+  start(plugin: Discovered): Promise<void>;
+  /** Undoes what the plugin began, last in first out, and removes all it added. */
+  unload(plugin: Discovered): Promise<void>;
+}
+
+/** For the core plugins that run third-party code, and account for it. */
+export interface PackagesApi extends PluginLoading {
+  capabilities(): ReadonlyMap<string, AnyCapability>;
+  /** A caller without a user's permissions for a package; counted under its name. */
+  asSystem(owner: string, reason: string): Caller;
+  /** The same caller, whose changes history attributes to `owner`. */
+  attribute(caller: Caller, owner: string): Caller;
+  /** Counts in the ledger what a package did. */
+  readonly record: Ledger['record'];
+  /** The ledger: what plugins and packages did since start. */
+  did(): readonly LedgerEntry[];
+  /** The audit: what plugins, and packages by `report`, may do. */
+  may(): readonly AuditLine[];
+  /** Adds the lines of packages to the audit. */
+  report(lines: () => readonly AuditLine[]): void;
+  /** Takes away what a package listens to, never what a plugin of that name does. */
+  removeListeners(owner: string): void;
+  /** The environment with all declared settings. */
+  settings(): Settings;
+}
+
+/** `api` is bound as it is: only core plugins hold it. */
+export const packagesCapability = (api: PackagesApi): Capability<true, PackagesApi> => ({
+  name: 'packages',
+  member: 'packages',
+  schema: { const: true },
+  coreOnly: true,
+  bind: () => api,
+  describe: () => authorities('runs', ['third-party packages'], 'and accounts for them'),
+  widens: (before) => before === undefined,
+});

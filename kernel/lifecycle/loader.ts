@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { attributed } from '../caller.ts';
+import type { Authority, Subject } from '../capabilities/capability.ts';
+import { checkContributions, checkGrants } from '../capabilities/grant.ts';
+import { createHost, type HookStore } from '../capabilities/host.ts';
+import type { PluginLoading } from '../capabilities/packages.ts';
+import { fail } from '../errors.ts';
+import type { Plugin } from '../plugin.ts';
+import { type Discovered, inspectPackage } from './discover.ts';
+import { assertSettings, BootFailure, type TimedPhase } from './failure.ts';
+import { assertNoDuplicateClaims, order } from './order.ts';
+import type { Stores } from './stores.ts';
+
+/** Milliseconds that one hook of a phase may take. */
+export type Timeouts = Readonly<Record<TimedPhase, number>>;
+const TIMEOUTS: Timeouts = { migrate: 300_000, start: 60_000, stop: 10_000 };
+
+/** Registers, migrates, starts and unloads plugins, core and third-party ones alike, at boot and while the service runs. */
+export class Loader implements PluginLoading {
+  readonly #loaded = new Map<string, { readonly plugin: Discovered; readonly hooks: HookStore }>();
+  readonly #stores: () => Stores;
+  readonly #limits: Timeouts;
+
+  constructor(stores: () => Stores, limits: Partial<Timeouts> = {}) {
+    this.#stores = stores;
+    this.#limits = { ...TIMEOUTS, ...limits };
+  }
+
+  readonly loaded = (): readonly Discovered[] => [...this.#loaded.values()].map(({ plugin }) => plugin);
+
+  readonly inspect = async (folder: string): Promise<Discovered> => {
+    const one = await inspectPackage(folder, false);
+    const all = [...this.loaded().filter((other) => other.folder !== folder), one];
+    assertNoDuplicateClaims(all);
+    order(all);
+    return one;
+  };
+
+  readonly describe = (plugin: Discovered): readonly Authority[] => this.#stores().describe(plugin);
+
+  readonly load = (plugin: Discovered, registered?: () => Promise<void>): Promise<void> =>
+    this.#orUnload(plugin, async () => {
+      const { settings, facets } = this.#stores();
+      const { name, manifest } = plugin;
+      assertSettings(name, settings.declare(name, manifest.config));
+      settings.assertShared(name);
+      await this.register(plugin);
+      checkContributions(plugin, facets);
+      facets.flush();
+      await registered?.();
+      await this.run('migrate', plugin);
+    });
+
+  readonly start = (plugin: Discovered): Promise<void> => this.#orUnload(plugin, () => this.run('start', plugin));
+
+  readonly unload = async (plugin: Discovered): Promise<void> => {
+    await this.stop(plugin);
+    this.#loaded.delete(plugin.name);
+    this.#stores().removeOwner(plugin.name);
+  };
+
+  /** Runs the plugin's `register`, which is synchronous. */
+  async register(plugin: Discovered): Promise<void> {
+    const { name, folder, manifest } = plugin;
+    const stores = this.#stores();
+    try {
+      checkGrants(plugin, stores.known());
+      const module = (await import(pathToFileURL(join(folder, manifest.path)).href)) as { default?: Plugin };
+      if (typeof module.default?.register !== 'function') {
+        throw new BootFailure(name, 'register', `${manifest.path} has no default export made by definePlugin`);
+      }
+      const hooks: HookStore = { migrate: [], start: [], stop: [] };
+      this.#loaded.set(name, { plugin, hooks });
+      const result: unknown = module.default.register(createHost(plugin, this.#subjectOf(plugin), stores, hooks));
+      if (result instanceof Promise) throw new BootFailure(name, 'register', 'register must be synchronous');
+    } catch (error) {
+      throw BootFailure.from(name, 'register', error);
+    }
+  }
+
+  /** Runs the hooks of one phase; a failing one leaves what was begun to `unload`. */
+  async run(phase: 'migrate' | 'start', { name }: Discovered): Promise<void> {
+    for (const hook of this.#loaded.get(name)?.hooks[phase] ?? []) await this.#timed(name, phase, hook);
+  }
+
+  /** The stop hooks alone: what was added stays, for requests that still run. */
+  async stop({ name }: Discovered): Promise<void> {
+    for (const hook of this.#loaded.get(name)?.hooks.stop.splice(0).reverse() ?? []) {
+      const { log } = this.#stores();
+      await this.#timed(name, 'stop', hook).catch((err) => log.error({ err, owner: name }, 'stopping failed'));
+    }
+  }
+
+  /** An error, and a hook that does not end in time, carry the plugin's name and the phase. */
+  async #timed(name: string, phase: TimedPhase, hook: () => Promise<void> | void): Promise<void> {
+    const limit = this.#limits[phase];
+    const { promise: expired, reject } = Promise.withResolvers<never>();
+    const late = () => reject(new BootFailure(name, phase, `it did not end within ${limit / 1000} s`));
+    const timer = setTimeout(late, limit);
+    try {
+      await Promise.race([Promise.resolve().then(hook), expired]);
+    } catch (error) {
+      throw BootFailure.from(name, phase, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #orUnload(plugin: Discovered, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      await this.unload(plugin);
+      throw error;
+    }
+  }
+
+  #subjectOf({ name, version, core }: Discovered): Subject {
+    return {
+      name,
+      version,
+      runtime: core ? 'internal' : 'full',
+      isPlugin: true,
+      asSystem() {
+        throw fail('CAPABILITY_DENIED', 'a plugin acts without a user by host.asSystem');
+      },
+      actingFor: (caller) => attributed(caller, `${name}@${version}`),
+      denied: (what) => this.#stores().ledger.record('denied', name, what),
+    };
+  }
+}

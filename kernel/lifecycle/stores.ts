@@ -1,0 +1,81 @@
+import { attributed, mintSystemCaller } from '../caller.ts';
+import { type AnyCapability, capabilities } from '../capabilities/capability.ts';
+import { eventsCapability } from '../capabilities/events.ts';
+import { type AuditLine, describePlugin } from '../capabilities/grant.ts';
+import { identityCapability } from '../capabilities/identity.ts';
+import { Ledger } from '../capabilities/ledger.ts';
+import { configCapability, logCapability, native, servicesCapability, systemCapability } from '../capabilities/own.ts';
+import { type PackagesApi, type PluginLoading, packagesCapability } from '../capabilities/packages.ts';
+import type { Settings } from '../config/settings.ts';
+import { type Deferral, Events } from '../events.ts';
+import { FacetStore } from '../facets.ts';
+import type { Log } from '../log.ts';
+import { ServiceStore } from '../services.ts';
+import type { Discovered } from './discover.ts';
+import { effects, KERNEL_FACETS } from './kernel-facets.ts';
+
+/** What plugins share and the kernel keeps: each entry knows its owner, so that unloading is exact. */
+export function createStores(settings: Settings, log: Log, loading: PluginLoading) {
+  const facets = new FacetStore();
+  for (const one of KERNEL_FACETS) facets.define('kernel', one as never);
+  const ledger = new Ledger();
+  const events = new Events(log);
+  events.deferrals = () => facets.read('kernel', effects as never) as readonly Deferral[];
+  const services = new ServiceStore();
+  const known = (): ReadonlyMap<string, AnyCapability> => facets.read('kernel', capabilities as never);
+  const describe = (plugin: Discovered) => describePlugin(plugin, known(), facets);
+
+  const reports: (() => readonly AuditLine[])[] = [];
+  const audit = (): readonly AuditLine[] => {
+    const plugins = loading.loaded().map((plugin): AuditLine => {
+      const { name, version, core } = plugin;
+      return { name, version, runtime: core ? 'internal' : 'full', authorities: describe(plugin) };
+    });
+    return plugins.concat(reports.flatMap((lines) => lines())).sort((a, b) => (a.name < b.name ? -1 : 1));
+  };
+
+  const packages: PackagesApi = Object.freeze<PackagesApi>({
+    ...loading,
+    capabilities: known,
+    asSystem(owner, reason) {
+      ledger.record('system', owner, reason);
+      return mintSystemCaller(owner, reason);
+    },
+    attribute: attributed,
+    record: (kind, owner, what) => ledger.record(kind, owner, what),
+    did: () => ledger.entries(),
+    may: audit,
+    report: (lines) => void reports.push(lines),
+    removeListeners: (owner) => events.removeOwner(owner, { core: false }),
+    settings: () => settings,
+  });
+  const own: readonly AnyCapability[] = [
+    configCapability(settings, ledger),
+    logCapability(log),
+    eventsCapability(events, ledger),
+    servicesCapability(services, ledger),
+    systemCapability(ledger),
+    identityCapability(ledger),
+    native,
+    packagesCapability(packages),
+  ];
+  for (const one of own) {
+    facets.contribute(capabilities.id, one, { name: 'kernel', core: true, declared: { names: [one.name] } });
+  }
+  return {
+    facets,
+    ledger,
+    events,
+    settings,
+    log,
+    known,
+    audit,
+    describe,
+    removeOwner(owner: string): void {
+      for (const store of [facets, events, services, settings]) store.removeOwner(owner);
+      facets.flush();
+    },
+  };
+}
+
+export type Stores = ReturnType<typeof createStores>;

@@ -1,0 +1,42 @@
+import type Koa from 'koa';
+import { type Caller, mintPublicCaller } from './caller.ts';
+import { fail } from './errors.ts';
+
+const STATE = Symbol('request state');
+const PUBLIC = mintPublicCaller();
+
+/** For the capability `identity`. */
+export let identifyRequest: (ctx: Koa.Context, caller: Caller) => void;
+
+/** What the kernel puts on every request. Plugins read it from `ctx.state`, and may keep values of their own there. */
+export class RequestState {
+  requestId = '';
+  #caller: Caller = PUBLIC;
+
+  static {
+    identifyRequest = (ctx, caller) => {
+      (ctx.state as RequestState).#caller = caller;
+    };
+  }
+
+  /** Public until a plugin with the capability `identity` identifies the request. */
+  get caller(): Caller {
+    return this.#caller;
+  }
+
+  set caller(_value: never) {
+    throw fail('CAPABILITY_DENIED', 'the caller of a request is set by host.identity.identify, and by nothing else');
+  }
+}
+
+/** Gives every request of `app` its `ctx.state`, which no layer can replace by another object. */
+export function installRequestState(app: Koa): void {
+  Object.defineProperty(app.context, 'state', {
+    get(this: { [STATE]?: RequestState }) {
+      this[STATE] ??= new RequestState();
+      return this[STATE];
+    },
+    // Koa itself assigns an empty object when it makes the context.
+    set() {},
+  });
+}

@@ -1,4 +1,0 @@
-import product from '../package.json' with { type: 'json' };
-
-/** The running product's version, which admins may see. */
-export const VERSION: string = product.version;

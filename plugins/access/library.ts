@@ -1,0 +1,1 @@
+export { keeps } from './validation/breaches.ts';

@@ -1,0 +1,54 @@
+import type { Db, Statement } from '../database/contract.ts';
+import type { SignedIn } from './contract.ts';
+import type { Owner } from './sessions.ts';
+
+/** The row of a user who signs in. It holds the hash of the password, so that drivers of other plugins never receive it. */
+export interface Account extends Owner {
+  readonly password: string | null;
+  readonly tfa_secret: string | null;
+}
+
+export interface Accounts {
+  byEmail(email: string): Promise<Account | undefined>;
+  /** Undefined where there is no such user. */
+  of(signedIn: SignedIn): Promise<Account | undefined>;
+  /** For a driver that has the account: `of` answers it without another statement. */
+  signedIn(account: Account): SignedIn;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function createAccounts(db: Db): Accounts {
+  const known = new WeakMap<SignedIn, Account>();
+
+  const ACCOUNT = db.sql`select u.id, u.password, u.status, u.provider, u.tfa_secret, u.role, r.admin_access, r.app_access
+    from ${db.read('platform_users')} u left join ${db.read('platform_roles')} r on r.id = u.role`;
+  const BY_EMAIL = db.sql`${ACCOUNT} where lower(u.email) = lower($1)`;
+  const BY_ID = db.sql`${ACCOUNT} where u.id = $1`;
+  const BY_EXTERNAL_IDENTIFIER = db.sql`${ACCOUNT} where u.external_identifier = $1`;
+
+  async function find(statement: Statement, value: string): Promise<Account | undefined> {
+    // PostgreSQL has no NUL in texts.
+    if (value.includes('\0')) return undefined;
+    return (await db.query<Account>(statement, [value])).rows[0];
+  }
+
+  return {
+    byEmail: (email) => find(BY_EMAIL, email),
+
+    async of(signedIn) {
+      const account = known.get(signedIn);
+      if (account) return account;
+      // The driver of another plugin may answer anything.
+      const { user, externalIdentifier } = Object(signedIn) as { user?: unknown; externalIdentifier?: unknown };
+      if (typeof user === 'string') return UUID.test(user) ? find(BY_ID, user) : undefined;
+      return typeof externalIdentifier === 'string' ? find(BY_EXTERNAL_IDENTIFIER, externalIdentifier) : undefined;
+    },
+
+    signedIn(account) {
+      const signedIn = { user: account.id };
+      known.set(signedIn, account);
+      return signedIn;
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import { authorities, type Caller, facet, service } from '#kernel';
+import type { HttpContext } from '../http/contract.ts';
+import {
+  type AuthClient,
+  type AuthDriver,
+  admitDriver,
+  type ContributedDriver,
+  driversByProvider,
+  type SignedIn,
+} from './driver.ts';
+
+export type {
+  AuthClient,
+  AuthDriver,
+  ContributedDriver,
+  Credentials,
+  CredentialsDriver,
+  DriverTerms,
+  RedirectDriver,
+  SignedIn,
+} from './driver.ts';
+
+/** Callers for plugins that act on behalf of a user outside of a request: by a token, for a user, for the Public role. */
+export interface Identity {
+  /**
+   * The caller of an access token or a static token, by the same checks as a request with it.
+   * @throws INVALID_TOKEN for an access token whose signature or form is wrong, TOKEN_EXPIRED, INVALID_CREDENTIALS for an unknown
+   * token and a deleted user, USER_SUSPENDED for a user who is not active, INVALID_IP where the role is bound to addresses and
+   * `client.ip` is none of them.
+   */
+  ofToken(token: string, client?: AuthClient): Promise<Caller>;
+  /**
+   * An active user, with the role and the flags of this moment. The addresses of the role are not checked: the user asks for nothing.
+   * @throws INVALID_CREDENTIALS for an id that no user has, USER_SUSPENDED for a user who is not active.
+   */
+  ofUser(id: string, client?: AuthClient): Promise<Caller>;
+  /** The active ones of these users by their ids, in the order of the ids, in one statement; all others are left out. */
+  ofUsers(ids: readonly string[], client?: AuthClient): Promise<ReadonlyMap<string, Caller>>;
+  /** A caller without a user. @throws INVALID_IP where the Public role is bound to addresses and `client.ip` is none of them. */
+  ofPublic(client?: AuthClient): Promise<Caller>;
+}
+
+/** For core plugins alone: with it a plugin can act as every user. */
+export const identity = service<Identity>('identity', { version: '1.0.0', coreOnly: true });
+
+const names = { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9-]*$' } } as const;
+
+/** Ways to sign in, by provider. The manifest section lists the names of a plugin's drivers. */
+export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedDriver>>('auth.drivers', {
+  combine: driversByProvider,
+  manifest: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['names'],
+    properties: { names, anyProvider: { const: true } },
+  },
+  admit: admitDriver,
+  describe: ({ names: drivers, anyProvider }) =>
+    authorities(
+      'identifies callers as',
+      drivers.map((name: string) => `users by ${name}`),
+      anyProvider ? 'at sign-in, those of every provider' : 'at sign-in',
+    ),
+});
+
+/** One sign-in whose credential is verified, as steps see it. */
+export interface SignInAttempt {
+  readonly user: {
+    readonly id: string;
+    /** `active`, or why the user may not sign in: `suspended`, `archived`, `invited`, `draft`. */
+    readonly status: string;
+    readonly role: string | null;
+    /** The user has set up a second factor. */
+    readonly hasSecondFactor: boolean;
+  };
+  readonly provider: string;
+  /** The name of the driver that verified the credential. */
+  readonly driver: string;
+  readonly client: AuthClient;
+  /** The one-time password of the request, unchecked; undefined where it brought none. */
+  readonly otp: string | undefined;
+}
+
+/** What stands between a verified credential and the session. */
+export interface AuthStep {
+  /** Among the names that the manifest declares. */
+  readonly name: string;
+  /** Steps run by this number, smaller first. `auth` itself has `status` 100, `second-factor` 200 and `address` 300. */
+  readonly order: number;
+  /** @throws the Failure that the client is answered in place of tokens: INVALID_OTP, INVALID_IP, USER_SUSPENDED and so on. */
+  check(attempt: SignInAttempt): Promise<void> | void;
+}
+
+/** Checks between credential and session, in their order. The manifest section lists the names of a plugin's steps. */
+export const authSteps = facet<AuthStep, readonly AuthStep[]>('auth.steps', {
+  combine: (all) => all.map(({ value }) => value).toSorted((a, b) => a.order - b.order),
+  manifest: { type: 'object', additionalProperties: false, required: ['names'], properties: { names } },
+  admit: ({ name }, declared) => declared.names.includes(name) || `the step ${name} is not declared`,
+  describe: (declared) => authorities('may reject', ['sign-in'], `steps: ${declared.names.join(', ')}`),
+});
+
+/** What a user who signed in receives. */
+export interface SessionTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** How long the access token is valid, in milliseconds. */
+  readonly expires: number;
+}
+
+/** Sessions of users: every way to sign in ends in `open`. `caller` is the caller of the request, with its client. */
+export interface AuthSessions {
+  /**
+   * Opens a session for a user whom `driver` has authenticated: the filter `auth.login`, the steps of `auth.steps`, the filter
+   * `auth.jwt`, the row, the activity and the action `auth.login`, as by `POST /auth/login`.
+   * @param driver the very object that the calling plugin contributed to `auth.drivers`
+   * @throws CAPABILITY_DENIED for a driver that is not contributed at this moment, INVALID_CREDENTIALS for a user who does not
+   * exist or changed meanwhile, INVALID_PROVIDER for a user of another provider, and what steps and filters throw.
+   */
+  open(
+    caller: Caller,
+    driver: AuthDriver,
+    signedIn: SignedIn,
+    options?: { readonly otp?: string },
+  ): Promise<SessionTokens>;
+  /**
+   * Exchanges a refresh token for new tokens; the old one is invalid from then on.
+   * @throws INVALID_CREDENTIALS for an unknown token, TOKEN_EXPIRED, USER_SUSPENDED, INVALID_IP.
+   */
+  refresh(caller: Caller, refreshToken: string): Promise<SessionTokens>;
+  /** Ends the session of a refresh token, if there is one. Access tokens stay valid until they expire. */
+  close(refreshToken: string): Promise<void>;
+  /** Ends all sessions of these users, within the unit of work where there is one. */
+  closeOf(users: readonly string[]): Promise<void>;
+  /** Puts the refresh token into the cookie of the mode `cookie`: for sign-ins that end in a redirect. */
+  writeCookie(ctx: HttpContext, refreshToken: string): void;
+}
+
+/** For plugins that sign users in by ways of their own. */
+export const sessions = service<AuthSessions>('sessions', { version: '1.0.0', callers: { open: 0, refresh: 0 } });

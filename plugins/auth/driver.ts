@@ -1,0 +1,101 @@
+/** What is known about a client beside who it is; members that are left out are not known. */
+export interface AuthClient {
+  /** The client's address, behind trusted proxies its own. */
+  readonly ip?: string | null;
+  readonly userAgent?: string | null;
+  readonly origin?: string | null;
+}
+
+/** Who signed in, as a driver knows the user: by the key of the row, or as the provider names the user. */
+export type SignedIn = { readonly user: string } | { readonly externalIdentifier: string };
+
+/** What every driver says of itself. It is read once, when the driver is contributed. */
+export interface DriverTerms {
+  /** The kind of driver, among the names that the manifest declares: `local`, `ldap`, `openid`. */
+  readonly name: string;
+  /**
+   * The provider whose users sign in by this driver (`platform_users.provider`), and the last part of `/auth/login/<provider>`. A
+   * driver of several providers is contributed once for each. Of two drivers with one provider, the first is used.
+   */
+  readonly provider: string;
+  /** Shown beside the provider on sign-in pages. */
+  readonly icon?: string;
+  /** Users of every provider may sign in by it, as with passkeys. The manifest section has to say so, too. */
+  readonly anyProvider?: true;
+}
+
+/** The members of a body that a driver takes; its schema has checked them. */
+export type Credentials = Readonly<Record<string, unknown>>;
+
+/** A driver that credentials are posted to: `POST /auth/login/<provider>`. LDAP is one. */
+export interface CredentialsDriver<Found extends { readonly id: string } = { readonly id: string }>
+  extends DriverTerms {
+  readonly kind: 'credentials';
+  /**
+   * JSON schema of the credentials: the body without `mode` and `otp`, which `auth` takes. A body that does not fit it is
+   * INVALID_PAYLOAD before the driver is called.
+   */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** Members of the credentials that say who signs in: the action `auth.login` shows these and no others. */
+  readonly identifiers: readonly string[];
+  /** The user whom the credentials name, before anything is checked: listeners of the filter `auth.login` see the id. */
+  find?(credentials: Credentials): Promise<Found | undefined>;
+  /**
+   * Checks the credentials, which filters of `auth.login` may have changed. `found` is the answer of `find`.
+   * @throws INVALID_CREDENTIALS and other Failures, which the client is answered after LOGIN_STALL_TIME at the earliest.
+   */
+  authenticate(credentials: Credentials, client: AuthClient, found: Found | undefined): Promise<SignedIn>;
+}
+
+/** A driver whose plugin serves routes of its own (OAuth2, OpenID Connect, SAML), which end in `sessions.open` with this object. */
+export interface RedirectDriver extends DriverTerms {
+  readonly kind: 'redirect';
+}
+
+/** A way to sign in: by credentials in a request to `auth`, or by routes of the plugin itself. */
+export type AuthDriver = CredentialsDriver | RedirectDriver;
+
+/** A driver with its terms as they were when it was contributed. */
+export interface ContributedDriver {
+  readonly driver: AuthDriver;
+  readonly terms: DriverTerms;
+}
+
+/** The section of a manifest. */
+export interface DeclaredDrivers {
+  readonly names: readonly string[];
+  readonly anyProvider?: true;
+}
+
+const PROVIDER = /^[A-Za-z0-9][\w.-]{0,127}$/;
+
+/** A driver that changes its object later still signs in no users but those it was admitted for. */
+const admitted = new WeakMap<AuthDriver, DriverTerms>();
+
+/** Answers true, or why a driver is not what its plugin's manifest declares. */
+export function admitDriver(driver: AuthDriver, declared: DeclaredDrivers): true | string {
+  const { name, provider, icon, anyProvider } = driver;
+  if (!declared.names.includes(name)) return `the driver ${name} is not declared`;
+  if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
+  if (typeof provider !== 'string' || !PROVIDER.test(provider)) return `"${provider}" is not a name for a provider`;
+  admitted.set(driver, Object.freeze({ name, provider, icon, anyProvider }));
+  return true;
+}
+
+/** The first driver of each provider. */
+export function driversByProvider(
+  all: readonly { readonly value: AuthDriver }[],
+): ReadonlyMap<string, ContributedDriver> {
+  const byProvider = new Map<string, ContributedDriver>();
+  for (const { value: driver } of all) {
+    const terms = admitted.get(driver) as DriverTerms;
+    if (!byProvider.has(terms.provider)) byProvider.set(terms.provider, { driver, terms });
+  }
+  return byProvider;
+}
+
+/** Undefined for a driver that is not contributed, or no longer. */
+export function termsOf(drivers: ReadonlyMap<string, ContributedDriver>, driver: AuthDriver): DriverTerms | undefined {
+  for (const contributed of drivers.values()) if (contributed.driver === driver) return contributed.terms;
+  return undefined;
+}

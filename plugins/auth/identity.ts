@@ -1,0 +1,80 @@
+import { type Caller, fail, type IdentityApi } from '#kernel';
+import type { Access } from '../access/contract.ts';
+import type { Db } from '../database/contract.ts';
+import type { AccessTokens, Claims } from './access-tokens.ts';
+import type { AuthClient, Identity } from './contract.ts';
+import { checkAddress } from './role-address.ts';
+import type { Standing } from './standing.ts';
+import { createOwnerOf } from './static-tokens.ts';
+
+interface Deps {
+  readonly identity: IdentityApi;
+  readonly db: Db;
+  readonly access: Pick<Access, 'role'>;
+  readonly tokens: AccessTokens;
+  readonly standing: Standing;
+}
+
+/** What the layer `identify` needs. */
+export interface OwnIdentity {
+  readonly service: Identity;
+  /** The caller of claims that something else than a token proves. @throws INVALID_IP */
+  ofClaims(claims: Claims, client: AuthClient): Promise<Caller>;
+}
+
+interface UserRow {
+  readonly id: string;
+  readonly status: string;
+  readonly role: string | null;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function createIdentity({ identity, db, access, tokens, standing }: Deps): OwnIdentity {
+  const ownerOf = createOwnerOf(db);
+  const USERS = db.sql`select id, status, role from ${db.read('platform_users')} where id = any($1::uuid[]) order by id`;
+
+  async function ofClaims({ id, role, admin_access, app_access }: Claims, client: AuthClient): Promise<Caller> {
+    await checkAddress(access, role, client.ip);
+    return identity.mint('token', { ...client, user: id, role, admin: admin_access, app: app_access || admin_access });
+  }
+
+  async function rowsOf(ids: readonly string[]): Promise<readonly UserRow[]> {
+    const known = ids.filter((id) => UUID.test(id));
+    const { rows } = await db.query<UserRow>(USERS, [known], { name: 'auth_users_by_id' });
+    return rows;
+  }
+
+  async function callerOf({ id, role }: UserRow, client: AuthClient | undefined): Promise<Caller> {
+    const flags = await access.role(role);
+    const admin = flags?.admin ?? false;
+    return identity.mint('user', { ...client, user: id, role, admin, app: admin || (flags?.app ?? false) });
+  }
+
+  const service: Identity = {
+    async ofToken(token, client = {}) {
+      const verified = tokens.verify(token);
+      if (!verified) return ofClaims(await ownerOf(token), client);
+      if (verified.claims.id !== null) await standing.check(verified.claims.id);
+      return ofClaims(verified.claims, client);
+    },
+
+    async ofUser(id, client) {
+      const [row] = await rowsOf([id]);
+      if (!row) throw fail('INVALID_CREDENTIALS', 'no user has this id');
+      if (row.status !== 'active') throw fail('USER_SUSPENDED', `the user is ${row.status}`);
+      return callerOf(row, client);
+    },
+
+    async ofUsers(ids, client) {
+      const active = (await rowsOf(ids)).filter(({ status }) => status === 'active');
+      return new Map(await Promise.all(active.map(async (row) => [row.id, await callerOf(row, client)] as const)));
+    },
+
+    async ofPublic(client = {}) {
+      await checkAddress(access, null, client.ip);
+      return identity.mintPublic(client);
+    },
+  };
+  return { service, ofClaims };
+}

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { fail } from '#kernel';
+import type { Passwords } from '../passwords/contract.ts';
+import type { Account, Accounts } from './accounts.ts';
+import type { CredentialsDriver } from './contract.ts';
+
+interface Deps {
+  readonly accounts: Accounts;
+  readonly passwords: Passwords;
+}
+
+/** The provider of users who sign in by e-mail address and password. */
+export const LOCAL_PROVIDER = 'default';
+
+const wrong = (detail: string) => fail('INVALID_CREDENTIALS', detail);
+
+/** Sign-in by e-mail address and password: `POST /auth/login`. */
+export function localDriver({ accounts, passwords }: Deps): CredentialsDriver<Account> {
+  let decoy: Promise<string> | undefined;
+
+  /** An unknown address takes as long as a wrong password. */
+  async function matches(account: Account | undefined, password: string): Promise<boolean> {
+    decoy ??= passwords.hash(randomBytes(16).toString('hex'));
+    const stored = account?.password ?? (await decoy);
+    return (await passwords.verify(stored, password)) && account?.password !== null && account !== undefined;
+  }
+
+  return {
+    kind: 'credentials',
+    name: 'local',
+    provider: LOCAL_PROVIDER,
+    schema: {
+      type: 'object',
+      required: ['email', 'password'],
+      properties: { email: { type: 'string' }, password: { type: 'string' } },
+    },
+    identifiers: ['email'],
+    find: ({ email }) => accounts.byEmail(email as string),
+    async authenticate({ password }, _client, account) {
+      const isMatch = await matches(account, password as string);
+      if (!account) throw wrong('no user has this e-mail address');
+      if (account.provider !== LOCAL_PROVIDER) {
+        throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);
+      }
+      if (!isMatch) throw wrong('wrong password');
+      return accounts.signedIn(account);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { Db, Statement } from '../database/contract.ts';
+
+/** The statements about sessions. Tokens in them are hashes. */
+export function sessionStatements(db: Db) {
+  const users = db.write('platform_users');
+  const sessions = db.write('platform_sessions');
+  const roles = db.read('platform_roles');
+  /** Is this address among those of the role `r`, or is the role bound to none? */
+  const comesFrom = (ip: Statement) =>
+    db.sql`(coalesce(r.ip_access, '') = '' or ${ip}::text = any(string_to_array(replace(r.ip_access, ' ', ''), ',')))`;
+
+  return {
+    // One statement, which holds the user's row: a password changed meanwhile leaves no session behind.
+    OPEN: db.sql`with seen as (
+        update ${users} set last_access = now()
+        where id = $1 and status = 'active' and password is not distinct from $2 returning id
+      ), old as (
+        delete from ${sessions} where token in (
+          select token from ${sessions} where expires < now() for update skip locked)
+      )
+      insert into ${sessions} (token, "user", expires, ip, user_agent, origin)
+      select $3, id, now() + $4 * interval '1 millisecond', $5, $6, $7 from seen returning 1`,
+
+    OWNER: db.sql`select u.id, u.status, u.provider, u.role, r.admin_access, r.app_access
+      from ${sessions} s join ${users} u on u.id = s."user" left join ${roles} r on r.id = u.role
+      where s.token = $1 and s.share is null and s.expires > now() and u.status = 'active'
+        and ${comesFrom(db.sql`$2`)}`,
+
+    CLOSE: db.sql`delete from ${sessions} where token = $1`,
+
+    // The rows stay locked until the change is done. A refresh takes them first, too: it either comes later and finds
+    // no session, or was there before, and its new session is seen by the second statement.
+    LOCK_CHANGED: db.sql`select id from ${users} where id = any($1::uuid[])
+      and ($2 or ($3 and email is distinct from $4) or ($5 and status is distinct from $6)) order by id for update`,
+    CLOSE_ALL: db.sql`delete from ${sessions} where "user" = any($1::uuid[])`,
+
+    /**
+     * Everything in one statement: the user's row is locked before the session's, the old token goes, and a new one comes
+     * only where the old one was there, in time and its owner may go on.
+     */
+    ROTATE: db.sql`with held as materialized (
+        select token, "user" from ${sessions} where token = $1 and share is null
+      ), owner as materialized (
+        select u.id, u.status, u.provider, u.role from ${users} u join held on u.id = held."user" for no key update of u
+      ), gone as (
+        delete from ${sessions} s using owner where s.token = $1 and s."user" = owner.id returning s.expires <= now() as expired
+      ), made as (
+        insert into ${sessions} (token, "user", expires, ip, user_agent, origin)
+        select $2, owner.id, now() + $3 * interval '1 millisecond', $4::text, $5, $6
+        from owner cross join gone left join ${roles} r on r.id = owner.role
+        where owner.status = 'active' and not gone.expired
+          and ${comesFrom(db.sql`$4`)}
+        returning "user"
+      ), seen as (
+        update ${users} u set last_access = now() from made where u.id = made."user"
+      )
+      select owner.id, owner.status, owner.provider, owner.role, r.admin_access, r.app_access,
+        gone.expired is not null as gone, coalesce(gone.expired, false) as expired, made."user" is not null as made
+      from owner left join ${roles} r on r.id = owner.role left join gone on true left join made on true`,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Caller } from '#kernel';
+import type { AuthSessions, SessionTokens } from './contract.ts';
+import type { RefreshCookie } from './refresh-cookie.ts';
+import type { Sessions } from './sessions.ts';
+import type { Grant, SignIn } from './sign-in.ts';
+
+interface Deps {
+  readonly signIn: SignIn;
+  readonly sessions: Sessions;
+  readonly cookie: RefreshCookie;
+  /** Milliseconds. */
+  readonly accessLifetime: number;
+}
+
+const clientOf = ({ ip = null, userAgent = null, origin = null }: Caller) => Object.freeze({ ip, userAgent, origin });
+
+/** The service `sessions`: what other ways to sign in end in. */
+export function sessionsService({ signIn, sessions, cookie, accessLifetime }: Deps): AuthSessions {
+  const tokens = ({ access, refresh }: Grant): SessionTokens => ({
+    accessToken: access,
+    refreshToken: refresh,
+    expires: accessLifetime,
+  });
+
+  return {
+    open: async (caller, driver, signedIn, { otp } = {}) =>
+      tokens(await signIn.open(driver, signedIn, { caller, client: clientOf(caller), otp })),
+    refresh: async (caller, refreshToken) =>
+      tokens(await signIn.refresh(refreshToken, { caller, client: clientOf(caller) })),
+    close: (refreshToken) => sessions.close(refreshToken),
+    closeOf: (users) => sessions.closeOf(users),
+    writeCookie: (ctx, refreshToken) => cookie.write(ctx, refreshToken),
+  };
+}

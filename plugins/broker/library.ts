@@ -1,0 +1,19 @@
+import type { RefusalCode } from './contract.ts';
+
+/** A call of confined code that is not carried out. Its message is shown to that code. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly details: unknown;
+
+  constructor(code: RefusalCode, message: string, details?: unknown) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** The audit for people: sentences of authorities, lines with them, and the whole report as text. */
+export { auditText, renderAuthorities, withSentences } from './audit-text.ts';
+export { InvocationSecrets } from './secrets.ts';
+export { AUDIT_VERBS } from './vocabulary.ts';

@@ -1,0 +1,10 @@
+/** Below this a value says nothing, and is a part of many words. */
+const SHORTEST = 8;
+
+/** Replaces values of the environment in texts that others read (conventions, "Reason detail redaction"). */
+export function redactor(environment: Readonly<Record<string, string | undefined>>): (text: string) => string {
+  const values = [...new Set(Object.values(environment))]
+    .filter((value): value is string => value !== undefined && value.length >= SHORTEST)
+    .sort((a, b) => b.length - a.length);
+  return (text) => values.reduce((clean, value) => clean.replaceAll(value, '<redacted>'), text);
+}

@@ -1,0 +1,168 @@
+import {
+  type AuditLine,
+  type Authority,
+  describeGrants,
+  type ErrorCode,
+  Failure,
+  Failures,
+  fail,
+  held,
+  isCaller,
+  type PackagesApi,
+  problems,
+  type Subject,
+} from '#kernel';
+import type { Admitted, RefusalCode, RemoteTable, SubjectSketch, Subjects } from './contract.ts';
+import { Refusal, renderAuthorities, withSentences } from './library.ts';
+import { redactor } from './redact.ts';
+
+interface Parts {
+  readonly packages: PackagesApi;
+  readonly remotes: () => ReadonlyMap<string, RemoteTable['methods']>;
+}
+
+/** Packages that other plugins run, each within what it was granted. */
+export class SubjectStore implements Subjects {
+  readonly #admitted = new Set<{ readonly sketch: SubjectSketch }>();
+  readonly #packages: PackagesApi;
+  readonly #remotes: Parts['remotes'];
+  #redact: ((text: string) => string) | undefined;
+
+  constructor({ packages, remotes }: Parts) {
+    this.#packages = packages;
+    this.#remotes = remotes;
+  }
+
+  /** Lines for the audit: what each package adds and may do. */
+  lines(): readonly AuditLine[] {
+    return [...this.#admitted].map(({ sketch: { name, version, runtime, authorities = [], grants } }) => ({
+      name,
+      version,
+      runtime,
+      authorities: [...authorities, ...this.#describe(grants)],
+    }));
+  }
+
+  #describe(grants: SubjectSketch['grants']): readonly Authority[] {
+    return describeGrants(held(grants), this.#packages.capabilities());
+  }
+
+  admit(sketch: SubjectSketch): Admitted {
+    const packages = this.#packages;
+    const { capabilities, record } = packages;
+    const { name, version, runtime } = sketch;
+    const grants = new Map(held(sketch.grants));
+    const entry = { sketch };
+    this.#admitted.add(entry);
+    const who = `${name}@${version}`;
+    const subject: Subject = {
+      name,
+      version,
+      runtime,
+      isPlugin: false,
+      asSystem: (reason) => packages.asSystem(who, reason),
+      actingFor: (caller) => packages.attribute(caller, who),
+      denied: (what) => record('denied', name, what),
+    };
+    const bound = new Map<string, unknown>();
+    const get = (capability: string): unknown => {
+      const definition = capabilities().get(capability);
+      if (!definition || !grants.has(capability)) {
+        record('denied', name, `${capability}: not granted`);
+        throw fail('CAPABILITY_DENIED', `${name} may not use ${capability}: its manifest does not grant it`);
+      }
+      if (!bound.has(capability)) bound.set(capability, definition.bind(grants.get(capability), subject));
+      return bound.get(capability);
+    };
+    const methodOf = (text: string) => {
+      const [capability = '', method = ''] = text.split('.', 2);
+      const remote = this.#remotes().get(capability);
+      return remote && Object.hasOwn(remote, method) ? { capability, method: remote[method] } : undefined;
+    };
+    return {
+      subject,
+      get: get as Admitted['get'],
+      maxReply: (method) => methodOf(method)?.method?.maxReply,
+      denied: subject.denied,
+      async call(text, args, invocation) {
+        const found = methodOf(text);
+        if (!found?.method) throw new Refusal('unsupported', 'The host has no such method.');
+        const { capability, method } = found;
+        if (!grants.has(capability)) {
+          record('denied', name, `${text}: not granted`);
+          throw new Refusal('denied', `The capability "${capability}" is not granted.`);
+        }
+        if (invocation.caller !== null && !isCaller(invocation.caller)) {
+          record('denied', name, `${text}: a caller that the kernel did not mint`);
+          throw new Refusal('denied', 'Not allowed.');
+        }
+        const wrong = problems(method.args, args);
+        if (wrong.length > 0) throw new Refusal('invalid_request', `The arguments do not fit: ${wrong[0]}.`);
+        const list = args as unknown[];
+        const target = method.target?.(...list);
+        const what = target === undefined ? text : `${text} ${target.slice(0, 200)}`;
+        try {
+          const value = await method.call(get(capability), invocation, ...list);
+          record('remote', name, what);
+          return value;
+        } catch (error) {
+          const refusal = asRefusal(error);
+          record(refusal.code === 'denied' ? 'denied' : 'remote', name, what);
+          throw refusal;
+        }
+      },
+      remove: () => {
+        this.#admitted.delete(entry);
+        // Names are not unique: what is another's of this name stays until that one goes.
+        if (![...this.#admitted].some(({ sketch }) => sketch.name === name)) packages.removeListeners(name);
+      },
+    };
+  }
+
+  problems(grants: Readonly<Record<string, unknown>>): readonly string[] {
+    return Object.entries(grants).flatMap(([name, grant]) => {
+      const definition = this.#packages.capabilities().get(name);
+      if (!definition) return [`/capabilities/${name} is not a known capability`];
+      if (definition.coreOnly) return [`/capabilities/${name} is open to core plugins only`];
+      return problems(definition.schema, grant, `/capabilities/${name}`);
+    });
+  }
+
+  describe(grants: Readonly<Record<string, unknown>>): readonly string[] {
+    return renderAuthorities(this.#describe(grants));
+  }
+
+  widens(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): boolean {
+    return held(after).some(([name, grant]) => {
+      const had = before[name] === false ? undefined : before[name];
+      return this.#packages.capabilities().get(name)?.widens(had, grant) ?? true;
+    });
+  }
+
+  account(): ReturnType<Subjects['account']> {
+    return { may: withSentences(this.#packages.may()), did: this.#packages.did() };
+  }
+
+  redact(text: string): string {
+    this.#redact ??= redactor(this.#packages.settings().source);
+    return this.#redact(text);
+  }
+}
+
+const CODES: Partial<Record<ErrorCode, RefusalCode>> = {
+  FORBIDDEN: 'denied',
+  CAPABILITY_DENIED: 'denied',
+  INVALID_PAYLOAD: 'invalid_request',
+  INVALID_QUERY: 'invalid_request',
+  FAILED_VALIDATION: 'invalid_request',
+};
+
+/** Nothing of an unexpected error crosses: neither its text nor its name. */
+function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const failure = error instanceof Failures ? error.failures[0] : error;
+  const code = (failure instanceof Failure ? CODES[failure.code] : undefined) ?? 'internal';
+  // For the log of the plugin that called on behalf of that code.
+  if (code === 'internal') return Object.assign(new Refusal('internal', 'The call failed.'), { cause: error });
+  return new Refusal(code, code === 'denied' ? 'Not allowed.' : (failure as Failure).message);
+}

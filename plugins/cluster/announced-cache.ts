@@ -1,0 +1,62 @@
+import type { AnnouncedCache, AnnouncedCacheOptions, CacheReading } from './contract.ts';
+
+/** See `AnnouncedCache`. */
+export function createAnnouncedCache<T>({
+  bus,
+  channel,
+  max,
+  read,
+  onForget = () => {},
+}: AnnouncedCacheOptions<T>): AnnouncedCache<T> {
+  let known = new Map<string, Promise<T>>();
+  // Only what is still in here when its reading ends is kept: an announcement, or a newer reading, has not come in between.
+  let running = new Map<string, Promise<CacheReading<T>>>();
+
+  function keep(key: string, value: Promise<T>): void {
+    const [oldest] = known.size >= max ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    known.set(key, value);
+  }
+
+  async function load(key: string): Promise<T> {
+    const reading = read(key);
+    running.set(key, reading);
+    try {
+      const { value, settled } = await reading;
+      if (settled && running.get(key) === reading) keep(key, Promise.resolve(value));
+      return value;
+    } finally {
+      if (running.get(key) === reading) running.delete(key);
+    }
+  }
+
+  /** Joins a reading that runs already, unless its value is for its own caller only, or it fails. */
+  async function join(key: string, reading: Promise<CacheReading<T>>): Promise<T> {
+    const shared = await reading.catch(() => undefined);
+    return shared?.settled ? shared.value : load(key);
+  }
+
+  function forget(key?: string): void {
+    if (key === undefined) {
+      known = new Map();
+      running = new Map();
+    } else {
+      known.delete(key);
+      running.delete(key);
+    }
+    onForget();
+  }
+  const forgetAll = () => forget();
+  bus.subscribe(channel, forgetAll);
+  bus.onGap(forgetAll);
+
+  return {
+    get(key) {
+      const kept = known.get(key);
+      if (kept) return kept;
+      const reading = running.get(key);
+      return reading ? join(key, reading) : load(key);
+    },
+    forget,
+  };
+}

@@ -1,0 +1,3 @@
+export { createAnnouncedCache } from './announced-cache.ts';
+export { announcing } from './announcing.ts';
+export { notifySql, notifyStatement } from './notify-sql.ts';

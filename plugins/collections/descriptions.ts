@@ -1,0 +1,188 @@
+import type { ErrorCode } from '#kernel';
+import type { RouteDescription } from '../http/contract.ts';
+import {
+  ANYTHING,
+  anyOf,
+  dataAnswer,
+  jsonBody,
+  listOf,
+  NO_CONTENT,
+  objectOf,
+  parameter,
+  schemaRef,
+  TEXT,
+} from '../http/library.ts';
+import { components, named, oneOrList } from './schemas.ts';
+
+type Descriptions<Name extends string> = Readonly<Record<Name, RouteDescription>>;
+
+const ofCollection = { collection: parameter('The name of the collection.') };
+const ofField = { ...ofCollection, field: parameter('The name of the field.') };
+
+/** Changes of the database that its rows or its rules do not allow. */
+const errors: readonly ErrorCode[] = [
+  'CONTAINS_NULL_VALUES',
+  'FAILED_VALIDATION',
+  'INVALID_FOREIGN_KEY',
+  'RECORD_NOT_UNIQUE',
+  'VALUE_OUT_OF_RANGE',
+  'VALUE_TOO_LONG',
+];
+
+const collections = { tag: 'collections', components } as const;
+const fields = { tag: 'fields', components } as const;
+const relations = { tag: 'relations', components } as const;
+const reads = { access: 'permissions' } as const;
+const changes = { access: 'admin', errors } as const;
+
+export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'> = {
+  list: {
+    ...collections,
+    ...reads,
+    summary: 'Lists the collections that the caller may read, and the folders among them.',
+    answers: dataAnswer(listOf(schemaRef('Collection'))),
+  },
+  search: {
+    ...collections,
+    ...reads,
+    summary: 'Lists the collections with these names, or all of them.',
+    // A list has no member "keys", so it means all of them.
+    body: jsonBody(anyOf(objectOf({ keys: listOf(TEXT) }), listOf(ANYTHING)), { required: false }),
+    answers: dataAnswer(listOf(schemaRef('Collection'))),
+  },
+  one: {
+    ...collections,
+    ...reads,
+    summary: 'Reads one collection.',
+    params: ofCollection,
+    answers: dataAnswer(schemaRef('Collection')),
+  },
+  create: {
+    ...collections,
+    ...changes,
+    summary: 'Creates collections, each with a table and its fields or as a folder.',
+    body: jsonBody(oneOrList('NewCollection')),
+    answers: dataAnswer(oneOrList('Collection')),
+  },
+  updateMany: {
+    ...collections,
+    ...changes,
+    summary: 'Changes several collections, all of them or none.',
+    body: jsonBody(listOf(named('collection', 'CollectionChange'))),
+    answers: dataAnswer(listOf(schemaRef('Collection'))),
+  },
+  update: {
+    ...collections,
+    ...changes,
+    summary: 'Changes one collection; 204 where it is no collection any more.',
+    params: ofCollection,
+    body: jsonBody(schemaRef('CollectionChange')),
+    answers: { ...dataAnswer(schemaRef('Collection')), ...NO_CONTENT },
+  },
+  remove: {
+    ...collections,
+    ...changes,
+    summary: 'Deletes one collection with its table and everything that refers to it.',
+    params: ofCollection,
+    answers: NO_CONTENT,
+  },
+};
+
+export const FIELDS: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'> = {
+  list: {
+    ...fields,
+    ...reads,
+    summary: 'Lists the fields of all collections that the caller may read.',
+    answers: dataAnswer(listOf(schemaRef('Field'))),
+  },
+  of: {
+    ...fields,
+    ...reads,
+    summary: 'Lists the fields of one collection.',
+    params: ofCollection,
+    answers: dataAnswer(listOf(schemaRef('Field'))),
+  },
+  one: {
+    ...fields,
+    ...reads,
+    summary: 'Reads one field.',
+    params: ofField,
+    answers: dataAnswer(schemaRef('Field')),
+  },
+  create: {
+    ...fields,
+    ...changes,
+    summary: 'Creates a field, with a column where its type has one.',
+    params: ofCollection,
+    body: jsonBody(schemaRef('NewField')),
+    answers: dataAnswer(schemaRef('Field')),
+  },
+  updateMany: {
+    ...fields,
+    ...changes,
+    summary: 'Changes several fields of a collection, all of them or none.',
+    params: ofCollection,
+    body: jsonBody(listOf(named('field', 'FieldChange'))),
+    answers: dataAnswer(listOf(schemaRef('Field'))),
+  },
+  update: {
+    ...fields,
+    ...changes,
+    summary: 'Changes one field.',
+    params: ofField,
+    body: jsonBody(schemaRef('FieldChange')),
+    answers: dataAnswer(schemaRef('Field')),
+  },
+  remove: {
+    ...fields,
+    ...changes,
+    summary: 'Deletes one field with its column and its relation.',
+    params: ofField,
+    answers: NO_CONTENT,
+  },
+};
+
+export const RELATIONS: Descriptions<'list' | 'of' | 'one' | 'create' | 'update' | 'remove'> = {
+  list: {
+    ...relations,
+    ...reads,
+    summary: 'Lists the relations between collections and fields that the caller may read.',
+    answers: dataAnswer(listOf(schemaRef('Relation'))),
+  },
+  of: {
+    ...relations,
+    ...reads,
+    summary: 'Lists the relations of the fields of one collection.',
+    params: ofCollection,
+    answers: dataAnswer(listOf(schemaRef('Relation'))),
+  },
+  one: {
+    ...relations,
+    ...reads,
+    summary: 'Reads the relation of one field.',
+    params: ofField,
+    answers: dataAnswer(schemaRef('Relation')),
+  },
+  create: {
+    ...relations,
+    ...changes,
+    summary: 'Creates a relation of a field, with a foreign key where it leads to one collection.',
+    body: jsonBody(schemaRef('NewRelation')),
+    answers: dataAnswer(schemaRef('Relation')),
+  },
+  update: {
+    ...relations,
+    ...changes,
+    summary: 'Changes one relation.',
+    params: ofField,
+    body: jsonBody(schemaRef('RelationChange')),
+    answers: dataAnswer(schemaRef('Relation')),
+  },
+  remove: {
+    ...relations,
+    ...changes,
+    summary: 'Deletes one relation with its foreign key; the columns stay.',
+    params: ofField,
+    answers: NO_CONTENT,
+  },
+};

@@ -1,0 +1,15 @@
+/** Double-quoted, with quotes doubled: for names that come from the schema overview, never from input. */
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** Text as an SQL literal: for names from the overview, and for DDL, which takes no parameters. */
+export function literal(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  // Backslashes mean the same under every setting of standard_conforming_strings only in this form.
+  return text.includes('\\') ? ` e${quoted.replaceAll('\\', '\\\\')}` : quoted;
+}
+
+/** A lost connection and a statement that took too long as SERVICE_UNAVAILABLE; any other error as it is. */
+export { asUnavailable } from './lost.ts';
+
+/** For test runs: sees every statement before it runs. */
+export { type ObservedStatement, onStatement } from './observe.ts';

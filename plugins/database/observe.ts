@@ -1,0 +1,17 @@
+/** A statement that a plugin is about to run. `plain`: text that the `sql` grant allows. */
+export interface ObservedStatement {
+  readonly plugin: string;
+  readonly kind: 'query' | 'ddl' | 'plain';
+  /** As the grant has to allow it: without the texts that other plugins made by `raw`. */
+  readonly text: string;
+}
+
+let observer: ((statement: ObservedStatement) => void) | undefined;
+
+/** For test runs: is called with every statement of every plugin of this process, before it runs. One observer at a time. */
+export function onStatement(observe: ((statement: ObservedStatement) => void) | undefined): void {
+  observer = observe;
+}
+
+export const noteStatement = (plugin: string, kind: ObservedStatement['kind'], text: string): void =>
+  observer?.({ plugin, kind, text });

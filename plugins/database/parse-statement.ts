@@ -1,0 +1,148 @@
+import type { TableUse } from './contract.ts';
+
+/** A table that a statement names, and what it does with it. */
+export interface NamedTable {
+  readonly schema: string | undefined;
+  readonly name: string;
+  readonly use: TableUse;
+}
+
+export interface ParsedStatement {
+  /** As PostgreSQL's parser calls it: `SelectStmt`, `CreateStmt`, … */
+  readonly kind: string;
+  readonly tables: readonly NamedTable[];
+  /** Names of functions, with their schema where the statement gives one. */
+  readonly functions: readonly string[];
+  /** How often `FOREIGN_SQL` stands in the place of an expression. */
+  readonly foreign: number;
+  /** It makes a table of rows (`select … into`). */
+  readonly makesTable: boolean;
+}
+
+/** Stands for text that another plugin made by `raw`: as a column, which may be any expression. */
+export const FOREIGN_SQL = 'sql_of_another_plugin';
+
+type Node = Readonly<Record<string, unknown>>;
+type Parser = (text: string) => { readonly stmts?: readonly { readonly stmt?: Node }[] };
+
+let loading: Promise<Parser> | undefined;
+
+/** PostgreSQL's own parser, as WebAssembly; loaded with the first statement that is to be parsed. */
+async function loadParser(): Promise<Parser> {
+  const { loadModule, parseSync } = await import('libpg-query');
+  await loadModule();
+  return parseSync as Parser;
+}
+
+/** The statements of a text, with their tables. Rejects where PostgreSQL would see a mistake of grammar. */
+export async function parseStatements(text: string): Promise<readonly ParsedStatement[]> {
+  loading ??= loadParser();
+  const { stmts = [] } = (await loading)(text);
+  return stmts.map(({ stmt = {} }) => {
+    const found: Found = { tables: [], functions: [], foreign: 0, makesTable: false };
+    visit(stmt, { names: new Set(), use: 'read' }, found);
+    return { kind: Object.keys(stmt)[0] ?? '', ...found };
+  });
+}
+
+interface Found {
+  readonly tables: NamedTable[];
+  readonly functions: string[];
+  foreign: number;
+  makesTable: boolean;
+}
+
+interface Scope {
+  /** Common table expressions that hide tables of their names. */
+  readonly names: ReadonlySet<string>;
+  /** What the statement does with the tables named here. */
+  readonly use: TableUse;
+}
+
+/** What statements do with the table that they are about; with all others they read, if they do not change tables. */
+const TARGETS: Readonly<Record<string, TableUse>> = {
+  InsertStmt: 'write',
+  UpdateStmt: 'write',
+  DeleteStmt: 'write',
+  MergeStmt: 'write',
+  TruncateStmt: 'write',
+  LockStmt: 'write',
+  CopyStmt: 'write',
+  CreateTrigStmt: 'watch',
+};
+const CHANGING = [
+  'CreateStmt',
+  'AlterTableStmt',
+  'IndexStmt',
+  'RenameStmt',
+  'CreateTableAsStmt',
+  'AlterObjectSchemaStmt',
+];
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
+
+function visit(node: unknown, scope: Scope, found: Found): void {
+  if (Array.isArray(node)) for (const one of node) visit(one, scope, found);
+  if (!isNode(node) || Array.isArray(node)) return;
+  if (typeof node.relname === 'string') return void addTable(node, scope, found);
+  if (Array.isArray(node.funcname)) found.functions.push(node.funcname.map(textOf).join('.'));
+  if (isNode(node.intoClause)) found.makesTable = true;
+  if (Array.isArray(node.fields) && textOf(node.fields.at(-1)) === FOREIGN_SQL) found.foreign++;
+  const inner = withExpressions(node, scope, found);
+  for (const [key, value] of Object.entries(node)) {
+    // `for update of` names tables of the statement once more, by their aliases.
+    if (key === 'withClause' || key === 'lockedRels') continue;
+    if (key in TARGETS) visitTarget(value as Node, TARGETS[key] as TableUse, inner, found);
+    else if (CHANGING.includes(key)) visit(value, { ...inner, use: 'own' }, found);
+    else if (key === 'DropStmt' || key === 'CommentStmt') addObjects(value as Node, found);
+    else if (key === 'SelectStmt' || key === 'pktable') visit(value, { ...inner, use: 'read' }, found);
+    else visit(value, inner, found);
+  }
+}
+
+/** The target is a table whatever common table expressions are called. */
+function visitTarget(node: Node, use: TableUse, scope: Scope, found: Found): void {
+  const { relation, relations, ...rest } = node;
+  for (const target of [relation, ...(Array.isArray(relations) ? relations : [])])
+    visit(target, { names: new Set(), use }, found);
+  visit(rest, { ...scope, use: 'read' }, found);
+}
+
+/** Visits the common table expressions of a statement, and answers the scope of what follows them. */
+function withExpressions(node: Node, scope: Scope, found: Found): Scope {
+  const clause = node.withClause as { readonly ctes?: readonly Node[]; readonly recursive?: boolean } | undefined;
+  if (!clause) return scope;
+  const all = (clause.ctes ?? []).map(({ CommonTableExpr }) => CommonTableExpr as Node);
+  const names = new Set(scope.names);
+  if (clause.recursive) for (const { ctename } of all) names.add(String(ctename));
+  for (const { ctename, ...rest } of all) {
+    visit(rest, { names: new Set(names), use: 'read' }, found);
+    names.add(String(ctename));
+  }
+  return { ...scope, names };
+}
+
+function addTable(node: Node, { names, use }: Scope, found: Found): void {
+  const { catalogname, schemaname, relname } = node;
+  if (catalogname === undefined && schemaname === undefined && names.has(String(relname))) return;
+  const schema = [catalogname, schemaname].filter((one) => one !== undefined).join('.');
+  found.tables.push({ schema: schema === '' ? undefined : schema, name: String(relname), use });
+}
+
+/** `drop` and `comment` name objects by lists of names: of a table all of it, of a trigger its table and itself. */
+function addObjects({ objects, object, removeType, objtype }: Node, found: Found): void {
+  const type = removeType ?? objtype;
+  if (type !== 'OBJECT_TABLE' && type !== 'OBJECT_TRIGGER') return;
+  for (const one of Array.isArray(objects) ? objects : [object]) {
+    const { items = [] } = ((one as Node).List ?? {}) as { readonly items?: readonly unknown[] };
+    const names = items.map(textOf);
+    if (type === 'OBJECT_TRIGGER') names.pop();
+    const name = names.pop();
+    if (name === undefined) continue;
+    const schema = names.length > 0 ? names.join('.') : undefined;
+    found.tables.push({ schema, name, use: type === 'OBJECT_TRIGGER' ? 'watch' : 'own' });
+  }
+}
+
+const textOf = (node: unknown): string =>
+  String(((node as Node).String as { sval?: unknown } | undefined)?.sval ?? '?');

@@ -1,0 +1,68 @@
+import type { DatabaseGrant } from './grant.ts';
+import { grants, REFUSED } from './grant.ts';
+import { FOREIGN_SQL, type ParsedStatement, parseStatements } from './parse-statement.ts';
+
+/** Throws where the grant does not allow the statement. */
+export type StatementCheck = (text: string, kind: 'query' | 'ddl') => Promise<void>;
+
+interface Options {
+  readonly grant: DatabaseGrant;
+  readonly schema: string;
+  readonly deny: (what: string) => Error;
+}
+
+const REMEMBERED = 500;
+const QUERIES = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'];
+const CHANGES = ['CreateStmt', 'AlterTableStmt', 'IndexStmt', 'DropStmt'];
+
+/** Functions that run text, reach files, other databases and connections, or change what outlasts the statement. */
+const REFUSED_FUNCTIONS =
+  /^(pg_|query_to_|cursor_to_|table_to_|schema_to_|database_to_|dblink|lo_|lo(read|write)$|set_config$|setval$|nextval$|ts_stat$|ts_rewrite$|crosstab|connectby|xpath_table|binary_upgrade_|current_setting$|txid_snapshot)/;
+const HARMLESS_FUNCTIONS = ['pg_typeof', 'pg_column_size', 'pg_client_encoding'];
+
+/**
+ * For plugins that are not the product's own: each statement is parsed as PostgreSQL does it before it runs the first time, so
+ * that a text between the handles names no other table and does nothing else.
+ */
+export function createStatementCheck({ grant, schema, deny }: Options): StatementCheck {
+  const known = new Map<string, Promise<void>>();
+
+  async function check(text: string, kind: 'query' | 'ddl'): Promise<void> {
+    const parsed = await parseStatements(text).catch((error) => {
+      throw deny(`run a statement that cannot be parsed: ${(error as Error).message}`);
+    });
+    const [one] = parsed;
+    if (!one || parsed.length !== 1) throw deny(`run ${parsed.length} statements as one`);
+    if (!(kind === 'query' ? QUERIES : CHANGES).includes(one.kind) || one.makesTable)
+      throw deny(`run a statement of the kind ${one.kind}${one.makesTable ? ' that makes a table' : ''}`);
+    // Inside of a string or a comment it would not be what it is for.
+    if (text.split(FOREIGN_SQL).length - 1 !== one.foreign)
+      throw deny('put the text of another plugin anywhere but in the place of an expression');
+    checkTables(one);
+    for (const name of one.functions) {
+      const [called = name, from] = name.split('.').reverse();
+      if (from !== undefined && from !== 'pg_catalog') throw deny(`call the function ${name}`);
+      if (REFUSED_FUNCTIONS.test(called) && !HARMLESS_FUNCTIONS.includes(called))
+        throw deny(`call the function ${called}`);
+    }
+  }
+
+  function checkTables({ tables, kind }: ParsedStatement): void {
+    // Indexes, functions and the like are dropped by their own names, which say nothing about whose they are.
+    if (kind === 'DropStmt' && !tables.some(({ use }) => use === 'own')) throw deny('drop anything but its own tables');
+    for (const table of tables) {
+      if (table.schema !== undefined && table.schema !== schema) throw deny(`use the schema ${table.schema}`);
+      if (!grants(grant, table.name, table.use)) throw deny(REFUSED[table.use](table.name));
+    }
+  }
+
+  return (text, kind) => {
+    const key = `${kind} ${text}`;
+    const before = known.get(key);
+    if (before) return before;
+    if (known.size >= REMEMBERED) known.clear();
+    const now = check(text, kind);
+    known.set(key, now);
+    return now;
+  };
+}

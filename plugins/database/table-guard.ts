@@ -1,0 +1,61 @@
+import type { BuilderParts, Guard } from './builder.ts';
+import { type DatabaseGrant, grants, REFUSED } from './grant.ts';
+import { noteStatement } from './observe.ts';
+import type { StatementCheck } from './statement-check.ts';
+
+interface Options {
+  readonly name: string;
+  readonly grant: DatabaseGrant;
+  readonly schema: string;
+  readonly deny: (what: string) => Error;
+  /** Of plugins whose statements are parsed before they run. */
+  readonly check: StatementCheck | undefined;
+}
+
+interface TableGuard extends Guard {
+  assertReadable(table: string): void;
+}
+
+const READING: readonly (string | undefined)[] = [undefined, 'select', 'first', 'pluck', 'columnInfo'];
+
+/** Holds the query builders of `host.db.table` to the grant, whatever tables they come to name. */
+export function tableGuard({ name, grant, schema: own, deny, check }: Options): TableGuard {
+  const assertReadable = (table: string): void => {
+    if (!grants(grant, table, 'read')) throw deny(REFUSED.read(table));
+  };
+  return {
+    assertReadable,
+    assert(statement) {
+      for (const table of tablesOf(statement)) assertReadable(table);
+      const target = tableName(statement._single.table);
+      if (!READING.includes(statement._method) && !(target && grants(grant, target, 'write')))
+        throw deny(REFUSED.write(String(target)));
+      const { schema = own } = statement._single;
+      if (schema !== own) throw deny(`use the schema ${schema}`);
+      if (!grant.sql && statement._statements.some(isRaw)) throw deny('run any statement');
+    },
+    beforeRun(text) {
+      noteStatement(name, 'query', text);
+      return check?.(text, 'query');
+    },
+  };
+}
+
+const isRaw = ({ type, joinType }: BuilderParts['_statements'][number]): boolean =>
+  joinType === 'raw' || (typeof type === 'string' && type.endsWith('Raw'));
+
+/** Tables a builder names itself; sub-queries come to the guard on their own. */
+const tablesOf = ({ _single, _statements }: BuilderParts): readonly string[] =>
+  [_single.table, ..._statements.filter(({ grouping }) => grouping === 'join').map(({ table }) => table)].flatMap(
+    (table) => tableName(table) ?? [],
+  );
+
+function tableName(table: unknown): string | undefined {
+  if (table === undefined || typeof table === 'function') return undefined;
+  if (typeof table === 'string') return table.split(/\s+as\s+/i, 1)[0]?.trim();
+  if (table !== null && typeof table === 'object' && Object.getPrototypeOf(table) === Object.prototype) {
+    return Object.values(table).map(String).join(', ');
+  }
+  // A sub-query is compiled by itself; anything else is named in the refusal.
+  return '_statements' in (table as object) ? undefined : String(table);
+}

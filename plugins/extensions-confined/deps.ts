@@ -1,0 +1,26 @@
+import type { Log } from '#kernel';
+import type { Subjects } from '../broker/contract.ts';
+import type { ExtensionSettings } from '../extension-settings/contract.ts';
+import type { ExtensionLoader, ManifestDeps, Mounts, OperationOffers } from '../extensions/contract.ts';
+import type { Routing } from '../http/contract.ts';
+import type { Sandbox } from '../sandbox/contract.ts';
+import type { Schema } from '../schema/contract.ts';
+
+/** Shared by `extensions`, as its manifest declares it. */
+export interface SharedConfig {
+  readonly EXTENSIONS_HOST_CHECK: 'warn' | 'strict';
+}
+
+/** What confined packages are checked and loaded with. */
+export interface ConfinedDeps extends ManifestDeps {
+  readonly config: SharedConfig;
+  readonly log: Log;
+  readonly subjects: Subjects;
+  readonly settings: ExtensionSettings;
+  readonly sandbox: Sandbox;
+  readonly schema: Schema;
+  readonly routing: Routing;
+  readonly mounts: Mounts;
+  readonly operations: OperationOffers;
+  readonly loader: Pick<ExtensionLoader, 'failed' | 'recovered'>;
+}

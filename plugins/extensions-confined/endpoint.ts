@@ -1,0 +1,44 @@
+import { fail, requestScope } from '#kernel';
+import type { HttpContext } from '../http/contract.ts';
+import { GuestFailure } from '../sandbox/library.ts';
+import { checkAccess } from './access.ts';
+import { sendAnswer } from './answer.ts';
+import type { ConfinedDeps } from './deps.ts';
+import type { AccessLevel } from './endpoint-capability.ts';
+import { inputOf } from './request.ts';
+import { type Running, run } from './running.ts';
+
+/** Seconds after which a client may try again. */
+const LATER = 1;
+
+/**
+ * Answers requests by a confined handler. What goes wrong inside is `500` with one sentence for all of it, and `503` where
+ * there is no room or the program has been set aside.
+ */
+export function endpointHandler(
+  level: AccessLevel,
+  mount: string,
+  running: () => Running,
+  { routing, log }: Pick<ConfinedDeps, 'routing' | 'log'>,
+): (ctx: HttpContext) => Promise<void> {
+  return async (ctx) => {
+    const { caller } = ctx.state;
+    checkAccess(level, caller);
+    const input = await inputOf(ctx, mount, routing.readBody);
+    const one = running();
+    const signal = requestScope.getStore()?.signal;
+    try {
+      const { value } = await run(one, { activation: { type: 'json-endpoint' }, caller, input, signal });
+      sendAnswer(ctx, value);
+    } catch (error) {
+      if (!(error instanceof GuestFailure)) throw error;
+      const { name } = one.admitted.subject;
+      log.warn({ extension: name, contribution: one.contribution.id, code: error.code }, `${name}: an endpoint failed`);
+      throw error.code === 'busy' || one.guest.state() === 'parked' ? unavailable() : failed();
+    }
+  };
+}
+
+const unavailable = () =>
+  fail('SERVICE_UNAVAILABLE', 'The endpoint is not available at the moment.', { retryAfter: LATER });
+const failed = () => fail('INTERNAL_SERVER_ERROR', 'An unexpected error occurred.');

@@ -1,0 +1,161 @@
+import { dirname, extname, join } from 'node:path';
+import type { PackageFile, PackageFiles } from '../../extensions/contract.ts';
+import {
+  type BuildPlugin,
+  bundle,
+  type Loader,
+  LoadFailure,
+  messagesOf,
+  type OnLoadResult,
+  type OnResolveArgs,
+  type OnResolveResult,
+} from '../../extensions/library.ts';
+import type { Script } from '../../sandbox/contract.ts';
+import { CONFINED_NAMES, isRelative, KIT, refusedModule } from './modules.ts';
+
+const LOADERS: Readonly<Record<string, Loader>> = {
+  '.js': 'js',
+  '.mjs': 'js',
+  '.cjs': 'js',
+  '.ts': 'ts',
+  '.mts': 'ts',
+  '.cts': 'ts',
+  '.json': 'json',
+};
+const ENDINGS = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json', '/index.js', '/index.ts'];
+const PACKAGE = 'package';
+const HELD = 'kit';
+
+/** The kit as confined code sees it: each function answers what it is given. */
+const KIT_SOURCE = CONFINED_NAMES.map((name) => `export const ${name} = (config) => config;`).join('\n');
+
+/**
+ * Turns a built entry and what it imports of its own package into one script, `(function (module, exports) { … })`: what
+ * is probed, and then run, with nothing read again (conventions, "Load gate", 4 and 6). ESM, CommonJS and TypeScript
+ * will do. `limit` is for all files together, and for the script.
+ */
+export async function scriptOf(files: PackageFiles, built: string, limit: number): Promise<Script> {
+  const entry = await files.find(built);
+  if (!entry)
+    throw new LoadFailure('SOURCE_UNAVAILABLE', 'The built entry that "path" names is missing; build the package.');
+  const found = new Findings();
+  try {
+    const { outputFiles } = await bundle({
+      entryPoints: [entry.path],
+      absWorkingDir: files.root,
+      bundle: true,
+      write: false,
+      format: 'cjs',
+      platform: 'neutral',
+      target: 'node24',
+      // The confined engine runs without it, since each context would pay for it (sandbox/runner/flags.ts).
+      supported: { using: false },
+      charset: 'utf8',
+      legalComments: 'none',
+      minifyWhitespace: true,
+      logLevel: 'silent',
+      // Otherwise it would look for a tsconfig.json, and for those that one extends.
+      tsconfigRaw: '{}',
+      plugins: [ownFilesOnly(files, entry, limit, found)],
+    });
+    const text = outputFiles?.[0]?.contents;
+    if (!text || text.length > limit) throw tooLarge(entry, limit);
+    return `(function (module, exports) {\n${Buffer.from(text).toString('utf8')}\n})`;
+  } catch (error) {
+    throw found.first() ?? (error instanceof LoadFailure ? error : invalid(error, files));
+  }
+}
+
+/** esbuild reads nothing by itself: each path and each file goes through here. */
+function ownFilesOnly(files: PackageFiles, entry: PackageFile, limit: number, found: Findings): BuildPlugin {
+  let left = limit;
+  return {
+    name: 'own-files-only',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, (args) => found.keep(args, () => resolveImport(files, entry, args)));
+      build.onLoad({ filter: /.*/, namespace: HELD }, () => ({ contents: KIT_SOURCE, loader: 'js' }));
+      build.onLoad({ filter: /.*/, namespace: PACKAGE }, (args) =>
+        found.keep(args, async (): Promise<OnLoadResult> => {
+          const file: PackageFile = { path: args.path, shown: args.pluginData ?? entry.shown };
+          const loader = LOADERS[extname(file.path)];
+          if (!loader)
+            throw new LoadFailure('INVALID_ENTRY', `"${file.shown}" is not a script; import scripts and JSON only.`);
+          const contents = await files.read(file, left, 'SOURCE_READ_FAILED');
+          left -= contents?.length ?? Number.POSITIVE_INFINITY;
+          if (!contents || left < 0) throw tooLarge(entry, limit);
+          return { contents, loader };
+        }),
+      );
+    },
+  };
+}
+
+async function resolveImport(files: PackageFiles, entry: PackageFile, args: OnResolveArgs): Promise<OnResolveResult> {
+  const { path, importer, kind } = args;
+  if (kind === 'entry-point') return { path: entry.path, namespace: PACKAGE, pluginData: entry.shown };
+  if (path === KIT) return { path, namespace: HELD, sideEffects: false };
+  const from = importer === entry.path ? entry.shown : 'one of its files';
+  if (isRelative(path) && kind !== 'require-resolve') {
+    const base = join(dirname(importer), path);
+    for (const one of [base, ...(/\.[mc]?js$/.test(base) ? [base.replace(/js$/, 'ts')] : [])]) {
+      for (const ending of ENDINGS) {
+        const file = await files.find(one + ending);
+        if (file) return { path: file.path, namespace: PACKAGE, pluginData: file.shown };
+      }
+    }
+    throw new LoadFailure(
+      'ENTRYPOINT_NOT_FOUND',
+      `The built entry imports a file that is not there (in "${from}"); build the package.`,
+    );
+  }
+  const refused = refusedModule(path);
+  const name = path.replace(/[^\w@/:.#-]/g, '?').slice(0, 80);
+  if (refused) throw new LoadFailure(refused.code, `The built entry imports "${name}": ${refused.advice}.`);
+  if (path.startsWith('/') || /^[a-z]:/i.test(path) || path.startsWith('file:')) {
+    throw new LoadFailure('LOCAL_PATH_ESCAPES_ROOT', 'The built entry imports an absolute path; import relative ones.');
+  }
+  throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `The built entry imports "${name}"; build it into the entry.`);
+}
+
+const tooLarge = (entry: PackageFile, limit: number) =>
+  new LoadFailure(
+    'ARTIFACT_TOO_LARGE',
+    `"${entry.shown}" and what it imports are larger than ${limit} bytes (EXTENSIONS_SANDBOX_MAX_ARTIFACT).`,
+  );
+
+/** What esbuild says of a script, without more of its text than a word. */
+function invalid(error: unknown, files: PackageFiles): LoadFailure {
+  const [first] = messagesOf(error);
+  if (!first) return new LoadFailure('INVALID_ENTRY', 'The built entry cannot be read.', { cause: error });
+  if (first.text.startsWith(`No matching export in "${HELD}:`)) {
+    return new LoadFailure(
+      'USES_LEGACY_SDK_RUNTIME_IMPORT',
+      `The built entry imports a name that "${KIT}" does not have for confined code; it has ${CONFINED_NAMES.join(', ')}.`,
+    );
+  }
+  const { file = '', line } = first.location ?? {};
+  const shown = file.replace(/^package:/, '').replace(`${files.root}/`, '');
+  const where = line === undefined ? '' : ` (${shown}, line ${line})`;
+  return new LoadFailure('INVALID_ENTRY', `The built entry is not valid: ${first.text.slice(0, 100)}${where}.`, {
+    cause: error,
+  });
+}
+
+/** What the plugin refused. esbuild looks at several files at once, so the first is the first by name. */
+class Findings {
+  readonly #all = new Map<string, unknown>();
+
+  /** Runs `work`; what it throws is kept, and esbuild is told that there is something. */
+  async keep<T extends object>(args: { path: string; importer?: string }, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#all.set(`${args.importer ?? ''}\n${args.path}`, error);
+      return { errors: [{ text: 'refused' }] } as unknown as T;
+    }
+  }
+
+  first(): unknown {
+    return [...this.#all].sort(([a], [b]) => (a < b ? -1 : 1))[0]?.[1];
+  }
+}

@@ -1,0 +1,66 @@
+import type { Found, ManifestDeps, ReasonCode } from '../../extensions/contract.ts';
+import { LoadFailure, packageFiles, serverEntries } from '../../extensions/library.ts';
+import type { Sandbox, Script } from '../../sandbox/contract.ts';
+import { GuestFailure } from '../../sandbox/library.ts';
+import { scriptOf } from './artifact.ts';
+import { type Contribution, contributionsOf } from './identity.ts';
+import { manifestAgain } from './manifest-again.ts';
+import { checkSources, serverSources } from './sources.ts';
+
+/** What passed the gate, ready to be loaded. Nothing of the package is read after this. */
+export interface Gated {
+  readonly found: Found;
+  readonly version: string;
+  readonly script: Script;
+  readonly contributions: readonly Contribution[];
+  /** A context serves several calls: the package's declared opt-in. */
+  readonly reuse: boolean;
+}
+
+export interface GateDeps extends ManifestDeps {
+  readonly sandbox: Pick<Sandbox, 'probe' | 'maxArtifact'>;
+  /** Undefined where an administrator's consent is given. */
+  readonly consent: (found: Found) => Promise<LoadFailure | undefined>;
+}
+
+/**
+ * What a confined package must pass before anything of it is registered, in this order (conventions, "Load gate"):
+ * manifest, consent, sources, built entry, a run without any handler. It fails closed: whatever is not answered with yes is a
+ * LoadFailure, and none of them leads to full authority.
+ */
+export async function passGate(found: Found, deps: GateDeps): Promise<Gated> {
+  try {
+    const { manifest, version, built } = await manifestAgain(found, deps);
+    const refused = await deps.consent(found);
+    if (refused) throw refused;
+    const files = await packageFiles(found.folder);
+    await checkSources(files, serverSources(manifest));
+    const reuse = manifest.stateful === true;
+    if (manifest.type === 'bundle' && serverEntries(manifest).length === 0) {
+      return { found, version, script: '', contributions: [], reuse };
+    }
+    const script = await scriptOf(files, built, deps.sandbox.maxArtifact());
+    const contributions = contributionsOf(found.name, manifest, await deps.sandbox.probe(script));
+    return { found, version, script, contributions, reuse };
+  } catch (error) {
+    throw asLoadFailure(error);
+  }
+}
+
+const PROBED: Readonly<Record<string, readonly [ReasonCode, string]>> = {
+  'invalid-entry': ['INVALID_ENTRY', 'The built entry fails when it is evaluated, or exports no contract object.'],
+  'guest-error': ['INVALID_ENTRY', 'The built entry fails when it is evaluated.'],
+  'invalid-result': ['INVALID_ENTRY', 'The built entry exports no contract object.'],
+  'identity-mismatch': ['IDENTITY_MISMATCH', 'The built entry is not what its manifest declares.'],
+  timeout: ['TIMEOUT', 'The built entry takes too long to evaluate. Do the work in the handler.'],
+  crash: ['CRASH', 'The process that evaluated the built entry died. Do less when it is loaded.'],
+};
+
+function asLoadFailure(error: unknown): LoadFailure {
+  if (error instanceof LoadFailure) return error;
+  const known = error instanceof GuestFailure ? PROBED[error.code] : undefined;
+  if (known) return new LoadFailure(known[0], known[1], { cause: error });
+  return new LoadFailure('VALIDATION_INCOMPLETE', 'It could not be validated. See the log of the service.', {
+    cause: error,
+  });
+}

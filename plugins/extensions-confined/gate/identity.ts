@@ -1,0 +1,82 @@
+import type { EventNames, ExtensionManifest, ServerType } from '../../extensions/contract.ts';
+import { LoadFailure, serverEntries, withoutPrefix } from '../../extensions/library.ts';
+import type { ContractEntry } from '../../sandbox/contract.ts';
+
+/** One thing that runs confined, as its manifest declares it and its code confirms. */
+export interface Contribution {
+  readonly type: ServerType;
+  /** `''`, or `type:name` inside of a bundle: under which the sandbox knows it. */
+  readonly key: string;
+  /** What it is called by requests, flows and the log. */
+  readonly id: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly events: EventNames;
+  /** Options that it is handed as references only. */
+  readonly secretOptions: readonly string[];
+}
+
+/** The ids that a package of its own may call itself by: its name, or that without the prefix, with or without its scope. */
+export function idsOf(name: string): readonly string[] {
+  const short = withoutPrefix(name);
+  const scope = /^@(?!service\/)[^/]+\//.exec(name)?.[0];
+  return [...new Set([name, short, ...(scope === undefined ? [] : [scope + short])])];
+}
+
+/**
+ * Holds what the code says of itself against the manifest (conventions, "Load gate", 5): INVALID_ENTRY where something is
+ * missing, IDENTITY_MISMATCH where it is called otherwise or handles other events than declared.
+ */
+export function contributionsOf(
+  name: string,
+  manifest: ExtensionManifest,
+  contract: readonly ContractEntry[],
+): readonly Contribution[] {
+  if (manifest.type === 'bundle') {
+    // The sandbox would run one of the two; which one was looked at must not be left to chance.
+    if (new Set(contract.map(({ key }) => key)).size < contract.length) {
+      throw invalid('the built entry has an entry twice; export each under a key of its own');
+    }
+    return serverEntries(manifest).map((entry) => {
+      const key = `${entry.type}:${entry.name}`;
+      const said = contract.find((one) => one.key === key);
+      if (!said) throw invalid(`the built entry has no "${key}"; export it under this key`);
+      return contribution(entry as Declared, said, entry.name, [entry.name]);
+    });
+  }
+  const [said, ...more] = contract;
+  if (said?.key !== '' || more.length > 0) {
+    throw invalid('the built entry exports no single contract; export one object by default, as the kit makes it');
+  }
+  return [contribution(manifest as Declared, said, said.id, idsOf(name))];
+}
+
+type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDelivery'> & { readonly type: ServerType };
+
+function contribution(
+  declared: Declared,
+  said: ContractEntry,
+  id: string | null,
+  ids: readonly string[],
+): Contribution {
+  const { type, capabilities = {}, events = {}, optionDelivery = {} } = declared;
+  const where = said.key === '' ? 'the built entry' : `"${said.key}"`;
+  if (type !== 'hook' && !said.handler) throw invalid(`${where} has no handler function; export { id, handler }`);
+  if (id === null) throw mismatch(`${where} has no id; call it "${ids[1] ?? ids[0]}"`);
+  if (said.id !== null && !ids.includes(said.id))
+    throw mismatch(`${where} calls itself otherwise; its id is "${ids.join('" or "')}"`);
+  if (type === 'hook') {
+    checkEvents(where, 'filter', said.filters, events.filter);
+    checkEvents(where, 'action', said.actions, events.action);
+  }
+  return { type, key: said.key, id, capabilities, events, secretOptions: Object.keys(optionDelivery) };
+}
+
+function checkEvents(where: string, kind: string, handled: readonly string[], declared: readonly string[] = []): void {
+  const other = declared.find((event) => !handled.includes(event));
+  if (other !== undefined) throw mismatch(`${where} has no ${kind} for the declared event "${other}"`);
+  if (handled.length !== declared.length) throw mismatch(`${where} has a ${kind} for an event that is not declared`);
+}
+
+const invalid = (what: string) => new LoadFailure('INVALID_ENTRY', `${capital(what)}.`);
+const mismatch = (what: string) => new LoadFailure('IDENTITY_MISMATCH', `${capital(what)}.`);
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,38 @@
+import { capabilities, definePlugin } from '#kernel';
+import { broker } from '../broker/contract.ts';
+import { extensionSettings } from '../extension-settings/contract.ts';
+import { confinedLoaders, extensionLoader } from '../extensions/contract.ts';
+import { createMounts, createOffers } from '../extensions/library.ts';
+import { flowOperations, operations } from '../flows/contract.ts';
+import { mounts, routing } from '../http/contract.ts';
+import { sandbox } from '../sandbox/contract.ts';
+import { schema } from '../schema/contract.ts';
+import type { SharedConfig } from './deps.ts';
+import { endpointCapability } from './endpoint-capability.ts';
+import { createConfined } from './load.ts';
+import manifest from './package.json' with { type: 'json' };
+
+export default definePlugin<Record<never, never>, SharedConfig>({
+  manifest,
+  register(host) {
+    const { config, log } = host;
+    const used = host.use({
+      subjects: broker,
+      settings: extensionSettings,
+      loader: extensionLoader,
+      operations,
+      routing,
+      sandbox,
+      schema,
+    });
+    const confined = createConfined({
+      ...used,
+      config,
+      log,
+      mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(mounts, mount), log }),
+      operations: createOffers(used.operations, (operation) => host.contribute(flowOperations, operation)),
+    });
+    host.contribute(capabilities, endpointCapability);
+    host.contribute(confinedLoaders, { ...confined, runtime: () => used.sandbox.runtime() });
+  },
+});

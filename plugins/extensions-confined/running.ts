@@ -1,0 +1,38 @@
+import { type Caller, isSystem } from '#kernel';
+import type { Admitted } from '../broker/contract.ts';
+import type { Activation, Guest, Outcome, Run } from '../sandbox/contract.ts';
+import type { Contribution } from './gate/identity.ts';
+
+/** One contribution while it runs: its program and what it may call. */
+export interface Running {
+  readonly contribution: Contribution;
+  readonly guest: Guest;
+  readonly admitted: Admitted;
+}
+
+type Asked = Pick<Run, 'input' | 'prepare' | 'signal'> & {
+  readonly activation: Activation;
+  readonly caller: Caller | null;
+};
+
+/** Runs a handler. Rejects with a GuestFailure, or with the reason of the signal where nobody waits any more. */
+export async function run(
+  { contribution, guest, admitted }: Running,
+  { caller, signal, ...asked }: Asked,
+): Promise<Outcome> {
+  signal?.throwIfAborted();
+  try {
+    return await guest.invoke({
+      ...asked,
+      signal,
+      entry: contribution.key,
+      contributionId: contribution.id,
+      admitted,
+      // Who acts without a user may do everything; what a stranger does at that moment may not.
+      caller: caller && !isSystem(caller) ? caller : null,
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+import { definePlugin } from '#kernel';
+import { activity } from '../activity/contract.ts';
+import { broker } from '../broker/contract.ts';
+import { migrations } from '../database/contract.ts';
+import { extensionSettings } from '../extension-settings/contract.ts';
+import { consents, extensionLoader } from '../extensions/contract.ts';
+import { routes } from '../http/contract.ts';
+import type { ConsentConfig } from './added.ts';
+import { createConsent } from './consent.ts';
+import { extensionGrantPlaces, extensionGrants } from './migrations.ts';
+import manifest from './package.json' with { type: 'json' };
+import { consentRoutes } from './routes.ts';
+
+export default definePlugin<ConsentConfig>({
+  manifest,
+  register(host) {
+    const { config, db, log } = host;
+    const used = host.use({ activity, subjects: broker, settings: extensionSettings, loader: extensionLoader });
+    const consent = createConsent({ ...used, config, db, log });
+    host.contribute(consents, consent);
+    for (const route of consentRoutes(consent)) host.contribute(routes, route);
+    for (const migration of [extensionGrants, extensionGrantPlaces]) host.contribute(migrations, migration(db));
+  },
+});

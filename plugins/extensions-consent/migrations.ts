@@ -1,0 +1,28 @@
+import type { Db, Migration } from '../database/contract.ts';
+
+/** What each confined package was last allowed; one row a name. In no API but its own routes. */
+export const GRANTS = 'platform_extension_grants';
+
+export function extensionGrants(db: Db): Migration {
+  const grants = db.own(GRANTS);
+  return {
+    id: '2026-11-21-extension-grants',
+    up: () =>
+      db.ddl(db.sql`create table if not exists ${grants} (
+      name text primary key,
+      version text not null,
+      asked json not null,
+      agreed_by uuid,
+      agreed_on timestamptz not null default now()
+    )`),
+  };
+}
+
+/** Where packages of a name were found, by their ids. */
+export function extensionGrantPlaces(db: Db): Migration {
+  const grants = db.own(GRANTS);
+  return {
+    id: '2026-11-21-extension-grant-places',
+    up: () => db.ddl(db.sql`alter table ${grants} add column if not exists places uuid[] not null default '{}'`),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Db, Statement } from '../database/contract.ts';
+import { asUnavailable } from '../database/library.ts';
+import type { Asked } from './asked.ts';
+import { GRANTS } from './migrations.ts';
+
+export interface Agreement {
+  readonly version: string;
+  readonly asked: Asked;
+}
+
+/** A package, and where it lies: an upgrade that calls itself otherwise is an upgrade all the same. */
+export interface Subject {
+  readonly name: string;
+  /** The id of what was found, a uuid. */
+  readonly place: string;
+}
+
+/** Agreements of all processes on this database, by package name. */
+export interface Agreements {
+  /** Of this name, and of whatever was allowed something at this place before. */
+  find(subject: Subject): Promise<readonly Agreement[]>;
+  /** Only what was allowed something at this place. */
+  findAt(place: string): Promise<readonly Agreement[]>;
+  /** False where there is one already: of two processes that come first, one is. */
+  first(subject: Subject, agreement: Agreement): Promise<boolean>;
+  /** Stores what is asked now as allowed, by the user `by`; null keeps the user who allowed it before. */
+  put(subject: Subject, agreement: Agreement, by: string | null): Promise<void>;
+}
+
+export function createAgreements(db: Pick<Db, 'query' | 'write' | 'sql' | 'transaction'>): Agreements {
+  const grants = db.write(GRANTS);
+  const FIND = db.sql`select version, asked from ${grants} where name = $1 or $2 = any(places)`;
+  const FIND_AT = db.sql`select version, asked from ${grants} where $1 = any(places)`;
+  const FIRST = db.sql`insert into ${grants} (name, version, asked, places) values ($1, $2, $3, array[$4::uuid])
+    on conflict (name) do nothing returning 1`;
+  const PUT = db.sql`insert into ${grants} as g (name, version, asked, agreed_by, places) values ($1, $2, $3, $4, array[$5::uuid])
+    on conflict (name) do update set version = excluded.version, asked = excluded.asked,
+      agreed_by = coalesce(excluded.agreed_by, g.agreed_by),
+      agreed_on = case when excluded.agreed_by is null then g.agreed_on else now() end,
+      places = array(select distinct unnest(g.places || excluded.places))`;
+  const TAKE_PLACE = db.sql`update ${grants} set places = array_remove(places, $2::uuid) where name <> $1 and $2 = any(places)`;
+
+  const run = async (statement: Statement, params: readonly unknown[]) => {
+    try {
+      return await db.query<Agreement>(statement, params);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  };
+  return {
+    find: async ({ name, place }) => (await run(FIND, [name, place])).rows,
+    findAt: async (place) => (await run(FIND_AT, [place])).rows,
+    async first({ name, place }, { version, asked }) {
+      const { rows } = await run(FIRST, [name, version, JSON.stringify(asked), place]);
+      return rows.length > 0;
+    },
+    put: ({ name, place }, { version, asked }, by) =>
+      db.transaction(async () => {
+        await run(PUT, [name, version, JSON.stringify(asked), by, place]);
+        await run(TAKE_PLACE, [name, place]);
+      }),
+  };
+}

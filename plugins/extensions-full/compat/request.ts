@@ -1,0 +1,114 @@
+import { IncomingMessage } from 'node:http';
+import type { HttpContext } from '../../http/contract.ts';
+import type { Accountability } from '../caller.ts';
+
+/** What the service knows of a request before a handler has it; functions are asked when the member is first read. */
+export interface RequestParts {
+  readonly ctx: HttpContext;
+  readonly accountability: Accountability | null;
+  readonly schema: () => unknown;
+  readonly sanitizedQuery: () => unknown;
+  readonly query: Record<string, unknown>;
+  readonly body: unknown;
+  readonly token: string | null;
+  readonly ip: string | null;
+}
+
+/** A request as handlers of the form `(req, res, next)` know it: Node's own, with the usual members. */
+export type ExtensionRequest = IncomingMessage & {
+  url: string;
+  originalUrl: string;
+  baseUrl: string;
+  params: Record<string, unknown>;
+  readonly [other: string]: unknown;
+};
+
+const PARTS = Symbol('parts');
+type Own = IncomingMessage & { readonly [PARTS]: RequestParts };
+
+const members = {
+  get(this: Own, name: string): string | string[] | undefined {
+    const key = String(name).toLowerCase();
+    const { headers } = this;
+    return key === 'referer' || key === 'referrer' ? (headers.referrer ?? headers.referer) : headers[key];
+  },
+  is(this: Own, ...types: (string | string[])[]) {
+    return this[PARTS].ctx.is(types.flat());
+  },
+  accepts(this: Own, ...types: (string | string[])[]) {
+    return this[PARTS].ctx.accepts(types.flat());
+  },
+  get path(): string {
+    const { url = '/' } = this as unknown as Own;
+    const at = url.indexOf('?');
+    return at === -1 ? url : url.slice(0, at);
+  },
+  get hostname(): string {
+    return (this as unknown as Own)[PARTS].ctx.hostname;
+  },
+  get host(): string {
+    return (this as unknown as Own)[PARTS].ctx.host;
+  },
+  get protocol(): string {
+    return (this as unknown as Own)[PARTS].ctx.protocol;
+  },
+  get secure(): boolean {
+    return (this as unknown as Own)[PARTS].ctx.secure;
+  },
+  get xhr(): boolean {
+    return String((this as unknown as Own).headers['x-requested-with']).toLowerCase() === 'xmlhttprequest';
+  },
+  get fresh(): boolean {
+    return (this as unknown as Own)[PARTS].ctx.fresh;
+  },
+  get stale(): boolean {
+    return !(this as unknown as Own)[PARTS].ctx.fresh;
+  },
+};
+
+const prototype = Object.create(IncomingMessage.prototype, {
+  ...Object.getOwnPropertyDescriptors(members),
+  header: { value: members.get, writable: true, configurable: true },
+});
+
+/** Turns Node's request into one that handlers know, under `baseUrl`; `url` is what is left of the path. */
+export function asRequest(parts: RequestParts, baseUrl: string, url: string): ExtensionRequest {
+  const { ctx, accountability, query, body, token, ip } = parts;
+  const req = Object.setPrototypeOf(ctx.req, prototype) as IncomingMessage;
+  Object.assign(req, { [PARTS]: parts, originalUrl: ctx.originalUrl, baseUrl, url, params: {} });
+  Object.assign(req, { accountability, query, body, token, ip, cookies: cookiesOf(req) });
+  whenRead(req, 'schema', parts.schema);
+  whenRead(req, 'sanitizedQuery', parts.sanitizedQuery);
+  return req as ExtensionRequest;
+}
+
+function whenRead(target: object, name: string, make: () => unknown): void {
+  const settle = (value: unknown) => Object.defineProperty(target, name, { value, writable: true, configurable: true });
+  Object.defineProperty(target, name, {
+    configurable: true,
+    get() {
+      const value = make();
+      settle(value);
+      return value;
+    },
+    set: settle,
+  });
+}
+
+function cookiesOf({ headers }: IncomingMessage): Record<string, string> {
+  const pairs = (headers.cookie ?? '').split(';').flatMap((pair): [string, string][] => {
+    const at = pair.indexOf('=');
+    return at < 1 ? [] : [[pair.slice(0, at).trim(), unquoted(pair.slice(at + 1).trim())]];
+  });
+  // The first one counts: it is the one with the nearest path.
+  return Object.fromEntries(pairs.reverse());
+}
+
+function unquoted(value: string): string {
+  const text = value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Log } from '#kernel';
+import type { SettingsReader } from '../extension-settings/contract.ts';
+import { createEmitter, type Emitter } from './emitter.ts';
+import { type Exceptions, exceptions } from './exceptions.ts';
+import type { Builder, Kit } from './kit.ts';
+import type { PlainSchema } from './overview.ts';
+import { createServices, type Services } from './services/index.ts';
+
+/** What code with full authority is given (specification, "Custom endpoint extensions"): this and nothing else. */
+export interface Context {
+  readonly services: Services;
+  readonly exceptions: Exceptions;
+  readonly database: Builder;
+  /** The options say which connection to use; there is one. */
+  getSchema(options?: unknown): Promise<PlainSchema>;
+  readonly env: Readonly<Record<string, unknown>>;
+  readonly logger: Log;
+  readonly emitter: Emitter;
+  readonly extensionSettings: SettingsReader;
+}
+
+export const createContext = (kit: Kit): Context => ({
+  services: createServices(kit),
+  exceptions,
+  get database() {
+    return kit.database;
+  },
+  getSchema: () => kit.schema(),
+  env: kit.env,
+  logger: kit.log,
+  emitter: createEmitter(kit),
+  extensionSettings: kit.settings,
+});

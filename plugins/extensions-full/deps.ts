@@ -1,0 +1,28 @@
+import type { IdentityApi, Log, PackagesApi } from '#kernel';
+import type { Access } from '../access/contract.ts';
+import type { Subjects } from '../broker/contract.ts';
+import type { ExtensionSettings } from '../extension-settings/contract.ts';
+import type { Mounts, OperationOffers } from '../extensions/contract.ts';
+import type { Routing } from '../http/contract.ts';
+import type { Items } from '../items/contract.ts';
+import type { Query } from '../query/contract.ts';
+import type { Schedule } from '../schedule/contract.ts';
+import type { Schema, SchemaWrites } from '../schema/contract.ts';
+
+/** What code with full authority is loaded with, and works with. */
+export interface FullDeps {
+  readonly log: Log;
+  readonly packages: PackagesApi;
+  readonly identity: IdentityApi;
+  readonly subjects: Subjects;
+  readonly settings: ExtensionSettings;
+  readonly access: Access;
+  readonly items: Items;
+  readonly query: Query;
+  readonly schema: Schema;
+  readonly schemaWrites: SchemaWrites;
+  readonly routing: Routing;
+  readonly schedule: Schedule;
+  readonly mounts: Mounts;
+  readonly operations: OperationOffers;
+}

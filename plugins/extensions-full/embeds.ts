@@ -1,0 +1,21 @@
+import type { FullDeps } from './deps.ts';
+import { stateOf } from './state.ts';
+
+/** What hooks add to the admin page, in the order in which they asked for it; functions are asked each time. */
+export function embeds(deps: Pick<FullDeps, 'log'>): { readonly head: string; readonly body: string } {
+  const at = (position: 'head' | 'body') =>
+    stateOf(deps)
+      .embeds.filter((one) => one.position === position)
+      .map(({ owner, code }) => {
+        try {
+          const html = typeof code === 'function' ? code() : code;
+          return typeof html === 'string' ? html : '';
+        } catch (error) {
+          deps.log.error({ err: error, extension: owner }, `${owner} failed to add to the admin page`);
+          return '';
+        }
+      })
+      .filter((html) => html !== '')
+      .join('\n');
+  return { head: at('head'), body: at('body') };
+}

@@ -1,0 +1,100 @@
+import { STATUS_CODES } from 'node:http';
+import { ERRORS, type ErrorCode, Failure, Failures } from '#kernel';
+import { StatedFailure } from '../http/library.ts';
+import { BaseException } from './exceptions.ts';
+
+/** The code of the table for a status, as far as there is one. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  400: 'INVALID_PAYLOAD',
+  401: 'INVALID_CREDENTIALS',
+  403: 'FORBIDDEN',
+  404: 'ROUTE_NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'CONTENT_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'UNPROCESSABLE_ENTITY',
+  429: 'REQUESTS_EXCEEDED',
+  503: 'SERVICE_UNAVAILABLE',
+};
+const CODE = /^[\w.:-]{1,64}$/;
+
+/**
+ * What the service makes of an error of an extension: its exceptions with their status, code and text; errors that carry
+ * a status between 400 and 499 likewise; all others as they are, which is 500 without their text.
+ */
+export function asFailure(error: unknown): unknown {
+  if (error instanceof Failure || error instanceof Failures) return error;
+  if (Array.isArray(error)) {
+    const all = error.map(asFailure).filter((one) => one instanceof Failure);
+    return all.length > 0 && all.length === error.length ? new Failures(all) : new Error('several errors');
+  }
+  if (isException(error)) return stated(error.status, error.code, error.message, error.extensions);
+  const { status, statusCode, expose, message } = (error ?? {}) as Record<string, unknown>;
+  const asked = Number(status ?? statusCode);
+  const isRefusal = Number.isInteger(asked) && asked >= 400 && asked < 500 && expose !== false;
+  if (error instanceof Error && isRefusal) return stated(asked, codeOf(asked), String(message), {});
+  return error instanceof Error ? error : new Error(textOf(error));
+}
+
+/** As data of the reject branch of a flow (conventions, "Operation, server half"). */
+export function rejection(error: unknown): unknown {
+  if (isException(error)) return shown(error);
+  if (error instanceof Failures) return rejection(error.failures[0]);
+  if (error instanceof Failure) {
+    const { message, code } = error.shown({ admin: true });
+    return shown({ message, code, extensions: error.extensions, status: error.status });
+  }
+  if (error instanceof Error) return { message: error.message };
+  if (typeof error !== 'string') return error;
+  try {
+    return JSON.parse(error);
+  } catch {
+    return error;
+  }
+}
+
+const shown = ({
+  message,
+  code,
+  extensions,
+  status,
+}: Pick<BaseException, 'message' | 'code' | 'extensions' | 'status'>) => ({
+  message,
+  code,
+  extensions,
+  status,
+});
+
+/** By its chain of classes alone: some classes answer `instanceof` for failures of the service as well. */
+const isException = (error: unknown): error is BaseException =>
+  error instanceof Object && Object.prototype.isPrototypeOf.call(BaseException.prototype, error);
+
+function stated(status: number, code: unknown, message: string, extensions: unknown): StatedFailure {
+  const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
+  const answered = isStatus ? status : 500;
+  const said = typeof code === 'string' && CODE.test(code) ? code : codeOf(answered);
+  return new StatedFailure(isKnown(said) ? said : (CODES[answered] ?? 'INTERNAL_SERVER_ERROR'), {
+    status: answered,
+    code: said,
+    message,
+    extensions: typeof extensions === 'object' && extensions !== null ? { ...extensions } : {},
+  });
+}
+
+const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+
+/** `409` → `CONFLICT`. */
+const codeOf = (status: number): string =>
+  CODES[status] ??
+  (STATUS_CODES[status] ?? 'Internal Server Error')
+    .toUpperCase()
+    .replace(/'/g, '')
+    .replace(/[^A-Z]+/g, '_');
+
+function textOf(value: unknown): string {
+  try {
+    return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  } catch {
+    return 'an error that is none';
+  }
+}

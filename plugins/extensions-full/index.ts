@@ -1,0 +1,49 @@
+import { capabilities, definePlugin } from '#kernel';
+import { access } from '../access/contract.ts';
+import { broker } from '../broker/contract.ts';
+import { extensionSettings } from '../extension-settings/contract.ts';
+import { fullLoaders } from '../extensions/contract.ts';
+import { createMounts, createOffers } from '../extensions/library.ts';
+import { flowOperations, operations } from '../flows/contract.ts';
+import { mounts, routing } from '../http/contract.ts';
+import { items } from '../items/contract.ts';
+import { query } from '../query/contract.ts';
+import { schedule } from '../schedule/contract.ts';
+import { schema, schemaWrites } from '../schema/contract.ts';
+import { fullCapability } from './capability.ts';
+import type { FullDeps } from './deps.ts';
+import { runInits, STARTING } from './init.ts';
+import { loadFull } from './load.ts';
+import manifest from './package.json' with { type: 'json' };
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const { log, packages, identity } = host;
+    const used = host.use({
+      access,
+      subjects: broker,
+      settings: extensionSettings,
+      items,
+      operations,
+      query,
+      routing,
+      schedule,
+      schema,
+      schemaWrites,
+    });
+    const deps: FullDeps = {
+      ...used,
+      log,
+      packages,
+      identity,
+      mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(mounts, mount), log }),
+      operations: createOffers(used.operations, (operation) => host.contribute(flowOperations, operation)),
+    };
+    host.contribute(capabilities, fullCapability);
+    host.contribute(fullLoaders, {
+      load: (found, phase) => loadFull(found, deps, phase),
+      started: () => runInits(deps, STARTING),
+    });
+  },
+});

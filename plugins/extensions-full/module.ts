@@ -1,0 +1,90 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import Module, { createRequire } from 'node:module';
+import { dirname, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Found } from '../extensions/contract.ts';
+import { LoadFailure } from '../extensions/library.ts';
+
+/** What says that a file, or something it imports, is not there. */
+const UNRESOLVED: readonly unknown[] = [
+  'ERR_MODULE_NOT_FOUND',
+  'MODULE_NOT_FOUND',
+  'ERR_PACKAGE_PATH_NOT_EXPORTED',
+  'ERR_PACKAGE_IMPORT_NOT_DEFINED',
+  'ERR_UNSUPPORTED_DIR_IMPORT',
+];
+const PACKAGES = `${sep}node_modules${sep}`;
+let loads = 0;
+
+type Namespace = Readonly<Record<string, unknown>>;
+
+/** Loads the built entry anew each time. ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED. */
+export async function loadModule({ name, folder, files, manifest }: Found): Promise<Namespace> {
+  const { api } = files;
+  if (api === undefined || !(await isFile(api)))
+    throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `the built entry of ${name} is not there. Build the extension.`);
+  forgetCommonJs(await realpath(folder));
+  try {
+    return (await import(`${pathToFileURL(api).href}?v=${++loads}`)) as Namespace;
+  } catch (error) {
+    // A single file belongs to no package that could say what it is; the nearest one around it says it of others.
+    if (manifest || !isCommonJs(error)) throw asLoadFailure(name, error);
+  }
+  try {
+    return { default: compiled(api, await readFile(api, 'utf8')) };
+  } catch (error) {
+    throw asLoadFailure(name, error);
+  }
+}
+
+const isCommonJs = (error: unknown): boolean =>
+  error instanceof ReferenceError &&
+  /^(?:module|exports|require|__filename|__dirname) is not defined in ES module scope/.test(error.message);
+
+interface Compiling {
+  filename: string;
+  paths: readonly string[];
+  readonly exports: unknown;
+  _compile(source: string, path: string, format: 'commonjs'): void;
+}
+
+function compiled(path: string, source: string): unknown {
+  const made = new Module(path) as unknown as Compiling;
+  made.filename = path;
+  made.paths = (Module as unknown as { _nodeModulePaths(from: string): string[] })._nodeModulePaths(dirname(path));
+  made._compile(source, path, 'commonjs');
+  return made.exports;
+}
+
+/** `export default`, `module.exports`, and `exports.default` of a file that was compiled from the first. */
+export function exported(namespace: Namespace): unknown {
+  let value: unknown = namespace.default ?? namespace;
+  for (let depth = 0; depth < 2 && isModuleObject(value); depth++) value = value.default;
+  return value;
+}
+
+const isModuleObject = (value: unknown): value is { readonly default: unknown } =>
+  typeof value === 'object' && value !== null && 'default' in value && value.default !== undefined;
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+}
+
+/** CommonJS files are remembered by their path: the package's own are forgotten, what it depends on is not. */
+function forgetCommonJs(folder: string): void {
+  const { cache } = createRequire(import.meta.url);
+  for (const path of Object.keys(cache)) {
+    if (path.startsWith(`${folder}${sep}`) && !path.slice(folder.length).includes(PACKAGES)) delete cache[path];
+  }
+}
+
+function asLoadFailure(name: string, error: unknown): LoadFailure {
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  const text = typeof message === 'string' ? message : String(error);
+  return UNRESOLVED.includes(code)
+    ? new LoadFailure('ENTRYPOINT_NOT_FOUND', `${name} needs what is not there: ${text}`, { cause: error })
+    : new LoadFailure('REGISTRATION_FAILED', text, { cause: error });
+}

@@ -1,0 +1,162 @@
+import { type Caller, Failure, fail } from '#kernel';
+import type { Key, Payload } from '../../items/contract.ts';
+import type { RawQuery, ReadText } from '../../query/contract.ts';
+import type { Kit } from '../kit.ts';
+import type { ActingClass, ServiceOptions, VerbOptions } from './acting.ts';
+
+type Row = Record<string, unknown>;
+type Keys = readonly unknown[];
+
+/** Not among the names that extensions see. */
+const PRIMARY = Symbol('primary');
+
+const parsed = <T>({ data }: ReadText): T => JSON.parse(data ?? 'null') as T;
+
+/** The half of `ItemsService` that reads. */
+function readingClass(kit: Kit, Acting: ActingClass) {
+  const { items, query, schema } = kit.deps;
+  /** Reads by code have the usual limit where none is given, and no ceiling. */
+  const limited = (raw: RawQuery): RawQuery => ({ ...raw, limit: raw.limit ?? query.ceilings.default });
+
+  async function primaryOf(collection: string): Promise<string> {
+    const find = (known: Awaited<ReturnType<typeof schema.overview>>) => known.collections.get(collection)?.primary;
+    const primary = find(await schema.overview()) ?? find(await schema.refresh());
+    if (!primary) throw fail('FORBIDDEN', `there is no collection ${collection} with a key`);
+    return primary;
+  }
+
+  return class ReadingService extends Acting {
+    readonly collection: string;
+
+    constructor(collection: string, options?: ServiceOptions) {
+      super(options);
+      this.collection = collection;
+    }
+
+    readByQuery(raw: RawQuery = {}, options?: VerbOptions): Promise<Row[]> {
+      return this.act((caller) => items.rows(caller, this.collection, limited(raw)), options);
+    }
+
+    /** FORBIDDEN where there is no such row, or it may not be read. */
+    readOne(key: unknown, raw: RawQuery = {}, options?: VerbOptions): Promise<Row> {
+      return this.act(async (caller) => parsed<Row>(await items.readOne(caller, this.collection, key, raw)), options);
+    }
+
+    readMany(keys: Keys, raw: RawQuery = {}, options?: VerbOptions): Promise<Row[]> {
+      return this.act(
+        async (caller) => parsed<Row[]>(await items.readKeys(caller, this.collection, keys, raw)),
+        options,
+      );
+    }
+
+    readSingleton(raw: RawQuery = {}, options?: VerbOptions): Promise<Row> {
+      return this.act(async (caller) => {
+        const row = parsed<Row | Row[]>(await items.readMany(caller, this.collection, raw));
+        return (Array.isArray(row) ? row[0] : row) ?? {};
+      }, options);
+    }
+
+    async getKeysByQuery(raw: RawQuery): Promise<Key[]> {
+      const primary = await this[PRIMARY]();
+      const rows = await this.readByQuery({ ...raw, fields: [primary] });
+      return rows.map((row) => row[primary] as Key);
+    }
+
+    /** The name of the collection's key. */
+    [PRIMARY](): Promise<string> {
+      return primaryOf(this.collection);
+    }
+  };
+}
+
+/** `ItemsService`: the verbs of the items engine under the names of the conventions, with rows in place of texts. */
+export function itemsServiceClass(kit: Kit, Acting: ActingClass) {
+  const { items } = kit.deps;
+
+  return class ItemsService extends readingClass(kit, Acting) {
+    createOne(data: Payload, options?: VerbOptions): Promise<Key> {
+      return this.act((caller) => items.createOne(caller, this.collection, data), options);
+    }
+
+    createMany(data: readonly Payload[], options?: VerbOptions): Promise<Key[]> {
+      return this.act((caller) => items.createMany(caller, this.collection, data), options);
+    }
+
+    updateOne(key: unknown, data: Payload, options?: VerbOptions): Promise<Key> {
+      return this.act((caller) => items.updateOne(caller, this.collection, key, data), options);
+    }
+
+    updateMany(keys: Keys, data: Payload, options?: VerbOptions): Promise<Key[]> {
+      return this.act((caller) => items.updateMany(caller, this.collection, keys, data), options);
+    }
+
+    /** Each row its own change, found by the key it contains. */
+    updateBatch(data: readonly Payload[], options?: VerbOptions): Promise<Key[]> {
+      return this.act((caller) => items.updateEach(caller, this.collection, data), options);
+    }
+
+    updateByQuery(raw: RawQuery, data: Payload, options?: VerbOptions): Promise<Key[]> {
+      return this.act((caller) => items.updateByQuery(caller, this.collection, raw, data), options);
+    }
+
+    /** Changes the row whose key the payload contains, and creates it where there is none. */
+    async upsertOne(data: Payload, options?: VerbOptions): Promise<Key> {
+      const [key] = await this.upsertMany([data], options);
+      return key as Key;
+    }
+
+    async upsertMany(data: readonly Payload[], options?: VerbOptions): Promise<Key[]> {
+      const primary = await this[PRIMARY]();
+      return this.act(
+        (caller) =>
+          kit.db.transaction(async () => {
+            const keys: Key[] = [];
+            for (const one of data) keys.push(await this.#upsert(caller, primary, one));
+            return keys;
+          }),
+        options,
+      );
+    }
+
+    async #upsert(caller: Caller, primary: string, { [primary]: key, ...rest }: Payload): Promise<Key> {
+      const { collection } = this;
+      if (key !== undefined && key !== null && (await exists(kit, collection, primary, key)))
+        return items.updateOne(caller, collection, key, rest);
+      return items.createOne(caller, collection, key === undefined ? rest : { [primary]: key, ...rest });
+    }
+
+    upsertSingleton(data: Payload, options?: VerbOptions): Promise<Key> {
+      return this.act((caller) => items.upsertSingleton(caller, this.collection, data), options);
+    }
+
+    async deleteOne(key: unknown, options?: VerbOptions): Promise<Key> {
+      await this.deleteMany([key], options);
+      return key as Key;
+    }
+
+    deleteMany(keys: Keys, options?: VerbOptions): Promise<Key[]> {
+      return this.act((caller) => items.deleteMany(caller, this.collection, keys), options);
+    }
+
+    deleteByQuery(raw: RawQuery, options?: VerbOptions): Promise<Key[]> {
+      return this.act((caller) => items.deleteByQuery(caller, this.collection, raw), options);
+    }
+  };
+}
+
+/** Whether a row is there says nothing about whether it may be changed: that is asked of the change. */
+async function exists(kit: Kit, collection: string, primary: string, key: unknown): Promise<boolean> {
+  const system = kit.system('an upsert looks whether its row is there');
+  try {
+    const found = await kit.events.quietly(() =>
+      kit.deps.items.readKeys(system, collection, [key], { fields: [primary] }),
+    );
+    return parsed<unknown[]>(found).length > 0;
+  } catch (error) {
+    // A key of the wrong kind names no row.
+    if (error instanceof Failure && error.code === 'FORBIDDEN') return false;
+    throw error;
+  }
+}
+
+export type ItemsServiceClass = ReturnType<typeof itemsServiceClass>;

@@ -1,0 +1,175 @@
+import { fail } from '#kernel';
+import type { CollectionRecord, FieldRecord, RelationRecord } from '../../schema/contract.ts';
+import type { Kit } from '../kit.ts';
+import type { ActingClass, VerbOptions } from './acting.ts';
+import { createVisible } from './visible.ts';
+
+type Input = Readonly<Record<string, unknown>>;
+
+const missing = (what: string) => fail('FORBIDDEN', `there is no ${what}, or it may not be read`);
+
+/** What the three classes work with. */
+interface Parts {
+  readonly Acting: ActingClass;
+  readonly writes: Kit['deps']['schemaWrites'];
+  readonly visible: ReturnType<typeof createVisible>;
+}
+
+/** `CollectionsService`, `FieldsService` and `RelationsService`: the tables. They are changed by admins only. */
+export function schemaServiceClasses(kit: Kit, Acting: ActingClass) {
+  const parts: Parts = { Acting, writes: kit.deps.schemaWrites, visible: createVisible(kit) };
+  return {
+    CollectionsService: collectionsServiceClass(parts),
+    FieldsService: fieldsServiceClass(parts),
+    RelationsService: relationsServiceClass(parts),
+  };
+}
+
+function collectionsServiceClass({ Acting, writes, visible }: Parts) {
+  return class CollectionsService extends Acting {
+    readByQuery(options?: VerbOptions): Promise<CollectionRecord[]> {
+      return this.act((caller) => visible.collections(caller), options);
+    }
+
+    async readMany(names: readonly string[], options?: VerbOptions): Promise<CollectionRecord[]> {
+      const all = await this.readByQuery(options);
+      return names.map((name) => {
+        const one = all.find(({ collection }) => collection === name);
+        if (!one) throw missing(`collection ${name}`);
+        return one;
+      });
+    }
+
+    async readOne(name: string, options?: VerbOptions): Promise<CollectionRecord> {
+      return (await this.readMany([name], options))[0] as CollectionRecord;
+    }
+
+    createOne(payload: Input, options?: VerbOptions): Promise<string> {
+      return this.act((caller) => writes.createCollection(caller, payload), options);
+    }
+
+    createMany(payloads: readonly Input[], options?: VerbOptions): Promise<string[]> {
+      return this.act(
+        (caller) =>
+          writes.unit(async () => {
+            const names: string[] = [];
+            for (const one of payloads) names.push(await writes.createCollection(caller, one));
+            return names;
+          }),
+        options,
+      );
+    }
+
+    updateOne(name: string, data: Input, options?: VerbOptions): Promise<string> {
+      return this.act(async (caller) => {
+        await writes.updateCollection(caller, name, data);
+        return name;
+      }, options);
+    }
+
+    updateMany(names: readonly string[], data: Input, options?: VerbOptions): Promise<string[]> {
+      return this.act(
+        (caller) =>
+          writes.unit(async () => {
+            for (const name of names) await writes.updateCollection(caller, name, data);
+            return [...names];
+          }),
+        options,
+      );
+    }
+
+    deleteOne(name: string, options?: VerbOptions): Promise<string> {
+      return this.act(async (caller) => {
+        await writes.deleteCollection(caller, name);
+        return name;
+      }, options);
+    }
+
+    deleteMany(names: readonly string[], options?: VerbOptions): Promise<string[]> {
+      return this.act(
+        (caller) =>
+          writes.unit(async () => {
+            for (const name of names) await writes.deleteCollection(caller, name);
+            return [...names];
+          }),
+        options,
+      );
+    }
+  };
+}
+
+function fieldsServiceClass({ Acting, writes, visible }: Parts) {
+  return class FieldsService extends Acting {
+    readAll(collection?: string, options?: VerbOptions): Promise<FieldRecord[]> {
+      return this.act((caller) => visible.fields(caller, collection), options);
+    }
+
+    async readOne(collection: string, field: string, options?: VerbOptions): Promise<FieldRecord> {
+      const one = (await this.readAll(collection, options)).find((record) => record.field === field);
+      if (!one) throw missing(`field ${collection}.${field}`);
+      return one;
+    }
+
+    createField(collection: string, field: Input, ...more: readonly unknown[]): Promise<string> {
+      return this.act((caller) => writes.createField(caller, collection, field), optionsIn(more));
+    }
+
+    updateField(collection: string, field: Input, options?: VerbOptions): Promise<string> {
+      return this.act(async (caller) => {
+        const name = nameIn(field);
+        await writes.updateField(caller, collection, name, field);
+        return name;
+      }, options);
+    }
+
+    updateFields(collection: string, fields: readonly Input[], options?: VerbOptions): Promise<string[]> {
+      return this.act(
+        (caller) =>
+          writes.unit(async () => {
+            for (const field of fields) await writes.updateField(caller, collection, nameIn(field), field);
+            return fields.map(nameIn);
+          }),
+        options,
+      );
+    }
+
+    deleteField(collection: string, field: string, options?: VerbOptions): Promise<void> {
+      return this.act((caller) => writes.deleteField(caller, collection, field), options);
+    }
+  };
+}
+
+function relationsServiceClass({ Acting, writes, visible }: Parts) {
+  return class RelationsService extends Acting {
+    readAll(collection?: string, options?: VerbOptions): Promise<RelationRecord[]> {
+      return this.act((caller) => visible.relations(caller, collection), options);
+    }
+
+    async readOne(collection: string, field: string, options?: VerbOptions): Promise<RelationRecord> {
+      const one = (await this.readAll(collection, options)).find((record) => record.field === field);
+      if (!one) throw missing(`relation ${collection}.${field}`);
+      return one;
+    }
+
+    createOne(relation: Input, options?: VerbOptions): Promise<void> {
+      return this.act(async (caller) => void (await writes.createRelation(caller, relation)), options);
+    }
+
+    updateOne(collection: string, field: string, relation: Input, options?: VerbOptions): Promise<void> {
+      return this.act((caller) => writes.updateRelation(caller, collection, field, relation), options);
+    }
+
+    deleteOne(collection: string, field: string, options?: VerbOptions): Promise<void> {
+      return this.act((caller) => writes.deleteRelation(caller, collection, field), options);
+    }
+  };
+}
+
+function nameIn(field: Input): string {
+  if (typeof field.field === 'string') return field.field;
+  throw fail('INVALID_PAYLOAD', '"field" is required.', { field: 'field', path: ['field'] });
+}
+
+/** By convention a table builder may come before the options; it is not needed. */
+const optionsIn = (more: readonly unknown[]): VerbOptions | undefined =>
+  more.find((one): one is VerbOptions => typeof one === 'object' && one !== null && 'emitEvents' in one);

@@ -1,0 +1,82 @@
+import type { RouteDescription } from '../http/contract.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  dataAnswer,
+  exactObject,
+  jsonBody,
+  listOf,
+  nullable,
+  objectOf,
+  oneOfTexts,
+  parameter,
+  RECORD,
+  schemaRef,
+  TEXT,
+} from '../http/library.ts';
+
+const REASON = objectOf({ code: TEXT, detail: TEXT }, ['code']);
+
+const EXTENSION = exactObject(
+  {
+    id: TEXT,
+    name: TEXT,
+    type: nullable(TEXT),
+    local: BOOLEAN,
+    status: oneOfTexts('loaded', 'discovered', 'failed', 'partial'),
+    bundle: nullable(TEXT),
+    schema: nullable(objectOf({ type: TEXT, local: BOOLEAN, version: TEXT }, ['type', 'local'])),
+    meta: objectOf({ id: TEXT, source: TEXT, enabled: BOOLEAN, folder: TEXT, bundle: nullable(TEXT) }),
+  },
+  {
+    version: TEXT,
+    runtime: TEXT,
+    capabilities: RECORD,
+    stateful: ANYTHING,
+    reason: REASON,
+    entries: listOf(objectOf({ name: TEXT, type: TEXT, status: TEXT, reason: REASON }, ['name', 'type'])),
+    settings: objectOf({ status: TEXT, reason: REASON }, ['status']),
+  },
+);
+
+const components = { schemas: { Extension: EXTENSION } };
+const base = { tag: 'extensions', access: 'admin', components } as const;
+
+const list = dataAnswer(
+  listOf(schemaRef('Extension')),
+  exactObject({ confinedRuntime: objectOf({ state: TEXT, posture: ANYTHING }, ['state']) }),
+);
+
+export const LIST: RouteDescription = {
+  ...base,
+  summary: 'Lists the extensions that were found, with what became of each.',
+  answers: list,
+};
+
+export const AUDIT: RouteDescription = {
+  ...base,
+  summary: 'Answers what every package may do, and what each has done since the start.',
+  answers: dataAnswer(objectOf({ may: listOf(RECORD), did: listOf(RECORD) }, ['may', 'did'])),
+};
+
+export const SOURCE: RouteDescription = {
+  ...base,
+  access: 'public',
+  summary: 'Sends the code that extensions have for the app.',
+  params: { chunk: parameter('The name of the file.') },
+  answers: { 200: { 'application/javascript': TEXT } },
+  errors: ['ROUTE_NOT_FOUND'],
+};
+
+export const RELOAD: RouteDescription = {
+  ...base,
+  summary: 'Loads extensions that changed, here and in the other processes.',
+  answers: list,
+};
+
+export const RESTART: RouteDescription = {
+  ...base,
+  summary: 'Starts one confined or failed extension anew, here and in the other processes.',
+  body: jsonBody(objectOf({ name: TEXT }, ['name'])),
+  answers: list,
+};

@@ -1,0 +1,23 @@
+import type { AppHalf, ExtensionType } from '../model.ts';
+import { hasAppPart, type Slot } from './slot.ts';
+
+/**
+ * What the browser is given: nothing of packages that failed, whose browser half would act with the rights of whoever is
+ * signed in to the admin app.
+ */
+export const appHalvesOf = (slots: readonly Slot[]): readonly AppHalf[] =>
+  slots
+    .filter(({ found, failure, loaded }) => failure === undefined && hasAppPart(found) && !isFailed(loaded))
+    .map(({ found: { id, name, type, folder, files, revision } }) => ({
+      id,
+      name,
+      type: type as ExtensionType,
+      folder,
+      file: files.app,
+      revision,
+    }))
+    // An operation of single files may have no half for the browser.
+    .filter(({ type, file }) => file !== undefined || type !== 'operation');
+
+const isFailed = (loaded: Slot['loaded']): boolean =>
+  (loaded?.entries?.length ?? 0) > 0 && (loaded?.entries ?? []).every(({ status }) => status === 'failed');

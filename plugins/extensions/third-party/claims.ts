@@ -1,0 +1,53 @@
+import { BootFailure, type Discovered } from '#kernel';
+
+type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+interface Claim {
+  readonly facet: string;
+  readonly entry: string;
+}
+
+/** Phases of requests are no names: any number of plugins has layers in one. */
+const SHARED: ReadonlySet<string> = new Set(['http.middleware', 'flows.operations']);
+
+/** The names, tables, paths and prefixes that a manifest lists under `contributes`. */
+const claimsOf = ({ manifest }: Discovered): readonly Claim[] =>
+  Object.entries((manifest.contributes ?? {}) as Sections).flatMap(([facet, section]) =>
+    SHARED.has(facet)
+      ? []
+      : Object.values(section).flatMap((list) =>
+          Array.isArray(list) ? list.map((entry) => ({ facet, entry: String(entry) })) : [],
+        ),
+  );
+
+const firstSegment = (path: string): string => path.split('/').find((part) => part !== '') ?? '';
+
+/** A path is taken with everything under its first segment, where that is another plugin's or kept for a later one. */
+const PATHS: ReadonlySet<string> = new Set(['http.routes', 'http.upgrade', 'http.reserved']);
+
+function overlap(a: Claim, b: Claim): boolean {
+  if (PATHS.has(a.facet) && PATHS.has(b.facet)) return firstSegment(a.entry) === firstSegment(b.entry);
+  return a.facet === b.facet && a.entry === b.entry;
+}
+
+/**
+ * A third-party plugin takes nothing that a loaded plugin has: no path, table, GraphQL field, driver or other name.
+ * @throws BootFailure that names both
+ */
+export function assertClaimsFree(plugin: Discovered, loaded: readonly Discovered[]): void {
+  for (const other of loaded) {
+    if (other.folder === plugin.folder) continue;
+    const held = claimsOf(other);
+    for (const claim of claimsOf(plugin)) {
+      if (!held.some((one) => overlap(claim, one))) continue;
+      throw new BootFailure(
+        plugin.name,
+        'validate',
+        `${claim.entry} (${claim.facet}) already belongs to ${other.name}`,
+        {
+          remedy: 'rename it in the package',
+        },
+      );
+    }
+  }
+}

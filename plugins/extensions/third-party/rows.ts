@@ -1,0 +1,36 @@
+import { basename } from 'node:path';
+import type { BootFailure } from '#kernel';
+import type { ReasonCode } from '../model.ts';
+import type { AsReason, Row } from '../records/record.ts';
+import { pluginPlace } from './folders.ts';
+import type { ThirdPartyRecord } from './third-party.ts';
+
+/** What a failed phase is called in `GET /extensions`. */
+const CODES: Partial<Record<BootFailure['phase'], ReasonCode>> = {
+  discover: 'DISCOVERY_FAILED',
+  validate: 'MANIFEST_INVALID',
+  grant: 'CONSENT_REQUIRED',
+};
+
+/** Third-party plugins as `GET /extensions` lists them, beside the extensions. */
+export const pluginRows = (records: readonly ThirdPartyRecord[], asReason: AsReason): readonly Row[] =>
+  records.map(({ name, version, folder, status, failure }) => ({
+    found: {
+      id: pluginPlace(folder),
+      folder,
+      // Where the manifest has no readable name, a failure names the folder.
+      name: name === folder ? basename(folder) : name,
+      local: true,
+      type: 'plugin',
+      ...(version === undefined ? {} : { version }),
+      files: {},
+      revision: '',
+    },
+    status,
+    ...(failure === undefined ? {} : { reason: asReason(asCodeAndDetail(failure), false) }),
+  }));
+
+const asCodeAndDetail = ({ phase, message }: BootFailure) => ({
+  code: CODES[phase] ?? 'REGISTRATION_FAILED',
+  detail: message,
+});

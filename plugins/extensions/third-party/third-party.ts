@@ -1,0 +1,181 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { BootFailure, type Discovered, Failure, type Log, type PackagesApi } from '#kernel';
+import { assertClaimsFree } from './claims.ts';
+import { assertPluginName, pluginFolders } from './folders.ts';
+
+/** What happened to one third-party plugin that was found. */
+export interface ThirdPartyRecord {
+  /** The folder's path where the package has no readable name. */
+  readonly name: string;
+  readonly version?: string;
+  readonly folder: string;
+  readonly status: 'loaded' | 'failed';
+  readonly failure?: BootFailure;
+}
+
+/** What a refresh changed, by name. */
+export interface PluginChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Third-party plugins in this process: found in a folder, asked for consent, loaded and unloaded while the service runs. */
+export interface ThirdParty {
+  records(): readonly ThirdPartyRecord[];
+  /**
+   * Looks again: loads what is new or failed before, unloads what has gone. A failing package is left out by itself. Before `start`
+   * packages are loaded without being started, so that what they contribute stands when core plugins start.
+   */
+  refresh(): Promise<PluginChanges>;
+  /** Starts what was loaded so far; what is loaded afterwards is started at once. */
+  start(): Promise<void>;
+  /** Takes one out of the running service, with those that use its services. It stays out until `refresh`. */
+  unload(name: string): Promise<void>;
+}
+
+/** The phases that decide what a package is given, before any code of it runs. */
+const ASKING: ReadonlySet<string> = new Set(['validate', 'config', 'grant']);
+
+interface Deps {
+  readonly packages: PackagesApi;
+  /** Where to look; undefined: nowhere. */
+  readonly folder: string | undefined;
+  /** Why a package may not be loaded yet; undefined where it may. */
+  readonly consent: (plugin: Discovered) => Promise<string | undefined>;
+  /** The folders of all plugins there are, before any of them is loaded. */
+  readonly found?: (folders: readonly string[]) => void;
+  /** Prepares the tables that a plugin contributes, before its own hooks run. */
+  readonly prepare?: () => Promise<void>;
+  readonly log: Log;
+}
+
+/** A refresh may be caused by a request, of which what is loaded is no part. */
+const outside = AsyncLocalStorage.snapshot();
+
+export class ThirdPartyPlugins implements ThirdParty {
+  readonly #records = new Map<string, ThirdPartyRecord>();
+  readonly #deps: Deps;
+  #isStarted = false;
+  /** One change at a time. */
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  records(): readonly ThirdPartyRecord[] {
+    return [...this.#records.values()];
+  }
+
+  refresh(): Promise<PluginChanges> {
+    return this.#next(() => this.#refresh());
+  }
+
+  start(): Promise<void> {
+    return this.#next(async () => {
+      this.#isStarted = true;
+      for (const plugin of this.#loaded()) await this.#attempt(plugin, () => this.#deps.packages.start(plugin));
+    });
+  }
+
+  unload(name: string): Promise<void> {
+    return this.#next(() => this.#unload(name));
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(() => outside(work));
+    this.#turn = turn.then(
+      () => {},
+      () => {},
+    );
+    return turn;
+  }
+
+  #loaded(): readonly Discovered[] {
+    return this.#deps.packages.loaded().filter(({ core }) => !core);
+  }
+
+  async #refresh(): Promise<PluginChanges> {
+    const before = this.#loaded();
+    await this.#update(await pluginFolders(this.#deps.folder));
+    const after = this.#loaded();
+    const missingIn = (all: readonly Discovered[]) => (one: Discovered) => !all.includes(one);
+    const nameOf = ({ name }: Discovered) => name;
+    return {
+      added: after.filter(missingIn(before)).map(nameOf),
+      removed: before.filter(missingIn(after)).map(nameOf),
+    };
+  }
+
+  async #update(folders: readonly string[]): Promise<void> {
+    this.#deps.found?.(folders);
+    for (const one of this.#loaded()) if (!folders.includes(one.folder)) await this.#unload(one.name);
+    const kept = new Set(this.#loaded().map(({ folder }) => folder));
+    for (const folder of this.#records.keys()) if (!kept.has(folder)) this.#records.delete(folder);
+    let waiting = folders.filter((folder) => !kept.has(folder));
+    // One may need what another provides: as long as a round loads something, the rest is tried again.
+    for (let before = -1; waiting.length > 0 && waiting.length !== before; ) {
+      before = waiting.length;
+      const failed: string[] = [];
+      for (const folder of waiting) if (!(await this.#loadFrom(folder))) failed.push(folder);
+      waiting = failed;
+    }
+    for (const folder of waiting) {
+      const { name, failure } = this.#records.get(folder) as ThirdPartyRecord;
+      this.#deps.log.error({ owner: name, phase: failure?.phase }, failure?.message);
+    }
+  }
+
+  /** Answers whether trying it again is of no use. */
+  async #loadFrom(folder: string): Promise<boolean> {
+    let plugin: Discovered;
+    try {
+      plugin = await this.#deps.packages.inspect(folder);
+      assertPluginName(folder, plugin.name);
+      assertClaimsFree(plugin, this.#deps.packages.loaded());
+    } catch (error) {
+      const failure = BootFailure.from(folder, 'discover', error);
+      this.#records.set(folder, { name: failure.plugin, folder, status: 'failed', failure });
+      this.#count(failure);
+      return false;
+    }
+    await this.#attempt(plugin, async () => {
+      const refusal = await this.#deps.consent(plugin);
+      if (refusal !== undefined) throw new BootFailure(plugin.name, 'grant', refusal);
+      await this.#deps.packages.load(plugin, this.#deps.prepare);
+      if (this.#isStarted) await this.#deps.packages.start(plugin);
+    });
+    return true;
+  }
+
+  /** A package that fails is out with all it began; the rest runs. */
+  async #attempt(plugin: Discovered, work: () => Promise<void>): Promise<void> {
+    const { name, version, folder } = plugin;
+    try {
+      await work();
+      this.#records.set(folder, { name, version, folder, status: 'loaded' });
+    } catch (error) {
+      const failure = BootFailure.from(name, 'start', error);
+      this.#records.set(folder, { name, version, folder, status: 'failed', failure });
+      this.#deps.log.error({ owner: name, phase: failure.phase }, failure.message);
+      this.#count(failure);
+    }
+  }
+
+  /** A package that asks for more than it may have is a denial, also where its code never ran. */
+  #count({ plugin, phase, message, cause }: BootFailure): void {
+    const isDenial = ASKING.has(phase) || (cause instanceof Failure && cause.code === 'CAPABILITY_DENIED');
+    if (isDenial) this.#deps.packages.record('denied', plugin, `${phase}: ${message.slice(0, 200)}`);
+  }
+
+  async #unload(name: string): Promise<void> {
+    const plugin = this.#loaded().find((one) => one.name === name);
+    if (!plugin) return;
+    const provided = Object.keys(plugin.manifest.provides ?? {});
+    for (const other of this.#loaded()) {
+      if (other !== plugin && provided.some((id) => other.manifest.uses?.[id])) await this.#unload(other.name);
+    }
+    await this.#deps.packages.unload(plugin);
+    this.#records.delete(plugin.folder);
+  }
+}

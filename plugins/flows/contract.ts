@@ -1,0 +1,60 @@
+import { authorities, type Caller, facet, service } from '#kernel';
+import { createRegistry } from './registry.ts';
+
+/** What an operation is run with, beside its options. */
+export interface OperationRun {
+  /** The whole data chain by operation key, with `$trigger`, `$last`, `$accountability`, `$env`. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** On whose behalf the flow runs; null where there is no user, as with a schedule. */
+  readonly caller: Caller | null;
+  readonly flow?: unknown;
+}
+
+/** One kind of step in a flow. Options arrive interpolated; a throw takes the reject branch. */
+export interface Operation {
+  readonly id: string;
+  run(options: Readonly<Record<string, unknown>>, context: OperationRun): Promise<unknown>;
+  /** Options that are kept encrypted and handed over as references only. */
+  readonly secretOptions?: readonly string[];
+  /** The package it belongs to, where a plugin contributes it for one; by default the contributing plugin. */
+  readonly owner?: string;
+}
+
+/** Every kind of step that flows can have, those of third-party packages included. One namespace. */
+export interface Operations {
+  /** Undefined where there is none of this id, `ambiguous` where there are several. */
+  find(id: string): Operation | 'ambiguous' | undefined;
+  /** Names of the plugins and packages that have an operation of this id. */
+  owners(id: string): readonly string[];
+  /** Every id that has an operation, ambiguous ones included. */
+  ids(): readonly string[];
+}
+
+/**
+ * Operations of all plugins, in any number and at any time. A second one of the same id hides neither: both are ambiguous until
+ * one of them is taken away. The manifest section lists the ids, or says that they are those of packages the plugin runs.
+ */
+export const flowOperations = facet<Operation, Operations>('flows.operations', {
+  combine: createRegistry,
+  manifest: {
+    type: 'object',
+    additionalProperties: false,
+    minProperties: 1,
+    properties: {
+      ids: { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } },
+      packages: { const: true },
+    },
+  },
+  admit: ({ id }, { ids = [], packages = false }) =>
+    packages || ids.includes(id) || `the operation ${id} is not declared`,
+  describe: ({ ids = [], packages = false }) => [
+    ...authorities(
+      'provides',
+      ids.map((id: string) => `the operation ${id}`),
+    ),
+    ...authorities('contributes to', packages ? ['operations of flows'] : [], 'for the packages it runs'),
+  ],
+});
+
+/** For plugins that run flows, or decide which operations packages may add. */
+export const operations = service<Operations>('operations', { version: '1.0.0' });

@@ -1,0 +1,88 @@
+import type { Content, RouteDescription } from '../../http/contract.ts';
+import {
+  exactObject,
+  listOf,
+  nullable,
+  objectOf,
+  oneOfTexts,
+  parameter,
+  RECORD,
+  schemaRef,
+  TEXT,
+} from '../../http/library.ts';
+
+/** With `data` after the document ran, without it where it is refused. */
+const ANSWER = exactObject(
+  {},
+  {
+    data: nullable(RECORD),
+    errors: { ...listOf(objectOf({ message: TEXT, extensions: objectOf({ code: TEXT }) }, ['message'])), minItems: 1 },
+  },
+);
+const REQUEST = objectOf(
+  { query: TEXT, variables: nullable(RECORD), operationName: nullable(TEXT), extensions: nullable(RECORD) },
+  ['query'],
+);
+
+const components = { schemas: { GraphqlAnswer: ANSWER, GraphqlRequest: REQUEST } };
+const base = { tag: 'graphql', components } as const;
+
+const answer: Content = {
+  'application/json': schemaRef('GraphqlAnswer'),
+  'application/graphql-response+json': schemaRef('GraphqlAnswer'),
+};
+/** 400 has GraphQL's own codes and, in `locations`, the places in the document. */
+const answers = { 200: answer, 400: answer } as const;
+const page: Content = { 'text/html': TEXT };
+
+export const GET: RouteDescription = {
+  ...base,
+  access: 'permissions',
+  summary: 'Runs a GraphQL query; sends the explorer to browsers.',
+  query: {
+    query: parameter('The document.'),
+    variables: parameter('An object of variables, as JSON.'),
+    operationName: parameter('The operation of the document that is meant.'),
+    extensions: parameter('An object, as JSON; nothing in it has a meaning here.'),
+  },
+  answers: { ...answers, 200: { ...answer, ...page } },
+  errors: ['INVALID_PAYLOAD', 'METHOD_NOT_ALLOWED'],
+};
+
+export const POST: RouteDescription = {
+  ...base,
+  access: 'permissions',
+  summary: 'Runs a GraphQL query or mutation.',
+  body: { content: { 'application/json': schemaRef('GraphqlRequest') } },
+  answers,
+};
+
+export const OTHER_METHODS: RouteDescription = {
+  ...base,
+  access: 'public',
+  summary: 'Refuses all other methods.',
+  answers: {},
+  errors: ['METHOD_NOT_ALLOWED'],
+};
+
+export const SDL: RouteDescription = {
+  tag: 'graphql',
+  access: 'permissions',
+  summary: 'Sends the GraphQL schema of the caller in the schema language, as a file.',
+  answers: { 200: { 'text/plain': TEXT } },
+};
+
+export const SDL_OF_SCOPE: RouteDescription = {
+  ...SDL,
+  params: { scope: parameter('Of items or of the system.', oneOfTexts('items', 'system')) },
+  errors: ['ROUTE_NOT_FOUND'],
+};
+
+export const EXPLORER_FILE: RouteDescription = {
+  tag: 'graphql',
+  access: 'public',
+  summary: 'Sends a file of the explorer.',
+  params: { file: parameter('The name of the file, which changes with its content.') },
+  answers: { 200: { 'text/javascript': TEXT, 'text/css': TEXT, 'font/ttf': {} } },
+  errors: ['ROUTE_NOT_FOUND'],
+};

@@ -1,0 +1,42 @@
+import type { Context } from 'koa';
+import { ClientGone, type RequestScope } from '#kernel';
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'SEARCH']);
+
+/**
+ * The scope of a request with the signal that its client is gone. The signal is made on first use: it costs more than the rest of
+ * the scope, and most requests are answered without one.
+ */
+export class ClientScope implements RequestScope {
+  readonly id: string;
+  readonly invocation: string | undefined;
+  readonly #res: Context['res'];
+  #reads: boolean;
+  #signal: AbortSignal | undefined;
+
+  constructor({ id, invocation }: RequestScope, { method, res }: Context) {
+    this.id = id;
+    this.invocation = invocation;
+    this.#reads = READING.has(method);
+    this.#res = res;
+  }
+
+  get signal(): AbortSignal | undefined {
+    if (this.#reads) this.#signal ??= leaveSignal(this.#res);
+    return this.#signal;
+  }
+
+  onlyReads(): void {
+    this.#reads = true;
+  }
+}
+
+function leaveSignal(res: Context['res']): AbortSignal {
+  const leave = new AbortController();
+  const check = () => {
+    if (!res.writableFinished) leave.abort(new ClientGone());
+  };
+  if (res.closed) check();
+  else res.once('close', check);
+  return leave.signal;
+}

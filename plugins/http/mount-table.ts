@@ -1,0 +1,45 @@
+import type { HttpContext, Mount } from './contract.ts';
+
+/** Mounts by path, those of one path in the order in which they were contributed. */
+export class MountTable {
+  readonly #byPath = new Map<string, readonly Mount[]>();
+
+  constructor(all: readonly Mount[]) {
+    for (const mount of all) {
+      const key = mount.path.toLowerCase();
+      this.#byPath.set(key, [...(this.#byPath.get(key) ?? []), mount]);
+    }
+  }
+
+  has(path: string): boolean {
+    return this.#byPath.has(path.toLowerCase());
+  }
+
+  /** Passes the request from mount to mount, as long as each calls `next`, and to `next` in the end. */
+  async handle(ctx: HttpContext, next: () => Promise<void>): Promise<void> {
+    const found = this.#byPath.size === 0 ? [] : this.#under(ctx.path);
+    const step = async (at: number): Promise<void> => {
+      const mount = found[at];
+      if (mount === undefined) return next();
+      await mount.handle(ctx, () => step(at + 1));
+    };
+    await step(0);
+  }
+
+  #under(path: string): readonly Mount[] {
+    const [, first = '', second] = segments(path);
+    const scoped = first.startsWith('@') && second !== undefined ? this.#byPath.get(`/${first}/${second}`) : undefined;
+    return scoped ?? this.#byPath.get(`/${first}`) ?? [];
+  }
+}
+
+/** The first two segments, decoded and in lower case. */
+function segments(path: string): readonly string[] {
+  return path.split('/', 3).map((segment) => {
+    try {
+      return decodeURIComponent(segment).toLowerCase();
+    } catch {
+      return segment;
+    }
+  });
+}

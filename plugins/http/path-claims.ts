@@ -1,0 +1,17 @@
+import type { Mount, PathClaim, Route } from './contract.ts';
+
+const firstSegment = (path: string): string => (path.split('/')[1] as string).toLowerCase();
+
+interface Claims {
+  readonly routes: readonly Route[];
+  readonly mounts: readonly Mount[];
+  readonly reserved: ReadonlySet<string>;
+}
+
+/** Who has a path already; undefined where it is free. */
+export function claimOf(path: string, { routes, mounts, reserved }: Claims): PathClaim | undefined {
+  const segment = firstSegment(path);
+  if (routes.some((route) => firstSegment(route.path) === segment)) return 'route';
+  if (reserved.has(segment)) return 'reserved';
+  return mounts.some((mount) => mount.path.toLowerCase() === path.toLowerCase()) ? 'mount' : undefined;
+}

@@ -1,0 +1,77 @@
+import type { Components, JsonSchema, ParameterDescription, Reference } from '../../http/contract.ts';
+import {
+  anyOf,
+  BOOLEAN,
+  exactObject,
+  INTEGER,
+  listOf,
+  nullable,
+  oneOfTexts,
+  parameter,
+  parameterRef,
+  RECORD,
+  TEXT,
+} from '../../http/library.ts';
+import { FORMATS } from '../read/export/formats.ts';
+
+/** Names may stand in a list or in one text with commas between. */
+const NAMES = anyOf(TEXT, listOf(TEXT));
+/** An object, or the JSON text of one. */
+const NESTED = anyOf(RECORD, TEXT);
+const META = ['total_count', 'filter_count', '*'];
+
+const SHAPE: Readonly<Record<string, ParameterDescription>> = {
+  fields: parameter('The fields of the answer, with dots into relations; * for all of a level.', NAMES),
+  deep: parameter(
+    'Filter, sort and paging of related rows: an object by relation, its keys with an underscore.',
+    NESTED,
+  ),
+  alias: parameter('Other names for fields of the answer: an object of name and field.', NESTED),
+};
+
+const SELECTION: Readonly<Record<string, ParameterDescription>> = {
+  filter: parameter('The rows that are meant: an object of fields and operators, joined by _and and _or.', NESTED),
+  search: parameter('A text that a searchable field must contain.'),
+  sort: parameter('The fields by which rows are ordered; a minus sign before a name reverses it.', NAMES),
+  limit: parameter('The largest number of rows; -1 for all.', INTEGER),
+  offset: parameter('The number of rows that are left out first.', INTEGER),
+  page: parameter('The page of "limit" rows, from 1; in the place of "offset".', INTEGER),
+  aggregate: parameter('Functions over the rows: an object of function and fields.', NESTED),
+  groupBy: parameter('The fields by which "aggregate" groups rows.', NAMES),
+  backlink: parameter('Whether a wildcard in "fields" leads back over the relation that it came by.', BOOLEAN),
+};
+
+const SENDING: Readonly<Record<string, ParameterDescription>> = {
+  meta: parameter('Counts that are sent beside the rows.', anyOf(oneOfTexts(...META), listOf(oneOfTexts(...META)))),
+  export: parameter('Sends the rows as a file of this format.', oneOfTexts(...Object.keys(FORMATS))),
+};
+
+const parameters = { ...SHAPE, ...SELECTION, ...SENDING };
+
+const referencesTo = (of: Readonly<Record<string, unknown>>): Readonly<Record<string, Reference>> =>
+  Object.fromEntries(Object.keys(of).map((name) => [name, parameterRef(name)]));
+
+/** Parameters of a list, of a single row, and of what is answered after a write. */
+export const LIST_PARAMETERS = referencesTo(parameters);
+export const ROW_PARAMETERS = referencesTo({ ...SHAPE, backlink: SELECTION.backlink });
+export const SHAPE_PARAMETERS = referencesTo(SHAPE);
+
+/** In a body numbers and flags may be texts and lists may be objects by index, as a query string has them. */
+const member = ({ schema }: ParameterDescription): JsonSchema => nullable(anyOf(schema, TEXT, RECORD));
+
+/** The parameters as one object, in the bodies of SEARCH and of changes by query. */
+const QUERY: JsonSchema = {
+  type: 'object',
+  properties: Object.fromEntries(Object.entries(parameters).map(([name, one]) => [name, member(one)])),
+};
+
+export const queryComponents = {
+  parameters,
+  schemas: {
+    Query: QUERY,
+    Key: { type: ['string', 'number'] },
+    Meta: nullable(exactObject({}, { total_count: INTEGER, filter_count: INTEGER })),
+    /** A row of a collection. `x-collection` beside a reference names it; the fields are those of the schema. */
+    Item: RECORD,
+  },
+} as const satisfies Components;

@@ -1,0 +1,57 @@
+import { availableParallelism } from 'node:os';
+import type { WorkerPoolOptions } from '../workers/contract.ts';
+import { PROCESS } from './limits.ts';
+
+/** What bounds transformations: `WorkerPoolOptions.lanes`. Inspections have no lane. */
+export const TRANSFORM_LANE = 'transform';
+
+/** Nothing of the service's environment, and nothing decoded on disk: `/tmp` is not ours to fill. */
+const ENVIRONMENT = { TZ: 'UTC', MALLOC_ARENA_MAX: '2', VIPS_DISC_THRESHOLD: '64g' };
+
+/**
+ * The permission flags keep the JavaScript in a process from writing files and starting processes; addons are allowed for the
+ * decoders, which the flags do not bind.
+ */
+const FLAGS = [
+  '--permission',
+  '--allow-addons',
+  '--allow-fs-read=*',
+  `--max-old-space-size=${PROCESS.heap}`,
+  '--disallow-code-generation-from-strings',
+];
+
+export interface ProcessOptions {
+  /** Transformations at a time. */
+  readonly count?: number;
+  /** Milliseconds without a job after which a process ends. */
+  readonly idle?: number;
+}
+
+/**
+ * Transformations take `count` processes at most. There is one more, so that an upload, which is inspected, does not wait for slow
+ * images.
+ */
+export function processOptions({
+  count = Math.max(1, Math.min(availableParallelism(), PROCESS.count)),
+  idle = PROCESS.idle,
+}: ProcessOptions = {}): WorkerPoolOptions {
+  // All of them at work have one thread for each core.
+  const threads = Math.max(1, Math.floor(availableParallelism() / count));
+  return {
+    program: new URL('./child/entry.ts', import.meta.url),
+    args: [String(threads)],
+    flags: FLAGS,
+    environment: ENVIRONMENT,
+    bounds: {
+      data: PROCESS.data,
+      processor: PROCESS.processor,
+      niceness: PROCESS.niceness,
+      outOfMemoryScore: PROCESS.outOfMemoryScore,
+    },
+    processes: count + 1,
+    lanes: { [TRANSFORM_LANE]: count },
+    startTimeout: PROCESS.start,
+    idleTimeout: idle,
+    replaceAfter: PROCESS.worn,
+  };
+}

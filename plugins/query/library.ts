@@ -1,0 +1,26 @@
+import { Failure, fail } from '#kernel';
+
+/**
+ * How a field of the row under a table alias reads in answers, as SQL, and as a part of `jsonb`.
+ */
+export { keptExpression, readExpression } from './compile/expression.ts';
+export { withoutValue } from './failures.ts';
+export { Given, isGivable } from './given.ts';
+export { momentAt, parseMoment } from './moment.ts';
+/** A GeoJSON geometry as text; INVALID_QUERY with the path for what is none. */
+export { geoJson } from './parse/geojson.ts';
+/** The operators of a filter that fit a field of this type, where nothing of it is concealed. */
+export { operatorsFor } from './parse/operators.ts';
+export { aggregateOf } from './selection.ts';
+export { spelledOut } from './spelled-out.ts';
+export { isUuid } from './uuid.ts';
+
+const UNKNOWN_FIELD = 'unknown field ';
+
+/** A name that is not in the overview. It looks like one that may not be read, so that nothing can be probed. */
+export const unknownField = (name: string, collection: string): Failure =>
+  fail('FORBIDDEN', `${UNKNOWN_FIELD}${name} of ${collection}`);
+
+/** May the overview have been too old? */
+export const isUnknownField = (error: unknown): boolean =>
+  error instanceof Failure && (error.detail?.startsWith(UNKNOWN_FIELD) ?? false);

@@ -1,0 +1,57 @@
+import { type Log, service } from '#kernel';
+
+/** One due time of a job. */
+export interface Tick {
+  /** The nominal time, equal in all processes; the run begins at it or a little later. */
+  readonly at: Date;
+  /** Aborts when the job is stopped. */
+  readonly signal: AbortSignal;
+}
+
+/** Work that runs at times, and how processes share it. */
+export interface ScheduledJob {
+  /**
+   * Names the job. In the scope `cluster` processes agree by it, so it is equal in all of them. A process has one job of a name at
+   * a time.
+   */
+  readonly name: string;
+  /**
+   * A cron expression of five positions, or of six with seconds first, in the time zone of the process; or an interval in
+   * milliseconds: whole intervals of the clock in the scope `cluster`, and whole intervals since the start in the scope `process`.
+   */
+  readonly at: string | { readonly every: number };
+  /** `cluster`, the default: one process of all on the database runs a tick. `process`: each process runs it. */
+  readonly scope?: 'cluster' | 'process';
+  /**
+   * What happens to a tick that comes while the job still runs. `skip`, the default: the tick is left out; in the scope `cluster`
+   * also where another process runs the job. `allow`: both run.
+   */
+  readonly overlap?: 'skip' | 'allow';
+  /** The log of the job's owner. What `run` throws is an error there, under the name of the owner. */
+  readonly log: Pick<Log, 'error'>;
+  /** The work of one tick; a promise is awaited. */
+  readonly run: (tick: Tick) => unknown;
+}
+
+/** A job that waits for its next tick. */
+export interface Scheduled {
+  /** No tick begins any more and the signals of runs abort; resolves when the runs of this process have ended. Never rejects. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs work at times. A tick that comes while no process is up is skipped; one that a process reaches late runs late, and the
+ * ticks it has missed meanwhile are skipped. A waiting job does not keep the process running.
+ */
+export interface Schedule {
+  /** Whether `text` is a cron expression that `start` takes. */
+  isPattern(text: string): boolean;
+  /**
+   * Starts a job. It stops with the service at the latest.
+   * @throws RangeError where `at` is no cron expression or no positive interval, and where the name is taken.
+   */
+  start(job: ScheduledJob): Scheduled;
+}
+
+/** For every plugin with periodic work. */
+export const schedule = service<Schedule>('schedule', { version: '1.0.0' });

@@ -1,0 +1,63 @@
+import type { Lock } from '../cluster/contract.ts';
+import { createCalendar, isPattern } from './calendar.ts';
+import type { Schedule, Scheduled, ScheduledJob } from './contract.ts';
+import { startTimer } from './timer.ts';
+
+interface Deps {
+  /** True in one process of all for each tick. */
+  readonly claim: (name: string, tick: Date) => Promise<boolean>;
+  readonly lock: Pick<Lock, 'attempt'>;
+}
+
+/** The service, and how to stop all its jobs. */
+export function createSchedule(deps: Deps): Schedule & { stop(): void } {
+  const jobs = new Map<string, Scheduled>();
+  return {
+    isPattern,
+    start(job) {
+      if (jobs.has(job.name)) throw new RangeError(`A job with the name "${job.name}" runs already.`);
+      const started = startJob(job, deps, () => jobs.delete(job.name));
+      jobs.set(job.name, started);
+      return started;
+    },
+    stop() {
+      for (const job of [...jobs.values()]) void job.stop();
+    },
+  };
+}
+
+function startJob(job: ScheduledJob, { claim, lock }: Deps, onStop: () => void): Scheduled {
+  const { name, scope = 'cluster', overlap = 'skip', log } = job;
+  const ending = new AbortController();
+  const runs = new Set<Promise<void>>();
+
+  async function runOnce(at: Date): Promise<void> {
+    if (scope === 'cluster' && !(await claim(name, at))) return;
+    if (!ending.signal.aborted) await job.run({ at, signal: ending.signal });
+  }
+
+  async function run(at: Date): Promise<void> {
+    try {
+      // Locked before it is claimed: a tick that is skipped here because another process still runs the one before stays unclaimed.
+      if (scope === 'cluster' && overlap === 'skip') await lock.attempt(`schedule ${name}`, () => runOnce(at));
+      else await runOnce(at);
+    } catch (error) {
+      log.error({ err: error, schedule: name }, 'a schedule failed');
+    }
+  }
+
+  const stopTimer = startTimer(createCalendar(job), (at) => {
+    if (overlap === 'skip' && runs.size > 0) return;
+    const one: Promise<void> = run(at).finally(() => runs.delete(one));
+    runs.add(one);
+  });
+
+  return {
+    async stop() {
+      stopTimer();
+      ending.abort();
+      onStop();
+      await Promise.all(runs);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Calendar } from './calendar.ts';
+
+/** Timers take no longer delay; a tick that lies further ahead is waited for in steps. */
+const LONGEST_DELAY = 2 ** 31 - 1;
+
+/** A job may be started in the middle of a request, and its runs are no part of that. */
+const outside = AsyncLocalStorage.snapshot();
+
+/** Calls `onTick` at each tick, one after the other; answers how to stop. */
+export function startTimer(calendar: Calendar, onTick: (tick: Date) => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  function wait(tick: Date | null): void {
+    if (stopped || !tick) return;
+    const left = tick.getTime() - Date.now();
+    if (left > 0) {
+      timer = setTimeout(() => wait(tick), Math.min(left, LONGEST_DELAY)).unref();
+      return;
+    }
+    onTick(tick);
+    wait(calendar(new Date()));
+  }
+  outside(() => wait(calendar(new Date())));
+
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,2 @@
+/** What `/collections`, `/fields` and `/relations` show of parts of an overview. */
+export { collectionRecord, fieldRecord, relationRecord } from './records.ts';

@@ -1,0 +1,24 @@
+import { authorities, facet } from '#kernel';
+
+/** `warn`: the component works, but slower than its threshold. */
+export type CheckStatus = 'ok' | 'warn' | 'error';
+
+/** One component of the service that `GET /server/health` looks at. */
+export interface HealthCheck {
+  /** Name of the check in the answer, for example `pg:responseTime`. */
+  readonly name: string;
+  /** Kind of component, for example `datastore`. */
+  readonly componentType: string;
+  /** Milliseconds above which a working component counts as slow. */
+  readonly threshold?: number;
+  /** Resolves with the observed value (milliseconds unless `unit` says otherwise); a rejection means that the component fails. */
+  check(): Promise<{ value: number; unit?: string; status?: CheckStatus }>;
+}
+
+/**
+ * Checks behind `GET /server/health`, in plugin order. Plugins of lower floors name it by its id, with
+ * `"health": {"optional": true}` in their manifests.
+ */
+export const health = facet<HealthCheck>('health', {
+  describe: () => authorities('contributes to', ['the health check']),
+});

@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url';
+import type { WorkerPoolOptions } from '../workers/contract.ts';
+import { PROCESS } from './limits.ts';
+
+/** Each process may read its own program and the engine, and do nothing else to the machine. */
+export function processOptions(): WorkerPoolOptions {
+  const engine = new URL('../', import.meta.resolve('liquidjs'));
+  return {
+    program: new URL('./child.ts', import.meta.url),
+    flags: [
+      '--permission',
+      ...[new URL('./', import.meta.url), engine].map(readable),
+      `--max-old-space-size=${PROCESS.heap}`,
+      '--disallow-code-generation-from-strings',
+    ],
+    processes: PROCESS.count,
+    queue: PROCESS.queue,
+    startTimeout: PROCESS.start,
+    idleTimeout: PROCESS.idle,
+  };
+}
+
+const readable = (folder: URL): string => `--allow-fs-read=${fileURLToPath(folder)}`;

@@ -1,0 +1,57 @@
+import type { ErrorCode } from '#kernel';
+import { FILE_ERRORS } from '../files/library.ts';
+import type { Content, RouteDescription } from '../http/contract.ts';
+import { errorComponents, parameter, schemaRef } from '../http/library.ts';
+
+const params = { id: parameter('The id of the upload, the last segment of Location.') };
+const base = { tag: 'files', access: 'permissions', components: errorComponents } as const;
+
+/** Refusals by a status that clients of the protocol go by, with codes of their own. */
+const refusal: Content = { 'application/json': schemaRef('Errors') };
+const REFUSALS = { 409: refusal, 410: refusal, 412: refusal, 423: refusal };
+
+const errors: readonly ErrorCode[] = [...FILE_ERRORS, 'INVALID_METADATA', 'INVALID_PAYLOAD'];
+const BYTES: Content = { 'application/offset+octet-stream': {} };
+
+export const CREATE: RouteDescription = {
+  ...base,
+  summary: 'Begins a resumable upload by version 1.0.0 of the tus protocol; the body may be its first bytes.',
+  body: { content: BYTES, required: false },
+  answers: { 201: {}, ...REFUSALS },
+  errors,
+};
+
+export const OFFSET: RouteDescription = {
+  ...base,
+  params,
+  summary: 'Answers in headers how many bytes of an upload have arrived.',
+  answers: { 200: {}, ...REFUSALS },
+  errors,
+};
+
+export const APPEND: RouteDescription = {
+  ...base,
+  params,
+  summary: 'Adds bytes to an upload; the last of them make the file.',
+  body: { content: BYTES },
+  answers: { 204: {}, ...REFUSALS },
+  errors,
+};
+
+export const TERMINATE: RouteDescription = {
+  ...base,
+  params,
+  summary: 'Ends an upload and removes its bytes.',
+  answers: { 204: {}, ...REFUSALS },
+  errors,
+};
+
+/** Of the path without an id, and of the path with one. */
+export const OPTIONS: RouteDescription = {
+  ...base,
+  access: 'public',
+  summary: 'Answers in headers what the service speaks of the tus protocol; refuses all other methods.',
+  answers: { 200: {}, 204: {} },
+  errors: ['METHOD_NOT_ALLOWED'],
+};
+export const OPTIONS_OF_ONE: RouteDescription = { ...OPTIONS, params };

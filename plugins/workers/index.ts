@@ -1,0 +1,13 @@
+import { definePlugin } from '#kernel';
+import { workers } from './contract.ts';
+import manifest from './package.json' with { type: 'json' };
+import { createWorkers } from './service.ts';
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const { pool, stop } = createWorkers();
+    host.provide(workers, { pool });
+    host.onStop(stop);
+  },
+});

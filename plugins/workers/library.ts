@@ -1,0 +1,2 @@
+export { createSemaphore } from './semaphore.ts';
+export { createSemaphores } from './semaphores.ts';

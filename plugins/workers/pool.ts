@@ -1,0 +1,100 @@
+import type { Semaphore, WorkerJobOptions, WorkerOutcome, WorkerPool, WorkerPoolOptions } from './contract.ts';
+import { createSemaphore } from './semaphore.ts';
+import { startWorker, type Worker, type WorkerRun } from './worker.ts';
+
+/** What the semaphores of a stopped pool refuse with. */
+const STOPPED = new Error('The pool is stopped.');
+
+/** See `WorkerPool`. */
+export function createPool(options: WorkerPoolOptions): WorkerPool {
+  const { processes, idleTimeout, queue = Number.POSITIVE_INFINITY } = options;
+  const all = new Set<Worker>();
+  const resting = new Map<Worker, NodeJS.Timeout>();
+  const semaphore = (limit: number) => createSemaphore({ limit, refuse: () => STOPPED });
+  const places = semaphore(processes);
+  const lanes = new Map<string, Semaphore>(
+    Object.entries(options.lanes ?? {}).map(([name, limit]) => [name, semaphore(limit)]),
+  );
+  let pending = 0;
+  let stopped = false;
+
+  function start(): Worker {
+    const worker = startWorker(options);
+    all.add(worker);
+    void worker.gone.then(() => {
+      all.delete(worker);
+      clearTimeout(resting.get(worker));
+      resting.delete(worker);
+    });
+    return worker;
+  }
+
+  /** The process that worked last: its memory is warm, and the other processes get the rest after which they end. */
+  function take(): Worker {
+    for (const worker of [...resting.keys()].reverse()) {
+      clearTimeout(resting.get(worker));
+      resting.delete(worker);
+      if (worker.isFit()) return worker;
+    }
+    return start();
+  }
+
+  function rest(worker: Worker): void {
+    if (stopped || !worker.isFit()) void worker.end();
+    else resting.set(worker, setTimeout(() => void worker.end(), idleTimeout).unref());
+  }
+
+  async function attempt(job: object, jobOptions: WorkerJobOptions): Promise<WorkerRun | 'stopped'> {
+    if (stopped) return 'stopped';
+    const worker = take();
+    const outcome = await worker.run(job, jobOptions);
+    rest(worker);
+    return outcome;
+  }
+
+  /** The job has its place. */
+  async function serve(job: object, jobOptions: WorkerJobOptions): Promise<WorkerOutcome> {
+    await jobOptions.prepare?.();
+    let outcome: WorkerRun | 'stopped';
+    try {
+      outcome = await attempt(job, jobOptions);
+      // A process that was gone when the job came has no part in it: another process gets the job.
+      if (outcome === 'missed') outcome = await attempt(job, jobOptions);
+    } catch {
+      // There is no room for another process, or for another pipe to one.
+      outcome = 'missed';
+    }
+    if (stopped && typeof outcome === 'string') return 'stopped';
+    return outcome === 'missed' ? 'unstarted' : outcome;
+  }
+
+  function laneOf(name: string): Semaphore {
+    const lane = lanes.get(name);
+    if (!lane) throw new TypeError(`The pool has no lane ${name}.`);
+    return lane;
+  }
+
+  return {
+    async run(job, jobOptions) {
+      if (stopped) return 'stopped';
+      if (pending >= processes + queue) return 'full';
+      pending++;
+      const inPlace = () => places.run(() => serve(job, jobOptions));
+      try {
+        return await (jobOptions.lane === undefined ? inPlace() : laneOf(jobOptions.lane).run(inPlace));
+      } catch (error) {
+        if (error === STOPPED) return 'stopped';
+        throw error;
+      } finally {
+        pending--;
+      }
+    },
+    async stop() {
+      stopped = true;
+      for (const one of [places, ...lanes.values()]) one.close();
+      for (const timer of resting.values()) clearTimeout(timer);
+      resting.clear();
+      await Promise.all([...all].map((worker) => worker.end()));
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Semaphore, SemaphoreOptions, SemaphoreRefusal } from './contract.ts';
+
+interface Waiter {
+  enter(): void;
+  refuse(error: unknown): void;
+}
+
+/** See `Semaphore`. The place of a holder who leaves passes to the first in the queue at once, so that no newcomer takes it. */
+export function createSemaphore({
+  limit,
+  deadline,
+  queue = Number.POSITIVE_INFINITY,
+  refuse = defaultError,
+}: SemaphoreOptions): Semaphore {
+  // In the order in which they came, and any of them may leave in between.
+  const waiters = new Set<Waiter>();
+  let held = 0;
+  let closed = false;
+
+  function passOn(): void {
+    const [next] = waiters;
+    if (next) next.enter();
+    else held--;
+  }
+
+  function createRelease(): () => void {
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      passOn();
+    };
+  }
+
+  /** Resolves when the caller has the place of another holder. */
+  const wait = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const leave = () => {
+        waiters.delete(waiter);
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+      };
+      const waiter: Waiter = {
+        enter() {
+          leave();
+          resolve();
+        },
+        refuse(error) {
+          leave();
+          reject(error);
+        },
+      };
+      const abort = () => waiter.refuse(signal?.reason);
+      waiters.add(waiter);
+      signal?.addEventListener('abort', abort, { once: true });
+      if (deadline !== undefined) timer = setTimeout(() => waiter.refuse(refuse('timeout')), deadline);
+    });
+
+  /** Takes a place at once where there is one; else what to wait for. */
+  function enter(signal: AbortSignal | undefined): Promise<void> | undefined {
+    signal?.throwIfAborted();
+    if (closed) throw refuse('closed');
+    if (held >= limit) {
+      if (waiters.size >= queue) throw refuse('full');
+      return wait(signal);
+    }
+    held++;
+    return undefined;
+  }
+
+  return {
+    async acquire(signal) {
+      await enter(signal);
+      return createRelease();
+    },
+    async run(work, signal) {
+      const turn = enter(signal);
+      if (turn) await turn;
+      try {
+        return await work();
+      } finally {
+        passOn();
+      }
+    },
+    close() {
+      closed = true;
+      for (const waiter of [...waiters]) waiter.refuse(refuse('closed'));
+    },
+    get held() {
+      return held;
+    },
+    get waiting() {
+      return waiters.size;
+    },
+  };
+}
+
+const TEXTS: Readonly<Record<SemaphoreRefusal, string>> = {
+  full: 'Too many wait for a place of the semaphore.',
+  timeout: 'The semaphore had no place in time.',
+  closed: 'The semaphore is closed.',
+};
+const defaultError = (reason: SemaphoreRefusal): Error => new Error(TEXTS[reason]);

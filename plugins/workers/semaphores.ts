@@ -1,0 +1,21 @@
+import type { Semaphore, SemaphoreOptions, Semaphores } from './contract.ts';
+import { createSemaphore } from './semaphore.ts';
+
+/** See `Semaphores`: the same limits for each key, and nothing is kept of a key without holders. */
+export function createSemaphores(options: SemaphoreOptions): Semaphores {
+  const all = new Map<string, Semaphore>();
+  return {
+    async run(key, work, signal) {
+      const one = all.get(key) ?? createSemaphore(options);
+      all.set(key, one);
+      try {
+        return await one.run(work, signal);
+      } finally {
+        if (one.held === 0 && all.get(key) === one) all.delete(key);
+      }
+    },
+    get size() {
+      return all.size;
+    },
+  };
+}

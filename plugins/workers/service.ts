@@ -1,0 +1,24 @@
+import type { WorkerPool, Workers } from './contract.ts';
+import { createPool } from './pool.ts';
+
+/** The service, and how to stop all its pools. */
+export function createWorkers(): Workers & { stop(): Promise<void> } {
+  const pools = new Set<WorkerPool>();
+  return {
+    pool(options) {
+      const pool = createPool(options);
+      const one: WorkerPool = {
+        run: pool.run,
+        stop() {
+          pools.delete(one);
+          return pool.stop();
+        },
+      };
+      pools.add(one);
+      return one;
+    },
+    async stop() {
+      await Promise.all([...pools].map((pool) => pool.stop()));
+    },
+  };
+}

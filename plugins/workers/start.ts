@@ -1,0 +1,51 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ProcessBounds, WorkerPoolOptions } from './contract.ts';
+
+const SHELL = '/bin/sh';
+
+/** A process outlives the request that made it necessary, and keeps nothing of it. */
+const outside = AsyncLocalStorage.snapshot();
+
+/**
+ * Through a shell, which bounds what the process may take before the program replaces it: memory, processor time, and which of
+ * all processes the system ends first when it runs out of memory. Other processes go first where processors are scarce: as a
+ * session of its own among other sessions, or as a process, whichever the system goes by. A bound it does not know is left out.
+ */
+const boundedScript = ({ data, processor, niceness, outOfMemoryScore }: ProcessBounds): string =>
+  [
+    `ulimit -c 0; ulimit -d ${data * 1024}; ulimit -t ${processor}`,
+    `echo ${outOfMemoryScore} > /proc/self/oom_score_adj`,
+    `echo ${niceness} > /proc/self/autogroup`,
+    `command -v nice > /dev/null && exec nice -n ${niceness} "$0" "$@"`,
+    'exec "$0" "$@"',
+  ].join('\n');
+
+/**
+ * Starts one process of a pool.
+ * @throws the system's error where there is no room for another process or pipe.
+ */
+export function startProcess({
+  program,
+  args = [],
+  flags = [],
+  environment = {},
+  bounds,
+}: WorkerPoolOptions): ChildProcess {
+  const script = bounds && existsSync(SHELL) ? boundedScript(bounds) : undefined;
+  return outside(() =>
+    fork(fileURLToPath(program), [...args], {
+      ...(script === undefined ? {} : { execPath: SHELL }),
+      execArgv: script === undefined ? [...flags] : ['-c', script, process.execPath, ...flags],
+      env: { ...environment },
+      cwd: fileURLToPath(new URL('./', program)),
+      // Its own session: a signal of the terminal is meant for the service alone, which lets its jobs end.
+      detached: true,
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      // Texts are read as JSON: what comes back is a value and nothing more.
+      serialization: 'json',
+    }),
+  );
+}

@@ -1,0 +1,117 @@
+import type { WorkerJobOptions, WorkerPoolOptions } from './contract.ts';
+import { startProcess } from './start.ts';
+
+/** Milliseconds that a killed process may take to be gone before nothing waits for it any more. */
+const KILL_TIMEOUT = 3000;
+
+/** `missed`: the process was gone before it had the job, or did not come up. */
+export type WorkerRun = { readonly reply: unknown } | 'timeout' | 'crashed' | 'missed';
+
+/** A process that does one job at a time. */
+export interface Worker {
+  /** Never rejects. */
+  run(job: object, options: Pick<WorkerJobOptions, 'timeout' | 'onNote'>): Promise<WorkerRun>;
+  /** False once the process is gone or about to be, or has worked long enough. */
+  isFit(): boolean;
+  /** Kills the process; resolves when it is gone. */
+  end(): Promise<void>;
+  /** Resolves when the process is gone, for whatever reason. */
+  readonly gone: Promise<void>;
+}
+
+/**
+ * Starts a process.
+ * @throws what `startProcess` throws.
+ */
+export function startWorker(options: WorkerPoolOptions): Worker {
+  const child = startProcess(options);
+  let fit = true;
+  let isGone = false;
+  let listen: (message: unknown) => void = () => {};
+  // One at a time, and not by a promise: that would keep all who have ever waited, with their requests, while the process lives.
+  let giveUp = () => {};
+
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    // The process could not be started; after an exit there may be other errors, which say nothing new.
+    child.on('error', () => child.pid === undefined && resolve());
+  }).then(() => {
+    isGone = true;
+    fit = false;
+    giveUp();
+  });
+  child.on('message', (message) => listen(message));
+
+  /** A process without work does not keep the service running. */
+  function hold(isBusy: boolean): void {
+    for (const handle of [child, child.channel]) {
+      if (isBusy) handle?.ref();
+      else handle?.unref();
+    }
+  }
+
+  /** Waits for the first message that `read` makes something of, at most `milliseconds`, and not for a process that is gone. */
+  function firstMessage<T extends object | string>(
+    milliseconds: number,
+    read: (message: unknown) => T | undefined,
+  ): Promise<T | 'timeout' | 'crashed'> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve('timeout'), milliseconds);
+      const settle = (value: T | 'crashed') => {
+        clearTimeout(timer);
+        listen = () => {};
+        giveUp = () => {};
+        resolve(value);
+      };
+      listen = (message) => {
+        const value = read(message);
+        if (value !== undefined) settle(value);
+      };
+      giveUp = () => settle('crashed');
+      if (isGone) giveUp();
+    });
+  }
+
+  const ready = firstMessage(options.startTimeout, (message) => (message === 'ready' ? message : undefined));
+
+  async function end(): Promise<void> {
+    fit = false;
+    // The caller waits while the process is not gone, though nothing else may keep the service running.
+    hold(true);
+    child.kill('SIGKILL');
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, KILL_TIMEOUT);
+    });
+    await Promise.race([gone, late]);
+    clearTimeout(timer);
+    hold(false);
+  }
+
+  return {
+    gone,
+    isFit: () => fit,
+    end,
+    async run(job, { timeout, onNote }) {
+      hold(true);
+      let outcome: { readonly reply: unknown; readonly spent?: unknown } | 'timeout' | 'crashed' = 'crashed';
+      let isBegun = false;
+      if ((await ready) === 'ready') {
+        const reply = firstMessage(timeout, (message) => {
+          isBegun ||= message === 'begun';
+          if (typeof message !== 'object' || message === null) return undefined;
+          if ('reply' in message) return message;
+          if ('note' in message) onNote?.(message.note);
+          return undefined;
+        });
+        if (fit) child.send(job, () => {});
+        outcome = await reply;
+      }
+      if (typeof outcome === 'string') await end();
+      else if (Number(outcome.spent) > (options.replaceAfter ?? Number.POSITIVE_INFINITY)) fit = false;
+      hold(false);
+      if (outcome === 'crashed' && !isBegun) return 'missed';
+      return typeof outcome === 'string' ? outcome : { reply: outcome.reply };
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ERRORS } from '#kernel';
+import {
+  callerPosition,
+  exportsIn,
+  exportsOf,
+  interfacesIn,
+  methodsIn,
+  methodsOf,
+  servicesIn,
+} from '../support/contract-text.ts';
+import { pluginFolders, root } from '../support/manifests.ts';
+
+/** A facet or a service is a key; its members that are functions belong to the kernel. */
+const isKey = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && typeof (value as { id?: unknown }).id === 'string';
+
+const isData = (value: unknown): boolean =>
+  typeof value !== 'function' && (typeof value !== 'object' || value === null || Object.values(value).every(isData));
+
+interface ServiceKey {
+  readonly id: string;
+  readonly version: string;
+  readonly callers?: Readonly<Record<string, number>>;
+}
+
+const isServiceKey = (value: unknown): value is ServiceKey => isKey(value) && 'version' in (value as object);
+
+const serviceKeysOf = (exported: object): ReadonlyMap<string, ServiceKey> =>
+  new Map(
+    Object.values(exported)
+      .filter(isServiceKey)
+      .map((key) => [key.id, key]),
+  );
+
+/** Names of `ERRORS` in a doc comment before its first `@throws`. */
+const codesBeforeThrows = (doc: string): readonly string[] =>
+  (doc.split('@throws')[0]?.match(/\b[A-Z]+(?:_[A-Z]+)*\b/g) ?? []).filter((word) => word in ERRORS);
+
+describe('contract.ts of a plugin', () => {
+  for (const { folder } of pluginFolders()) {
+    const path = `plugins/${folder}/contract.ts`;
+    if (!existsSync(join(root, path))) continue;
+
+    it(`of ${folder} exports keys, types and constants, and nothing that runs`, async () => {
+      const exported = Object.entries((await import(join(root, path))) as Record<string, unknown>);
+      const running = exported.filter(([, value]) => !isKey(value) && !isData(value)).map(([name]) => name);
+      expect(running, 'functions and classes belong into library.ts').to.deep.equal([]);
+    });
+
+    it(`of ${folder} has a doc comment right above each of its exports`, () => {
+      const without = exportsIn(path).filter(({ doc }) => !doc);
+      expect(without.map((one) => `${one.path}:${one.line} ${one.name}`)).to.deep.equal([]);
+    });
+
+    it(`of ${folder} names the errors of methods by @throws`, () => {
+      const wrong = interfacesIn(path).flatMap((type) =>
+        methodsIn(path, type).flatMap(({ name, line, doc }) =>
+          codesBeforeThrows(doc).map((code) => `${path}:${line} ${type}.${name}: ${code}`),
+        ),
+      );
+      expect(wrong).to.deep.equal([]);
+    });
+
+    const services = servicesIn(path);
+    if (services.length === 0) continue;
+
+    it(`of ${folder} lists the caller of each method of a service, at its position, in the callers of the key`, async () => {
+      const keys = serviceKeysOf(await import(join(root, path)));
+      const wrong = services.flatMap(({ id, type, methods }) => {
+        if (!methods) return [`${path}: the interface ${type} of the service ${id} is not in this file`];
+        const inText = new Map(methods.map((method) => [method.name, callerPosition(method)]));
+        const inKey = new Map(Object.entries(keys.get(id)?.callers ?? {}));
+        return [...new Set([...inText.keys(), ...inKey.keys()])]
+          .filter((name) => inText.get(name) !== inKey.get(name))
+          .map((name) => `${id}.${name}: position ${inText.get(name)} in the interface, ${inKey.get(name)} in the key`);
+      });
+      expect(wrong).to.deep.equal([]);
+    });
+  }
+});
+
+describe('text of a contract', () => {
+  const text = `
+/** What one is. */
+export interface Documented {}
+
+export interface Bare {}
+// a remark
+export type Remarked = string;
+/** For the linter. */
+// biome-ignore lint/x: reason
+export const ignored = 1;
+
+export interface Verbs {
+  /** Null stands for a schedule. */
+  scheduled(caller: Caller | null, name: string): void;
+  optional(name: string, caller: Caller | null): void;
+  generic<Row = Record<string, unknown>>(
+    options: Pick<Options, 'a' | 'b'>,
+    /** On whose behalf. */
+    caller: Caller,
+    done: (caller: Caller, count: number) => void,
+  ): Promise<Row>;
+  readonly member: string;
+  readonly called: (rows: [number, number], caller: Caller) => void;
+  callback(done: (caller: Caller) => void): void;
+}
+`;
+
+  it('has a doc comment for an export only where one stands right above it', () => {
+    expect(exportsOf('x.ts', text).map(({ name, doc }) => [name, doc])).to.deep.equal([
+      ['Documented', 'What one is.'],
+      ['Bare', undefined],
+      ['Remarked', undefined],
+      ['ignored', 'For the linter.'],
+      ['Verbs', undefined],
+    ]);
+  });
+
+  it('has the position of a caller by the commas between parameters', () => {
+    const positions = methodsOf(text, 'Verbs')?.map((method) => [method.name, callerPosition(method)]);
+    expect(positions).to.deep.equal([
+      ['scheduled', undefined],
+      ['optional', 1],
+      ['generic', 1],
+      ['called', 1],
+      ['callback', undefined],
+    ]);
+  });
+});

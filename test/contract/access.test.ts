@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import type { DescribedRoute } from '../../plugins/http/contract.ts';
+import { describedApi } from '../support/route-descriptions.ts';
+import { type InProcess, startService } from '../support/service.ts';
+
+const environment = { TUS_ENABLED: 'true' };
+
+/** A path in which every parameter has some value. */
+const pathOf = ({ path }: DescribedRoute): string => path.replaceAll(/[:*]\w+/g, 'anything');
+
+describe('the access of a route', () => {
+  let service: InProcess;
+  before(async () => {
+    service = await startService({ env: environment });
+  });
+  after(() => service?.stop());
+
+  const routesWith = async (access: readonly string[], method?: string): Promise<readonly DescribedRoute[]> =>
+    (await describedApi(environment)).routes.filter(
+      ({ description, ...route }) =>
+        access.includes(description.access) && route.method !== '*' && (method ?? route.method) === route.method,
+    );
+
+  it('is "user", "app" or "admin" only where requests without a token are refused', async () => {
+    const routes = await routesWith(['user', 'app', 'admin']);
+    const open: string[] = [];
+    for (const route of routes) {
+      const body = route.description.body ? {} : undefined;
+      const { status } = await service.request(route.method, pathOf(route), { body });
+      if (status !== 401 && status !== 403) open.push(`${route.method} ${route.path}: ${status}`);
+    }
+    expect(open).to.deep.equal([]);
+    expect(routes).to.have.length.above(20);
+  });
+
+  it('is "public" only where a GET without a token is answered', async () => {
+    const refused: string[] = [];
+    for (const route of await routesWith(['public'], 'GET')) {
+      const { status } = await service.request('GET', pathOf(route));
+      if (status === 401 || status === 403) refused.push(`GET ${route.path}: ${status}`);
+    }
+    expect(refused).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,3 @@
+import { describeGrants } from './grants.ts';
+
+describeGrants('surfaces');

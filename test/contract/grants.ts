@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { boot } from '#kernel/boot';
+import { floors } from '../../plugins/preset.ts';
+import { type PluginFolder, pluginFolders, root } from '../support/manifests.ts';
+import { quiet } from '../support/plugin.ts';
+import { packageOf, sourcesIn } from '../support/sources.ts';
+import { denialInUse } from './grant-uses.ts';
+import { closureOf, folderWithout, type Grant, grantsOf } from './without-grant.ts';
+
+interface Denial {
+  readonly plugin?: string;
+  readonly detail: string;
+}
+
+// With everything on that is off by default: what a manifest declares is what may be added.
+const environment = { ...quiet, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true', CORS_ENABLED: 'true' };
+
+/** What the plugin, its manifest one grant shorter, is denied while it and what it needs register; undefined for nothing. */
+async function denialAtRegister(grant: Grant, url: URL): Promise<Denial | undefined> {
+  const plugins = closureOf(grant.plugin).map(({ folder }) =>
+    folder === grant.plugin.folder ? url : pathToFileURL(`${join(root, 'plugins', folder)}/`),
+  );
+  try {
+    const kernel = await boot({ plugins }, { environment });
+    await kernel.stop();
+    return undefined;
+  } catch (error) {
+    const { plugin, message, cause } = error as { plugin?: string; message: string; cause?: { code?: string } };
+    if (cause?.code !== 'CAPABILITY_DENIED') throw error;
+    return { plugin, detail: message };
+  }
+}
+
+/** The static side: a Node module or package that a file imports or resolves, which test/architecture compares with `native`. */
+function isImported({ plugin, path: [, , kind, name = ''] }: Grant): boolean {
+  const sources = [...plugin.sources, ...(plugin.folder === 'sandbox' ? sourcesIn('sandbox') : [])];
+  return sources.some(({ imports, text }) =>
+    kind === 'modules'
+      ? imports.some(({ specifier }) => specifier === `node:${name}`)
+      : imports.some(({ specifier }) => packageOf(specifier) === name) || text.includes(`.resolve('${name}')`),
+  );
+}
+
+/** Takes away each grant of the plugins on one floor by itself; each must be missed. */
+export function describeGrants(floor: (typeof floors)[number]['floor']): void {
+  const folders: readonly string[] = floors.find((one) => one.floor === floor)?.plugins ?? [];
+  describe(`grants of ${floor}`, function () {
+    this.timeout(120_000);
+    for (const plugin of pluginFolders().filter(({ folder }) => folders.includes(folder))) describePlugin(plugin);
+  });
+}
+
+function describePlugin(plugin: PluginFolder): void {
+  describe(plugin.folder, () => {
+    for (const grant of grantsOf(plugin)) {
+      const [section, name] = grant.path;
+      it(`is denied by name what it does without ${grant.path.join(' → ')}`, async () => {
+        if (section === 'capabilities' && name === 'native') {
+          expect(isImported(grant), 'no file imports it: remove it from the manifest').to.equal(true);
+          return;
+        }
+        const { url, remove } = await folderWithout(grant);
+        try {
+          const denial = (await denialAtRegister(grant, url)) ?? (await denialInUse(grant, url));
+          expect(denial?.detail, 'nothing missed it: remove it from the manifest').to.contain(plugin.name);
+        } finally {
+          await remove();
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,91 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type PluginFolder, pluginFolders, root } from '../support/manifests.ts';
+
+/** One thing that a manifest grants, by its path in `service:extension`. */
+export interface Grant {
+  readonly plugin: PluginFolder;
+  /** For example `['capabilities', 'events', 'emit', 'auth.login']`. */
+  readonly path: readonly string[];
+}
+
+type Json = unknown;
+const isRecord = (value: Json): value is Record<string, Json> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Members that say how and not what: taking them away grants nothing less. */
+const IGNORED = new Set(['type', 'path', 'host']);
+/** Members of a section that grant nothing by themselves. */
+const NO_GRANT = new Set(['optional']);
+/** Values below these are one grant each, and not looked into. */
+const WHOLE = new Set(['config', 'uses', 'provides']);
+
+/** Every single grant of a plugin: lists entry by entry, objects member by member. */
+export function grantsOf(plugin: PluginFolder): readonly Grant[] {
+  const found: (readonly string[])[] = [];
+  const walk = (value: Json, path: readonly string[]): void => {
+    if (Array.isArray(value) && value.every((one) => typeof one === 'string')) {
+      for (const entry of value) found.push([...path, entry]);
+    } else if (
+      isRecord(value) &&
+      Object.keys(value).length > 0 &&
+      !(path.length === 2 && WHOLE.has(path[0] as string))
+    ) {
+      for (const [name, inner] of Object.entries(value)) if (!NO_GRANT.has(name)) walk(inner, [...path, name]);
+    } else {
+      found.push(path);
+    }
+  };
+  for (const [name, value] of Object.entries(plugin.manifest)) if (!IGNORED.has(name)) walk(value, [name]);
+  return found.map((path) => ({ plugin, path }));
+}
+
+/** The manifest without one grant. A list or an object that is empty afterwards goes as well. */
+export function manifestWithout(manifest: Json, [name, ...rest]: readonly string[]): Json {
+  if (name === undefined) return undefined;
+  if (Array.isArray(manifest)) {
+    const left = manifest.filter((entry) => entry !== name);
+    return left.length > 0 ? left : undefined;
+  }
+  const { [name]: inner, ...others } = manifest as Record<string, Json>;
+  const left = manifestWithout(inner, rest);
+  if (left !== undefined) return { ...(manifest as object), [name]: left };
+  return Object.keys(others).some((other) => !NO_GRANT.has(other)) ? others : undefined;
+}
+
+/** A folder whose package is the plugin with another manifest. */
+export async function folderWithout({ plugin, path }: Grant): Promise<{ readonly url: URL; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-without-'));
+  const manifest = manifestWithout(plugin.manifest, path) as Record<string, Json>;
+  const entry = pathToFileURL(join(root, 'plugins', plugin.folder, plugin.manifest.path)).href;
+  await writeFile(
+    join(folder, 'package.json'),
+    JSON.stringify({ ...plugin.packageJson, imports: {}, 'service:extension': { ...manifest, path: 'index.js' } }),
+  );
+  await writeFile(join(folder, 'index.js'), `export { default } from ${JSON.stringify(entry)};\n`);
+  return { url: pathToFileURL(`${folder}/`), remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** The plugins that this one cannot be without, itself included, in the order of the preset. */
+export function closureOf(plugin: PluginFolder): readonly PluginFolder[] {
+  const all = pluginFolders();
+  const found = new Set<string>();
+  const visit = (one: PluginFolder): void => {
+    if (found.has(one.folder)) return;
+    found.add(one.folder);
+    const { uses = {}, contributes = {}, capabilities = {} } = one.manifest;
+    for (const other of all) {
+      const defined = (other.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
+      const isNeeded =
+        Object.keys(other.manifest.provides ?? {}).some((id) => id in uses) ||
+        (other.manifest.facets ?? []).some((id) => id in contributes && contributes[id]?.optional !== true) ||
+        defined.some((name) => name in capabilities) ||
+        one.settings.shared.some((key) => key in other.settings.own);
+      if (isNeeded) visit(other);
+    }
+  };
+  visit(plugin);
+  return all.filter(({ folder }) => found.has(folder));
+}

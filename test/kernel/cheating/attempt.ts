@@ -1,0 +1,120 @@
+import { setImmediate as tick } from 'node:timers/promises';
+import { expect } from 'chai';
+import { authorities, type Caller, type EventMeta, facet, type Host, type LedgerEntry, service } from '#kernel';
+import { loaders, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a cheating plugin uses what it did not declare
+export type AnyHost = Host<any>;
+
+/** What the core plugin `bank` does for a caller. */
+export interface Bank {
+  balance(caller: Caller): string;
+  readonly name: string;
+}
+
+export const bank = service<Bank>('bank', { version: '1.0.0', callers: { balance: 0 } });
+export const vault = service<{ open(): string }>('vault', { version: '1.0.0', coreOnly: true });
+export const clock = service<{ now(): string }>('clock', { version: '1.0.0' });
+export const shelf = facet<string>('shelf', {
+  admit: (value, declared) => declared.names.includes(value) || `${value} is not declared`,
+  describe: (declared) => authorities('provides', declared.names),
+});
+export const gate = facet<string>('gate', { coreOnly: true });
+
+/** Core plugins that a cheating one meets: services, facets, settings, an emitter of events and a caller to steal. */
+export interface Core {
+  readonly plugins: readonly PluginSketch[];
+  readonly host: () => AnyHost;
+}
+
+export function core(): Core {
+  let held: AnyHost | undefined;
+  return {
+    host: () => held as AnyHost,
+    plugins: [
+      {
+        name: 'core',
+        manifest: {
+          provides: { bank: '1.0.0', vault: '1.0.0', clock: '1.0.0' },
+          facets: ['shelf', 'gate'],
+          config: {
+            SECRET: { type: 'string', default: 'kept', secret: true },
+            DB_PASSWORD: { type: 'string', default: 'hidden', secret: true },
+            PUBLIC_NAME: { type: 'string', default: 'shown' },
+            'CORE_PART_*': { type: 'string' },
+          },
+          capabilities: {
+            events: { emit: ['**'], filter: ['**'], action: ['**'] },
+            identity: { evidence: ['user', 'public'] },
+            system: { reasons: ['housekeeping'] },
+          },
+        },
+        register(host) {
+          held = host;
+          host.provide(bank, { name: 'bank', balance: (caller) => `balance of ${caller.user}` });
+          host.provide(vault, { open: () => 'gold' });
+          host.provide(clock, { now: () => 'noon' });
+          host.define(shelf);
+          host.define(gate);
+        },
+      },
+    ],
+  };
+}
+
+/** What a cheating plugin met: the error it ended in, and what the ledger says of it. */
+export interface Outcome {
+  readonly message: string;
+  readonly denied: readonly LedgerEntry[];
+}
+
+interface Attempt {
+  readonly manifest?: Record<string, unknown>;
+  /** Runs while the plugin registers, or without it when the service runs. */
+  readonly register?: (host: AnyHost) => unknown;
+  readonly later?: (host: AnyHost, core: AnyHost) => unknown;
+  readonly environment?: Record<string, string>;
+}
+
+const NAME = 'cheat';
+
+/** Loads a third-party plugin that tries something, and answers how it was refused. Fails where nothing refused it. */
+export async function refused({ manifest, register, later, environment }: Attempt): Promise<Outcome> {
+  const { plugins, host } = core();
+  let own: AnyHost | undefined;
+  const cheat: PluginSketch = {
+    name: NAME,
+    stranger: true,
+    manifest,
+    register(given) {
+      own = given;
+      register?.(given);
+    },
+  };
+  return withPlugins(
+    [...plugins, cheat],
+    async ({ kernel }) => {
+      await kernel.migrate();
+      await kernel.start();
+      const record = [...loaders.values()].at(-1)?.records()[0];
+      let error: unknown = record?.failure;
+      if (later) {
+        expect(record?.status, `${record?.failure?.message}`).to.equal('loaded');
+        try {
+          await later(own as AnyHost, host());
+          await tick();
+        } catch (thrown) {
+          error = thrown;
+        }
+      }
+      if (!error) throw new Error('nothing refused it');
+      const { detail, message } = error as { detail?: string; message: string };
+      const denied = kernel.ledger.entries().filter(({ kind, plugin }) => kind === 'denied' && plugin === NAME);
+      return { message: detail ?? message, denied };
+    },
+    { environment },
+  );
+}
+
+/** The meta of an event, as a third-party listener receives it. */
+export type Heard = EventMeta & Readonly<Record<string, unknown>>;

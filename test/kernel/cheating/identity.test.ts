@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import type { Caller } from '#kernel';
+import { type AnyHost, bank, type Heard, refused } from './attempt.ts';
+
+const ADMIN = { user: null, role: null, admin: true, app: true };
+const USES = { uses: { bank: '^1.0.0' }, capabilities: { events: { action: ['**'], emit: ['cheat.*'] } } };
+
+/** A genuine caller of some user, which the core plugin was careless enough to hand over. */
+const genuine = (core: AnyHost): Caller =>
+  core.identity.mint('user', { ...ADMIN, user: 'ann', admin: false, app: false });
+
+type Forge = (caller: Caller) => unknown;
+
+const FORGERIES: Readonly<Record<string, Forge>> = {
+  'a plain object with admin rights': () => ADMIN,
+  'a frozen object with a reason': () => Object.freeze({ ...ADMIN, reason: 'because', owner: 'core@1.0.0' }),
+  'a copy of a genuine caller with more rights': (caller) => ({ ...caller, admin: true }),
+  'an exact copy of a genuine caller': (caller) => ({ ...caller }),
+  'a structured clone of a genuine caller': (caller) => structuredClone({ ...caller }),
+  'an object that inherits from a genuine caller': (caller) => Object.create(caller, { admin: { value: true } }),
+  'an object with the prototype of callers': (caller) =>
+    Object.setPrototypeOf({ ...ADMIN }, Object.getPrototypeOf(caller)),
+  'a proxy around a genuine caller': (caller) =>
+    new Proxy(caller, { get: (target, key) => (key === 'admin' ? true : Reflect.get(target, key)) }),
+  'nothing at all': () => undefined,
+  'a function that answers as a caller': () => Object.assign(() => {}, ADMIN),
+};
+
+describe('a third-party plugin that forges a caller', () => {
+  for (const [what, forge] of Object.entries(FORGERIES)) {
+    it(`is refused by a service for ${what}`, async () => {
+      const { message, denied } = await refused({
+        manifest: USES,
+        later: (own, core) => own.use({ bank }).bank.balance(forge(genuine(core)) as Caller),
+      });
+      expect(message).to.match(/cheat may not call bank\.balance with a caller that the kernel did not mint/);
+      expect(denied.map(({ what: line }) => line).join()).to.contain('bank.balance');
+    });
+  }
+
+  it('is refused as the emitter of an event', async () => {
+    const { message, denied } = await refused({
+      manifest: USES,
+      later: (own) => own.events.action(['cheat.done'], { caller: ADMIN as Caller }),
+    });
+    expect(message).to.match(/cheat may not emit cheat\.done with a caller that the kernel did not mint/);
+    expect(denied).to.have.length(1);
+  });
+
+  it('cannot construct one by the class of a genuine caller', async () => {
+    for (const build of [
+      (caller: Caller) => new (caller.constructor as new (...args: unknown[]) => unknown)(ADMIN),
+      (caller: Caller) => Reflect.construct(caller.constructor, [Symbol('mint'), ADMIN]),
+      (caller: Caller) => {
+        const Base = caller.constructor as unknown as new (...args: unknown[]) => object;
+        return new (class extends Base {})(ADMIN);
+      },
+    ]) {
+      const { message } = await refused({ manifest: USES, later: (_own, core) => void build(genuine(core)) });
+      expect(message).to.equal('a caller is minted by the kernel, and by nothing else');
+    }
+  });
+
+  it('cannot change a genuine caller', async () => {
+    const { message } = await refused({
+      manifest: USES,
+      later: (_own, core) => void Object.assign(genuine(core), { admin: true }),
+    });
+    expect(message).to.match(/read only|not extensible/);
+  });
+
+  it('cannot bring a copy of the service key that asks for no caller', async () => {
+    const { message } = await refused({
+      manifest: USES,
+      later: (own) => {
+        const copy = { id: 'bank', version: '1.0.0' };
+        return (own.use({ copy }).copy as { balance(caller: unknown): string }).balance(ADMIN);
+      },
+    });
+    expect(message).to.match(/with a caller that the kernel did not mint/);
+  });
+});
+
+describe('a third-party plugin that takes a caller from an event', () => {
+  const heardBy = async (name: string, from: (core: AnyHost) => Caller) => {
+    let heard: Heard | undefined;
+    const { message } = await refused({
+      manifest: USES,
+      async later(own, core) {
+        own.events.onAction(name, (meta) => void (heard = meta as Heard));
+        core.events.action([name], { caller: from(core) });
+        await new Promise((resolve) => setImmediate(resolve));
+        return own.use({ bank }).bank.balance((heard as Heard).caller);
+      },
+    });
+    return { heard: heard as unknown as Heard, message };
+  };
+
+  it('is given a description, with which no service acts', async () => {
+    const { heard, message } = await heardBy('shop.sold', genuine);
+    expect(heard.caller).to.include({ user: 'ann', admin: false, system: false });
+    expect(message).to.match(/cheat may not call bank\.balance/);
+  });
+
+  it('is not given the rights of a system caller', async () => {
+    const { heard, message } = await heardBy('shop.cleaned', (core) => core.asSystem('housekeeping'));
+    expect(heard.caller).to.include({ admin: false, app: false, system: true });
+    expect(heard.caller).not.to.have.property('reason');
+    expect(message).to.match(/cheat may not call bank\.balance/);
+  });
+});
+
+describe('a third-party plugin that asks for identity', () => {
+  for (const [what, capabilities] of [
+    ['identity', { identity: { evidence: ['user'] } }],
+    ['packages', { packages: true }],
+  ] as const) {
+    it(`is refused the capability ${what} whatever it declares`, async () => {
+      const { message, denied } = await refused({ manifest: { capabilities } });
+      expect(message).to.contain(`/capabilities/${what} is open to core plugins only`);
+      expect(denied).to.have.length(1);
+    });
+
+    it(`is refused host.${what} where it declares nothing`, async () => {
+      const { message, denied } = await refused({ register: (host) => void host[what] });
+      expect(message).to.contain(`cheat may not use host.${what}`);
+      expect(denied).not.to.deep.equal([]);
+    });
+  }
+
+  it('is refused to act as the system without a grant, and for a reason that it did not declare', async () => {
+    const without = await refused({ register: (host) => void host.asSystem('greed') });
+    expect(without.message).to.contain('cheat may not use host.asSystem');
+    const { message, denied } = await refused({
+      manifest: { capabilities: { system: { reasons: ['housekeeping'] } } },
+      register: (host) => void host.asSystem('greed'),
+    });
+    expect(message).to.contain('act without a user for "greed"');
+    expect(denied).not.to.deep.equal([]);
+  });
+});

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import type { Context, Next } from 'koa';
+import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { sender } from '../../support/send.ts';
+
+const ADMIN = { user: null, role: null, admin: true, app: true };
+
+/** A third-party layer that runs `cheat`, before a core layer that answers who is calling. */
+const plugins = (cheat: (ctx: Context) => unknown): readonly PluginSketch[] => [
+  {
+    name: 'core',
+    manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
+    register: (host) =>
+      void host.contribute('http.middleware', {
+        name: 'who',
+        phase: 'route',
+        handle: (ctx: Context) => void (ctx.body = { admin: ctx.state.caller.admin, user: ctx.state.caller.user }),
+      }),
+  },
+  {
+    name: 'cheat',
+    stranger: true,
+    manifest: { contributes: { 'http.middleware': { phases: ['edge'] } } },
+    register: (host) =>
+      void host.contribute('http.middleware', {
+        name: 'cheat',
+        phase: 'edge',
+        async handle(ctx: Context, next: Next) {
+          cheat(ctx);
+          await next();
+        },
+      }),
+  },
+];
+
+const answerTo = (cheat: (ctx: Context) => unknown) =>
+  withPlugins(plugins(cheat), async ({ kernel }) => {
+    await kernel.migrate();
+    await kernel.start();
+    return sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+  });
+
+describe('a third-party layer that says who is calling', () => {
+  it('is refused with CAPABILITY_DENIED when it assigns ctx.state.caller', async () => {
+    const { status, body } = await answerTo((ctx) => Object.assign(ctx.state, { caller: ADMIN }));
+    expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'CAPABILITY_DENIED']);
+  });
+
+  it('changes nothing when it replaces ctx.state', async () => {
+    const { status, body } = await answerTo((ctx) => void (ctx.state = { caller: ADMIN }));
+    expect([status, body]).to.deep.equal([200, { admin: false, user: null }]);
+  });
+});

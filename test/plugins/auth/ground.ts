@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import type { Caller, Discovered, EventsApi, Host, PackagesApi } from '#kernel';
+import {
+  type AuthSessions,
+  type Identity,
+  identity as identityKey,
+  sessions as sessionsKey,
+} from '../../../plugins/auth/contract.ts';
+import { type PluginSketch, sketch } from '../../support/plugin.ts';
+import { type InProcess, type ServiceOptions, startService } from '../../support/service.ts';
+
+/** The product with a core plugin that holds the services of `auth` and loads third-party plugins. */
+export interface Ground {
+  readonly service: InProcess;
+  readonly identity: Identity;
+  readonly sessions: AuthSessions;
+  readonly events: EventsApi;
+  /** Loads a third-party plugin into the running service and starts it; answers how to take it out. */
+  load(plugin: PluginSketch): Promise<() => Promise<void>>;
+  /** What of a plugin is left in the kernel. */
+  left(name: string): { readonly facets: number; readonly listeners: number };
+  stop(): Promise<void>;
+}
+
+interface Held {
+  readonly identity: Identity;
+  readonly sessions: AuthSessions;
+  readonly packages: PackagesApi;
+  readonly events: EventsApi;
+}
+
+export async function startGround(options: ServiceOptions = {}): Promise<Ground> {
+  let held: Held | undefined;
+  const core = await sketch([
+    {
+      name: 'auth-probe',
+      manifest: {
+        uses: { identity: '^1.0.0', sessions: '^1.0.0' },
+        capabilities: { packages: true, events: { filter: ['auth.login'], action: ['auth.login'] } },
+      },
+      register(host: Host) {
+        const { packages, events } = host;
+        held = { ...host.use({ identity: identityKey, sessions: sessionsKey }), packages, events };
+      },
+    },
+  ]);
+  const service = await startService({ ...options, plugins: core.composition.plugins }).catch(async (error) => {
+    await core.remove();
+    throw error;
+  });
+  const { identity, sessions, packages, events } = held as Held;
+  const folders: { remove(): Promise<void> }[] = [core];
+
+  return {
+    service,
+    identity,
+    sessions,
+    events,
+    async load(plugin) {
+      const own = await sketch([{ ...plugin, stranger: true }]);
+      folders.push(own);
+      const found: Discovered = await packages.inspect(join(own.local, `0-${plugin.name.replace(/\W/g, '-')}`));
+      await packages.load(found);
+      await packages.start(found);
+      return () => packages.unload(found);
+    },
+    left: (name) => service.kernel.countOf(name),
+    async stop() {
+      await service.stop();
+      for (const folder of folders) await folder.remove();
+    },
+  };
+}
+
+/** Who asks, without what a test does not compare. */
+export const summary = ({ user, role, admin, app, ip }: Caller) => ({ user, role, admin, app, ip });

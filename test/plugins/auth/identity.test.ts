@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import jwt from 'jsonwebtoken';
+import { type Host, isCaller, middleware, type RequestState } from '#kernel';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type Ask, asking, makePerson, makeRole, type Person, QUICK_HASHES } from '../users/people.ts';
+import { type Ground, startGround, summary } from './ground.ts';
+
+const SECRET = 'a secret that only tests know, long enough';
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const CLIENT = { ip: '192.0.2.7', userAgent: 'mail', origin: null };
+
+describe('the service identity', () => {
+  let database: FreshDatabase;
+  let ground: Ground;
+  let admin: Ask;
+  let role: string;
+  let person: Person;
+
+  before(async function () {
+    this.timeout(60_000);
+    database = await freshDatabase('identity');
+    ground = await startGround({ database, env: { ...QUICK_HASHES, SECRET } });
+    admin = asking(ground.service, ground.service.admin.token);
+    role = await makeRole(ground.service, { app_access: true });
+  });
+  beforeEach(async () => {
+    person = await makePerson(ground.service, role);
+  });
+  after(async () => {
+    await ground?.stop();
+    await database?.drop();
+  });
+
+  const codeOf = async (run: Promise<unknown>) => (await failureOf(run)).code;
+  const accessToken = async () => {
+    const { email, password } = person;
+    return (await ground.service.request('POST', '/auth/login', { body: { email, password } })).body.data.access_token;
+  };
+
+  describe('ofToken', () => {
+    it('answers the caller of a static token and of an access token', async () => {
+      for (const token of [person.token, await accessToken()]) {
+        const caller = await ground.identity.ofToken(token, CLIENT);
+        expect(isCaller(caller)).to.equal(true);
+        expect(summary(caller)).to.deep.equal({ user: person.id, role, admin: false, app: true, ip: CLIENT.ip });
+        expect(caller.userAgent).to.equal('mail');
+      }
+    });
+
+    it('leaves out what is not known of the client', async () => {
+      const { ip, userAgent, origin } = await ground.identity.ofToken(person.token);
+      expect([ip, userAgent, origin]).to.deep.equal([undefined, undefined, undefined]);
+    });
+
+    it('refuses expired, forged and unknown tokens with the codes of a request', async () => {
+      const claims = { id: person.id, role, app_access: true, admin_access: false, iss: 'service' };
+      const cases: readonly (readonly [string, string])[] = [
+        [jwt.sign({ ...claims, exp: 1 }, SECRET), 'TOKEN_EXPIRED'],
+        [jwt.sign(claims, 'another', { expiresIn: 60 }), 'INVALID_TOKEN'],
+        ['unknown', 'INVALID_CREDENTIALS'],
+        ['a\0b', 'INVALID_CREDENTIALS'],
+      ];
+      for (const [token, code] of cases) expect(await codeOf(ground.identity.ofToken(token))).to.equal(code);
+    });
+
+    it('refuses tokens of users who are suspended or deleted', async () => {
+      const tokens = [person.token, await accessToken()];
+      await admin('PATCH', `/users/${person.id}`, { status: 'suspended' });
+      for (const token of tokens) expect(await codeOf(ground.identity.ofToken(token))).to.equal('USER_SUSPENDED');
+      await admin('DELETE', `/users/${person.id}`);
+      for (const token of tokens) expect(await codeOf(ground.identity.ofToken(token))).to.equal('INVALID_CREDENTIALS');
+    });
+
+    it('refuses addresses that are none of the role', async () => {
+      const bound = await makeRole(ground.service, { ip_access: CLIENT.ip });
+      const { token } = await makePerson(ground.service, bound);
+      expect((await ground.identity.ofToken(token, CLIENT)).role).to.equal(bound);
+      expect(await codeOf(ground.identity.ofToken(token, { ip: '192.0.2.8' }))).to.equal('INVALID_IP');
+      expect(await codeOf(ground.identity.ofToken(token))).to.equal('INVALID_IP');
+    });
+  });
+
+  describe('ofUser', () => {
+    it('answers an active user with the flags that the role has at this moment', async () => {
+      const caller = await ground.identity.ofUser(person.id, CLIENT);
+      expect(summary(caller)).to.deep.equal({ user: person.id, role, admin: false, app: true, ip: CLIENT.ip });
+      const other = await makeRole(ground.service, { admin_access: true });
+      await admin('PATCH', `/users/${person.id}`, { role: other });
+      expect(summary(await ground.identity.ofUser(person.id))).to.deep.equal({
+        user: person.id,
+        role: other,
+        admin: true,
+        app: true,
+        ip: undefined,
+      });
+      expect(isCaller(caller)).to.equal(true);
+    });
+
+    it('refuses unknown ids and users who are not active', async () => {
+      for (const id of [UNKNOWN, 'no-uuid', '', 'a\0'])
+        expect(await codeOf(ground.identity.ofUser(id)), id).to.equal('INVALID_CREDENTIALS');
+      await admin('PATCH', `/users/${person.id}`, { status: 'archived' });
+      expect(await codeOf(ground.identity.ofUser(person.id))).to.equal('USER_SUSPENDED');
+    });
+  });
+
+  describe('ofUsers', () => {
+    it('answers the active ones and leaves out all others', async () => {
+      const suspended = await makePerson(ground.service, role, { status: 'suspended' });
+      const callers = await ground.identity.ofUsers([suspended.id, person.id, UNKNOWN, 'no-uuid']);
+      expect([...callers].map(([id, { user }]) => [id, user])).to.deep.equal([[person.id, person.id]]);
+      expect([...(await ground.identity.ofUsers([]))]).to.deep.equal([]);
+    });
+  });
+
+  describe('ofPublic', () => {
+    it('answers a caller without user and rights', async () => {
+      const caller = await ground.identity.ofPublic(CLIENT);
+      expect(isCaller(caller)).to.equal(true);
+      expect(summary(caller)).to.deep.equal({ user: null, role: null, admin: false, app: false, ip: CLIENT.ip });
+      expect((await ground.identity.ofPublic()).user).to.equal(null);
+    });
+  });
+
+  it('counts each caller in the ledger by what proves it', async () => {
+    const counted = () =>
+      new Map(
+        ground.service.kernel.ledger
+          .entries()
+          .filter(({ kind, plugin }) => kind === 'identity' && plugin === '@tenon/auth')
+          .map(({ what, count }) => [what, count]),
+      );
+    const before = counted();
+    await ground.identity.ofToken(person.token);
+    await ground.identity.ofUser(person.id);
+    await ground.identity.ofPublic();
+    const after = counted();
+    for (const what of ['token', 'user', 'public'])
+      expect((after.get(what) ?? 0) - (before.get(what) ?? 0), what).to.equal(1);
+  });
+
+  it('identifies a request after the phase limit and before the phase cache', async () => {
+    const seen: unknown[] = [];
+    const phases = ['cache', 'limit'] as const;
+    const unload = await ground.load({
+      name: 'watcher',
+      manifest: { contributes: { 'http.middleware': { phases } } },
+      register(host: Host) {
+        for (const phase of phases) {
+          host.contribute(middleware, {
+            name: phase,
+            phase,
+            handle(ctx, next) {
+              seen.push([phase, (ctx.state as RequestState).caller.user]);
+              return next();
+            },
+          });
+        }
+      },
+    });
+    try {
+      expect((await person.ask('GET', '/users/me')).status).to.equal(200);
+      expect(seen).to.deep.equal([
+        ['limit', null],
+        ['cache', person.id],
+      ]);
+    } finally {
+      await unload();
+    }
+  });
+
+  it('is refused to third-party plugins', async () => {
+    const error = await failureOf(
+      ground.load({
+        name: 'impersonator',
+        manifest: { uses: { identity: '^1.0.0' } },
+        register: (host) => void host.use({ identity: { id: 'identity', version: '1.0.0' } }),
+      }),
+    );
+    expect(error.message).to.contain('open to core plugins only');
+    expect(ground.left('impersonator')).to.deep.equal({ facets: 0, listeners: 0 });
+  });
+});

@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import type { Host } from '#kernel';
+import {
+  type AuthDriver,
+  type AuthSessions,
+  type RedirectDriver,
+  sessions as sessionsKey,
+} from '../../../plugins/auth/contract.ts';
+import { callerOf, publicCaller } from '../../support/caller.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { failureOf, type PluginSketch } from '../../support/plugin.ts';
+import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../users/people.ts';
+import { type Ground, startGround } from './ground.ts';
+
+const NAME = 'third-party-openid';
+const CALLER = publicCaller({ ip: '192.0.2.7', userAgent: 'browser', origin: null });
+
+describe('the service sessions', () => {
+  let database: FreshDatabase;
+  let ground: Ground;
+  let admin: Ask;
+  let person: Person;
+  let driver: { -readonly [K in keyof RedirectDriver]: RedirectDriver[K] };
+  /** As the third-party plugin holds it. */
+  let sessions: AuthSessions;
+  let unload: () => Promise<void>;
+
+  const openid: PluginSketch = {
+    name: NAME,
+    manifest: { uses: { sessions: '^1.0.0' }, contributes: { 'auth.drivers': { names: ['openid'] } } },
+    register(host: Host) {
+      sessions = host.use({ sessions: sessionsKey }).sessions;
+      host.contribute<AuthDriver>('auth.drivers', driver);
+    },
+  };
+
+  before(async function () {
+    this.timeout(60_000);
+    database = await freshDatabase('sessions');
+    ground = await startGround({ database, env: QUICK_HASHES });
+    admin = asking(ground.service, ground.service.admin.token);
+  });
+  beforeEach(async () => {
+    driver = { kind: 'redirect', name: 'openid', provider: 'google' };
+    person = await makePerson(ground.service, await makeRole(ground.service, { app_access: true }));
+    await admin('PATCH', `/users/${person.id}`, { provider: 'google', external_identifier: `sub-${person.id}` });
+    unload = await ground.load(openid);
+  });
+  afterEach(() => unload());
+  after(async () => {
+    await ground?.stop();
+    await database?.drop();
+  });
+
+  const refresh = (token: string) =>
+    ground.service.request('POST', '/auth/refresh', { body: { refresh_token: token } });
+  const open = () => sessions.open(CALLER, driver, { externalIdentifier: `sub-${person.id}` });
+  const codeOf = async (run: Promise<unknown> | (() => unknown)) => (await failureOf(run)).code;
+
+  it('opens a session for the user whom a contributed driver names', async () => {
+    for (const signedIn of [{ user: person.id }, { externalIdentifier: `sub-${person.id}` }]) {
+      const tokens = await sessions.open(CALLER, driver, signedIn);
+      expect(tokens.expires).to.equal(900_000);
+      const me = await ground.service.request('GET', '/users/me?fields=id', { token: tokens.accessToken });
+      expect(me.body.data).to.deep.equal({ id: person.id });
+      expect((await refresh(tokens.refreshToken)).status).to.equal(200);
+    }
+    const rows = await database.query<{ ip: string }>(
+      'select ip from platform_activity where "user" = $1 and action = $2',
+      [person.id, 'login'],
+    );
+    expect(rows.map(({ ip }) => ip)).to.deep.equal(['192.0.2.7', '192.0.2.7']);
+  });
+
+  it('opens none where a filter of auth.login or a step refuses', async () => {
+    const stop = ground.events.onFilter('auth.login', (payload, { user, provider }) => {
+      expect({ payload, user, provider }).to.deep.equal({ payload: {}, user: person.id, provider: 'google' });
+      throw Object.assign(new Error('no'), { code: 'REFUSED' });
+    });
+    try {
+      await failureOf(open());
+    } finally {
+      stop();
+    }
+    await admin('PATCH', `/users/${person.id}`, { status: 'suspended' });
+    expect(await codeOf(open())).to.equal('USER_SUSPENDED');
+    expect(await database.query('select 1 from platform_sessions where "user" = $1', [person.id])).to.deep.equal([]);
+  });
+
+  it('refuses users of other providers and unknown users', async () => {
+    const other = await makePerson(ground.service, person.role);
+    expect(await codeOf(sessions.open(CALLER, driver, { user: other.id }))).to.equal('INVALID_PROVIDER');
+    // What the driver says of itself counts as it was when it was contributed.
+    driver.provider = 'default';
+    driver.anyProvider = true;
+    expect(await codeOf(sessions.open(CALLER, driver, { user: other.id }))).to.equal('INVALID_PROVIDER');
+    for (const signedIn of [{ externalIdentifier: 'unknown' }, { user: 'no-uuid' }, { externalIdentifier: 'a\0b' }])
+      expect(await codeOf(sessions.open(CALLER, driver, signedIn))).to.equal('INVALID_CREDENTIALS');
+  });
+
+  it('takes the very driver that is contributed, as long as it is', async () => {
+    expect(await codeOf(sessions.open(CALLER, { ...driver }, { user: person.id }))).to.equal('CAPABILITY_DENIED');
+    await unload();
+    expect(await codeOf(open())).to.equal('CAPABILITY_DENIED');
+    expect(ground.left(NAME)).to.deep.equal({ facets: 0, listeners: 0 });
+  });
+
+  it('takes callers that the kernel minted only', async () => {
+    const written = { ...callerOf() } as typeof CALLER;
+    expect(await codeOf(() => sessions.open(written, driver, { user: person.id }))).to.equal('CAPABILITY_DENIED');
+    expect(await codeOf(() => sessions.refresh(written, 'token'))).to.equal('CAPABILITY_DENIED');
+  });
+
+  it('exchanges a refresh token once', async () => {
+    const { refreshToken } = await open();
+    const next = await sessions.refresh(CALLER, refreshToken);
+    expect(next.refreshToken)
+      .to.match(/^[\w-]{64}$/)
+      .and.not.equal(refreshToken);
+    expect(await codeOf(sessions.refresh(CALLER, refreshToken))).to.equal('INVALID_CREDENTIALS');
+  });
+
+  it('closes one session by its token, and all sessions of users', async () => {
+    const [first, second, third] = [await open(), await open(), await open()];
+    await sessions.close(first.refreshToken);
+    expect(outcome(await refresh(first.refreshToken))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+    await sessions.closeOf([person.id]);
+    for (const { refreshToken } of [second, third])
+      expect(outcome(await refresh(refreshToken))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+  });
+});

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { type EventsApi, envelope, type Host } from '#kernel';
+import { Settings } from '../../../kernel/config/settings.ts';
+import { type Admitted, broker, type Subjects } from '../../../plugins/broker/contract.ts';
+import { parsedEnvironment } from '../../../plugins/extensions-full/parsed-environment.ts';
+import { StatedFailure } from '../../../plugins/http/library.ts';
+import { publicCaller } from '../../support/caller.ts';
+import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
+
+const caller = publicCaller();
+
+interface Held {
+  events: EventsApi;
+  subjects: Subjects;
+}
+
+const runner = (receive: (held: Held) => void): PluginSketch => ({
+  name: 'runner',
+  manifest: {
+    uses: { broker: '^1.0.0' },
+    capabilities: { events: { emit: ['**'], filter: ['word'], action: ['word'] } },
+  },
+  register: (host: Host) => receive({ events: host.events, subjects: host.use({ broker }).broker }),
+});
+
+async function withRunner<T>(work: (held: Held) => Promise<T>, environment: Record<string, string> = {}): Promise<T> {
+  let held: Held | undefined;
+  return withPlugins([runner((one) => void (held = one))], () => work(held as Held), {
+    environment,
+    product: ['broker'],
+  });
+}
+
+const admit = (subjects: Subjects, runtime: 'full' | 'confined', name = 'guest'): Admitted =>
+  subjects.admit({ name, version: '1.0.0', runtime, grants: { events: { filter: ['word'], action: ['word'] } } });
+
+describe('packages with full authority', () => {
+  it('stop listening one by one, and take nobody else along', async () => {
+    await withRunner(async ({ events, subjects }) => {
+      const guest = admit(subjects, 'full').get<EventsApi>('events');
+      const add = (letter: string) => (payload: unknown) => `${payload}${letter}`;
+      const off = guest.onFilter('word', add('a'));
+      guest.onFilter('word', add('b'));
+      events.onFilter('word', add('c'));
+      expect(await events.filter(['word'], '', { caller })).to.equal('abc');
+      off();
+      off();
+      expect(await events.filter(['word'], '', { caller })).to.equal('bc');
+    });
+  });
+
+  it('may leave while they are told', async () => {
+    await withRunner(async ({ events, subjects }) => {
+      const guest = admit(subjects, 'full').get<EventsApi>('events');
+      const off = guest.onFilter('word', (payload) => {
+        off();
+        return `${payload}a`;
+      });
+      guest.onFilter('word', (payload) => `${payload}b`);
+      expect(await events.filter(['word'], '', { caller })).to.equal('ab');
+      expect(await events.filter(['word'], '', { caller })).to.equal('b');
+    });
+  });
+
+  it('hear nothing of what is done quietly, by whatever way and however late; the rules of the product do', async () => {
+    await withRunner(async ({ events, subjects }) => {
+      const heard: string[] = [];
+      for (const runtime of ['full', 'confined'] as const) {
+        const guest = admit(subjects, runtime, runtime).get<EventsApi>('events');
+        guest.onFilter('word', () => void heard.push(`${runtime} filter`));
+        guest.onAction('word', () => void heard.push(`${runtime} action`));
+      }
+      expect(events.quietly(() => events.has('filter', 'word'))).to.equal(false);
+      expect(events.has('filter', 'word')).to.equal(true);
+      events.onFilter('word', () => void heard.push('rule'));
+      await events.quietly(async () => {
+        await events.filter(['word'], 1, { caller });
+        events.action(['word'], { caller });
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(heard).to.deep.equal(['rule']);
+      await events.filter(['word'], 1, { caller });
+      expect(heard).to.deep.equal(['rule', 'full filter', 'confined filter', 'rule']);
+    });
+  });
+
+  it('keep what is theirs when another one of their name goes', async () => {
+    await withRunner(async ({ events, subjects }) => {
+      const [one, two] = [admit(subjects, 'full'), admit(subjects, 'full')];
+      two.get<EventsApi>('events').onFilter('word', () => 'two');
+      one.remove();
+      expect(events.has('filter', 'word')).to.equal(true);
+      two.remove();
+      expect(events.has('filter', 'word')).to.equal(false);
+    });
+  });
+
+  it('have the values of the environment by their declaration, or by their looks', () => {
+    const settings = new Settings({
+      ...{ CONFIG_PATH: '/dev/null', LIFE: '15m', NAMES: 'a', ZIP: '007', BIG: '12345678901234567890', YES: 'true' },
+      ...{ LIST: 'a, b', PART: '1.50', EMPTY: '', WORD: 'word', LONG: '1e9', TEXT: '12' },
+    });
+    settings.declare('a', {
+      LIFE: { type: 'duration', default: 1 },
+      WAIT: { type: 'duration', default: 5 },
+      NAMES: { type: 'array' },
+      TEXT: { type: 'string' },
+      NONE: { type: 'string' },
+    });
+    const { CONFIG_PATH: _path, ...parsed } = parsedEnvironment(settings);
+    expect(parsed).to.deep.equal({
+      ...{ LIFE: '15m', WAIT: 5, NAMES: ['a'], TEXT: '12', ZIP: '007', BIG: '12345678901234567890', YES: true },
+      ...{ LIST: ['a', 'b'], PART: 1.5, WORD: 'word', LONG: '1e9' },
+    });
+  });
+
+  it('fail in their own words', () => {
+    const said = { status: 418, code: 'TEAPOT', message: 'short', extensions: { a: 1, code: 'X' } };
+    expect(envelope(new StatedFailure('INTERNAL_SERVER_ERROR', said), { admin: false })).to.deep.equal({
+      status: 418,
+      body: { errors: [{ message: 'short', extensions: { a: 1, code: 'TEAPOT' } }] },
+    });
+    expect(new StatedFailure('INVALID_CREDENTIALS', said).message).to.equal('short');
+  });
+});

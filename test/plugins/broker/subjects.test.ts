@@ -1,0 +1,319 @@
+import { expect } from 'chai';
+import { authorities, capabilities, fail, isSystem, type Subject } from '#kernel';
+import {
+  type Admitted,
+  broker,
+  type Invocation,
+  remotes,
+  type SubjectSketch,
+  type Subjects,
+} from '../../../plugins/broker/contract.ts';
+import { auditText, InvocationSecrets, Refusal, withSentences } from '../../../plugins/broker/library.ts';
+import { LineBudget } from '../../../plugins/broker/line-budget.ts';
+import { publicCaller } from '../../support/caller.ts';
+import { type Booted, failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+
+interface Shelf {
+  readonly books: readonly string[];
+  readonly subject: Subject;
+}
+
+/** A capability with every way to answer, by a plugin of its own. */
+const shelf: PluginSketch = {
+  name: 'shelf',
+  manifest: { contributes: { capabilities: { names: ['shelf'] }, 'broker.methods': {} } },
+  register(host) {
+    host.contribute(capabilities, {
+      name: 'shelf',
+      member: 'shelf',
+      schema: { type: 'object', required: ['books'], properties: { books: { type: 'array' } } },
+      bind: (grant: { books: string[] }, subject: Subject): Shelf => ({ ...grant, subject }),
+      describe: ({ books }: { books: string[] }) => authorities('provides', books, 'on loan'),
+      widens: (before: { books: string[] } | undefined, after: { books: string[] }) =>
+        after.books.length > (before?.books.length ?? 0),
+    });
+    host.contribute(remotes, {
+      capability: 'shelf',
+      methods: {
+        take: {
+          args: { type: 'array', minItems: 1, maxItems: 1, items: { type: 'string' } },
+          target: (book: string) => book,
+          maxReply: 12,
+          call({ books, subject }: Shelf, { id }, book: string) {
+            if (book === 'forbidden') throw fail('FORBIDDEN', 'a reason for the log');
+            if (book === 'wrong') throw fail('INVALID_PAYLOAD', 'Not a book.');
+            if (book === 'broken') throw new Error('secret detail');
+            if (book === 'gone') throw new Refusal('not_found', 'No such book.');
+            if (book === 'mine') return isSystem(subject.asSystem('a test'));
+            return books.includes(book) ? `${book} by ${id}` : null;
+          },
+        },
+      },
+    });
+  },
+};
+
+const grants = { shelf: { books: ['one'] }, log: true, events: { filter: ['a.b'] } };
+
+async function withSubjects<T>(work: (subjects: Subjects, booted: Booted) => Promise<T> | T): Promise<T> {
+  let subjects: Subjects | undefined;
+  const keeper: PluginSketch = {
+    name: 'keeper',
+    manifest: { uses: { broker: '^1.0.0' } },
+    register: (host) => {
+      subjects = host.use({ broker }).broker;
+    },
+  };
+  return withPlugins([shelf, keeper], (booted) => work(subjects as Subjects, booted), {
+    environment: { LOG_LEVEL: 'debug', HIDDEN_VALUE: 'not for anybody' },
+    product: ['broker'],
+  });
+}
+
+const guest = (more: Partial<SubjectSketch> = {}): SubjectSketch => ({
+  name: 'guest',
+  version: '1.2.3',
+  runtime: 'confined',
+  grants,
+  ...more,
+});
+
+const invocation = (): Invocation => ({
+  id: 'run-1',
+  caller: publicCaller(),
+  signal: new AbortController().signal,
+  secrets: new InvocationSecrets(),
+});
+
+const refusal = (admitted: Admitted, method: string, args: unknown = []) =>
+  failureOf<Refusal>(admitted.call(method, args, invocation()));
+
+describe('packages that a plugin runs', () => {
+  it('call methods of what they were granted', async () => {
+    await withSubjects(async (subjects) => {
+      expect(await subjects.admit(guest()).call('shelf.take', ['one'], invocation())).to.equal('one by run-1');
+    });
+  });
+
+  const refused: readonly [what: string, method: string, args: unknown, code: string][] = [
+    ['an unknown capability', 'sky.take', [], 'unsupported'],
+    ['an unknown method', 'shelf.burn', [], 'unsupported'],
+    ['a member of every object', 'shelf.constructor', [], 'unsupported'],
+    ['a capability without methods', 'native.load', [], 'unsupported'],
+    ['arguments of another shape', 'shelf.take', [1], 'invalid_request'],
+    ['too many arguments', 'shelf.take', ['one', 'two'], 'invalid_request'],
+    ['arguments that are no list', 'shelf.take', { 0: 'one' }, 'invalid_request'],
+    ['what is forbidden', 'shelf.take', ['forbidden'], 'denied'],
+    ['what makes no sense', 'shelf.take', ['wrong'], 'invalid_request'],
+    ['what fails', 'shelf.take', ['broken'], 'internal'],
+    ['what the method itself refuses', 'shelf.take', ['gone'], 'not_found'],
+  ];
+  for (const [what, method, args, code] of refused) {
+    it(`are refused ${what} as ${code}`, async () => {
+      await withSubjects(async (subjects) => {
+        const error = await refusal(subjects.admit(guest()), method, args);
+        expect(error).to.be.instanceOf(Refusal);
+        expect(error.code).to.equal(code);
+        expect(error.message).not.to.match(/secret detail|reason for the log/);
+      });
+    });
+  }
+
+  it('are denied what they were not granted, and what `false` asks for', async () => {
+    await withSubjects(async (subjects, { kernel }) => {
+      for (const given of [{}, { shelf: false }]) {
+        const admitted = subjects.admit(guest({ grants: given }));
+        expect((await refusal(admitted, 'shelf.take', ['one'])).code).to.equal('denied');
+        expect((await failureOf(() => admitted.get('shelf'))).code).to.equal('CAPABILITY_DENIED');
+        admitted.remove();
+      }
+      expect(kernel.ledger.entries().map(({ kind, what, count }) => `${kind} ${what} ${count}`)).to.deep.equal([
+        'denied shelf.take: not granted 2',
+        'denied shelf: not granted 2',
+      ]);
+    });
+  });
+
+  it('leave each call in the ledger with its aim, and act without a user by name', async () => {
+    await withSubjects(async (subjects, { kernel }) => {
+      const admitted = subjects.admit(guest());
+      for (const book of ['one', 'one', 'forbidden', 'mine']) {
+        await admitted.call('shelf.take', [book], invocation()).catch(() => {});
+      }
+      expect(kernel.ledger.entries().map(({ kind, plugin, what, count }) => [kind, plugin, what, count])).to.deep.equal(
+        [
+          ['remote', 'guest', 'shelf.take one', 2],
+          ['denied', 'guest', 'shelf.take forbidden', 1],
+          ['remote', 'guest', 'shelf.take mine', 1],
+          ['system', 'guest@1.2.3', 'a test', 1],
+        ],
+      );
+    });
+  });
+
+  it('push out only entries of their own from a full ledger', async () => {
+    await withSubjects(async (subjects, { kernel }) => {
+      subjects.admit(guest({ name: 'quiet' })).denied('once');
+      const loud = subjects.admit(guest());
+      for (let at = 0; at < 2000; at++) loud.denied(`number ${at}`);
+      const entries = kernel.ledger.entries();
+      expect(entries.some((one) => one.plugin === 'quiet')).to.equal(true);
+      expect(entries.length).to.be.below(1000);
+    });
+  });
+
+  it('stand in the audit as long as they are there', async () => {
+    await withSubjects((subjects, { kernel }) => {
+      const admitted = subjects.admit(guest({ authorities: [{ verb: 'serves', object: '/guest' }] }));
+      expect(auditText(kernel.audit())).to.match(/guest +confined {2}serves \/guest\n.*provides one \(on loan\)/s);
+      expect(subjects.account().may).to.deep.equal(withSentences(kernel.audit()));
+      admitted.remove();
+      expect(auditText(kernel.audit())).not.to.contain('guest');
+    });
+  });
+
+  it('lose their listeners when they are removed', async () => {
+    await withSubjects(async (subjects) => {
+      const admitted = subjects.admit(guest());
+      const events = admitted.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
+      events.onFilter('a.b', () => 'changed');
+      expect(events.has('filter', 'a.b')).to.equal(true);
+      expect((await failureOf(() => events.onFilter('c.d', () => {}))).code).to.equal('CAPABILITY_DENIED');
+      admitted.remove();
+      expect(events.has('filter', 'a.b')).to.equal(false);
+    });
+  });
+
+  it('take nothing away from a plugin of the same name', async () => {
+    const core: PluginSketch = {
+      name: 'guest',
+      manifest: { capabilities: { events: { filter: ['a.b'] } } },
+      register: (host) => void host.events.onFilter('a.b', () => {}),
+    };
+    let subjects: Subjects | undefined;
+    const keeper: PluginSketch = {
+      name: 'keeper',
+      manifest: { uses: { broker: '^1.0.0' }, capabilities: { events: {} } },
+      register: (host) => {
+        subjects = host.use({ broker }).broker;
+        keep = host.events;
+      },
+    };
+    let keep: { listeners(kind: 'filter', name: string): readonly string[] } | undefined;
+    await withPlugins(
+      [shelf, core, keeper],
+      () => {
+        const admitted = (subjects as Subjects).admit(guest());
+        admitted
+          .get<NonNullable<typeof keep> & { onFilter(name: string, handle: () => void): void }>('events')
+          .onFilter('a.b', () => {});
+        expect(keep?.listeners('filter', 'a.b')).to.deep.equal(['guest', 'guest']);
+        admitted.remove();
+        expect(keep?.listeners('filter', 'a.b')).to.deep.equal(['guest']);
+      },
+      { product: ['broker'] },
+    );
+  });
+
+  it('with full authority listen to anything', async () => {
+    await withSubjects((subjects) => {
+      const admitted = subjects.admit(guest({ runtime: 'full', grants: { events: {} } }));
+      const events = admitted.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
+      events.onAction('c.d', () => {});
+      expect(events.listeners('action', 'c.d')).to.deep.equal(['guest']);
+    });
+  });
+
+  it('have their grants checked, described and compared', async () => {
+    await withSubjects((subjects) => {
+      expect(subjects.problems(grants)).to.deep.equal([]);
+      expect(subjects.problems({ shelf: {}, sky: true }).join()).to.match(/books.*sky is not a known capability/);
+      expect(subjects.describe({ ...grants, log: false }))
+        .to.include('provides one (on loan)')
+        .and.not.include('logs');
+      expect(subjects.widens(grants, grants)).to.equal(false);
+      expect(subjects.widens(grants, { ...grants, shelf: { books: ['one', 'two'] } })).to.equal(true);
+      expect(subjects.widens({ log: false }, { log: true })).to.equal(true);
+      expect(subjects.widens(grants, { log: false })).to.equal(false);
+    });
+  });
+
+  it('have values of the environment taken out of what is said of them', async () => {
+    await withSubjects((subjects) => {
+      expect(subjects.redact('it is not for anybody, or so')).to.equal('it is <redacted>, or so');
+    });
+  });
+
+  it('log their lines under their own name, without the secrets they were given', async () => {
+    await withSubjects(async (subjects, { log }) => {
+      const run = invocation();
+      const { ref } = run.secrets.conceal('the secret');
+      await subjects.admit(guest()).call('log.warn', [`the secret is ${ref}`, { deep: ['the secret'] }], run);
+      const line = log.find((one) => one.owner === 'guest');
+      expect(line).to.deep.include({ level: 40, invocation: 'run-1', msg: '--redact-- is --redact--' });
+      expect(line?.meta).to.deep.equal({ deep: ['--redact--'] });
+    });
+  });
+});
+
+describe('lines of confined code', () => {
+  const linesOf = async (secret: string, ...args: unknown[]) =>
+    withSubjects(async (subjects, { log }) => {
+      const run = invocation();
+      run.secrets.conceal(secret);
+      await subjects.admit(guest()).call('log.warn', args, run);
+      return log.filter(({ owner }) => owner === 'guest');
+    });
+
+  it('hold no secret in any way of writing it, and stay data where one is short', async () => {
+    const [line] = await linesOf('pa"ss\\\n', 'said pa"ss\\\n', { a: ['pa"ss\\\n'], 'pa"ss\\\n': 1 });
+    expect(line).to.deep.include({ msg: 'said --redact--', meta: { a: ['--redact--'], '--redact--': 1 } });
+    const [other] = await linesOf('"', 'x', { a: ['say "b"'], n: 12 });
+    expect(other?.meta).to.deep.equal({ a: ['say --redact--b--redact--'], n: 12 });
+    const [number] = await linesOf('12', { at: 12 }, 3120);
+    expect(number).to.deep.include({ msg: '{"at":"--redact--"}', meta: '3--redact--0' });
+  });
+
+  it('are not longer than a line should be, whatever comes with them', async () => {
+    const [line] = await linesOf('unused', 'x'.repeat(200_000), { big: 'y'.repeat(200_000) });
+    expect(JSON.stringify(line).length).to.be.below(25_000);
+    expect(line?.meta)
+      .to.be.a('string')
+      .and.match(/^\{"big":"y+…$/);
+  });
+});
+
+describe('the log of a package', () => {
+  it('takes so much at once, and so much a second', () => {
+    let now = 0;
+    const budget = new LineBudget(() => now);
+    const write = (times: number) => Array.from({ length: times }, () => budget.spend(9_800));
+    const said = write(200);
+    expect(said.filter((one) => one === 'write')).to.have.length(104);
+    expect(said.filter((one) => one === 'first')).to.have.length(1);
+    now += 1000;
+    expect(write(200).filter((one) => one === 'write')).to.have.length(13);
+  });
+});
+
+describe('secrets of one run', () => {
+  it('have one reference each, however often they are asked for', () => {
+    const secrets = new InvocationSecrets();
+    const refs = new Set(Array.from({ length: 1000 }, () => secrets.conceal('value').ref));
+    expect(refs.size).to.equal(1);
+    expect(secrets.conceal('other').ref).not.to.equal([...refs][0]);
+  });
+
+  it('are known by references that no other run can use', () => {
+    const [mine, other] = [new InvocationSecrets(), new InvocationSecrets()];
+    const reference = mine.conceal('value');
+    expect(mine.reveal(reference)).to.equal('value');
+    expect(mine.reveal({ ...reference })).to.equal('value');
+    expect(other.reveal(reference)).to.equal(undefined);
+    for (const odd of [null, 'x', { ref: reference.ref }, { kind: 'secret-reference', ref: 1 }]) {
+      expect(mine.reveal(odd)).to.equal(undefined);
+    }
+    expect(mine.mentionedIn(JSON.stringify({ a: [reference] }))).to.equal(true);
+    expect(other.mentionedIn(JSON.stringify(reference))).to.equal(false);
+  });
+});

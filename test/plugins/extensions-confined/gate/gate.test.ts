@@ -1,0 +1,278 @@
+import { rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { problems } from '#kernel';
+import { type ExtensionManifest, LoadFailure } from '../../../../plugins/extensions/model.ts';
+import { stopBundler } from '../../../../plugins/extensions/packages/bundler.ts';
+import { type GateDeps, passGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
+import { idsOf } from '../../../../plugins/extensions-confined/gate/identity.ts';
+import type { ContractEntry, GuestError } from '../../../../plugins/sandbox/contract.ts';
+import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
+import { ENDPOINT, failureOf, foundIn, freshPlace, type Place, packageJson } from './packages.ts';
+
+const NAME = 'service-extension-orders';
+const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
+  key: '',
+  id: 'orders',
+  handler: true,
+  filters: [],
+  actions: [],
+  ...more,
+});
+
+describe('extensions: the gate of confined packages', () => {
+  let place: Place;
+  let contract: readonly ContractEntry[] | GuestError;
+  let consent: LoadFailure | undefined;
+  let probed: string[];
+  const steps: string[] = [];
+
+  beforeEach(async () => {
+    place = await freshPlace();
+    contract = [entry()];
+    consent = undefined;
+    probed = [];
+    steps.length = 0;
+  });
+  afterEach(() => place.remove());
+  after(() => stopBundler());
+
+  const deps = (): GateDeps => ({
+    subjects: { problems: (grants) => problems({ type: 'object' }, grants) },
+    settings: { declare: () => ({ problems: [], declaration: {} }) },
+    config: { EXTENSIONS_HOST_CHECK: 'warn' },
+    consent: async () => {
+      steps.push('consent');
+      return consent;
+    },
+    sandbox: {
+      maxArtifact: () => 1024 * 1024,
+      async probe(script) {
+        steps.push('probe');
+        probed.push(script);
+        if (typeof contract === 'string') throw new GuestFailure(contract);
+        return contract;
+      },
+    },
+  });
+
+  const SOURCES = { 'src/index.js': 'export default {};', 'dist/index.js': 'export default {};' };
+  const pass = async (
+    manifest: ExtensionManifest = ENDPOINT,
+    files: Readonly<Record<string, string | object>> = SOURCES,
+    name = NAME,
+  ) => {
+    await place.write({ 'package.json': packageJson(name, manifest), ...files });
+    return passGate(foundIn(place.root, name, manifest), deps());
+  };
+  const codeOf = async (...args: Parameters<typeof pass>) => (await failureOf(pass(...args))).code;
+
+  it('lets through what is in order, and hands over what was probed', async () => {
+    const gated = await pass();
+    expect(probed).to.deep.equal([gated.script]);
+    expect(gated.contributions).to.deep.equal([
+      { type: 'endpoint', key: '', id: 'orders', capabilities: ENDPOINT.capabilities, events: {}, secretOptions: [] },
+    ]);
+    expect(steps).to.deep.equal(['consent', 'probe']);
+  });
+
+  describe('manifest', () => {
+    const changed = async (before: object, name = NAME) => {
+      await place.write({ ...SOURCES, 'package.json': packageJson(name, before) });
+      return (await failureOf(passGate(foundIn(place.root, NAME, ENDPOINT), deps()))).code;
+    };
+
+    it('is read again, and has to be what was discovered', async () => {
+      expect(await changed({ ...ENDPOINT, path: 'dist/other.js' })).to.equal('MANIFEST_INVALID');
+      expect(await changed({ ...ENDPOINT, capabilities: { log: true } })).to.equal('MANIFEST_INVALID');
+      expect(await changed(ENDPOINT, 'service-extension-other')).to.equal('MANIFEST_INVALID');
+      const { runtime: _runtime, capabilities: _capabilities, ...full } = ENDPOINT;
+      expect(await changed(full)).to.equal('MANIFEST_INVALID');
+      expect(steps).to.deep.equal([]);
+    });
+
+    it('has at most 256 KiB', async () => {
+      await place.write({
+        ...SOURCES,
+        'package.json': { ...packageJson(NAME, ENDPOINT), more: 'x'.repeat(256 * 1024) },
+      });
+      const failure = await failureOf(passGate(foundIn(place.root, NAME, ENDPOINT), deps()));
+      expect(failure.code).to.equal('MANIFEST_TOO_LARGE');
+    });
+
+    it('may be gone meanwhile', async () => {
+      await place.write(SOURCES);
+      expect((await failureOf(passGate(foundIn(place.root, NAME, ENDPOINT), deps()))).code).to.equal(
+        'MANIFEST_INVALID',
+      );
+    });
+
+    it('names each server entry of a bundle once, and the events of its hooks', async () => {
+      const bundle = (entries: ExtensionManifest['entries']): ExtensionManifest => ({
+        type: 'bundle',
+        host: '^1.0.0',
+        path: { app: 'dist/app.js', api: 'dist/index.js' },
+        runtime: 'confined-server',
+        entries: entries ?? [],
+      });
+      const one = { type: 'endpoint', name: 'a', source: 'src/index.js' } as const;
+      expect(await codeOf(bundle([one, one]))).to.equal('MANIFEST_INVALID');
+      expect(await codeOf(bundle([{ type: 'hook', name: 'a', source: 'src/index.js' }]))).to.equal('MANIFEST_INVALID');
+    });
+  });
+
+  it('asks for consent before anything of the package is looked at', async () => {
+    consent = new LoadFailure('CONSENT_REQUIRED', 'It asks for more.');
+    expect(await codeOf(ENDPOINT, {})).to.equal('CONSENT_REQUIRED');
+  });
+
+  describe('sources', () => {
+    it('have to be there', async () => {
+      expect(await codeOf(ENDPOINT, { 'dist/index.js': '' })).to.equal('SOURCE_UNAVAILABLE');
+      expect(await codeOf(ENDPOINT, { ...SOURCES, 'src/index.js': "import './missing.js';" })).to.equal(
+        'SOURCE_UNAVAILABLE',
+      );
+    });
+
+    it('are looked through with all that they import of the package, the file is named', async () => {
+      const failure = await failureOf(
+        pass(ENDPOINT, {
+          ...SOURCES,
+          'src/index.js': "import { a } from './lib/a.js';",
+          'src/lib/a.ts': "export * from './b';",
+          'src/lib/b/index.ts': 'export const b = (x: string) => fetch(x);',
+        }),
+      );
+      expect(failure.code).to.equal('USES_RAW_NETWORK');
+      expect(failure.detail).to.match(/^"src\/lib\/b\/index\.ts" calls fetch: .*host\.request\.send/);
+      expect(probed).to.deep.equal([]);
+    });
+
+    it('are not left by links', async () => {
+      const outside = await freshPlace();
+      try {
+        await outside.write({ 'index.js': '' });
+        await place.write(SOURCES);
+        await rm(join(place.root, 'src/index.js'));
+        await symlink(join(outside.root, 'index.js'), join(place.root, 'src/index.js'));
+        expect(await codeOf(ENDPOINT, {})).to.equal('LOCAL_PATH_ESCAPES_ROOT');
+      } finally {
+        await outside.remove();
+      }
+    });
+
+    it("do not include the browser's half of an operation", async () => {
+      contract = [entry()];
+      const operation: ExtensionManifest = {
+        type: 'operation',
+        host: '^1.0.0',
+        path: { app: 'dist/app.js', api: 'dist/index.js' },
+        source: { app: 'src/app.js', api: 'src/index.js' },
+        runtime: 'confined-server',
+      };
+      await pass(operation, { ...SOURCES, 'src/app.js': 'fetch("https://a.example")' });
+    });
+  });
+
+  describe('probe', () => {
+    const outcomes: readonly (readonly [GuestError, string])[] = [
+      ['invalid-entry', 'INVALID_ENTRY'],
+      ['timeout', 'TIMEOUT'],
+      ['crash', 'CRASH'],
+      ['busy', 'VALIDATION_INCOMPLETE'],
+      ['internal', 'VALIDATION_INCOMPLETE'],
+    ];
+    for (const [outcome, code] of outcomes) {
+      it(`that ends with ${outcome} is ${code}`, async () => {
+        contract = outcome;
+        expect(await codeOf()).to.equal(code);
+      });
+    }
+
+    it('has to show one contract with a handler and the name of the package', async () => {
+      for (const [said, code] of [
+        [[], 'INVALID_ENTRY'],
+        [[entry(), entry()], 'INVALID_ENTRY'],
+        [[entry({ key: 'endpoint:orders' })], 'INVALID_ENTRY'],
+        [[entry({ handler: false })], 'INVALID_ENTRY'],
+        [[entry({ id: null, handler: false })], 'INVALID_ENTRY'],
+        [[entry({ id: null })], 'IDENTITY_MISMATCH'],
+        [[entry({ id: 'others' })], 'IDENTITY_MISMATCH'],
+      ] as const) {
+        contract = said;
+        expect(await codeOf()).to.equal(code);
+      }
+    });
+
+    it('has to show exactly the declared events of a hook', async () => {
+      const hook: ExtensionManifest = {
+        ...ENDPOINT,
+        type: 'hook',
+        capabilities: {},
+        events: { filter: ['a.items.create'], action: ['a.items.update'] },
+      };
+      contract = [entry({ handler: false, filters: ['a.items.create'], actions: ['a.items.update'] })];
+      await pass(hook);
+      for (const [filters, actions] of [
+        [[], ['a.items.update']],
+        [['a.items.create', 'b.items.create'], ['a.items.update']],
+        [['a.items.create'], ['a.items.create']],
+      ] as const) {
+        contract = [entry({ handler: false, filters, actions })];
+        expect(await codeOf(hook)).to.equal('IDENTITY_MISMATCH');
+      }
+    });
+
+    it('has to show every server entry of a bundle under its key', async () => {
+      const bundle: ExtensionManifest = {
+        type: 'bundle',
+        host: '^1.0.0',
+        path: { app: 'dist/app.js', api: 'dist/index.js' },
+        runtime: 'confined-server',
+        entries: [
+          { type: 'endpoint', name: 'a', source: 'src/index.js', capabilities: { endpoint: { access: 'public' } } },
+          { type: 'panel', name: 'b', source: 'src/panel.js' },
+        ],
+      };
+      contract = [entry({ key: 'endpoint:a', id: null })];
+      expect((await pass(bundle)).contributions.map(({ key, id }) => [key, id])).to.deep.equal([['endpoint:a', 'a']]);
+      contract = [entry({ key: 'endpoint:a', id: 'b' })];
+      expect(await codeOf(bundle)).to.equal('IDENTITY_MISMATCH');
+      contract = [entry({ key: 'endpoint:b', id: null })];
+      expect(await codeOf(bundle)).to.equal('INVALID_ENTRY');
+      contract = [entry({ key: 'endpoint:a' }), entry({ key: 'endpoint:a' })];
+      expect(await codeOf(bundle)).to.equal('INVALID_ENTRY');
+    });
+
+    it('is not made for a bundle that has nothing on the server', async () => {
+      const bundle: ExtensionManifest = {
+        type: 'bundle',
+        host: '^1.0.0',
+        path: { app: 'dist/app.js', api: 'dist/api.js' },
+        runtime: 'confined-server',
+        entries: [{ type: 'panel', name: 'b', source: 'src/panel.js' }],
+      };
+      expect((await pass(bundle, {})).contributions).to.deep.equal([]);
+      expect(probed).to.deep.equal([]);
+    });
+  });
+
+  it('takes a name with or without its prefix, and with or without its scope', () => {
+    expect(idsOf('service-extension-orders')).to.deep.equal(['service-extension-orders', 'orders']);
+    expect(idsOf('@acme/service-extension-orders')).to.deep.equal([
+      '@acme/service-extension-orders',
+      'orders',
+      '@acme/orders',
+    ]);
+    expect(idsOf('@service/extension-orders')).to.deep.equal(['@service/extension-orders', 'orders']);
+  });
+
+  it('never lets an error of another kind through', async () => {
+    const found = foundIn(place.root, NAME, ENDPOINT);
+    await place.write({ 'package.json': packageJson(NAME, ENDPOINT) });
+    const broken = { ...deps(), consent: async () => Promise.reject(new Error('the database is away')) };
+    const failure = await failureOf(passGate(found, broken));
+    expect(failure.code).to.equal('VALIDATION_INCOMPLETE');
+    expect(failure.detail).not.to.include('database');
+  });
+});

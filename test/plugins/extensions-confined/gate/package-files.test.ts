@@ -1,0 +1,59 @@
+import { link, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { LoadFailure } from '../../../../plugins/extensions/model.ts';
+import { type PackageFile, packageFiles } from '../../../../plugins/extensions/packages/package-files.ts';
+
+describe('extensions: files of a package that change while they are read', () => {
+  let root: string;
+  let folder: string;
+  beforeEach(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), 'tenon-files-')));
+    folder = join(root, 'package');
+    await mkdir(join(folder, 'lib'), { recursive: true });
+    await mkdir(join(root, 'outside'));
+    await writeFile(join(folder, 'lib/data.json'), '{"inside":1}');
+    await writeFile(join(root, 'outside/data.json'), '{"secret":1}');
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  const found = async () => {
+    const files = await packageFiles(folder);
+    const file = (await files.find('lib/data.json')) as PackageFile;
+    return { read: () => files.read(file, 1000, 'SOURCE_READ_FAILED') };
+  };
+  const refused = async (read: () => Promise<unknown>) => {
+    const outcome = await read().catch((error: unknown) => error);
+    expect(outcome).to.be.instanceOf(LoadFailure);
+    expect((outcome as LoadFailure).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
+  };
+
+  it('are not read where a link has taken their place', async () => {
+    const { read } = await found();
+    await rm(join(folder, 'lib/data.json'));
+    await symlink(join(root, 'outside/data.json'), join(folder, 'lib/data.json'));
+    await refused(read);
+  });
+
+  it('nor where one has taken the place of a folder above', async () => {
+    const { read } = await found();
+    await rename(join(folder, 'lib'), join(folder, 'before'));
+    await symlink(join(root, 'outside'), join(folder, 'lib'));
+    await refused(read);
+  });
+
+  it('nor where the package itself was moved away', async () => {
+    const { read } = await found();
+    await rename(folder, join(root, 'before'));
+    await symlink(root, folder);
+    await mkdir(join(root, 'lib'));
+    await link(join(root, 'outside/data.json'), join(root, 'lib/data.json'));
+    await refused(read);
+  });
+
+  it('are read as they are else', async () => {
+    const { read } = await found();
+    expect(String(await read())).to.equal('{"inside":1}');
+  });
+});

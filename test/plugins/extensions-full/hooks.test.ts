@@ -1,0 +1,219 @@
+import { expect } from 'chai';
+import { embeds } from '../../../plugins/extensions-full/embeds.ts';
+import { runInits, STARTING } from '../../../plugins/extensions-full/init.ts';
+import { publicCaller } from '../../support/caller.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type Stage, startStage, TELL, told, until } from './stage.ts';
+
+describe('hooks with full authority', () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await startStage();
+    await stage.database.query('create table notes (id serial primary key, text text, size int)');
+    await stage.database.query('create table traces (text text)');
+    await until(async () => (await stage.deps.schema.refresh()).collections.has('notes'));
+  });
+  after(() => stage?.stop());
+  beforeEach(async () => {
+    told.splice(0);
+    await stage.database.query('truncate notes; truncate traces');
+  });
+
+  const hook = <T>(body: string, work: () => Promise<T>, name?: string) =>
+    stage.with(
+      {
+        type: 'hook',
+        name,
+        files: `${TELL}export default async ({ filter, action, init, schedule, embed }, context) => { ${body} };`,
+      },
+      work,
+    );
+  const create = (body: object) => stage.request('POST', '/items/notes', { body, token: stage.admin });
+  const notes = () => stage.database.query('select text, size from notes order by id');
+
+  it('change what is written, one after the other; undefined keeps it', async () => {
+    const body = `
+      filter('items.create', (payload) => ({ ...payload, text: payload.text + '1' }));
+      filter('notes.items.create', () => undefined);
+      filter('*.items.create', async (payload) => ({ ...payload, text: payload.text + '2' }));`;
+    await hook(body, async () => {
+      await create({ text: 'a' });
+      expect(await notes()).to.deep.equal([{ text: 'a12', size: null }]);
+    });
+    await create({ text: 'b' });
+    expect((await notes()).at(-1)).to.deep.equal({ text: 'b', size: null });
+  });
+
+  it('are told of the event, and on whose behalf; not of the platform itself', async () => {
+    const body = `
+      filter('notes.items.create', (payload, meta, { schema, accountability }) =>
+        void tell([payload, meta, Object.keys(schema.collections).includes('notes'), accountability?.admin]));
+      action('notes.items.create', (meta, { accountability }) => tell([meta, accountability?.admin]));`;
+    await hook(body, async () => {
+      const { body: reply } = await create({ text: 'a' });
+      await until(() => told.length === 2);
+      const { id } = reply.data;
+      expect(told).to.deep.equal([
+        [{ text: 'a' }, { event: 'notes.items.create', collection: 'notes' }, true, true],
+        [{ event: 'notes.items.create', collection: 'notes', payload: { text: 'a' }, key: id }, true],
+      ]);
+    });
+  });
+
+  it('hear nothing of a user where nobody asked', async () => {
+    const body = `
+      filter('x.asked', (payload, meta, { accountability }) => ({ accountability }));`;
+    await hook(body, async () => {
+      const { events } = stage.deps;
+      const caller = publicCaller({ ip: '1.2.3.4' });
+      expect(await events.filter(['x.asked'], {}, { caller })).to.deep.equal({
+        accountability: {
+          user: null,
+          role: null,
+          admin: false,
+          app: false,
+          ip: '1.2.3.4',
+          userAgent: null,
+          origin: null,
+        },
+      });
+      await hook(`tell(await context.emitter.emitFilter('x.asked', {}))`, async () => {
+        expect(told).to.deep.equal([{ accountability: null }]);
+      });
+    });
+  });
+
+  it('refuse by throwing, with the status of what they throw, and nothing is left of the request', async () => {
+    const body = `
+      const { exceptions } = context;
+      filter('notes.items.create', async (payload, meta, { database }) => {
+        await database('traces').insert({ text: payload.text });
+        if (payload.text === 'payload') throw new exceptions.InvalidPayloadException('not this');
+        if (payload.text === 'teapot') throw new exceptions.BaseException('short', 418, 'TEAPOT');
+        if (payload.text === 'error') throw new Error('secret');
+      });`;
+    await hook(body, async () => {
+      const outcomes = await Promise.all(
+        ['payload', 'teapot', 'error'].map(async (text) => {
+          const { status, body: reply } = await create({ text });
+          return [status, reply.errors[0].extensions.code];
+        }),
+      );
+      expect(outcomes).to.deep.equal([
+        [400, 'INVALID_PAYLOAD'],
+        [418, 'TEAPOT'],
+        [500, 'INTERNAL_SERVER_ERROR'],
+      ]);
+      expect([await notes(), await stage.database.query('select * from traces')]).to.deep.equal([[], []]);
+      await create({ text: 'good' });
+      expect(await stage.database.query('select * from traces')).to.deep.equal([{ text: 'good' }]);
+    });
+  });
+
+  it('are one with the write: services inside a filter belong to its transaction', async () => {
+    const body = `
+      const { ItemsService } = context.services;
+      filter('notes.items.create', async (payload, meta, { schema, accountability, database }) => {
+        if (payload.size) return;
+        await new ItemsService('notes', { schema, accountability, knex: database }).createOne({ text: 'beside', size: 1 });
+        if (payload.text === 'bad') throw new Error('no');
+      });`;
+    await hook(body, async () => {
+      await create({ text: 'bad' });
+      expect(await notes()).to.deep.equal([]);
+      await create({ text: 'good' });
+      expect(await notes()).to.deep.equal([
+        { text: 'beside', size: 1 },
+        { text: 'good', size: null },
+      ]);
+    });
+  });
+
+  it('may fail in an action: only the log has it', async () => {
+    await hook(`action('items.create', () => { throw new Error('on purpose'); })`, async () => {
+      expect((await create({ text: 'a' })).status).to.equal(200);
+      await until(() => stage.log.some((line) => line.msg === 'an action failed'));
+    });
+  });
+
+  it('change what is read, and what is asked', async () => {
+    await stage.database.query(`insert into notes (text) values ('a'), ('b')`);
+    const body = `
+      filter('notes.items.query', (query) => ({ ...query, sort: ['-id'] }));
+      filter('notes.items.read', (rows) => rows.map((row) => ({ ...row, text: row.text + '!' })));`;
+    const read = async () =>
+      (await stage.request('GET', '/items/notes', { token: stage.admin })).body.data.map(
+        (row: { text: string }) => row.text,
+      );
+    await hook(body, async () => expect(await read()).to.deep.equal(['b!', 'a!']));
+    expect(await read()).to.deep.equal(['a', 'b']);
+  });
+
+  it('cannot go round for ever', async () => {
+    const body = `filter('x.round', (payload) => context.emitter.emitFilter('x.round', payload));`;
+    await hook(body, async () => {
+      const failed = await failureOf<{ code: string }>(
+        stage.deps.events.filter(['x.round'], 1, { caller: publicCaller() }),
+      );
+      expect(failed.code).to.equal('EVENT_LOOP_DETECTED');
+    });
+  });
+
+  it('talk to each other by the emitter, and stop listening', async () => {
+    const body = `
+      const { emitter } = context;
+      const loud = (payload) => payload + '!';
+      emitter.onFilter('x.say', loud);
+      emitter.onAction('x.said', (meta) => tell(['action', meta]));
+      emitter.onInit('x.begin', (meta) => tell(['init', meta]));
+      tell(await emitter.emitFilter(['x.say', 'x.other'], 'a', {}, { accountability: null }));
+      emitter.offFilter('x.say', loud);
+      tell(await emitter.emitFilter('x.say', 'a'));
+      emitter.emitAction('x.said', { word: 'a' });
+      await emitter.emitInit('x.begin', { app: 1 });`;
+    await hook(body, async () => {
+      await until(() => told.length === 4);
+      expect(told.slice(0, 2)).to.deep.equal(['a!', 'a']);
+      expect(told).to.deep.include(['action', { event: 'x.said', word: 'a' }]);
+      expect(told).to.deep.include(['init', { event: 'x.begin', app: 1 }]);
+    });
+  });
+
+  it('are told of the points of the start, and a failure of one keeps none of the others', async () => {
+    const body = `
+      for (const event of ['app.after', 'routes.custom.before', 'app.before']) init(event, (meta) => tell(meta));
+      init('app.before', () => { throw new Error('no'); });`;
+    await hook(
+      body,
+      async () => {
+        await runInits(stage.deps, STARTING);
+        expect(told).to.deep.equal([
+          { event: 'app.before' },
+          { event: 'routes.custom.before' },
+          { event: 'app.after' },
+        ]);
+        expect(stage.log.some((line) => line.extension === 'initial' && line.event === 'app.before')).to.equal(true);
+      },
+      'initial',
+    );
+    await runInits(stage.deps, ['app.before']);
+    expect(told).to.have.length(3);
+  });
+
+  it('add to the admin page', async () => {
+    const body = `
+      embed('head', '<meta name="a">');
+      embed('body', () => '<i>b</i>');
+      embed('body', '');
+      embed('foot', 'x');
+      embed('head', () => { throw new Error('no'); });
+      embed('head', () => 7);`;
+    await hook(body, async () => {
+      expect(embeds(stage.deps)).to.deep.equal({ head: '<meta name="a">', body: '<i>b</i>' });
+      expect(stage.log.filter((line) => String(line.msg).startsWith('something embedded is left out'))).to.have.length(
+        2,
+      );
+    });
+    expect(embeds(stage.deps)).to.deep.equal({ head: '', body: '' });
+  });
+});

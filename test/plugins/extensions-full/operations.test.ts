@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { Failures, fail } from '#kernel';
+import { exceptions } from '../../../plugins/extensions-full/exceptions.ts';
+import { rejection } from '../../../plugins/extensions-full/failure.ts';
+import { publicCaller } from '../../support/caller.ts';
+import { failureOf } from '../../support/plugin.ts';
+import { type Stage, startStage } from './stage.ts';
+
+describe('operations with full authority', () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await startStage();
+  });
+  after(() => stage?.stop());
+
+  const operation = (body: string) =>
+    ({
+      type: 'operation',
+      files: `export default { id: 'step', handler: async (options, context) => { ${body} } };`,
+    }) as const;
+  const run = (options = {}, caller: ReturnType<typeof publicCaller> | null = null) => {
+    const found = stage.deps.operations.find('step');
+    if (!found || found === 'ambiguous') throw new Error('there is no such step');
+    return found.run(options, { data: { $last: 1 }, caller });
+  };
+
+  it('are given their options, the data, and who caused it, beside the context', async () => {
+    const body = `return [options, context.data, context.accountability, Object.keys(context).sort()];`;
+    await stage.with(operation(body), async () => {
+      expect(await run({ a: 1 })).to.deep.equal([
+        { a: 1 },
+        { $last: 1 },
+        null,
+        [
+          ...['accountability', 'data', 'database', 'emitter', 'env', 'exceptions', 'extensionSettings', 'flow'],
+          ...['getSchema', 'logger', 'services'],
+        ],
+      ]);
+      const [, , accountability] = (await run({}, publicCaller({ ip: '1.2.3.4' }))) as [unknown, unknown, object];
+      expect(accountability).to.include({ user: null, admin: false, ip: '1.2.3.4' });
+    });
+    expect(stage.deps.operations.find('step')).to.equal(undefined);
+  });
+
+  it('answer null for nothing, and use the database', async () => {
+    await stage.with(
+      operation(`if (options.ask) return (await context.database.raw('select 1 as one')).rows;`),
+      async () => {
+        expect(await run()).to.equal(null);
+        expect(await run({ ask: true })).to.deep.equal([{ one: 1 }]);
+      },
+    );
+  });
+
+  it('reject with what they throw', async () => {
+    await stage.with(operation(`throw new context.exceptions.ForbiddenException('no');`), async () => {
+      expect(rejection(await failureOf(run()))).to.deep.equal({
+        message: 'no',
+        code: 'FORBIDDEN',
+        extensions: {},
+        status: 403,
+      });
+    });
+  });
+
+  it('become data of the reject branch by what they throw', () => {
+    const shown = { message: 'bad', code: 'INVALID_PAYLOAD', extensions: { a: 1 }, status: 400 };
+    const failure = fail('INVALID_PAYLOAD', 'bad', { a: 1 });
+    expect(rejection(failure)).to.deep.equal(shown);
+    expect(rejection(new Failures([failure]))).to.deep.equal(shown);
+    expect(rejection(new exceptions.InvalidPayloadException('bad', { a: 1 }))).to.deep.equal(shown);
+    expect(rejection(new Error('bad'))).to.deep.equal({ message: 'bad' });
+    expect(rejection('{"a":1}')).to.deep.equal({ a: 1 });
+    expect(rejection('text')).to.equal('text');
+    expect(rejection({ a: 1 })).to.deep.equal({ a: 1 });
+    expect(rejection(undefined)).to.equal(undefined);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { flowOperations, type Operation, type Operations, operations } from '../../../plugins/flows/contract.ts';
+import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+
+const operation = (id: string, owner?: string): Operation => ({
+  id,
+  run: async () => id,
+  ...(owner === undefined ? {} : { owner }),
+});
+
+type Add = (operation: Operation) => () => void;
+
+/** The registry as a plugin sees it, and how a plugin that runs packages adds to it. */
+async function withRegistry(work: (registry: Operations, add: Add) => void): Promise<void> {
+  let registry: Operations | undefined;
+  let add: Add = () => () => {};
+  const runner: PluginSketch = {
+    name: 'runner',
+    manifest: { uses: { operations: '^1.0.0' }, contributes: { 'flows.operations': { packages: true } } },
+    register(host) {
+      registry = host.use({ operations }).operations;
+      add = (one) => host.contribute(flowOperations, one);
+    },
+  };
+  await withPlugins([runner], () => work(registry as Operations, add), { product: ['http', 'flows'] });
+}
+
+describe('flows: the registry of operations', () => {
+  it('finds what was contributed, and nothing else', () =>
+    withRegistry((registry, add) => {
+      const one = operation('one', 'a');
+      add(one);
+      expect(registry.find('one')).to.equal(one);
+      expect(registry.find('two')).to.equal(undefined);
+      expect(registry.find('constructor')).to.equal(undefined);
+      expect(registry.owners('one')).to.deep.equal(['a']);
+      expect(registry.owners('two')).to.deep.equal([]);
+      expect(registry.ids()).to.deep.equal(['one']);
+    }));
+
+  it('names the contributing plugin where an operation names no owner', () =>
+    withRegistry((registry, add) => {
+      add(operation('one'));
+      expect(registry.owners('one')).to.deep.equal(['runner']);
+    }));
+
+  it('calls an id ambiguous while several have it, until one is left', () =>
+    withRegistry((registry, add) => {
+      const first = operation('same', 'a');
+      add(first);
+      const remove = add(operation('same', 'b'));
+      expect(registry.find('same')).to.equal('ambiguous');
+      expect(registry.owners('same')).to.deep.equal(['a', 'b']);
+      remove();
+      expect(registry.find('same')).to.equal(first);
+    }));
+
+  it('loses only what is taken away, also when that is done twice', () =>
+    withRegistry((registry, add) => {
+      const same = operation('same');
+      const remove = add(same);
+      remove();
+      expect(registry.ids()).to.deep.equal([]);
+      const again = add(same);
+      remove();
+      expect(registry.find('same')).to.equal(same);
+      again();
+      expect(registry.find('same')).to.equal(undefined);
+    }));
+
+  it('takes of a plugin without packages only the ids that its manifest lists', async () => {
+    const author = (ids: readonly string[], id: string): PluginSketch => ({
+      name: 'author',
+      manifest: { contributes: { 'flows.operations': { ids } } },
+      register: (host) => void host.contribute<Operation>('flows.operations', operation(id)),
+    });
+    const product = ['http', 'flows'];
+    await withPlugins([author(['shout'], 'shout')], () => {}, { product });
+    const failure = await failureOf(withPlugins([author(['shout'], 'whisper')], () => {}, { product }));
+    expect(failure.message).to.match(/the operation whisper is not declared/);
+  });
+});

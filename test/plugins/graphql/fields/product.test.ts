@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import {
+  buildASTSchema,
+  type DefinitionNode,
+  type GraphQLObjectType,
+  Kind,
+  parse,
+  print,
+  validateSchema,
+} from 'graphql';
+import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
+import { nameOf } from '../../../../plugins/graphql/library.ts';
+import { floors } from '../../../../plugins/preset.ts';
+import { type PluginSketch, withPlugins } from '../../../support/plugin.ts';
+
+/** What fields of plugins may name without saying what it is. */
+const GIVEN = `
+  scalar BigInt scalar JSON
+  type platform_users { id: ID } type platform_roles { id: ID } type platform_files { id: ID } input update_platform_users_input { title: String }`;
+
+async function contributed(environment: Record<string, string> = {}): Promise<readonly GraphqlField[]> {
+  let all: readonly GraphqlField[] = [];
+  let read: () => void = () => {};
+  // Owns the facet in the place of `graphql`, whose field shows the schema that is made of the others.
+  const reader: PluginSketch = {
+    name: 'reader',
+    manifest: { facets: ['graphql.fields'] },
+    register(host) {
+      host.define(graphqlFields);
+      read = () => void (all = host.read(graphqlFields).kept.map(({ value }) => value));
+    },
+  };
+  const product = floors.flatMap(({ plugins }) => plugins.filter((name) => name !== 'graphql'));
+  await withPlugins([reader], () => read(), { product, environment });
+  return all;
+}
+
+const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => nameOf(definition));
+
+describe("graphql.fields of the product's own", () => {
+  let fields: readonly GraphqlField[];
+  before(async () => {
+    fields = await contributed();
+  });
+
+  it('make a schema', () => {
+    const types = new Map<string, DefinitionNode>();
+    for (const { types: text = '' } of fields) {
+      for (const definition of text === '' ? [] : parse(text).definitions) {
+        const { value: name } = (definition as { name: { value: string } }).name;
+        const known = types.get(name);
+        if (known) expect(print(known), name).to.equal(print(definition));
+        types.set(name, definition);
+      }
+    }
+    const root = (operation: string) =>
+      `{ ${fields
+        .filter((one) => one.operation === operation)
+        .map(({ definition }) => definition)
+        .join('\n')} }`;
+    const roots = parse(`${GIVEN} type Query ${root('query')} type Mutation ${root('mutation')}`);
+    const schema = buildASTSchema({
+      kind: Kind.DOCUMENT,
+      definitions: [...roots.definitions, ...types.values()],
+    });
+    expect(validateSchema(schema)).to.deep.equal([]);
+    expect(Object.keys((schema.getQueryType() as GraphQLObjectType).getFields())).to.include.members([
+      'server_info',
+      'users_me',
+      'collections',
+    ]);
+  });
+
+  it('are on the side of the system, each name once', () => {
+    expect(fields.filter(({ scope }) => scope !== 'system')).to.deep.equal([]);
+    expect(new Set(named(fields)).size).to.equal(fields.length);
+  });
+
+  it('that take secrets are tried once in a request', () => {
+    const once = fields.filter((one) => one.once);
+    expect(named(once)).to.deep.equal(['auth_login', 'auth_refresh']);
+  });
+
+  it('have no sign-in by password where that is off', async () => {
+    const without = named(await contributed({ AUTH_DISABLE_DEFAULT: 'true' }));
+    expect(named(fields).filter((name) => !without.includes(name))).to.deep.equal(['auth_login']);
+  });
+});

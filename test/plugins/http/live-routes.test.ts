@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import {
+  type Mount,
+  mounts,
+  type PathClaim,
+  type Routing,
+  reserved,
+  routes,
+  routing,
+} from '../../../plugins/http/contract.ts';
+import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { TEST_ROUTE } from '../../support/route-descriptions.ts';
+
+interface Hands {
+  readonly routing: Routing;
+  addRoute(path: string): () => void;
+  addMount(path: string, answer: string): () => void;
+}
+
+const author = (receive: (hands: Hands) => void): PluginSketch => ({
+  name: 'author',
+  manifest: {
+    uses: { routing: '^1.0.0' },
+    contributes: {
+      'http.routes': { prefixes: ['/notes', '/late'] },
+      'http.mounts': {},
+      'http.reserved': { names: ['later'] },
+    },
+  },
+  register(host) {
+    const send =
+      (body: string): Mount['handle'] =>
+      async (ctx) =>
+        void (ctx.body = body);
+    host.contribute(reserved, 'later');
+    host.contribute(routes, {
+      method: 'GET',
+      path: '/notes/:id',
+      description: TEST_ROUTE,
+      handle: (ctx) => void (ctx.body = 'note'),
+    });
+    receive({
+      routing: host.use({ routing }).routing,
+      addRoute: (path) =>
+        host.contribute(routes, {
+          method: 'GET',
+          path,
+          description: TEST_ROUTE,
+          handle: (ctx) => void (ctx.body = 'late'),
+        }),
+      addMount: (path, answer) => host.contribute(mounts, { path, handle: send(answer) }),
+    });
+  },
+});
+
+async function withServer(
+  work: (hands: Hands, get: (path: string) => Promise<string>) => Promise<void>,
+): Promise<void> {
+  let hands: Hands | undefined;
+  await withPlugins(
+    [author((received) => (hands = received))],
+    async ({ kernel }) => {
+      await kernel.migrate();
+      await kernel.start();
+      const { port } = await kernel.listen();
+      const get = async (path: string) => {
+        const reply = await fetch(`http://127.0.0.1:${port}${path}`);
+        return reply.ok ? reply.text() : `${reply.status}`;
+      };
+      await work(hands as Hands, get);
+    },
+    { product: ['http'] },
+  );
+}
+
+describe('http: routes and mounts of a running server', () => {
+  it('answer from the moment they are added until they are taken away', async () => {
+    await withServer(async ({ addRoute, addMount }, get) => {
+      expect([await get('/late/1'), await get('/desk')]).to.deep.equal(['404', '404']);
+      const remove = [addRoute('/late/:id'), addMount('/desk', 'desk')];
+      expect([await get('/late/1'), await get('/DESK/x'), await get('/notes/1')]).to.deep.equal([
+        'late',
+        'desk',
+        'note',
+      ]);
+      for (const one of remove) one();
+      expect([await get('/late/1'), await get('/desk'), await get('/notes/1')]).to.deep.equal(['404', '404', 'note']);
+    });
+  });
+
+  it('stand in this order: what no route takes is for the mounts', async () => {
+    await withServer(async ({ addMount }, get) => {
+      addMount('/notes', 'mounted');
+      expect([await get('/notes/1'), await get('/notes/1/more')]).to.deep.equal(['note', 'mounted']);
+    });
+  });
+
+  it('have a claim on a path, and so have reserved names', async () => {
+    await withServer(async ({ routing: { claimOf }, addMount, addRoute }) => {
+      const claims = (...paths: string[]): readonly (PathClaim | undefined)[] => paths.map((path) => claimOf(path));
+      expect(claims('/notes', '/Notes/a', '/later', '/admin/x', '/desk')).to.deep.equal([
+        'route',
+        'route',
+        'reserved',
+        'reserved',
+        undefined,
+      ]);
+      // Without waiting: two that are added one after the other see each other.
+      addMount('/Desk', 'desk');
+      const remove = addRoute('/late');
+      expect(claims('/desk', '/desk/x', '/late')).to.deep.equal(['mount', undefined, 'route']);
+      remove();
+      expect(claims('/late')).to.deep.equal([undefined]);
+    });
+  });
+
+  it('are refused outside of what the manifest declares', async () => {
+    const failure = await failureOf(withServer(async ({ addRoute }) => void addRoute('/other')));
+    expect(failure).to.include({ code: 'CAPABILITY_DENIED' });
+  });
+
+  it('are not for third-party plugins where no manifest can list them', async () => {
+    const stranger: PluginSketch = {
+      name: 'stranger',
+      stranger: true,
+      manifest: { contributes: { 'http.mounts': {} } },
+      register: (host) => void host.contribute(mounts, { path: '/x', handle: async () => {} }),
+    };
+    await withPlugins(
+      [stranger],
+      async ({ kernel, log }) => {
+        await kernel.migrate();
+        expect(kernel.plugins.some(({ name }) => name === 'stranger')).to.equal(false);
+        expect(log.map(({ msg }) => msg).join()).to.match(/http\.mounts refused: it is open to core plugins only/);
+      },
+      { product: ['http'], environment: { LOG_LEVEL: 'error', LOG_STYLE: 'raw' } },
+    );
+  });
+});

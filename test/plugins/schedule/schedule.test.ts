@@ -1,0 +1,199 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Lock } from '../../../plugins/cluster/contract.ts';
+import type { ScheduledJob } from '../../../plugins/schedule/contract.ts';
+import { createSchedule } from '../../../plugins/schedule/schedule.ts';
+
+/** Several processes, as far as schedules know of each other: what one claims or locks, no other gets. */
+function openCluster() {
+  const claimed = new Map<string, number>();
+  const locked = new Set<string>();
+  const claim = async (name: string, tick: Date) => {
+    if ((claimed.get(name) ?? 0) >= tick.getTime()) return false;
+    claimed.set(name, tick.getTime());
+    return true;
+  };
+  const lock: Pick<Lock, 'attempt'> = {
+    async attempt(name, work) {
+      if (locked.has(name)) return undefined;
+      locked.add(name);
+      try {
+        return { value: await work() };
+      } finally {
+        locked.delete(name);
+      }
+    },
+  };
+  return { claimed, process: () => createSchedule({ claim, lock }) };
+}
+
+const nothing = () => {};
+const log = { error: nothing } as ScheduledJob['log'];
+const EVERY = { every: 20 };
+
+async function until(what: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 10_000; !what(); await pause(5))
+    if (Date.now() > deadline) throw new Error(`it did not come true in time: ${what}`);
+}
+
+describe('schedule: jobs', () => {
+  it('run each tick in one process of all', async () => {
+    const cluster = openCluster();
+    const processes = [cluster.process(), cluster.process(), cluster.process()];
+    const ticks: number[] = [];
+    for (const one of processes)
+      one.start({ name: 'a', at: EVERY, log, overlap: 'allow', run: ({ at }) => ticks.push(at.getTime()) });
+    await until(() => ticks.length >= 5);
+    for (const one of processes) one.stop();
+    expect(new Set(ticks).size).to.equal(ticks.length);
+    expect(ticks.filter((tick) => tick % EVERY.every !== 0)).to.deep.equal([]);
+  });
+
+  it('run each tick in each process in the scope "process", without a claim', async () => {
+    const cluster = openCluster();
+    const processes = [cluster.process(), cluster.process()];
+    const ticks = [0, 0];
+    for (const [at, one] of processes.entries())
+      one.start({ name: 'a', at: EVERY, scope: 'process', log, run: () => (ticks[at] = (ticks[at] ?? 0) + 1) });
+    await until(() => ticks.every((count) => count >= 2));
+    for (const one of processes) one.stop();
+    expect(cluster.claimed.size).to.equal(0);
+  });
+
+  for (const scope of ['cluster', 'process'] as const) {
+    it(`skip ticks while they run in the scope "${scope}", and run again afterwards`, async () => {
+      const schedule = openCluster().process();
+      const held = Promise.withResolvers<void>();
+      let started = 0;
+      let atOnce = 0;
+      let most = 0;
+      schedule.start({
+        name: 'a',
+        at: EVERY,
+        scope,
+        log,
+        async run() {
+          started++;
+          most = Math.max(most, ++atOnce);
+          if (started === 1) await held.promise;
+          atOnce--;
+        },
+      });
+      await until(() => started === 1);
+      await pause(EVERY.every * 4);
+      expect(started).to.equal(1);
+      held.resolve();
+      await until(() => started >= 3);
+      schedule.stop();
+      expect(most).to.equal(1);
+    });
+  }
+
+  it('skip ticks while another process runs the job, and leave them unclaimed', async () => {
+    const cluster = openCluster();
+    const [one, other] = [cluster.process(), cluster.process()];
+    const held = Promise.withResolvers<void>();
+    const runs: string[] = [];
+    const start = (process: ReturnType<typeof cluster.process>, name: string) =>
+      process.start({
+        name: 'a',
+        at: EVERY,
+        log,
+        run: async () => {
+          runs.push(name);
+          if (runs.length === 1) await held.promise;
+        },
+      });
+    start(one, 'one');
+    await until(() => runs.length === 1);
+    const claimed = cluster.claimed.get('a');
+    start(other, 'other');
+    await pause(EVERY.every * 4);
+    expect([runs, cluster.claimed.get('a')]).to.deep.equal([['one'], claimed]);
+    held.resolve();
+    await until(() => runs.length >= 3);
+    one.stop();
+    other.stop();
+  });
+
+  it('run several times at once with overlap "allow"', async () => {
+    const schedule = openCluster().process();
+    const held = Promise.withResolvers<void>();
+    let atOnce = 0;
+    schedule.start({
+      name: 'a',
+      at: EVERY,
+      overlap: 'allow',
+      log,
+      run() {
+        atOnce++;
+        return held.promise;
+      },
+    });
+    await until(() => atOnce >= 2);
+    held.resolve();
+    schedule.stop();
+  });
+
+  it('that fail are an error in the log of their owner, and run again', async () => {
+    const lines: unknown[][] = [];
+    const schedule = openCluster().process();
+    const error = new Error('no');
+    schedule.start({
+      name: 'a',
+      at: EVERY,
+      log: { error: ((...line: unknown[]) => void lines.push(line)) as ScheduledJob['log']['error'] },
+      run() {
+        throw error;
+      },
+    });
+    await until(() => lines.length >= 2);
+    schedule.stop();
+    expect(lines[0]).to.deep.equal([{ err: error, schedule: 'a' }, 'a schedule failed']);
+  });
+
+  it('begin no run after their stop, which aborts the signal of a run and waits for its end', async () => {
+    const schedule = openCluster().process();
+    let runs = 0;
+    let hasEnded = false;
+    const job = schedule.start({
+      name: 'a',
+      at: EVERY,
+      log,
+      async run({ signal }) {
+        runs++;
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        await pause(5);
+        hasEnded = true;
+      },
+    });
+    await until(() => runs === 1);
+    await job.stop();
+    expect(hasEnded).to.equal(true);
+    await pause(EVERY.every * 3);
+    expect(runs).to.equal(1);
+  });
+
+  it('have names of their own, which are free again after the stop', async () => {
+    const schedule = openCluster().process();
+    const job = { name: 'a', at: '0 0 1 1 *', log, run: nothing };
+    const started = schedule.start(job);
+    expect(() => schedule.start(job)).to.throw(RangeError, '"a"');
+    await started.stop();
+    schedule.start(job);
+    schedule.stop();
+    schedule.start(job);
+    schedule.stop();
+  });
+
+  it('are refused without a valid cron expression or interval', () => {
+    const schedule = openCluster().process();
+    for (const at of ['', 'daily', '* * *', '61 * * * *', '* * * * * * *']) {
+      expect(schedule.isPattern(at), at).to.equal(false);
+      expect(() => schedule.start({ name: 'a', at, log, run: nothing })).to.throw(RangeError, 'cron');
+    }
+    for (const every of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => schedule.start({ name: 'a', at: { every }, log, run: nothing })).to.throw(RangeError, 'interval');
+    expect(['* * * * *', '0 3 * * 1', ' */5 * * * * * '].map(schedule.isPattern)).to.deep.equal([true, true, true]);
+  });
+});

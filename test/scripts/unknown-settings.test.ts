@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import { warnOfUnknownSettings } from '../../scripts/unknown-settings.ts';
+import { withPlugins } from '../support/plugin.ts';
+
+describe('the command line', () => {
+  it('warns of settings whose names are one keystroke away from a declared one', async () => {
+    await withPlugins(
+      [{ name: 'p', manifest: { config: { SESSION_LENGTH: { type: 'string' } } } }],
+      ({ kernel, log }) => {
+        warnOfUnknownSettings(kernel);
+        const lines = log.map((line) => line.msg);
+        expect(lines).to.include('unknown setting SESSION_LENGHT: did you mean SESSION_LENGTH?');
+        expect(lines.filter((line) => String(line).includes('PATH?'))).to.deep.equal([]);
+      },
+      {
+        environment: { LOG_LEVEL: 'warn', SESSION_LENGHT: '1', SESSION_LENGTH_FILE: '', UNRELATED: '1', PATH: '/bin' },
+      },
+    );
+  });
+});

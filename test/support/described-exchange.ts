@@ -1,0 +1,104 @@
+import { AssertionError } from 'chai';
+import { ERRORS, type ErrorCode } from '../../kernel/errors.ts';
+import type { Content, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
+import { ERRORS_SCHEMA, errorsOf } from '../../plugins/http/library.ts';
+import { type Api, describedApi } from './route-descriptions.ts';
+import type { Reply, RequestOptions, Send } from './send.ts';
+
+/** Sends by `send`, and fails the test whose exchange is not what the description of the route says. */
+export const checked =
+  (send: Send, environment: Readonly<Record<string, string>>): Send =>
+  async (method, path, options = {}) => {
+    const reply = await send(method, path, options);
+    const wrong = mismatchOf(await describedApi(environment), { method, path, options, reply });
+    if (wrong) throw new AssertionError(wrong);
+    return reply;
+  };
+
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly options: RequestOptions;
+  readonly reply: Reply;
+}
+
+/** What an exchange has that the description of its route does not; undefined where it fits, or no route answered. */
+export function mismatchOf(api: Api, { method, path, options, reply }: Exchange): string | undefined {
+  const route = api.find(method, new URL(path, 'http://localhost').pathname);
+  if (!route || isPreflight(method, options)) return undefined;
+  const what = answerMismatch(api, route, method, reply) ?? requestMismatch(api, route, options, reply);
+  return what && `${route.method} ${route.path} of ${route.owner} is not as its description says: ${what}`;
+}
+
+const isPreflight = (method: string, { headers = {} }: RequestOptions): boolean =>
+  method === 'OPTIONS' && 'access-control-request-method' in headers;
+
+function answerMismatch(api: Api, route: DescribedRoute, method: string, reply: Reply): string | undefined {
+  const { status } = reply;
+  if (status === 304) return route.method === 'GET' ? undefined : 'it answers 304';
+  const content = route.description.answers[status];
+  if (!content) return errorMismatch(api, route, method, reply);
+  return method === 'HEAD' ? undefined : contentMismatch(api, content, reply);
+}
+
+function contentMismatch(api: Api, content: Content, { status, body, headers }: Reply): string | undefined {
+  const types = Object.keys(content);
+  if (types.length === 0) return body === undefined ? undefined : `${status} has a body`;
+  const type = mediaType(headers);
+  const fitting = types.find((one) => one === type || covers(one, type));
+  if (fitting === undefined) return `${status} has the type ${type || 'of nothing'}, not ${types.join(' or ')}`;
+  if (!isJson(type)) return undefined;
+  const wrong = api.mismatch(content[fitting] as JsonSchema, body);
+  return wrong && `${status}: ${wrong} in ${shown(body)}`;
+}
+
+function errorMismatch(api: Api, route: DescribedRoute, method: string, { status, body }: Reply): string | undefined {
+  const allowed = errorsOf(route);
+  if (method === 'HEAD')
+    return [...allowed].some((code) => ERRORS[code].status === status) ? undefined : `it answers ${status}`;
+  const wrong = status < 400 ? 'no such answer' : api.mismatch(ERRORS_SCHEMA, body);
+  if (wrong) return `${status}: ${wrong} in ${shown(body)}`;
+  const codes = (body as { errors: { extensions: { code: string } }[] }).errors.map((one) => one.extensions.code);
+  // Extensions refuse with codes of their own.
+  const undeclared = codes.filter((code) => code in ERRORS && !allowed.has(code as ErrorCode));
+  if (undeclared.length > 0) return `${status} has the code ${undeclared.join(', ')}`;
+  const first = ERRORS[codes[0] as ErrorCode] as { readonly status: number } | undefined;
+  return first && first.status !== status ? `${codes[0]} comes with the status ${status}` : undefined;
+}
+
+/** What was accepted must be what the description allows. */
+function requestMismatch(
+  api: Api,
+  route: DescribedRoute,
+  options: RequestOptions,
+  { status }: Reply,
+): string | undefined {
+  const { body: description } = route.description;
+  const schema = description?.content['application/json'];
+  if (!description || !schema || status >= 300) return undefined;
+  const { body } = options;
+  if (body === undefined) return description.required === false ? undefined : 'it accepts a request without a body';
+  const value = jsonIn(body);
+  const wrong = value === undefined ? undefined : api.mismatch(schema, value);
+  return wrong && `it accepts a body that does not fit: ${wrong} in ${shown(value)}`;
+}
+
+/** Undefined for forms, streams and texts that are no JSON. */
+function jsonIn(body: unknown): unknown {
+  if (body instanceof FormData || body instanceof ReadableStream || body instanceof Uint8Array) return undefined;
+  try {
+    return JSON.parse(typeof body === 'string' ? body : JSON.stringify(body));
+  } catch {
+    return undefined;
+  }
+}
+
+const mediaType = (headers: Headers): string => (headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
+const covers = (range: string, type: string): boolean =>
+  range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
+const isJson = (type: string): boolean => type === 'application/json' || type.endsWith('+json');
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}

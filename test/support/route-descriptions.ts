@@ -1,0 +1,104 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { boot } from '#kernel/boot';
+import { type DescribedRoute, type JsonSchema, type RouteDescription, routing } from '../../plugins/http/contract.ts';
+import { createRouter } from '../../plugins/http/router.ts';
+import { composition } from '../../plugins/preset.ts';
+import { quiet, sketch } from './plugin.ts';
+
+/** For routes that a test makes and no test reads. */
+export const TEST_ROUTE: RouteDescription = {
+  summary: 'Answers what a test needs.',
+  access: 'public',
+  answers: { 200: { 'application/json': {} } },
+};
+
+/** Settings that add and remove routes. */
+const SETTINGS = ['TUS_ENABLED', 'GRAPHQL_INTROSPECTION', 'AUTH_DISABLE_DEFAULT'] as const;
+type Environment = Readonly<Record<string, string>>;
+
+const known = new Map<string, Promise<Api>>();
+
+/** What the product says of its routes under these settings; made once a process. */
+export function describedApi(environment: Environment = {}): Promise<Api> {
+  const relevant = SETTINGS.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]));
+  const key = JSON.stringify(relevant);
+  const api = known.get(key) ?? contributedRoutes(Object.fromEntries(relevant)).then(createApi);
+  known.set(key, api);
+  return api;
+}
+
+/** Boots the product beside a plugin that asks the service `routing` for its routes. Nothing is started. */
+export async function contributedRoutes(environment: Environment = {}): Promise<readonly DescribedRoute[]> {
+  let described: (() => readonly DescribedRoute[]) | undefined;
+  const { composition: reader, remove } = await sketch([
+    {
+      name: 'route-reader',
+      manifest: { uses: { routing: '^1.0.0' } },
+      register(host) {
+        described = host.use({ routing }).routing.described;
+      },
+    },
+  ]);
+  try {
+    const kernel = await boot(
+      { plugins: [...composition().plugins, ...reader.plugins] },
+      { environment: { ...quiet, EXTENSIONS_PATH: '/dev/null', ...environment } },
+    );
+    const routes = described?.() ?? [];
+    await kernel.stop();
+    return routes;
+  } finally {
+    await remove();
+  }
+}
+
+export interface Api {
+  readonly routes: readonly DescribedRoute[];
+  /** The route that answers a request; undefined where none of the product does. */
+  find(method: string, path: string): DescribedRoute | undefined;
+  /** Undefined where the value fits the schema, else what does not fit. */
+  mismatch(schema: JsonSchema, value: unknown): string | undefined;
+}
+
+const DOCUMENT = 'service:api';
+
+export function createApi(routes: readonly DescribedRoute[]): Api {
+  const ajv = createAjv();
+  ajv.addSchema(absolute({ $id: DOCUMENT, $defs: schemasOf(routes) }) as JsonSchema);
+  const router = createRouter(routes.map((route) => ({ ...route, handle() {} })));
+  const compiled = new WeakMap<JsonSchema, ValidateFunction>();
+  return {
+    routes,
+    find(method, path) {
+      try {
+        return router(method, path)?.route as unknown as DescribedRoute | undefined;
+      } catch {
+        // A path that no route can read.
+        return undefined;
+      }
+    },
+    mismatch(schema, value) {
+      const validate = compiled.get(schema) ?? ajv.compile(absolute(schema) as JsonSchema);
+      compiled.set(schema, validate);
+      return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body' });
+    },
+  };
+}
+
+/** A validator of JSON Schema 2020-12 that refuses keywords it does not know. */
+export function createAjv(): Ajv2020 {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true });
+  ajv.addVocabulary(['x-collection']);
+  ajv.addFormat('date-time', (text) => !Number.isNaN(Date.parse(text)));
+  ajv.addFormat('uri', (text) => URL.canParse(text));
+  return ajv;
+}
+
+const schemasOf = (routes: readonly DescribedRoute[]): Readonly<Record<string, JsonSchema>> =>
+  Object.assign({}, ...routes.map(({ description }) => description.components?.schemas));
+
+/** References lead into the one document with the shapes of all descriptions, which is compiled once. */
+const absolute = (schema: unknown): unknown =>
+  JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === '$ref' && typeof value === 'string' ? value.replace('#/components/schemas/', `${DOCUMENT}#/$defs/`) : value,
+  );
