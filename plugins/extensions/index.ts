@@ -9,8 +9,9 @@ import type { GraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders } from './contract.ts';
 import { contributed } from './contributed.ts';
-import { discover, prepareFolders } from './discover/discover.ts';
+import { prepareFolders } from './discover/discover.ts';
 import { fingerprint } from './discover/fingerprint.ts';
+import { scan } from './discover/scan.ts';
 import { extensionFields } from './graphql.ts';
 import { createExtensions } from './load/extensions.ts';
 import { within } from './load/within.ts';
@@ -45,15 +46,7 @@ export default definePlugin<ExtensionsConfig>({
         ...parts,
         async discover() {
           if (config.SAFE_MODE) return [];
-          const own = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
-          const all = await discover(
-            { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
-            {
-              ...{ subjects, settings, config },
-              warn: (name, what) => log.warn({ extension: name }, `${name}: ${what}`),
-              taken: (name) => own.has(name.toLowerCase()),
-            },
-          );
+          const all = await scan({ config, packages, log, subjects, settings });
           consent.keep(all);
           return all;
         },
@@ -109,11 +102,7 @@ export default definePlugin<ExtensionsConfig>({
       // Finding out which layers of confinement hold takes a second, which the first confined package need not wait for.
       void parts.runtime();
       const path = resolve(config.EXTENSIONS_PATH);
-      watching = watch({
-        look: () => fingerprint(path),
-        changed: reload.changed,
-        log,
-      });
+      watching = watch({ look: () => fingerprint(path), changed: reload.changed, log });
     });
     host.onStop(async () => {
       await watching?.stop();
