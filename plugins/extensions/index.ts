@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { definePlugin } from '#kernel';
+import { definePlugin, type Log } from '#kernel';
 import { activity } from '../activity/contract.ts';
 import { broker } from '../broker/contract.ts';
 import { bus } from '../cluster/contract.ts';
@@ -18,7 +18,7 @@ import { within } from './load/within.ts';
 import manifest from './package.json' with { type: 'json' };
 import { stopBundler } from './packages/bundler.ts';
 import { createAsReason } from './records/record.ts';
-import { createReload } from './reload.ts';
+import { createReload, type Reload } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { settingsOwners } from './settings-owners.ts';
@@ -91,13 +91,7 @@ export default definePlugin<ExtensionsConfig>({
       await thirdParty.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
       else await prepareFolders(config.EXTENSIONS_PATH, log);
-      const first = async () => {
-        await reload.first();
-        await parts.started();
-      };
-      await within(FIRST_LOAD, 'UNKNOWN', first).catch(() =>
-        log.error('extensions are still being loaded: the service listens without waiting for them'),
-      );
+      await firstLoad(reload, parts.started, log);
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
       // Finding out which layers of confinement hold takes a second, which the first confined package need not wait for.
       void parts.runtime();
@@ -112,3 +106,13 @@ export default definePlugin<ExtensionsConfig>({
     });
   },
 });
+
+async function firstLoad(reload: Reload, started: () => Promise<void>, log: Log): Promise<void> {
+  const load = async () => {
+    await reload.first();
+    await started();
+  };
+  await within(FIRST_LOAD, 'UNKNOWN', load).catch(() =>
+    log.error('extensions are still being loaded: the service listens without waiting for them'),
+  );
+}
