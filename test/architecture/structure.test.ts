@@ -6,32 +6,6 @@ const FOLDERS = ['kernel', 'plugins', 'sandbox', 'extensions/sdk', 'extensions/e
 const MAX_FUNCTION = 80;
 const MAX_FILE = 300;
 
-/** Files that are over a limit: the number of lines they may not exceed. An entry leaves the list with its reason. */
-const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
-  'plugins/database/unit-of-work.ts': 162,
-  'plugins/extensions-full/services/schema.ts': 140,
-  'plugins/items/collection-routes.ts': 139,
-  'plugins/extensions-full/services/items.ts': 132,
-  'plugins/items/read/read.ts': 111,
-  'plugins/items/write/write.ts': 104,
-  'plugins/sandbox/account.ts': 102,
-  'plugins/items/capability/api.ts': 102,
-  'plugins/schema/freshness/keeper.ts': 100,
-  'plugins/files/janitor.ts': 100,
-  'plugins/files/upload/plan.ts': 100,
-  'plugins/extensions-consent/consent.ts': 96,
-  'plugins/extensions/load/extensions.ts': 94,
-  'plugins/extensions/index.ts': 92,
-  'plugins/extensions/load/steps.ts': 92,
-  'plugins/workers/worker.ts': 92,
-  'plugins/workers/pool.ts': 92,
-  'plugins/workers/semaphore.ts': 84,
-  'plugins/files/multipart/parts.ts': 82,
-  'plugins/items/descriptions/collection.ts': 82,
-  'plugins/database/capability.ts': 81,
-};
-const LONG_FILES: Readonly<Record<string, number>> = {};
-
 interface Block {
   readonly path: string;
   readonly line: number;
