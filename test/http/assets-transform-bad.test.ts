@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { bomb, quarters, SVG, samples, see } from '../plugins/assets/transform/images.ts';
 import { asset, upload } from '../plugins/assets/transform/upload.ts';
 import { until } from '../plugins/files/support.ts';
+import { filesIn } from '../support/files-in.ts';
 import { type InProcess, type ServiceOptions, startService } from '../support/service.ts';
 
 const made = await samples();
@@ -176,7 +177,7 @@ describe('assets: images that are none, or broken, or too much', () => {
     it('goes with the file it was made of', async () => {
       const id = await upload(service, made.png as (typeof made)[string]);
       const of = async (extension = '') =>
-        (await readdir(root, { recursive: true })).filter((name) => name.includes(id) && name.endsWith(extension));
+        (await filesIn(root)).filter((name) => name.includes(id) && name.endsWith(extension));
       for (const width of ['10', '11']) await asset(service, id, { width });
       expect(await of('.png')).to.have.length(3);
       const { token } = service.admin;
@@ -192,7 +193,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
       // The bytes may have been read in full before.
       expect((await slow).status).to.be.oneOf([200, 403]);
-      await until(async () => !(await readdir(root, { recursive: true })).some((name) => name.includes(id)));
+      await until(async () => !(await filesIn(root)).some((name) => name.includes(id)));
       expect((await asset(service, id, { width: '12' })).status).to.equal(403);
     });
 
