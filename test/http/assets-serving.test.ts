@@ -45,7 +45,7 @@ describe('the bytes of assets', () => {
   }
 
   async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 10_000; !(await done()); await pause(10))
+    for (const end = Date.now() + 30_000; !(await done()); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 

@@ -142,7 +142,7 @@ describe('confined hooks', () => {
   it('are told afterwards; what fails then is a line in the log', async () => {
     await write('b');
     await write('same');
-    const deadline = Date.now() + 5000;
+    const deadline = Date.now() + 30_000;
     const seen = (text: string) => service.log.filter(({ msg }) => msg === text);
     while (Date.now() < deadline && (seen('told').length < 1 || seen('an action failed').length < 1)) {
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -60,7 +60,7 @@ describe('imports', () => {
         STORAGE_LOCAL_ROOT: folder,
         IMPORT_IP_ALLOW_LIST: '127.0.0.1',
         IMPORT_MAX_FILE_SIZE: '100kb',
-        IMPORT_TIMEOUT: '1s',
+        IMPORT_TIMEOUT: '4s',
         IMPORT_MAX_CONCURRENCY: '2',
         FILES_MIME_TYPE_ALLOW_LIST: 'text/*,application/octet-stream',
       },

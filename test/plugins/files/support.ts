@@ -142,7 +142,7 @@ export function untouched(): AsyncIterable<Uint8Array> & { readonly taken: () =>
 export const sha = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Asks until the answer is true. */
-export async function until(ask: () => boolean | Promise<boolean>, longest = 10_000): Promise<void> {
+export async function until(ask: () => boolean | Promise<boolean>, longest = 30_000): Promise<void> {
   for (const deadline = Date.now() + longest; !(await ask()); await pause(20)) {
     if (Date.now() > deadline) throw new Error('it did not come true in time');
   }

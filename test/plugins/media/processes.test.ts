@@ -36,7 +36,7 @@ const children = (parent = process.pid): readonly number[] =>
     .filter((pid) => pid > 0 && parentOf(pid) === parent && isAlive(pid))
     .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('media/child/entry.ts'));
 
-async function until(what: () => boolean, within = 10_000): Promise<void> {
+async function until(what: () => boolean, within = 30_000): Promise<void> {
   for (const end = performance.now() + within; !what(); await wait(20))
     if (performance.now() > end) throw new Error(`it does not come: ${what}`);
 }
