@@ -24,7 +24,7 @@ describe('streams of assets', () => {
     readers = [];
     turn = undefined;
     const file = { filename_disk: 'a.bin' };
-    ground = await startGround({ file, objects: { 'a.bin': open }, environment: { STREAM_STALL_TIMEOUT: '400ms' } });
+    ground = await startGround({ file, objects: { 'a.bin': open }, environment: { STREAM_STALL_TIMEOUT: '3s' } });
   });
   afterEach(() => ground?.stop());
 
