@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { truncate } from 'node:fs/promises';
 import { availableParallelism, getPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,27 +14,11 @@ import sharp from 'sharp';
 import type { ImagePlan } from '../../../plugins/media/contract.ts';
 import { PROCESS } from '../../../plugins/media/limits.ts';
 import { pngBomb } from './bombs.ts';
+import { children, isAlive } from './children.ts';
 import { corners, cornersOf, openStudio, PLAN, resize, type Studio } from './studio.ts';
 
 /** Work of many seconds on an image of few bytes. */
 const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_000 };
-
-const statusOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
-  } catch {
-    return '';
-  }
-};
-const parentOf = (pid: number): number => Number(/^PPid:\s+(\d+)/m.exec(statusOf(pid))?.[1]);
-const isAlive = (pid: number): boolean => /^State:\s+[^ZX]/m.test(statusOf(pid));
-
-/** Processes that look into files, started by this one. */
-const children = (parent = process.pid): readonly number[] =>
-  readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && parentOf(pid) === parent && isAlive(pid))
-    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('media/child/entry.ts'));
 
 async function until(what: () => boolean, within = 30_000): Promise<void> {
   for (const end = performance.now() + within; !what(); await wait(20))

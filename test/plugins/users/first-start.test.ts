@@ -21,7 +21,7 @@ describe('the first start', () => {
   const people = () => database.query('select email, status from platform_users');
 
   it('makes the Public role, one admin role and one admin', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const service = await startService({ database, env: QUICK_HASHES });
     await service.stop();
     const roles = await database.query(
