@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { request as rawRequest } from 'node:http';
 import { expect } from 'chai';
 import { failureOf } from '../../support/plugin.ts';
