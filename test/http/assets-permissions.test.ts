@@ -19,7 +19,7 @@ describe('who may fetch assets', () => {
   let there: InProcess;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     ground = await assetsGround();
     database = await freshDatabase('assets_permissions');
     here = await startService({ database, env: ground.env });

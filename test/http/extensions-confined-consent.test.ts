@@ -141,7 +141,7 @@ describe('consent to what confined packages ask for', () => {
   });
 
   it('given in one process loads it in the others', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await put('1.0.0');
     const [one, two] = [await start(), await start()];
     await put('1.1.0', { log: true });

@@ -126,7 +126,7 @@ describe('confined hooks', () => {
   });
 
   it('that cause themselves come to an end', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const before = (await texts('notes')).length;
     const since = Date.now();
     await write('round');

@@ -15,7 +15,7 @@ async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> 
 }
 
 describe('http: confined packages dropped into the folder of a running server', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let ready: Packages;
   let local: Packages;
   let service: Spawned;

@@ -57,7 +57,7 @@ const MANIFEST = {
 };
 
 describe('http: a third-party plugin in a running server', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let place: Sketch;
   let watcher: Sketched;
   let service: InProcess;

@@ -19,7 +19,7 @@ async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> 
 }
 
 describe('http: extensions that come while the service runs', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let place: Sketch;
   let service: InProcess;
   const get = (path: string) => service.request('GET', path);
@@ -101,7 +101,7 @@ describe('http: extensions that come while the service runs', function () {
 });
 
 describe('http: extensions of two processes on one database', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('are loaded again in both, whichever is asked', async () => {
     const places = await Promise.all([sketchFolder(), sketchFolder()]);

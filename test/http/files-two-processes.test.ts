@@ -4,7 +4,7 @@ import type { Spawned } from '../support/service.ts';
 import { asset, expectOrder, type FailingGround, failingGround, sendForm, slowForm, upload } from './failing-ground.ts';
 
 describe('files: two processes on one database and one folder', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let ground: FailingGround;
   let one: Spawned;
   let other: Spawned;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 
 describe('graphql: a client that leaves', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   before(async () => {
     service = await startService({ env: { LOG_LEVEL: 'trace' } });

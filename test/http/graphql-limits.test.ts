@@ -147,7 +147,7 @@ describe('graphql: limits', function () {
 });
 
 describe('graphql: limits that are set', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   before(async () => {
     service = await startService({

@@ -10,7 +10,7 @@ describe('a database that ends connections or takes too long', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_connections');
     await database.query(`
       create table thing (id serial primary key, name text, above int references thing);

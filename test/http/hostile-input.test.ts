@@ -16,7 +16,7 @@ describe('hostile input', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_input');
     await database.query(`
       create table author (id serial primary key, name text not null, email text unique, boss int references author);

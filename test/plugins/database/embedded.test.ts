@@ -22,7 +22,7 @@ const script = fileURLToPath(new URL('embedded-child.ts', import.meta.url));
 const isRoot = process.getuid?.() === 0;
 
 describe('the embedded server', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const children = new Set<ChildProcess>();
   const folders: string[] = [];
 

@@ -141,7 +141,7 @@ describe('sandbox: calls of the host', () => {
       expect(await codes(ground, [['desk.wait', []]])).to.deep.equal(['timeout']);
       expect(performance.now() - from).to.be.at.least(4900);
       expect([ground.desk.working, ground.desk.aborted]).to.deep.equal([1, 1]);
-    })).timeout(60_000);
+    })).timeout(120_000);
 
   it('know on whose behalf they are made, of which run, and in which request', () =>
     within(async ({ open, desk }) => {

@@ -54,7 +54,7 @@ async function withReal(
 const ask = async (guest: Guest, input: unknown) => (await guest.invoke(request(input))).value;
 
 describe('sandbox: real processes', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('answer, keep no state between calls, and say what fails without its words', () =>
     withReal({}, async ({ sandbox, open }) => {
