@@ -73,5 +73,5 @@ describe('two processes on one database', () => {
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 30_000; Date.now() < end; ) if (await holds()) return;
-  throw new Error('it did not become so within 5 s');
+  throw new Error('it did not become so in time');
 }
