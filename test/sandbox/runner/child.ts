@@ -15,7 +15,7 @@ import { isolatedVmBinary } from '../../../sandbox/runner/native.ts';
 export type Said = FromChild & { readonly body: string };
 
 export const LIMITS: Limits = { memory: 64 * 2 ** 20, cpu: 1000, wall: 10_000, result: 10_000, hostCall: 5_000 };
-const PATIENCE = 15_000;
+const PATIENCE = 60_000;
 
 const running = new Set<Runner>();
 let folder: string | undefined;
