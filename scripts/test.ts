@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { startServer, type TestServer } from '../test/support/server.ts';
 import { compareGrants } from '../test/support/statement-grants.ts';
 import { FOLDER } from '../test/support/statement-record.ts';
+import { TEMPLATE } from '../test/support/template.ts';
 
 const LEFTOVERS = 15_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -45,7 +46,7 @@ try {
   const files = [...new Set(found)].filter((path) => path.endsWith('.test.ts')).sort();
   if (files.length === 0) throw new Error(`no test file fits ${patterns.join(' ')}`);
   server = await startServer();
-  if (!interrupted) result = await runMocha(files, server.url);
+  if (!interrupted) result = await runMocha(files, server);
   if (!interrupted) result = { ...result, failed: result.failed + (await grantFailures()) };
 } catch (error) {
   console.error(error);
@@ -66,7 +67,7 @@ async function grantFailures(): Promise<number> {
   return failures.length;
 }
 
-async function runMocha(files: readonly string[], url: string): Promise<typeof result> {
+async function runMocha(files: readonly string[], server: TestServer): Promise<typeof result> {
   const jobs = Number(values.jobs);
   const child = spawn(
     process.execPath,
@@ -83,7 +84,7 @@ async function runMocha(files: readonly string[], url: string): Promise<typeof r
     {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: { ...process.env, TEST_DATABASE_URL: url, [FOLDER]: statements },
+      env: { ...process.env, TEST_DATABASE_URL: server.url, [TEMPLATE]: server.template, [FOLDER]: statements },
     },
   );
   mocha = child;
