@@ -181,12 +181,15 @@ const OF_MIGRATIONS = /^(ADMIN_|HASH_|SECRET|DB_(?!POOL_|STATEMENT_))/;
 async function ownDatabase(env: ServiceOptions['env'] = {}): Promise<FreshDatabase> {
   const usual: Readonly<Record<string, string>> = QUICK_HASHES;
   const needsMigrations = Object.keys(env).some((key) => OF_MIGRATIONS.test(key) && env[key] !== usual[key]);
-  const template = needsMigrations ? undefined : await templateDatabase(migrateProduct);
-  return freshDatabase('service', { template });
+  return needsMigrations ? freshDatabase('service') : migratedDatabase('service');
 }
 
+/** A database as the product's start leaves it; an empty one outside of `scripts/test.ts`, where a start migrates it first. */
+export const migratedDatabase = async (name: string): Promise<FreshDatabase> =>
+  freshDatabase(name, { template: await templateDatabase(migrateProduct) });
+
 /** Everything that the product's start does to an empty database, the first admin included. */
-export async function migrateProduct(database: FreshDatabase): Promise<void> {
+async function migrateProduct(database: FreshDatabase): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
   let kernel: Kernel | undefined;
   try {
