@@ -10,18 +10,22 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { inOrder } from '../test/support/order.ts';
 import { startServer, type TestServer } from '../test/support/server.ts';
 import { compareGrants } from '../test/support/statement-grants.ts';
 import { FOLDER } from '../test/support/statement-record.ts';
+import { TEMPLATE } from '../test/support/template.ts';
 
 const LEFTOVERS = 15_000;
+/** One more than there are cores: tests wait for deadlines and for processes of theirs. Each takes up to a gigabyte. */
+const JOBS = Math.min(5, availableParallelism() + 1);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     grep: { type: 'string' },
-    jobs: { type: 'string', default: String(Math.max(1, Math.min(4, availableParallelism()))) },
+    jobs: { type: 'string', default: String(JOBS) },
     bail: { type: 'boolean', default: false },
   },
 });
@@ -42,10 +46,10 @@ let result = { passed: 0, failed: 0 };
 try {
   const patterns = positionals.length > 0 ? positionals : ['test/**/*.test.ts'];
   const found = patterns.flatMap((pattern) => globSync([pattern, `${pattern}/**/*.test.ts`], { cwd: root }));
-  const files = [...new Set(found)].filter((path) => path.endsWith('.test.ts')).sort();
+  const files = inOrder([...new Set(found)].filter((path) => path.endsWith('.test.ts')));
   if (files.length === 0) throw new Error(`no test file fits ${patterns.join(' ')}`);
   server = await startServer();
-  if (!interrupted) result = await runMocha(files, server.url);
+  if (!interrupted) result = await runMocha(files, server);
   if (!interrupted) result = { ...result, failed: result.failed + (await grantFailures()) };
 } catch (error) {
   console.error(error);
@@ -66,7 +70,7 @@ async function grantFailures(): Promise<number> {
   return failures.length;
 }
 
-async function runMocha(files: readonly string[], url: string): Promise<typeof result> {
+async function runMocha(files: readonly string[], server: TestServer): Promise<typeof result> {
   const jobs = Number(values.jobs);
   const child = spawn(
     process.execPath,
@@ -83,7 +87,7 @@ async function runMocha(files: readonly string[], url: string): Promise<typeof r
     {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: { ...process.env, TEST_DATABASE_URL: url, [FOLDER]: statements },
+      env: { ...process.env, TEST_DATABASE_URL: server.url, [TEMPLATE]: server.template, [FOLDER]: statements },
     },
   );
   mocha = child;

@@ -23,7 +23,8 @@ export function serverUrl(): string {
 /** Creates an empty database; `template` copies another one that nobody is connected to. */
 export async function freshDatabase(name = 'test', options: { template?: string } = {}): Promise<FreshDatabase> {
   const unique = `${name.toLowerCase().replace(/\W/g, '_').slice(0, 40)}_${randomBytes(5).toString('hex')}`;
-  await onServer(`create database "${unique}"${options.template ? ` template "${options.template}"` : ''}`);
+  const template = options.template ? ` template "${options.template}"` : '';
+  await onServer(`create database "${unique}"${template}${await copyStrategy()}`);
   const url = urlOf(unique);
   let pool: pg.Pool | undefined;
   return {
@@ -56,17 +57,27 @@ export async function loadSql(url: string, file: string | URL): Promise<void> {
   }
 }
 
+let strategy: Promise<string> | undefined;
+
+/** Copying files is four times faster than writing pages to the log, but only on a server that does not wait for the disk. */
+function copyStrategy(): Promise<string> {
+  strategy ??= onServer(`select 1 where current_setting('fsync') = 'off'`).then(({ rowCount }) =>
+    rowCount ? ' strategy file_copy' : '',
+  );
+  return strategy;
+}
+
 function urlOf(database: string): string {
   const url = new URL(serverUrl());
   url.pathname = `/${database}`;
   return url.href;
 }
 
-async function onServer(statement: string): Promise<void> {
+async function onServer(statement: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: serverUrl() });
   await client.connect();
   try {
-    await client.query(statement);
+    return await client.query(statement);
   } finally {
     await client.end();
   }

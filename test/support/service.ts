@@ -12,6 +12,7 @@ import { type FreshDatabase, freshDatabase } from './database.ts';
 import { checked } from './described-exchange.ts';
 import { type Send, sender } from './send.ts';
 import { FOLDER } from './statement-record.ts';
+import { templateDatabase } from './template.ts';
 
 export type { Reply, RequestOptions, Send } from './send.ts';
 export { sender };
@@ -45,13 +46,16 @@ export interface SpawnOptions extends ServiceOptions {
 
 export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** One of the caller's own, which `stop` leaves alone; without it a fresh one is made and dropped. */
+  /** One of the caller's own, which `stop` leaves alone; without it a fresh one, already migrated, is made and dropped. */
   readonly database?: FreshDatabase;
   /** Folders of packages beside the product's own; in this process only. */
   readonly plugins?: readonly URL[];
 }
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' } as const;
+
+/** Passwords of tests need not be hard to guess: a hash at the default cost takes most of the time that a start takes. */
+export const QUICK_HASHES = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HASH_PARALLELISM: '1' } as const;
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -142,31 +146,59 @@ interface Place {
 }
 
 async function placeFor({ env, database }: ServiceOptions): Promise<Place> {
-  const own = database ?? (await freshDatabase('service'));
+  const own = database ?? (await ownDatabase(env));
   const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
   return {
     database: own,
-    env: {
-      HOST: '127.0.0.1',
-      PORT: '0',
-      PUBLIC_URL: 'http://127.0.0.1:8055',
-      LOG_LEVEL: 'silent',
-      LOG_STYLE: 'raw',
-      CONFIG_PATH: '/dev/null',
-      EXTENSIONS_PATH: join(data, 'extensions'),
-      DATA_PATH: data,
-      DB_CONNECTION_STRING: own.url,
-      SECRET: 'a secret that only tests know, long enough',
-      LOGIN_STALL_TIME: '1',
-      ADMIN_EMAIL: ADMIN.email,
-      ADMIN_PASSWORD: ADMIN.password,
-      ...env,
-    },
+    env: { ...environmentOf(own, data), ...env },
     async remove() {
       await rm(data, { recursive: true, force: true });
       if (!database) await own.drop();
     },
   };
+}
+
+const environmentOf = (database: FreshDatabase, data: string) => ({
+  HOST: '127.0.0.1',
+  PORT: '0',
+  PUBLIC_URL: 'http://127.0.0.1:8055',
+  LOG_LEVEL: 'silent',
+  LOG_STYLE: 'raw',
+  CONFIG_PATH: '/dev/null',
+  EXTENSIONS_PATH: join(data, 'extensions'),
+  DATA_PATH: data,
+  DB_CONNECTION_STRING: database.url,
+  SECRET: 'a secret that only tests know, long enough',
+  LOGIN_STALL_TIME: '1',
+  ADMIN_EMAIL: ADMIN.email,
+  ADMIN_PASSWORD: ADMIN.password,
+  ...QUICK_HASHES,
+});
+
+/** Settings that migrations depend on: with another value of one of them a service begins with an empty database. */
+const OF_MIGRATIONS = /^(ADMIN_|HASH_|SECRET|DB_(?!POOL_|STATEMENT_))/;
+
+async function ownDatabase(env: ServiceOptions['env'] = {}): Promise<FreshDatabase> {
+  const usual: Readonly<Record<string, string>> = QUICK_HASHES;
+  const needsMigrations = Object.keys(env).some((key) => OF_MIGRATIONS.test(key) && env[key] !== usual[key]);
+  return needsMigrations ? freshDatabase('service') : migratedDatabase('service');
+}
+
+/** A database as the product's start leaves it; an empty one outside of `scripts/test.ts`, where a start migrates it first. */
+export const migratedDatabase = async (name: string): Promise<FreshDatabase> =>
+  freshDatabase(name, { template: await templateDatabase(migrateProduct) });
+
+/** Everything that the product's start does to an empty database, the first admin included. */
+async function migrateProduct(database: FreshDatabase): Promise<void> {
+  const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
+  let kernel: Kernel | undefined;
+  try {
+    kernel = await boot(composition(), { environment: environmentOf(database, data) });
+    await kernel.migrate();
+  } finally {
+    await kernel?.stop();
+    await rm(data, { recursive: true, force: true });
+  }
 }
 
 async function signIn(request: Send, env: Record<string, string>): Promise<Service['admin']> {

@@ -7,7 +7,7 @@ import { Remediable } from '../connect-failure.ts';
 import type { Target } from '../target.ts';
 import { findBinaries } from './binaries.ts';
 import { prepareCluster, USER } from './cluster.ts';
-import { findPlace } from './place.ts';
+import { findPlace, type Place } from './place.ts';
 import { isAlive, type Postmaster, runningServer } from './running.ts';
 import { startServer } from './start.ts';
 
@@ -27,8 +27,10 @@ export interface EmbeddedServer {
 export async function embeddedServer(options: {
   dataPath: string;
   log: Log;
+  /** PostgreSQL settings over those of `start.ts`, for a server that this call starts. */
+  overrides?: Readonly<Record<string, string>>;
 }): Promise<{ target: Target; server: EmbeddedServer }> {
-  const { log } = options;
+  const { log, overrides } = options;
   const dataPath = await ownFolder(resolve(options.dataPath));
   const place = await findPlace(dataPath, await findBinaries(), log);
   const password = await prepareCluster(place, dataPath, log);
@@ -45,7 +47,7 @@ export async function embeddedServer(options: {
 
   const until = Date.now() + PATIENCE;
   for (;;) {
-    const { pid, port } = await ready({ ...place, cluster }, join(dataPath, 'postgres.log'), until);
+    const { pid, port } = await ready({ ...place, cluster }, join(dataPath, 'postgres.log'), until, overrides);
     try {
       await ensureDatabase((database) => client(port, database, OURSELVES));
     } catch (error) {
@@ -74,13 +76,18 @@ async function ownFolder(path: string): Promise<string> {
 }
 
 /** Waits for the server that runs, or starts one; of several processes doing this at once one server results. */
-async function ready(place: Parameters<typeof startServer>[0], logFile: string, until: number): Promise<Postmaster> {
+async function ready(
+  place: Place,
+  logFile: string,
+  until: number,
+  overrides?: Readonly<Record<string, string>>,
+): Promise<Postmaster> {
   let attempts = 0;
   while (Date.now() < until) {
     const running = await runningServer(place.cluster);
     if (running?.status === 'ready') return running;
     if (!running) {
-      const failure = await startServer(place, logFile);
+      const failure = await startServer(place, logFile, overrides);
       if (failure !== undefined && !(await runningServer(place.cluster)) && ++attempts >= 3) {
         throw new Remediable(`PostgreSQL did not start:\n${failure}`, `see ${logFile}`);
       }

@@ -28,11 +28,15 @@ const SETTINGS = {
  * Starts a server and waits until it is ready, answering undefined; or until it has ended, answering what it said. It
  * leads a session of its own, so that Ctrl-C in a terminal stops us and not it: we stop it in our own time.
  */
-export async function startServer({ account, binaries, cluster }: Place, logFile: string): Promise<string | undefined> {
+export async function startServer(
+  { account, binaries, cluster }: Place,
+  logFile: string,
+  overrides: Readonly<Record<string, string>> = {},
+): Promise<string | undefined> {
   await removeStalePid(cluster);
   const output = await open(logFile, 'a', 0o600);
   const before = (await output.stat()).size;
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const settings = Object.entries({ ...SETTINGS, ...overrides }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(program(binaries, 'postgres'), ['-D', cluster, '-p', String(await freePort()), ...settings], {
     ...account,
     cwd: '/',

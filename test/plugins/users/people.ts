@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import type { InProcess, Reply, RequestOptions } from '../../support/service.ts';
 
-/** Passwords of tests need not be hard to guess. */
-export const QUICK_HASHES = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HASH_PARALLELISM: '1' } as const;
+export { QUICK_HASHES } from '../../support/service.ts';
 
 /** Requests of one person. */
 export type Ask = (method: string, path: string, body?: unknown, options?: RequestOptions) => Promise<Reply>;

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { root } from '../support/manifests.ts';
+import { inOrder, LONG_FIRST } from '../support/order.ts';
+
+describe('the order of test files in a run', () => {
+  it('names only files that exist among those that run first', () => {
+    expect(LONG_FIRST.filter((path) => !existsSync(join(root, path)))).to.deep.equal([]);
+  });
+
+  it('starts with the long ones and keeps every file once', () => {
+    const [first, second] = LONG_FIRST as readonly [string, string];
+    expect(inOrder(['b.test.ts', second, 'a.test.ts', first])).to.deep.equal([first, second, 'a.test.ts', 'b.test.ts']);
+  });
+});
