@@ -100,6 +100,7 @@ describe('runner: the process', () => {
         const end = Date.now() + input; while (Date.now() < end); await new Promise((resolve) => setTimeout(resolve, 300));
         return 1;
       } };`,
+      { limits: { cpu: 1000 } },
     );
     for (let id = 1; id <= 20; id++) runner.invoke(id, 5 * id);
     for (let id = 1; id <= 20; id++) expect(await runner.outcome(id)).to.equal(1);
