@@ -21,9 +21,13 @@ export interface PluginFolder extends PluginPackage {
 export const floorOf = (folder: string): number =>
   floors.findIndex(({ plugins }) => (plugins as readonly string[]).includes(folder));
 
-/** The plugins of the product, as their folders say. */
-export const pluginFolders = (): readonly PluginFolder[] =>
-  composition().plugins.map((url) => read(fileURLToPath(url)));
+let folders: readonly PluginFolder[] | undefined;
+
+/** The plugins of the product, as their folders say; read once a process. */
+export function pluginFolders(): readonly PluginFolder[] {
+  folders ??= composition().plugins.map((url) => read(fileURLToPath(url)));
+  return folders;
+}
 
 function read(place: string): PluginFolder {
   const folder = basename(place);
