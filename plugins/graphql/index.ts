@@ -37,20 +37,19 @@ export default definePlugin<Config>({
     const { config, log } = host;
     const used = host.use({ access, items, query, schema });
     const introspection = config.GRAPHQL_INTROSPECTION;
+    const settings = {
+      limits: {
+        tokens: config.GRAPHQL_QUERY_TOKEN_LIMIT,
+        aliases: config.GRAPHQL_MAX_ALIASES,
+        rootFields: config.GRAPHQL_MAX_ROOT_FIELDS,
+      },
+      capacity: config.GRAPHQL_SCHEMA_CACHE_CAPACITY,
+      introspection,
+    };
+    const contributed = () => host.read(graphqlFields).kept;
     const engine = loadedOnce(async () => {
       const { createEngine } = await import('./engine.ts');
-      return createEngine({
-        ...used,
-        contributed: () => host.read(graphqlFields).kept,
-        limits: {
-          tokens: config.GRAPHQL_QUERY_TOKEN_LIMIT,
-          aliases: config.GRAPHQL_MAX_ALIASES,
-          rootFields: config.GRAPHQL_MAX_ROOT_FIELDS,
-        },
-        capacity: config.GRAPHQL_SCHEMA_CACHE_CAPACITY,
-        introspection,
-        log,
-      });
+      return createEngine({ ...used, ...settings, contributed, log });
     });
     const explorer = createExplorer({ introspection, log });
 
