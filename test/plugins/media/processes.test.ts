@@ -7,12 +7,11 @@ import { truncate } from 'node:fs/promises';
 import { availableParallelism, getPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import type { ImagePlan } from '../../../plugins/media/contract.ts';
 import { PROCESS } from '../../../plugins/media/limits.ts';
+import { garbageCollector } from '../../support/garbage.ts';
 import { pngBomb } from './bombs.ts';
 import { children, isAlive } from './children.ts';
 import { corners, cornersOf, openStudio, PLAN, resize, type Studio } from './studio.ts';
@@ -145,9 +144,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
   });
 
   it('keep nothing of whoever waited for a job that is done', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
-    setFlagsFromString('--no-expose-gc');
+    const collect = garbageCollector();
     const requests = new AsyncLocalStorage<object>();
     const held: WeakRef<object>[] = [];
     const ask = async () => {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import type { ByteRange, Opened, StorageDriver } from '../../../plugins/storage/contract.ts';
+import { garbageCollector } from '../../support/garbage.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { asStream, bytes, hashOf, held, inParts, read } from './bytes.ts';
 
@@ -75,7 +74,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       const name = newName();
       const [step, count] = [4 * MIB, 32];
       const part = bytes(step, 4);
-      const collect = collector();
+      const collect = garbageCollector();
       const inUse = () => {
         // What one finds the next has freed.
         collect();
@@ -398,10 +397,4 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       }
     });
   });
-}
-
-/** Collects what nobody holds any more, so that what is in use can be told from what was. */
-function collector(): () => void {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
 }

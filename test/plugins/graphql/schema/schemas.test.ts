@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../../../plugins/access/contract.ts';
@@ -9,6 +7,7 @@ import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
 import { createSchemas } from '../../../../plugins/graphql/schema/schemas.ts';
 import type { Overview } from '../../../../plugins/schema/contract.ts';
 import { callerOf } from '../../../support/caller.ts';
+import { garbageCollector } from '../../../support/garbage.ts';
 import { overviewOf, rights } from './made.ts';
 
 const caller = (key: string): Caller => callerOf({ role: key });
@@ -104,8 +103,7 @@ describe('the memory of GraphQL schemas', () => {
   });
 
   it('holds on to no overview', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
+    const collect = garbageCollector();
     const { schemas, state } = memory();
     const first = new WeakRef(state.overview);
     const collection = new WeakRef(state.overview.collections.get('post') as object);
