@@ -64,9 +64,7 @@ async function boundary(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<voi
     else log.debug({ owner: 'kernel', status, detail: detailOf(error) }, 'request refused');
     ctx.status = status;
     ctx.body = body;
-    const { allow, retryAfter } = (error instanceof Failure ? error.extensions : {}) as Partial<
-      Record<string, unknown>
-    >;
+    const { allow, retryAfter } = error instanceof Failure ? error.extensions : {};
     if (status === 405 && Array.isArray(allow)) ctx.set('Allow', allow.join(', '));
     if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
   }

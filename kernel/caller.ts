@@ -26,6 +26,15 @@ interface Attribution {
  */
 export type Caller = MintedCaller & CallerFields & Attribution;
 
+/** The ledgers of this process: they count each attempt to make or set a caller by hand. */
+export const forgeryLedgers = new Set<{ deny(capability: string, plugin: string, what: string): Error }>();
+
+/** For places that cannot know whose code runs. Answers the error to throw. */
+export function refuseForgery(what: string): Error {
+  for (const ledger of forgeryLedgers) ledger.deny('identity', 'unknown code', what);
+  return fail('CAPABILITY_DENIED', `no code may ${what}`);
+}
+
 /** Known to this module alone: code that holds a caller reaches its constructor, which makes none without this. */
 const MINT = Symbol('mint');
 const MEMBERS = ['user', 'role', 'admin', 'app', 'share', 'ip', 'userAgent', 'origin', 'reason', 'owner'] as const;
@@ -34,7 +43,7 @@ class MintedCaller {
   readonly #system: boolean;
 
   constructor(mint: typeof MINT, members: CallerFields & Attribution, system: boolean) {
-    if (mint !== MINT) throw fail('CAPABILITY_DENIED', 'a caller is minted by the kernel, and by nothing else');
+    if (mint !== MINT) throw refuseForgery('construct a caller, which only the kernel mints');
     // Absent members stay absent: what prints or compares a caller sees the members it was minted with.
     for (const name of MEMBERS) {
       if (members[name] !== undefined) (this as Record<string, unknown>)[name] = members[name];
@@ -67,7 +76,9 @@ export const mintSystemCaller = (owner: string, reason: string): Caller =>
 export const attributed = (caller: Caller, owner: string): Caller =>
   mint(assertCaller(caller), { owner, reason: caller.reason }, isSystem(caller));
 
+/** Was this minted by the kernel? */
 export const isCaller = (value: unknown): value is Caller => MintedCaller.systemOf(value) !== undefined;
+/** A caller of `host.asSystem(reason)`, or one that acts for it: no user's permissions apply. */
 export const isSystem = (value: unknown): boolean => MintedCaller.systemOf(value) === true;
 
 /** @throws CAPABILITY_DENIED for anything that the kernel did not mint. */
@@ -83,12 +94,12 @@ export function describeCaller(caller: Caller): CallerFields & { readonly system
   return Object.freeze({
     user,
     role,
-    admin: admin && !system,
-    app: app && !system,
     share,
     ip,
     userAgent,
     origin,
     system,
+    admin: admin && !system,
+    app: app && !system,
   });
 }

@@ -20,4 +20,5 @@ export class ClientGone extends Error {
   }
 }
 
+/** The scope of the request that the running code serves; undefined outside of requests. */
 export const requestScope = new AsyncLocalStorage<RequestScope>();

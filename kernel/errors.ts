@@ -39,6 +39,7 @@ export const ERRORS = {
   INVALID_CONFIG: { status: 503, expose: true },
 } as const satisfies Record<string, { status: number; expose: boolean; fixed?: string }>;
 
+/** What a client reads in `extensions.code`. */
 export type ErrorCode = keyof typeof ERRORS;
 type Extensions = Readonly<Record<string, unknown>>;
 

@@ -14,7 +14,9 @@ export interface EventMeta extends Meta {
   readonly event: string;
 }
 
+/** Answers the payload to go on with; undefined keeps the one it was given. What it throws refuses the change. */
 export type FilterHandler = (payload: unknown, meta: EventMeta) => unknown;
+/** Runs after commit. What it answers is not used, and what it throws is logged. */
 export type ActionHandler = (meta: EventMeta) => unknown;
 export type EventKind = 'filter' | 'action';
 
@@ -84,11 +86,6 @@ export class Events {
 
   has(kind: EventKind, name: string): boolean {
     return this.#fitting(kind, name).length > 0;
-  }
-
-  /** Owners of the listeners that fit this name, for the audit and for "why is this collection slow". */
-  listeners(kind: EventKind, name: string): readonly string[] {
-    return this.#fitting(kind, name).map((one) => one.owner);
   }
 
   /** Emits each name in turn (the generic one first); `undefined` from a handler keeps the payload. */

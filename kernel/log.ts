@@ -1,6 +1,7 @@
 import { pino, stdSerializers } from 'pino';
 import { requestScope } from './context.ts';
 
+/** A pino logger. What stands under names such as `password`, `token` and `cookie` is redacted. */
 export type Log = pino.Logger;
 
 /** Values under these keys never reach the log, wherever they stand. */

@@ -1,6 +1,5 @@
 import type Koa from 'koa';
-import { type Caller, mintPublicCaller } from './caller.ts';
-import { fail } from './errors.ts';
+import { type Caller, mintPublicCaller, refuseForgery } from './caller.ts';
 
 const STATE = Symbol('request state');
 const PUBLIC = mintPublicCaller();
@@ -25,7 +24,7 @@ export class RequestState {
   }
 
   set caller(_value: never) {
-    throw fail('CAPABILITY_DENIED', 'the caller of a request is set by host.identity.identify, and by nothing else');
+    throw refuseForgery('assign the caller of a request, which only host.identity.identify sets');
   }
 }
 

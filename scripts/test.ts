@@ -77,7 +77,7 @@ async function runMocha(files: readonly string[], server: TestServer): Promise<t
     [
       'node_modules/mocha/bin/mocha.js',
       '--reporter=./test/support/reporter.js',
-      '--timeout=60000',
+      '--timeout=120000',
       '--require=./test/support/statement-record.ts',
       ...(jobs > 1 && files.length > 1 ? ['--parallel', `--jobs=${jobs}`] : []),
       ...(values.bail ? ['--bail'] : []),

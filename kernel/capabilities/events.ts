@@ -6,7 +6,7 @@ import { authorities, type Capability, listsWiden, type Subject } from './capabi
 import type { Ledger } from './ledger.ts';
 
 /** What a plugin with the `events` capability holds. @throws CAPABILITY_DENIED outside of the granted patterns. */
-export interface EventsApi extends Pick<Events, 'quietly' | 'has' | 'listeners' | 'filter' | 'action'> {
+export interface EventsApi extends Pick<Events, 'quietly' | 'has' | 'filter' | 'action'> {
   /** Both answer how to stop listening. A subscription may be narrower than the grant: `posts.items.create` within `**`. */
   onFilter(pattern: string, handle: FilterHandler): () => void;
   onAction(pattern: string, handle: ActionHandler): () => void;
@@ -65,7 +65,6 @@ function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject:
       return events.quietly(work);
     },
     has: (kind, event) => events.has(kind, event),
-    listeners: (kind, event) => events.listeners(kind, event),
     filter: async (names, payload, meta: Meta) => {
       assertEmits(names, meta.caller);
       return events.filter(names, payload, meta);

@@ -69,8 +69,7 @@ export const describePlugin = (
   ...Object.entries(plugin.manifest.contributes ?? {})
     .sort(byName)
     .flatMap(
-      ([id, section]) =>
-        facets.definition(id)?.describe?.(withoutOptional(section)) ?? authorities('contributes to', [id]),
+      ([id, own]) => facets.definition(id)?.describe?.(withoutOptional(own)) ?? authorities('contributes to', [id]),
     ),
   ...authorities('opens', plugin.manifest.facets),
   ...describeGrants(grantsOf(plugin), capabilities),

@@ -16,8 +16,6 @@ type Evidence = (typeof EVIDENCE)[number];
 export interface IdentityApi {
   /** @throws CAPABILITY_DENIED for evidence that the manifest does not list. With the evidence `public` no rights are taken over. */
   mint(evidence: Evidence, fields: CallerFields): Caller;
-  /** A caller without a token, under the Public role. */
-  mintPublic(from?: Pick<CallerFields, 'ip' | 'userAgent' | 'origin'>): Caller;
   /** Makes `caller` the one on whose behalf the rest of this request runs. */
   identify(ctx: Context, caller: Caller): void;
 }
@@ -38,10 +36,6 @@ export const identityCapability = (ledger: Ledger): Capability<IdentityGrant, Id
       mint(kind, fields) {
         count(kind);
         return kind === 'public' ? mintPublicCaller(fields) : mintCaller(fields);
-      },
-      mintPublic(from) {
-        count('public');
-        return mintPublicCaller(from);
       },
       identify(ctx, caller) {
         if (!isCaller(caller))

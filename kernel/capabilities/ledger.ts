@@ -3,6 +3,7 @@ import { fail } from '../errors.ts';
 
 export type LedgerKind = 'system' | 'identity' | 'denied' | 'remote';
 
+/** How often a plugin or package did one thing since start, and when last (ISO 8601, in UTC). */
 export interface LedgerEntry {
   readonly kind: LedgerKind;
   readonly plugin: string;

@@ -11,6 +11,7 @@ export interface ConfigKey {
   readonly about?: string;
 }
 
+/** A setting whose text is not of the declared type. The message goes behind the name: "must be a whole number". */
 export class CastError extends Error {}
 
 /** Text from the environment as the declared type; durations in milliseconds, sizes in bytes. @throws CastError */

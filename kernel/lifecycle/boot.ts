@@ -1,4 +1,4 @@
-import { mintSystemCaller } from '../caller.ts';
+import { forgeryLedgers, mintSystemCaller } from '../caller.ts';
 import { type AuditLine, checkContributions } from '../capabilities/grant.ts';
 import type { Ledger } from '../capabilities/ledger.ts';
 import type { ConfigKey } from '../config/cast.ts';
@@ -95,6 +95,7 @@ function createKernel({ facets, events, settings, log, ledger, audit }: Stores, 
     if (server) announce('server.stop');
     await server?.drain(settings.value('SHUTDOWN_TIMEOUT'));
     for (const plugin of [...loader.loaded()].reverse()) await loader.stop(plugin);
+    forgeryLedgers.delete(ledger);
   };
   return {
     log,

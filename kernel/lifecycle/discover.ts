@@ -6,6 +6,7 @@ import { type PluginPackage, validatePackage } from '../manifest/validate.ts';
 import { BootFailure } from './failure.ts';
 import { assertNoDuplicateClaims } from './order.ts';
 
+/** A plugin whose manifest was read and checked. */
 export interface Discovered extends PluginPackage {
   readonly folder: string;
   /** Core plugins stop the boot when they fail; third-party ones are left out. */

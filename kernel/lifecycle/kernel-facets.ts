@@ -9,6 +9,7 @@ import { closedObject, filledList } from '../manifest/schema.ts';
 /** The order in which a request passes the layers; within a phase, plugin order. */
 export const PHASES = ['edge', 'limit', 'identify', 'cache', 'route'] as const;
 
+/** A layer around every request that reaches it. `ctx.state.caller` is known after the phase `identify`. */
 export interface Middleware {
   readonly name: string;
   readonly phase: (typeof PHASES)[number];
@@ -28,6 +29,7 @@ export const middleware = facet<Middleware, readonly OwnedMiddleware[]>('http.mi
   describe: (declared) => authorities('handles requests in the phase', declared.phases),
 });
 
+/** `tenon <name> …` on the command line. */
 export interface KernelCommand {
   readonly name: string;
   readonly about: string;

@@ -1,4 +1,4 @@
-import { satisfies } from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
 import { OWN_CAPABILITIES } from '../capabilities/own.ts';
 import type { PluginPackage } from '../manifest/validate.ts';
 import { BootFailure } from './failure.ts';

@@ -1,4 +1,4 @@
-import { attributed, mintSystemCaller } from '../caller.ts';
+import { attributed, forgeryLedgers, mintSystemCaller } from '../caller.ts';
 import { type AnyCapability, capabilities } from '../capabilities/capability.ts';
 import { eventsCapability } from '../capabilities/events.ts';
 import { type AuditLine, describePlugin } from '../capabilities/grant.ts';
@@ -19,6 +19,7 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
   const facets = new FacetStore();
   for (const one of KERNEL_FACETS) facets.define('kernel', one as never);
   const ledger = new Ledger();
+  forgeryLedgers.add(ledger);
   const events = new Events(log);
   events.deferrals = () => facets.read('kernel', effects as never) as readonly Deferral[];
   const services = new ServiceStore();
@@ -62,20 +63,11 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
   for (const one of own) {
     facets.contribute(capabilities.id, one, { name: 'kernel', core: true, declared: { names: [one.name] } });
   }
-  return {
-    facets,
-    ledger,
-    events,
-    settings,
-    log,
-    known,
-    audit,
-    describe,
-    removeOwner(owner: string): void {
-      for (const store of [facets, events, services, settings]) store.removeOwner(owner);
-      facets.flush();
-    },
+  const removeOwner = (owner: string): void => {
+    for (const store of [facets, events, services, settings]) store.removeOwner(owner);
+    facets.flush();
   };
+  return { facets, ledger, events, settings, log, known, audit, describe, removeOwner };
 }
 
 export type Stores = ReturnType<typeof createStores>;

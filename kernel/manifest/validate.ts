@@ -1,4 +1,6 @@
-import { satisfies, valid, validRange } from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
+import valid from 'semver/functions/valid.js';
+import validRange from 'semver/ranges/valid.js';
 import product from '../../package.json' with { type: 'json' };
 import type { ConfigKey } from '../config/cast.ts';
 import { BootFailure } from '../lifecycle/failure.ts';

@@ -28,6 +28,7 @@ interface UserRow {
   readonly role: string | null;
 }
 
+const PUBLIC = { user: null, role: null, admin: false, app: false } as const;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function createIdentity({ identity, db, access, tokens, standing }: Deps): OwnIdentity {
@@ -73,7 +74,7 @@ export function createIdentity({ identity, db, access, tokens, standing }: Deps)
 
     async ofPublic(client = {}) {
       await checkAddress(access, null, client.ip);
-      return identity.mintPublic(client);
+      return identity.mint('public', { ...PUBLIC, ...client });
     },
   };
   return { service, ofClaims };

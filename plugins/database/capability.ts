@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
-import { type Capability, fail } from '#kernel';
+import { type Capability, fail, type Subject } from '#kernel';
 import type { Guard } from './builder.ts';
 import { type Db, type Sql, WITHOUT_TIME_LIMIT } from './contract.ts';
 import type { StreamRows } from './cursor.ts';
 import { type DatabaseGrant, describeGrant, grantSchema, grantWidens } from './grant.ts';
 import { noteStatement } from './observe.ts';
-import { createStatementCheck } from './statement-check.ts';
+import { createStatementCheck, type StatementCheck } from './statement-check.ts';
 import type { Statements } from './statements.ts';
 import { tableGuard } from './table-guard.ts';
-import { createMadeParts, createTemplates } from './template.ts';
+import { createMadeParts, createTemplates, type MadeParts, type Templates } from './template.ts';
 import type { Units } from './unit-of-work.ts';
 import type { WholeBuilder } from './whole-builder.ts';
 
@@ -26,81 +26,24 @@ interface Parts {
 type RowsArguments = [params?: readonly unknown[], options?: StreamOptions];
 type StreamOptions = Parameters<StreamRows>[2];
 
+type Deny = (what: string) => Error;
+
 /** `host.db`: granted tables by builder and by template, any statement and changes of any table where granted. */
 export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> => {
   const made = createMadeParts();
-  const { units, statements, stream, builders, whole, schemas } = parts;
-  const schema = schemas[0] as string;
   return {
     name: 'database',
     member: 'db',
     schema: grantSchema,
-    bind(grant, { name, runtime, isPlugin, denied }) {
+    bind(grant, subject) {
+      const { name, runtime, isPlugin, denied } = subject;
       const deny = (what: string) => {
         denied(`database: ${what}`);
         return fail('CAPABILITY_DENIED', `${name} may not ${what}: its manifest does not grant it (database)`);
       };
       if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl))
         throw deny('run any statement or change any table, which is open to core plugins only');
-      const { checkedText, assertPlain, ...templates } = createTemplates({ grant, schema, made, deny });
-      const check = runtime === 'internal' || grant.sql ? undefined : createStatementCheck({ grant, schema, deny });
-      const guard = tableGuard({ name, grant, schema, deny, check });
-      const changes = grant.ddl === true || Boolean(grant.own?.length || grant.watch?.length);
-
-      /** The text to run; a promise of it where it is parsed before. */
-      const admitted = (sql: Sql, kind: 'query' | 'ddl'): string | Promise<string> => {
-        if (typeof sql === 'string') {
-          assertPlain();
-          noteStatement(name, 'plain', sql);
-          return sql;
-        }
-        const checked = checkedText(sql);
-        const { text } = sql;
-        noteStatement(name, kind, checked);
-        return check ? check(checked, kind).then(() => text) : text;
-      };
-      async function* checkedStream(text: Promise<string>, ...rest: RowsArguments) {
-        yield* stream(await text, ...rest);
-      }
-
-      const db: Db = {
-        ...templates,
-        schemas,
-        table(table) {
-          guard.assertReadable(table);
-          return builders(table, guard);
-        },
-        async query(sql, params, options) {
-          const text = admitted(sql, 'query');
-          return statements.query(typeof text === 'string' ? text : await text, params, options);
-        },
-        async first(sql, params, options) {
-          const text = admitted(sql, 'query');
-          return statements.first(typeof text === 'string' ? text : await text, params, options);
-        },
-        stream(sql, params, options) {
-          const text = admitted(sql, 'query');
-          return typeof text === 'string' ? stream(text, params, options) : checkedStream(text, params, options);
-        },
-        async ddl(sql) {
-          if (!changes) throw deny('change tables');
-          const text = await admitted(sql, 'ddl');
-          await units.transaction(async () => {
-            await statements.query(WITHOUT_TIME_LIMIT);
-            await statements.query(text);
-          });
-        },
-        transaction: (work) => units.transaction(work),
-        isInside: () => units.isInside(),
-        builder() {
-          if (!grant.sql || !grant.ddl) throw deny('use any table');
-          return whole.builder();
-        },
-        inside: (builder, work) => whole.inside(builder, work),
-        afterCommit(effect) {
-          if (!units.defer(effect)) effect();
-        },
-      };
+      const db = createDb(parts, made, grant, subject, deny);
       parts.onBind(name, db);
       return db;
     },
@@ -108,3 +51,84 @@ export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> 
     widens: grantWidens,
   };
 };
+
+function createDb(
+  { units, statements, stream, builders, whole, schemas }: Parts,
+  made: MadeParts,
+  grant: DatabaseGrant,
+  { name, runtime }: Subject,
+  deny: Deny,
+): Db {
+  const schema = schemas[0] as string;
+  const { checkedText, assertPlain, ...templates } = createTemplates({ grant, schema, made, deny });
+  const check = runtime === 'internal' || grant.sql ? undefined : createStatementCheck({ grant, schema, deny });
+  const guard = tableGuard({ name, grant, schema, deny, check });
+  const textOf = createTextOf({ name, checkedText, assertPlain, check });
+  const mayChangeTables = grant.ddl === true || Boolean(grant.own?.length || grant.watch?.length);
+
+  async function* checkedStream(text: Promise<string>, ...rest: RowsArguments) {
+    yield* stream(await text, ...rest);
+  }
+
+  return {
+    ...templates,
+    schemas,
+    table(table) {
+      guard.assertReadable(table);
+      return builders(table, guard);
+    },
+    async query(sql, params, options) {
+      const text = textOf(sql, 'query');
+      return statements.query(typeof text === 'string' ? text : await text, params, options);
+    },
+    async first(sql, params, options) {
+      const text = textOf(sql, 'query');
+      return statements.first(typeof text === 'string' ? text : await text, params, options);
+    },
+    stream(sql, params, options) {
+      const text = textOf(sql, 'query');
+      return typeof text === 'string' ? stream(text, params, options) : checkedStream(text, params, options);
+    },
+    async ddl(sql) {
+      if (!mayChangeTables) throw deny('change tables');
+      const text = await textOf(sql, 'ddl');
+      await units.transaction(async () => {
+        await statements.query(WITHOUT_TIME_LIMIT);
+        await statements.query(text);
+      });
+    },
+    transaction: (work) => units.transaction(work),
+    isInside: () => units.isInside(),
+    builder() {
+      if (!grant.sql || !grant.ddl) throw deny('use any table');
+      return whole.builder();
+    },
+    inside: (builder, work) => whole.inside(builder, work),
+    afterCommit(effect) {
+      if (!units.defer(effect)) effect();
+    },
+  };
+}
+
+/** The text of a statement to run; a promise of it where the statement is parsed and checked before. */
+type TextOf = (sql: Sql, kind: 'query' | 'ddl') => string | Promise<string>;
+
+interface TextSources extends Pick<Templates, 'checkedText' | 'assertPlain'> {
+  /** The plugin that runs the statement. */
+  readonly name: string;
+  readonly check: StatementCheck | undefined;
+}
+
+function createTextOf({ name, checkedText, assertPlain, check }: TextSources): TextOf {
+  return (sql, kind) => {
+    if (typeof sql === 'string') {
+      assertPlain();
+      noteStatement(name, 'plain', sql);
+      return sql;
+    }
+    const checked = checkedText(sql);
+    const { text } = sql;
+    noteStatement(name, kind, checked);
+    return check ? check(checked, kind).then(() => text) : text;
+  };
+}

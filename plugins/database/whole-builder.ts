@@ -87,7 +87,7 @@ function make(units: Units): { knex: Knex; Client: ClientClass } {
     }
 
     transaction(container: Container, config: TransactionConfig = {}): Promise<unknown> {
-      const run = () => this.enter(() => transact(container, config));
+      const run = () => this.enter(() => transact(units, open, container, config));
       if (!this.transacting) return run();
       const whole = this.last.then(run);
       this.last = whole.catch(() => {});
@@ -98,49 +98,64 @@ function make(units: Units): { knex: Knex; Client: ClientClass } {
     async destroy(): Promise<void> {}
   }
 
-  /** A unit of work, or a part of the one that is open, that ends when its transaction is committed or rolled back. */
-  function transact(container: Container, config: TransactionConfig): Promise<unknown> {
-    const end = Promise.withResolvers<unknown>();
-    const ended: Promise<unknown> = units
-      .part(async () => {
-        const client = new UnitClient(AsyncLocalStorage.snapshot());
-        client.transacting = true;
-        const trx = makeKnex(client) as Knex.Transaction;
-        await setMode(trx, config);
-        const settle = () => {
-          client.completed = true;
-          return ended.then(
-            () => undefined,
-            () => undefined,
-          );
-        };
-        Object.assign(trx, {
-          isTransaction: true,
-          executionPromise: ended,
-          isCompleted: () => client.completed === true,
-          savepoint: (inner: Container, more?: TransactionConfig) => trx.transaction(inner as never, more as never),
-          commit(value?: unknown) {
-            end.resolve(value);
-            client.completed = true;
-            return ended.then(() => undefined);
-          },
-          rollback(reason?: unknown) {
-            end.reject(new RolledBack(reason));
-            return settle();
-          },
-        });
-        start(container, trx);
-        return end.promise;
-      })
-      .catch((error) => {
-        if (!(error instanceof RolledBack)) throw error;
-        if (error.reason !== undefined) throw error.reason;
-        if (config.doNotRejectOnRollback === false) throw new Error('the transaction was rolled back');
-      });
-    return ended;
-  }
+  const open = (): OpenTransaction => {
+    const client = new UnitClient(AsyncLocalStorage.snapshot());
+    client.transacting = true;
+    return { client, trx: makeKnex(client) as Knex.Transaction };
+  };
 
   return { knex: makeKnex(new UnitClient((work) => work())), Client: UnitClient };
+}
+
+/** A builder inside a transaction, with the client it stands for. */
+interface OpenTransaction {
+  readonly client: Client;
+  readonly trx: Knex.Transaction;
+}
+
+/** A unit of work, or a part of the one that is open, that ends when its transaction is committed or rolled back. */
+function transact(
+  units: Units,
+  open: () => OpenTransaction,
+  container: Container,
+  config: TransactionConfig,
+): Promise<unknown> {
+  const end = Promise.withResolvers<unknown>();
+  const ended: Promise<unknown> = units
+    .part(async () => {
+      const { client, trx } = open();
+      await setMode(trx, config);
+      const settle = () => {
+        client.completed = true;
+        return ended.then(
+          () => undefined,
+          () => undefined,
+        );
+      };
+      Object.assign(trx, {
+        isTransaction: true,
+        executionPromise: ended,
+        isCompleted: () => client.completed === true,
+        savepoint: (inner: Container, more?: TransactionConfig) => trx.transaction(inner as never, more as never),
+        commit(value?: unknown) {
+          end.resolve(value);
+          client.completed = true;
+          return ended.then(() => undefined);
+        },
+        rollback(reason?: unknown) {
+          end.reject(new RolledBack(reason));
+          return settle();
+        },
+      });
+      start(container, trx);
+      return end.promise;
+    })
+    .catch((error) => {
+      if (!(error instanceof RolledBack)) throw error;
+      if (error.reason !== undefined) throw error.reason;
+      if (config.doNotRejectOnRollback === false) throw new Error('the transaction was rolled back');
+    });
+  return ended;
 }
 
 async function setMode(trx: Knex.Transaction, { isolationLevel, readOnly }: TransactionConfig): Promise<void> {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { definePlugin } from '#kernel';
+import { definePlugin, type Log } from '#kernel';
 import { activity } from '../activity/contract.ts';
 import { broker } from '../broker/contract.ts';
 import { bus } from '../cluster/contract.ts';
@@ -9,15 +9,16 @@ import type { GraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders } from './contract.ts';
 import { contributed } from './contributed.ts';
-import { discover, prepareFolders } from './discover/discover.ts';
+import { prepareFolders } from './discover/discover.ts';
 import { fingerprint } from './discover/fingerprint.ts';
+import { scan } from './discover/scan.ts';
 import { extensionFields } from './graphql.ts';
 import { createExtensions } from './load/extensions.ts';
 import { within } from './load/within.ts';
 import manifest from './package.json' with { type: 'json' };
 import { stopBundler } from './packages/bundler.ts';
 import { createAsReason } from './records/record.ts';
-import { createReload } from './reload.ts';
+import { createReload, type Reload } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { settingsOwners } from './settings-owners.ts';
@@ -45,15 +46,7 @@ export default definePlugin<ExtensionsConfig>({
         ...parts,
         async discover() {
           if (config.SAFE_MODE) return [];
-          const own = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
-          const all = await discover(
-            { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
-            {
-              ...{ subjects, settings, config },
-              warn: (name, what) => log.warn({ extension: name }, `${name}: ${what}`),
-              taken: (name) => own.has(name.toLowerCase()),
-            },
-          );
+          const all = await scan({ config, packages, log, subjects, settings });
           consent.keep(all);
           return all;
         },
@@ -98,22 +91,12 @@ export default definePlugin<ExtensionsConfig>({
       await thirdParty.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
       else await prepareFolders(config.EXTENSIONS_PATH, log);
-      const first = async () => {
-        await reload.first();
-        await parts.started();
-      };
-      await within(FIRST_LOAD, 'UNKNOWN', first).catch(() =>
-        log.error('extensions are still being loaded: the service listens without waiting for them'),
-      );
+      await firstLoad(reload, parts.started, log);
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
       // Finding out which layers of confinement hold takes a second, which the first confined package need not wait for.
       void parts.runtime();
       const path = resolve(config.EXTENSIONS_PATH);
-      watching = watch({
-        look: () => fingerprint(path),
-        changed: reload.changed,
-        log,
-      });
+      watching = watch({ look: () => fingerprint(path), changed: reload.changed, log });
     });
     host.onStop(async () => {
       await watching?.stop();
@@ -123,3 +106,13 @@ export default definePlugin<ExtensionsConfig>({
     });
   },
 });
+
+async function firstLoad(reload: Reload, started: () => Promise<void>, log: Log): Promise<void> {
+  const load = async () => {
+    await reload.first();
+    await started();
+  };
+  await within(FIRST_LOAD, 'UNKNOWN', load).catch(() =>
+    log.error('extensions are still being loaded: the service listens without waiting for them'),
+  );
+}

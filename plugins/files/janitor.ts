@@ -7,6 +7,7 @@ import type { Storage } from '../storage/contract.ts';
 import { createClearing } from './clearing.ts';
 import type { Ledger } from './ledger.ts';
 import { LOOSE } from './let-go.ts';
+import { createOrphans } from './orphans.ts';
 
 const EVERY = 60_000;
 /** After the start once more: the database may take a moment to notice that the process before this one has died. */
@@ -41,11 +42,7 @@ export interface Janitor {
  */
 export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps): Janitor {
   const { db, log } = deps;
-  const loose = db.write('platform_loose_objects');
-  const CLAIMED = db.sql`select id, writer from ${loose} where writer is not null`;
-  const RELEASE = db.sql`update ${loose} set writer = null where id in (
-    select id from ${loose} where id = any($1::uuid[]) for update skip locked)`;
-  const LITTERED = db.sql`select distinct storage from ${loose} where writer is null`;
+  const orphans = createOrphans({ db, ledger, presence });
   const ending = new AbortController();
   const clearing = createClearing({ ...deps, ending: ending.signal });
   const atWork = new Set<Promise<void>>();
@@ -53,31 +50,14 @@ export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps
   let afterStart: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
 
-  /** Entries whose writer is gone become anybody's. Rows that somebody is settling right now are not waited for. */
-  async function claim(): Promise<void> {
-    const { rows } = await db.query<{ id: string; writer: string }>(CLAIMED);
-    const others = [...new Set(rows.map(({ writer }) => writer))].filter((one) => one !== presence.id);
-    const gone = others.length > 0 ? await presence.gone(others) : [];
-    // Of our own those that were given up while the database was away: they were there, and nobody is at work on them.
-    const dead = rows.filter(({ id, writer }) => (writer === presence.id ? !ledger.isOpen(id) : gone.includes(writer)));
-    if (dead.length === 0) return;
-    await db.query(RELEASE, [dead.map(({ id }) => id)]);
-  }
-
-  /** The locations where something is nobody's. */
-  async function littered(): Promise<readonly string[]> {
-    const { rows } = await db.query<{ storage: string }>(LITTERED);
-    return rows.map(({ storage }) => storage);
-  }
-
   async function round(): Promise<void> {
-    await claim();
+    await orphans.release();
     // Where another process is at it, it does ours as well: it hears of the same things.
-    await Promise.all((await littered()).map((location) => clearing.attempt(location)));
+    await Promise.all((await orphans.locations()).map((location) => clearing.attempt(location)));
   }
 
-  async function waitFor(): Promise<void> {
-    const locations = (await littered()).filter((location) => !clearing.isDown(location));
+  async function clearReachable(): Promise<void> {
+    const locations = (await orphans.locations()).filter((location) => !clearing.isDown(location));
     await Promise.all(locations.map((location) => clearing.clear(location)));
   }
 
@@ -108,8 +88,8 @@ export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps
 
   return {
     async sweep() {
-      await claim();
-      await Promise.all((await littered()).map((location) => clearing.clear(location)));
+      await orphans.release();
+      await Promise.all((await orphans.locations()).map((location) => clearing.clear(location)));
     },
     start() {
       rounds = schedule.start({
@@ -132,10 +112,15 @@ export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps
       await Promise.all(atWork);
     },
     async swept() {
-      const late = new AbortController();
-      const longest = pause(LONGEST_WAIT, undefined, { signal: late.signal }).catch(() => {});
-      await Promise.race([watched(waitFor()), longest]);
-      late.abort();
+      await atMost(LONGEST_WAIT, watched(clearReachable()));
     },
   };
+}
+
+/** Resolves with `work`, which never rejects, or after the milliseconds at the latest. */
+async function atMost(milliseconds: number, work: Promise<void>): Promise<void> {
+  const late = new AbortController();
+  const longest = pause(milliseconds, undefined, { signal: late.signal }).catch(() => {});
+  await Promise.race([work, longest]);
+  late.abort();
 }

@@ -3,8 +3,8 @@ import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
 import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
 import { createBody, deleteBody, payloadBody, searchBody, updateBody } from './bodies.ts';
-import type { Items, Key } from './contract.ts';
-import { type CollectionSubject, describeCollection } from './descriptions/collection.ts';
+import type { Items } from './contract.ts';
+import { type CollectionDescriptions, type CollectionSubject, describeCollection } from './descriptions/collection.ts';
 import { formatOf } from './read/export/formats.ts';
 import { envelopeOf } from './read/long-read.ts';
 import { checkShape, sendWritten } from './written.ts';
@@ -33,6 +33,13 @@ const subjectOf = (collection: string, about: Options['about']): CollectionSubje
   return { collection, plural, tag: plural, holds: 'many', ...about };
 };
 
+/** What the routes of one collection share. */
+interface Endpoints extends Required<Omit<Options, 'about'>> {
+  readonly items: Items;
+  readonly path: string;
+  readonly describe: CollectionDescriptions;
+}
+
 /** The full set of routes of a collection (conventions, "Common endpoint set"), at `path`. */
 export function collectionRoutes(
   items: Items,
@@ -44,32 +51,19 @@ export function collectionRoutes(
     collectionOf = () => collection,
     isSingleton = async () => false,
     refuseSingleton = async () => {},
-  } = options;
-  const describe = describeCollection(subjectOf(collection, options.about));
-  const readList: ReadList =
-    options.readList ??
-    ((caller, name, ctx, key) =>
+    readList = (caller, name, ctx, key) =>
       key === undefined
         ? items.stream(caller, name, rawQueryOf(ctx))
-        : items.readOne(caller, name, key, rawQueryOf(ctx)));
+        : items.readOne(caller, name, key, rawQueryOf(ctx)),
+  } = options;
+  const describe = describeCollection(subjectOf(collection, options.about));
+  const endpoints = { items, path, describe, collectionOf, isSingleton, refuseSingleton, readList };
+  return [...listRoutes(endpoints), ...rowRoutes(endpoints)];
+}
 
-  const send = (ctx: HttpContext, answer: ReadText | Stream): void | Promise<void> =>
-    'batches' in answer
-      ? sendStream(ctx, envelopeOf(answer), { type: 'application/json; charset=utf-8' })
-      : sendJson(ctx, answer.data ?? 'null', answer.meta ?? undefined);
-
-  /** Answers true where the rows were asked for as a file. */
-  async function sendFile(ctx: HttpContext, query: RawQuery, keys?: readonly unknown[]): Promise<boolean> {
-    const format = formatOf(query.export);
-    if (!format) return false;
-    const { name, type, parts } = await items.export(ctx.state.caller, collectionOf(ctx), format, query, keys);
-    await sendStream(ctx, parts, { type, download: name });
-    return true;
-  }
-
-  const answer = (ctx: HttpContext, name: string, keys: readonly Key[], list: boolean) =>
-    sendWritten(items, ctx, name, keys, list);
-
+/** The routes at the path of the collection. */
+function listRoutes(endpoints: Endpoints): readonly Route[] {
+  const { items, path, describe, collectionOf, readList } = endpoints;
   return [
     {
       method: 'GET',
@@ -77,7 +71,7 @@ export function collectionRoutes(
       description: describe.list,
       async handle(ctx) {
         // The query string is left unparsed where its text is known already.
-        if (ctx.querystring.includes('export') && (await sendFile(ctx, rawQueryOf(ctx)))) return;
+        if (ctx.querystring.includes('export') && (await sendFile(endpoints, ctx, rawQueryOf(ctx)))) return;
         await send(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx));
       },
     },
@@ -89,54 +83,15 @@ export function collectionRoutes(
         const name = collectionOf(ctx);
         const { query = rawQueryOf(ctx), keys } = searchBody(bodyOf(ctx));
         const { caller } = ctx.state;
-        if (await sendFile(ctx, query, keys)) return;
+        if (await sendFile(endpoints, ctx, query, keys)) return;
         await send(
           ctx,
           keys ? await items.readKeys(caller, name, keys, query) : await items.stream(caller, name, query),
         );
       },
     },
-    {
-      method: 'POST',
-      path,
-      description: describe.create,
-      async handle(ctx) {
-        const name = collectionOf(ctx);
-        await refuseSingleton(ctx);
-        const body = createBody(bodyOf(ctx));
-        await checkShape(items, ctx, name);
-        if ('length' in body && Array.isArray(body)) {
-          return answer(ctx, name, await items.createMany(ctx.state.caller, name, body), true);
-        }
-        return answer(
-          ctx,
-          name,
-          [await items.createOne(ctx.state.caller, name, body as Record<string, unknown>)],
-          false,
-        );
-      },
-    },
-    {
-      method: 'PATCH',
-      path,
-      description: describe.updateMany,
-      async handle(ctx) {
-        const name = collectionOf(ctx);
-        const { caller } = ctx.state;
-        await checkShape(items, ctx, name);
-        if (await isSingleton(ctx)) {
-          return answer(ctx, name, [await items.upsertSingleton(caller, name, payloadBody(bodyOf(ctx)))], false);
-        }
-        const body = updateBody(bodyOf(ctx));
-        const keys =
-          'rows' in body
-            ? await items.updateEach(caller, name, body.rows)
-            : 'keys' in body
-              ? await items.updateMany(caller, name, body.keys, body.data)
-              : await items.updateByQuery(caller, name, body.query, body.data);
-        return answer(ctx, name, keys, true);
-      },
-    },
+    { method: 'POST', path, description: describe.create, handle: (ctx) => createRows(endpoints, ctx) },
+    { method: 'PATCH', path, description: describe.updateMany, handle: (ctx) => updateRows(endpoints, ctx) },
     {
       method: 'DELETE',
       path,
@@ -149,27 +104,34 @@ export function collectionRoutes(
         sendData(ctx, undefined);
       },
     },
+  ];
+}
+
+/** The routes of one row, by its key. */
+function rowRoutes({ items, path, describe, collectionOf, refuseSingleton, readList }: Endpoints): readonly Route[] {
+  const rowPath = `${path}/:id`;
+  return [
     {
       method: 'GET',
-      path: `${path}/:id`,
+      path: rowPath,
       description: describe.readOne,
       handle: async (ctx) => send(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx, ctx.params.id)),
     },
     {
       method: 'PATCH',
-      path: `${path}/:id`,
+      path: rowPath,
       description: describe.updateOne,
       async handle(ctx) {
         const name = collectionOf(ctx);
         await refuseSingleton(ctx);
         await checkShape(items, ctx, name);
         const key = await items.updateOne(ctx.state.caller, name, ctx.params.id, payloadBody(bodyOf(ctx)));
-        return answer(ctx, name, [key], false);
+        return sendWritten(items, ctx, name, [key], false);
       },
     },
     {
       method: 'DELETE',
-      path: `${path}/:id`,
+      path: rowPath,
       description: describe.deleteOne,
       async handle(ctx) {
         await items.deleteMany(ctx.state.caller, collectionOf(ctx), [ctx.params.id]);
@@ -178,3 +140,52 @@ export function collectionRoutes(
     },
   ];
 }
+
+async function createRows({ items, collectionOf, refuseSingleton }: Endpoints, ctx: HttpContext): Promise<void> {
+  const name = collectionOf(ctx);
+  await refuseSingleton(ctx);
+  const body = createBody(bodyOf(ctx));
+  await checkShape(items, ctx, name);
+  const { caller } = ctx.state;
+  if ('length' in body && Array.isArray(body))
+    return sendWritten(items, ctx, name, await items.createMany(caller, name, body), true);
+  const key = await items.createOne(caller, name, body as Record<string, unknown>);
+  return sendWritten(items, ctx, name, [key], false);
+}
+
+async function updateRows({ items, collectionOf, isSingleton }: Endpoints, ctx: HttpContext): Promise<void> {
+  const name = collectionOf(ctx);
+  const { caller } = ctx.state;
+  await checkShape(items, ctx, name);
+  if (await isSingleton(ctx)) {
+    const key = await items.upsertSingleton(caller, name, payloadBody(bodyOf(ctx)));
+    return sendWritten(items, ctx, name, [key], false);
+  }
+  const body = updateBody(bodyOf(ctx));
+  const keys =
+    'rows' in body
+      ? await items.updateEach(caller, name, body.rows)
+      : 'keys' in body
+        ? await items.updateMany(caller, name, body.keys, body.data)
+        : await items.updateByQuery(caller, name, body.query, body.data);
+  return sendWritten(items, ctx, name, keys, true);
+}
+
+/** Answers true where the rows were asked for as a file. */
+async function sendFile(
+  { items, collectionOf }: Endpoints,
+  ctx: HttpContext,
+  query: RawQuery,
+  keys?: readonly unknown[],
+): Promise<boolean> {
+  const format = formatOf(query.export);
+  if (!format) return false;
+  const { name, type, parts } = await items.export(ctx.state.caller, collectionOf(ctx), format, query, keys);
+  await sendStream(ctx, parts, { type, download: name });
+  return true;
+}
+
+const send = (ctx: HttpContext, answer: ReadText | Stream): void | Promise<void> =>
+  'batches' in answer
+    ? sendStream(ctx, envelopeOf(answer), { type: 'application/json; charset=utf-8' })
+    : sendJson(ctx, answer.data ?? 'null', answer.meta ?? undefined);

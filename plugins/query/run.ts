@@ -22,7 +22,7 @@ export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
   const named = createNamed();
 
   const prepare: Run['prepare'] = (read, overview, form = 'text') => {
-    const statement = new Statement(overview);
+    const statement = new Statement(overview, whereSql);
     const text = (form === 'rows' ? streamStatement : readStatement)(statement, read);
     checkCount(statement.params);
     // A cursor is made anew each time.
@@ -67,8 +67,8 @@ export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
       return Array.isArray(parsed) ? parsed : [parsed];
     },
     condition(where, subjects, overview, first) {
-      const statement = new Statement(overview, first);
-      const condition = whereSql(statement, 't', where);
+      const statement = new Statement(overview, whereSql, first);
+      const condition = statement.where('t', where);
       checkCount(statement.params, first);
       const params = resolve(statement.params, subjects);
       return {

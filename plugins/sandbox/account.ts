@@ -1,8 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Log, requestScope } from '#kernel';
+import type { Log } from '#kernel';
 import type { GuestCall } from '../../sandbox/host/supervisor/run.ts';
 import type { Admitted, Invocation, RefusalCode } from '../broker/contract.ts';
-import { Refusal } from '../broker/library.ts';
+import type { Refusal } from '../broker/library.ts';
+import { createCallContext } from './call-context.ts';
 import { parseGuestJson } from './nesting.ts';
 
 /** Bounds of what one invocation may ask (conventions, "Limits"); times in milliseconds, sizes in bytes. */
@@ -34,31 +34,11 @@ export interface Account {
 type Say = (ok: boolean, json: string) => void;
 
 export function openAccount({ admitted, invocation, hostCall, log }: AccountOptions): Account {
-  const inContext = AsyncLocalStorage.snapshot();
-  const owner = admitted.subject.name;
+  const context = createCallContext(admitted, invocation, log);
   const open = new Set<AbortController>();
   let total = 0;
   let logs = 0;
   let isOver = false;
-
-  /** Where no request stands behind it, log lines and rows written bear the name of the invocation. */
-  const inScope = <T>(work: () => T): T =>
-    inContext(() =>
-      requestScope.getStore() ? work() : requestScope.run({ id: invocation.id, invocation: invocation.id }, work),
-    );
-
-  async function work(method: string, args: unknown, signal: AbortSignal): Promise<unknown> {
-    try {
-      const { id, caller, secrets } = invocation;
-      return await inScope(() => admitted.call(method, args, { id, caller, secrets, signal }));
-    } catch (error) {
-      const isRefusal = error instanceof Refusal;
-      const cause = isRefusal ? error.cause : error;
-      if (cause !== undefined && !signal.aborted)
-        inScope(() => log.error({ err: cause, owner, invocation: invocation.id, method }, 'a call of the host failed'));
-      throw isRefusal ? error : new Refusal('internal', 'The call failed.');
-    }
-  }
 
   async function carryOut(method: string, args: readonly unknown[], say: Say): Promise<void> {
     const done = new AbortController();
@@ -73,9 +53,9 @@ export function openAccount({ admitted, invocation, hostCall, log }: AccountOpti
       done.abort();
     }, CALLS.time);
     try {
-      const value = await work(method, args, done.signal);
+      const value = await context.run(method, args, done.signal);
       const longest = Math.min(admitted.maxReply(method) ?? CALLS.reply, CALLS.reply);
-      if (!hasSaid && !isOver) once(true, jsonOf(value, longest));
+      if (!hasSaid && !isOver) once(true, context.jsonOf(value, longest));
     } catch (error) {
       const { code, message, details } = error as Refusal;
       once(false, refusal(code, message, details));
@@ -86,29 +66,15 @@ export function openAccount({ admitted, invocation, hostCall, log }: AccountOpti
     }
   }
 
-  /** The JSON of an answer, or a Refusal. */
-  function jsonOf(value: unknown, longest: number): string {
-    let json: string;
-    try {
-      json = JSON.stringify(value) ?? 'null';
-    } catch (error) {
-      log.error({ err: error, owner, invocation: invocation.id }, 'a call of the host answered what is not JSON');
-      throw new Refusal('internal', 'The call failed.');
-    }
-    if (Buffer.byteLength(json) > longest) throw new Refusal('invalid_request', 'The answer is too large.');
-    return json;
-  }
-
   function note(method: string, body: Buffer): boolean {
     if (!method.startsWith('log.') || body.length > hostCall) return false;
     if (++logs > CALLS.logs) {
-      if (logs === CALLS.logs + 1)
-        inScope(() => log.warn({ owner, invocation: invocation.id }, 'further lines of this invocation are dropped'));
+      if (logs === CALLS.logs + 1) context.warn('further lines of this invocation are dropped');
       return false;
     }
     const args = listOf(body);
     if (!args) return false;
-    void work(method, args, invocation.signal).catch(() => {});
+    void context.run(method, args, invocation.signal).catch(() => {});
     return true;
   }
 

@@ -1,15 +1,15 @@
 import type { Semaphore, WorkerJobOptions, WorkerOutcome, WorkerPool, WorkerPoolOptions } from './contract.ts';
 import { createSemaphore } from './semaphore.ts';
-import { startWorker, type Worker, type WorkerRun } from './worker.ts';
+import type { WorkerRun } from './worker.ts';
+import { WorkerSet } from './worker-set.ts';
 
 /** What the semaphores of a stopped pool refuse with. */
 const STOPPED = new Error('The pool is stopped.');
 
 /** See `WorkerPool`. */
 export function createPool(options: WorkerPoolOptions): WorkerPool {
-  const { processes, idleTimeout, queue = Number.POSITIVE_INFINITY } = options;
-  const all = new Set<Worker>();
-  const resting = new Map<Worker, NodeJS.Timeout>();
+  const { processes, queue = Number.POSITIVE_INFINITY } = options;
+  const workers = new WorkerSet(options);
   const semaphore = (limit: number) => createSemaphore({ limit, refuse: () => STOPPED });
   const places = semaphore(processes);
   const lanes = new Map<string, Semaphore>(
@@ -18,37 +18,11 @@ export function createPool(options: WorkerPoolOptions): WorkerPool {
   let pending = 0;
   let stopped = false;
 
-  function start(): Worker {
-    const worker = startWorker(options);
-    all.add(worker);
-    void worker.gone.then(() => {
-      all.delete(worker);
-      clearTimeout(resting.get(worker));
-      resting.delete(worker);
-    });
-    return worker;
-  }
-
-  /** The process that worked last: its memory is warm, and the other processes get the rest after which they end. */
-  function take(): Worker {
-    for (const worker of [...resting.keys()].reverse()) {
-      clearTimeout(resting.get(worker));
-      resting.delete(worker);
-      if (worker.isFit()) return worker;
-    }
-    return start();
-  }
-
-  function rest(worker: Worker): void {
-    if (stopped || !worker.isFit()) void worker.end();
-    else resting.set(worker, setTimeout(() => void worker.end(), idleTimeout).unref());
-  }
-
   async function attempt(job: object, jobOptions: WorkerJobOptions): Promise<WorkerRun | 'stopped'> {
     if (stopped) return 'stopped';
-    const worker = take();
+    const worker = workers.take();
     const outcome = await worker.run(job, jobOptions);
-    rest(worker);
+    workers.rest(worker);
     return outcome;
   }
 
@@ -92,9 +66,7 @@ export function createPool(options: WorkerPoolOptions): WorkerPool {
     async stop() {
       stopped = true;
       for (const one of [places, ...lanes.values()]) one.close();
-      for (const timer of resting.values()) clearTimeout(timer);
-      resting.clear();
-      await Promise.all([...all].map((worker) => worker.end()));
+      await workers.stop();
     },
   };
 }

@@ -32,38 +32,13 @@ export function createSemaphore({
     };
   }
 
-  /** Resolves when the caller has the place of another holder. */
-  const wait = (signal: AbortSignal | undefined): Promise<void> =>
-    new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
-      const leave = () => {
-        waiters.delete(waiter);
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
-      };
-      const waiter: Waiter = {
-        enter() {
-          leave();
-          resolve();
-        },
-        refuse(error) {
-          leave();
-          reject(error);
-        },
-      };
-      const abort = () => waiter.refuse(signal?.reason);
-      waiters.add(waiter);
-      signal?.addEventListener('abort', abort, { once: true });
-      if (deadline !== undefined) timer = setTimeout(() => waiter.refuse(refuse('timeout')), deadline);
-    });
-
   /** Takes a place at once where there is one; else what to wait for. */
   function enter(signal: AbortSignal | undefined): Promise<void> | undefined {
     signal?.throwIfAborted();
     if (closed) throw refuse('closed');
     if (held >= limit) {
       if (waiters.size >= queue) throw refuse('full');
-      return wait(signal);
+      return waitIn(waiters, signal, deadline, () => refuse('timeout'));
     }
     held++;
     return undefined;
@@ -94,6 +69,37 @@ export function createSemaphore({
       return waiters.size;
     },
   };
+}
+
+/** Resolves when the caller has the place of another holder. */
+function waitIn(
+  waiters: Set<Waiter>,
+  signal: AbortSignal | undefined,
+  deadline: number | undefined,
+  timeoutError: () => unknown,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const leave = () => {
+      waiters.delete(waiter);
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+    const waiter: Waiter = {
+      enter() {
+        leave();
+        resolve();
+      },
+      refuse(error) {
+        leave();
+        reject(error);
+      },
+    };
+    const abort = () => waiter.refuse(signal?.reason);
+    waiters.add(waiter);
+    signal?.addEventListener('abort', abort, { once: true });
+    if (deadline !== undefined) timer = setTimeout(() => waiter.refuse(timeoutError()), deadline);
+  });
 }
 
 const TEXTS: Readonly<Record<SemaphoreRefusal, string>> = {

@@ -1,5 +1,6 @@
 import type { WorkerJobOptions, WorkerPoolOptions } from './contract.ts';
 import { startProcess } from './start.ts';
+import { WorkerMessages } from './worker-messages.ts';
 
 /** Milliseconds that a killed process may take to be gone before nothing waits for it any more. */
 const KILL_TIMEOUT = 3000;
@@ -25,22 +26,10 @@ export interface Worker {
  */
 export function startWorker(options: WorkerPoolOptions): Worker {
   const child = startProcess(options);
+  const messages = new WorkerMessages(child);
+  const { gone } = messages;
   let fit = true;
-  let isGone = false;
-  let listen: (message: unknown) => void = () => {};
-  // One at a time, and not by a promise: that would keep all who have ever waited, with their requests, while the process lives.
-  let giveUp = () => {};
-
-  const gone = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    // The process could not be started; after an exit there may be other errors, which say nothing new.
-    child.on('error', () => child.pid === undefined && resolve());
-  }).then(() => {
-    isGone = true;
-    fit = false;
-    giveUp();
-  });
-  child.on('message', (message) => listen(message));
+  const isFit = () => fit && !messages.isGone;
 
   /** A process without work does not keep the service running. */
   function hold(isBusy: boolean): void {
@@ -50,29 +39,7 @@ export function startWorker(options: WorkerPoolOptions): Worker {
     }
   }
 
-  /** Waits for the first message that `read` makes something of, at most `milliseconds`, and not for a process that is gone. */
-  function firstMessage<T extends object | string>(
-    milliseconds: number,
-    read: (message: unknown) => T | undefined,
-  ): Promise<T | 'timeout' | 'crashed'> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve('timeout'), milliseconds);
-      const settle = (value: T | 'crashed') => {
-        clearTimeout(timer);
-        listen = () => {};
-        giveUp = () => {};
-        resolve(value);
-      };
-      listen = (message) => {
-        const value = read(message);
-        if (value !== undefined) settle(value);
-      };
-      giveUp = () => settle('crashed');
-      if (isGone) giveUp();
-    });
-  }
-
-  const ready = firstMessage(options.startTimeout, (message) => (message === 'ready' ? message : undefined));
+  const ready = messages.first(options.startTimeout, (message) => (message === 'ready' ? message : undefined));
 
   async function end(): Promise<void> {
     fit = false;
@@ -90,21 +57,21 @@ export function startWorker(options: WorkerPoolOptions): Worker {
 
   return {
     gone,
-    isFit: () => fit,
+    isFit,
     end,
     async run(job, { timeout, onNote }) {
       hold(true);
       let outcome: { readonly reply: unknown; readonly spent?: unknown } | 'timeout' | 'crashed' = 'crashed';
       let isBegun = false;
       if ((await ready) === 'ready') {
-        const reply = firstMessage(timeout, (message) => {
+        const reply = messages.first(timeout, (message) => {
           isBegun ||= message === 'begun';
           if (typeof message !== 'object' || message === null) return undefined;
           if ('reply' in message) return message;
           if ('note' in message) onNote?.(message.note);
           return undefined;
         });
-        if (fit) child.send(job, () => {});
+        if (isFit()) child.send(job, () => {});
         outcome = await reply;
       }
       if (typeof outcome === 'string') await end();

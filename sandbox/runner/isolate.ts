@@ -2,19 +2,12 @@ import type IsolatedVm from 'isolated-vm';
 import type { Limits } from '../protocol/messages.ts';
 import { surplus } from './language.ts';
 import { OP } from './ops.ts';
+import { createStretches, type Enter, type Stretch } from './stretch.ts';
 
 /** The text of `guest/`, put in when the runner is bundled. */
 declare const PRELUDE: string;
 
 export type Ivm = typeof IsolatedVm;
-type Enter = IsolatedVm.Reference<(...args: unknown[]) => string | undefined>;
-
-/** How one stretch of guest code went. `used`: milliseconds of CPU. */
-export interface Stretch {
-  readonly used: number;
-  /** It was interrupted: its room must be left and never entered again. */
-  readonly late: boolean;
-}
 
 /** A context with our prelude and the artifact in it. */
 export interface Room {
@@ -39,9 +32,6 @@ export interface Isolate {
   touch(): void;
 }
 
-/** The isolate has gone over its memory limit. Nothing can be done in this process any more. */
-export class IsolateLost extends Error {}
-
 /** A context with our prelude in it, before anything foreign. */
 interface Bare {
   readonly context: IsolatedVm.Context;
@@ -59,46 +49,9 @@ export function makeIsolate(ivm: Ivm, limits: Limits): Isolate {
   ];
   const prelude = isolate.compileScriptSync(`${PRELUDE}(${facts})`);
   const rest = idle.evalSync('() => {}', { reference: true }) as unknown as Enter;
+  const { stretch, settle } = createStretches(isolate, rest, limits);
   const prepared: Bare[] = [];
   let program: IsolatedVm.Script | undefined;
-
-  /**
-   * Runs what may run guest code, and says how that went. What the guest throws is of no interest to anybody. The time is
-   * a limit of wall-clock time; the account is of CPU. Outside of the limit the library reads `message` and `stack` of a
-   * promise that was rejected beside: a getter there can hang this process, which the host ends at its own deadline.
-   */
-  function stretch(time: number, work: (options: { timeout: number }) => void): Stretch {
-    const timeout = quantum(time, limits.cpu);
-    const started = performance.now();
-    const cpu = cpuTime();
-    let failed = false;
-    try {
-      work({ timeout });
-    } catch {
-      failed = true;
-      if (isolate.isDisposed) throw new IsolateLost();
-    }
-    const elapsed = performance.now() - started;
-    // A text of the guest's could claim a timeout, the clock cannot. Where the guest threw just now, it is late as well.
-    const late = failed && elapsed >= timeout - 1;
-    if (late) settle();
-    return { used: Math.min(elapsed, cpuTime() - cpu), late };
-  }
-
-  /**
-   * Promise jobs that an interrupted stretch left behind would run inside of the next one, on the account of somebody
-   * else. They run now, shortly, and are dropped by the engine where they do not come to an end.
-   */
-  function settle(): void {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      try {
-        rest.applySync(undefined, [], { timeout: 1 });
-        return;
-      } catch {
-        if (isolate.isDisposed) throw new IsolateLost();
-      }
-    }
-  }
 
   function bare(): Bare {
     const context = isolate.createContextSync();
@@ -151,19 +104,4 @@ export function makeIsolate(ivm: Ivm, limits: Limits): Isolate {
     room,
     touch: settle,
   };
-}
-
-/**
- * What is left, rounded up to quarters of the whole: the library keeps a thread for every time that ends before those it
- * is already waiting for, and so needs few of them.
- */
-function quantum(time: number, whole: number): number {
-  const quarter = whole / 4;
-  return Math.max(1, Math.ceil(Math.max(1, Math.ceil(time / quarter)) * quarter));
-}
-
-/** Milliseconds of CPU this thread has used. The library's own count is of wall-clock time on most systems. */
-function cpuTime(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }

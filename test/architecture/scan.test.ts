@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isPure, takeApart } from '../support/sources.ts';
+import { findCycle, isPure, takeApart } from '../support/sources.ts';
 
 const importsOf = (text: string) => takeApart('plugins/a/read/b.ts', text).imports;
 
@@ -85,5 +85,40 @@ describe('architecture: the scan', () => {
         expect(purityOf({ 'library.ts': `export { b } from './b.ts';`, 'b.ts': text })).to.equal(false);
       });
     }
+  });
+
+  describe('for cycles of imports', () => {
+    const cycleOf = (files: Readonly<Record<string, string>>) =>
+      findCycle(Object.entries(files).map(([path, text]) => takeApart(path, text)));
+
+    it('names the files of a cycle, in their order', () => {
+      const files = {
+        'plugins/a/index.ts': `import { b } from './b.ts';`,
+        'plugins/a/b.ts': `import { c } from '../c/c.ts';`,
+        'plugins/c/c.ts': `export { b } from '../a/b.ts';`,
+      };
+      expect(cycleOf(files)).to.equal('plugins/a/b.ts → plugins/c/c.ts → plugins/a/b.ts');
+    });
+
+    it('finds a file that imports itself', () => {
+      expect(cycleOf({ 'a.ts': `import * as own from './a.ts';` })).to.equal('a.ts → a.ts');
+    });
+
+    it('follows #kernel', () => {
+      const files = {
+        'kernel/index.ts': `export { a } from './a.ts';`,
+        'kernel/a.ts': `import { b } from '#kernel';`,
+      };
+      expect(cycleOf(files)).to.equal('kernel/index.ts → kernel/a.ts → kernel/index.ts');
+    });
+
+    it('leaves out imports of types, and files that two others import', () => {
+      const files = {
+        'a.ts': `import { b } from './b.ts'; import { c } from './c.ts';`,
+        'b.ts': `import type { A } from './a.ts'; import { c } from './c.ts';`,
+        'c.ts': `import { type A, type B } from './a.ts';`,
+      };
+      expect(cycleOf(files)).to.equal(undefined);
+    });
   });
 });

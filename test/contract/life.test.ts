@@ -9,7 +9,7 @@ import { freshDatabase } from '../support/database.ts';
 import { ADMIN, runCli, spawnService, startService } from '../support/service.ts';
 
 describe('contract: the life of the product', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('comes up on an empty database, and again on the one it has made', async () => {
     const database = await freshDatabase('twice');

@@ -389,7 +389,7 @@ describe('what is recorded of writes', () => {
 
 /** Until some statement waits for a lock. */
 async function waiting(database: FreshDatabase): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   while ((await database.query(waits)).length === 0) {
     if (Date.now() > deadline) throw new Error('nothing waits');
@@ -398,6 +398,6 @@ async function waiting(database: FreshDatabase): Promise<void> {
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 30_000;
   while (!(await holds())) if (Date.now() > deadline) throw new Error('it never came to hold');
 }

@@ -18,7 +18,7 @@ describe('the cookie of a browser at assets', () => {
   let id: string;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     ground = await assetsGround();
     database = await freshDatabase('assets_cookie');
     service = await startService({ database, env: { ...QUICK_HASHES, ...ground.env } });

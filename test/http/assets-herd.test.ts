@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { quarters, see } from '../plugins/assets/transform/images.ts';
 import { type Asset, asset, upload } from '../plugins/assets/transform/upload.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { filesIn } from '../support/files-in.ts';
 import { type InProcess, type Spawned, spawnService, startService } from '../support/service.ts';
 
 /** Said once for each run of the image library that made something, and for each that did not. */
@@ -28,7 +29,7 @@ describe('assets: many who ask for one image that is not there yet', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   /** Files of which the name says that they were made of others. */
-  const variants = async () => (await readdir(root, { recursive: true })).filter((name) => /__\w+\.\w+$/.test(name));
+  const variants = async () => (await filesIn(root)).filter((name) => /__\w+\.\w+$/.test(name));
 
   describe('one process', () => {
     let service: InProcess;

@@ -19,7 +19,7 @@ describe('who may fetch assets', () => {
   let there: InProcess;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     ground = await assetsGround();
     database = await freshDatabase('assets_permissions');
     here = await startService({ database, env: ground.env });
@@ -37,7 +37,7 @@ describe('who may fetch assets', () => {
   const fileOf = (text: string, columns?: Record<string, unknown>) => ground.file(database, text, columns);
 
   async function until(done: () => Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 5000; !(await done()); await pause(10))
+    for (const end = Date.now() + 30_000; !(await done()); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 

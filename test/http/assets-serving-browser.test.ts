@@ -233,7 +233,7 @@ describe('assets in a browser', function () {
 });
 
 async function expectSoon(done: () => boolean): Promise<void> {
-  for (const end = Date.now() + 10_000; !done(); await new Promise((resolve) => setTimeout(resolve, 20)))
+  for (const end = Date.now() + 30_000; !done(); await new Promise((resolve) => setTimeout(resolve, 20)))
     if (Date.now() > end) throw new Error('it did not come to pass in time');
 }
 

@@ -18,7 +18,7 @@ describe('the bytes of assets', () => {
   let service: InProcess;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     ground = await assetsGround();
     database = await freshDatabase('assets_serving');
     service = await startService({ database, env: { ...ground.env, LOG_LEVEL: 'info' } });
@@ -45,7 +45,7 @@ describe('the bytes of assets', () => {
   }
 
   async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 10_000; !(await done()); await pause(10))
+    for (const end = Date.now() + 30_000; !(await done()); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
@@ -130,7 +130,7 @@ describe('the bytes of assets', () => {
 
   it('take hardly any memory, however many they are', async function () {
     if (!existsSync('/proc/self/status')) this.skip();
-    this.timeout(60_000);
+    this.timeout(120_000);
     const size = 512 * MEGABYTE;
     const id = await ground.file(database, '');
     const file = await open(join(ground.root, `${id}.bin`), 'r+');

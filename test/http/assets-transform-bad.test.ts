@@ -6,6 +6,8 @@ import { expect } from 'chai';
 import { bomb, quarters, SVG, samples, see } from '../plugins/assets/transform/images.ts';
 import { asset, upload } from '../plugins/assets/transform/upload.ts';
 import { until } from '../plugins/files/support.ts';
+import { childrenTime } from '../plugins/media/children.ts';
+import { filesIn } from '../support/files-in.ts';
 import { type InProcess, type ServiceOptions, startService } from '../support/service.ts';
 
 const made = await samples();
@@ -104,12 +106,12 @@ describe('assets: images that are none, or broken, or too much', () => {
 
     it('refuses 30,000 × 30,000 pixels by what is known of them', async () => {
       const id = await put('bomb.png', 'image/png', bomb(30_000));
-      const began = performance.now();
+      const used = childrenTime();
       const answer = await asset(service, id, { width: '10' });
       expect([answer.status, answer.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
       expect(answer.names).to.deep.equal(['width', 'height']);
       expect(answer.message).to.contain('6000');
-      expect(performance.now() - began).to.be.below(1000);
+      expect(childrenTime() - used).to.be.below(1000);
       expect((await asset(service, id, { key: 'system-small-cover' })).code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
       expect((await asset(service, id)).status).to.equal(200);
     });
@@ -117,11 +119,11 @@ describe('assets: images that are none, or broken, or too much', () => {
     it('refuses as many pixels where nothing is known of them, or the row lies', async () => {
       const id = await put('bomb.png', 'image/png', bomb(30_000));
       await sql('update platform_files set width = null, height = 10 where id = $1', id);
-      const began = performance.now();
+      const used = childrenTime();
       const answer = await asset(service, id, { width: '10' });
       expect([answer.status, answer.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
       expect(answer.message).to.contain('30000');
-      expect(performance.now() - began).to.be.below(2000);
+      expect(childrenTime() - used).to.be.below(2000);
     });
 
     it('refuses results that are too large', async () => {
@@ -176,7 +178,7 @@ describe('assets: images that are none, or broken, or too much', () => {
     it('goes with the file it was made of', async () => {
       const id = await upload(service, made.png as (typeof made)[string]);
       const of = async (extension = '') =>
-        (await readdir(root, { recursive: true })).filter((name) => name.includes(id) && name.endsWith(extension));
+        (await filesIn(root)).filter((name) => name.includes(id) && name.endsWith(extension));
       for (const width of ['10', '11']) await asset(service, id, { width });
       expect(await of('.png')).to.have.length(3);
       const { token } = service.admin;
@@ -192,7 +194,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
       // The bytes may have been read in full before.
       expect((await slow).status).to.be.oneOf([200, 403]);
-      await until(async () => !(await readdir(root, { recursive: true })).some((name) => name.includes(id)));
+      await until(async () => !(await filesIn(root)).some((name) => name.includes(id)));
       expect((await asset(service, id, { width: '12' })).status).to.equal(403);
     });
 
@@ -220,7 +222,7 @@ describe('assets: images that are none, or broken, or too much', () => {
   describe('under narrow limits', () => {
     before(() =>
       begin({
-        ASSETS_TRANSFORM_TIMEOUT: '150ms',
+        ASSETS_TRANSFORM_TIMEOUT: '3s',
         ASSETS_TRANSFORM_MAX_CONCURRENT: '1',
         ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION: '1000',
         ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION: '950',
@@ -245,7 +247,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       const [answer, ...others] = await Promise.all(crowd);
       expect([answer?.status, answer?.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
       expect(answer?.names).to.deep.equal(['median']);
-      expect(answer?.message).to.contain('150');
+      expect(answer?.message).to.contain('3000');
       for (const one of others) expect(one?.code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
     });
 

@@ -9,7 +9,7 @@ type Loose = any;
 const sdk: Loose = published;
 
 describe('a published client, on extensions', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let packages: Packages;
   let service: InProcess;
   let admin: Loose;

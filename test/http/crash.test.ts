@@ -47,7 +47,7 @@ describe('a process that is killed', () => {
   });
 
   it('is not needed for 10,000 rows to arrive', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await database.query('truncate thing restart identity');
     service = await spawnService({ database, env: { MAX_PAYLOAD_SIZE: '10mb' } });
     const body = Array.from({ length: ROWS }, (_, at) => ({ name: `name ${at}`, at }));

@@ -66,7 +66,7 @@ describe('/extension-settings', () => {
   };
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     // Whoever runs extensions says which of them have settings; here a package of others stands in for that.
     stranger = await sketch([
       {
@@ -479,7 +479,7 @@ describe('/extension-settings', () => {
 
 describe('/extension-settings without a key for secrets', () => {
   it('stores everything but secrets, which it can no longer open', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const database = await freshDatabase('settings_key');
     let settings: ExtensionSettings | undefined;
     const stranger = await sketch([

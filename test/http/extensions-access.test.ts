@@ -33,7 +33,7 @@ const CALLERS: Readonly<Record<string, readonly [number, number, number, number]
 };
 
 describe('http: who may call a confined endpoint', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let packages: Packages;
   let service: InProcess;
   let callers: Readonly<Record<string, Caller>>;

@@ -141,7 +141,7 @@ describe('consent to what confined packages ask for', () => {
   });
 
   it('given in one process loads it in the others', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await put('1.0.0');
     const [one, two] = [await start(), await start()];
     await put('1.1.0', { log: true });
@@ -153,7 +153,7 @@ describe('consent to what confined packages ask for', () => {
     };
     expect(await isNew(one)).to.equal(false);
     expect((await agree(one)).status).to.equal(200);
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + 30_000;
     while (Date.now() < deadline && !(await isNew(two))) await new Promise((resolve) => setTimeout(resolve, 50));
     expect([await isNew(one), await isNew(two)]).to.deep.equal([true, true]);
   });

@@ -61,7 +61,7 @@ describe('confined hooks', () => {
       `export default { id: 'other', filters: { 'notes.items.create': () => ({ text: 'never' }) } };`,
     );
     service = await startService({
-      env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '1500', LOG_LEVEL: 'info' },
+      env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '5s', LOG_LEVEL: 'info' },
     });
     for (const collection of ['notes', 'log', 'drafts']) {
       const fields = [{ field: 'text', type: 'text' }];
@@ -114,7 +114,7 @@ describe('confined hooks', () => {
     expect((await service.request('DELETE', `/items/notes/${id}`, { token: service.admin.token })).status).to.equal(
       500,
     );
-    expect(Date.now() - since).to.be.below(8000);
+    expect(Date.now() - since).to.be.below(30_000);
     expect(await asAdmin(service, 'GET', `/items/notes/${id}`)).to.deep.include({ id });
   });
 
@@ -126,11 +126,11 @@ describe('confined hooks', () => {
   });
 
   it('that cause themselves come to an end', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const before = (await texts('notes')).length;
     const since = Date.now();
     await write('round');
-    expect(Date.now() - since).to.be.below(20_000);
+    expect(Date.now() - since).to.be.below(40_000);
     expect((await texts('notes')).length - before).to.be.below(10);
   });
 
@@ -142,7 +142,7 @@ describe('confined hooks', () => {
   it('are told afterwards; what fails then is a line in the log', async () => {
     await write('b');
     await write('same');
-    const deadline = Date.now() + 5000;
+    const deadline = Date.now() + 30_000;
     const seen = (text: string) => service.log.filter(({ msg }) => msg === text);
     while (Date.now() < deadline && (seen('told').length < 1 || seen('an action failed').length < 1)) {
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -56,7 +56,7 @@ describe('confined operations', () => {
     await packages.put('service-extension-two', operation(), code('two', '() => 1'));
     await packages.put('@acme/service-extension-two', operation(), code('two', '() => 1'));
     service = await startService({
-      env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '1500', LOG_LEVEL: 'info' },
+      env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '5s', LOG_LEVEL: 'info' },
     });
   });
   after(async () => {

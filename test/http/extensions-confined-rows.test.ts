@@ -72,7 +72,11 @@ describe('confined hooks and rows of the service', () => {
   const count = async (from: string) =>
     Number((await service.database.query<{ n: string }>(`select count(*) n from ${from}`))[0]?.n);
   const seen = async (text: string): Promise<string> => {
-    for (const deadline = Date.now() + 5000; Date.now() < deadline; await new Promise((next) => setTimeout(next, 10))) {
+    for (
+      const deadline = Date.now() + 30_000;
+      Date.now() < deadline;
+      await new Promise((next) => setTimeout(next, 10))
+    ) {
       const line = service.log.findLast(({ msg }) => msg === text) as { meta?: { seen: string } } | undefined;
       if (line?.meta) return line.meta.seen;
     }

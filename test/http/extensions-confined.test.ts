@@ -67,7 +67,7 @@ describe('confined endpoints', () => {
       endpoint('kept', '() => ({ body: (globalThis.count = (globalThis.count ?? 0) + 1) })'),
     );
     service = await startService({
-      env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '1500', LOG_LEVEL: 'info' },
+      env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '5s', LOG_LEVEL: 'info' },
     });
     await asAdmin(service, 'POST', '/collections', {
       collection: 'notes',
@@ -236,7 +236,7 @@ describe('confined endpoints', () => {
         const since = Date.now();
         const { status, body } = await ask('GET', path);
         expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'INTERNAL_SERVER_ERROR']);
-        expect(Date.now() - since).to.be.below(8000);
+        expect(Date.now() - since).to.be.below(30_000);
       });
     }
   });

@@ -6,7 +6,7 @@ import { type Spawned, spawnService } from '../support/service.ts';
 import { endpoint, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
 
 /** Asks until it is so. How soon it is so on a quiet machine is measured by `npm run bench:confined`. */
-async function until(is: () => Promise<boolean>, limit = 20_000): Promise<void> {
+async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
   const deadline = Date.now() + limit;
   while (!(await is())) {
     if (Date.now() > deadline) throw new Error(`it did not happen within ${limit} ms`);
@@ -15,7 +15,7 @@ async function until(is: () => Promise<boolean>, limit = 20_000): Promise<void> 
 }
 
 describe('http: confined packages dropped into the folder of a running server', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let ready: Packages;
   let local: Packages;
   let service: Spawned;

@@ -32,7 +32,7 @@ describe('errors of code with full authority that belong to nobody', () => {
   });
 
   const said = async (text: string) => {
-    for (const until = Date.now() + 5000; Date.now() < until && !service.output().includes(text); )
+    for (const until = Date.now() + 30_000; Date.now() < until && !service.output().includes(text); )
       await new Promise((resolve) => setTimeout(resolve, 20));
     expect(service.output()).to.include(text);
   };

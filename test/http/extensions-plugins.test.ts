@@ -12,7 +12,7 @@ const LISTENING = { capabilities: { events: { action: ['items.create'] } } };
 const LISTENING_MORE = { capabilities: { events: { action: ['items.create', 'items.update'] } } };
 
 describe('http: consent to third-party plugins', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let place: Sketch;
   let database: FreshDatabase;
   const running: InProcess[] = [];

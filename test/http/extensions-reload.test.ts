@@ -9,18 +9,17 @@ const endpoint = { type: 'endpoint', path: 'index.js' } as const;
 const saying = (text: string) =>
   `export default (router) => router.get('/', (req, res) => res.send(${JSON.stringify(text)}));`;
 
-/** Asks until it is so; answers how many milliseconds that took. */
-async function until(is: () => Promise<boolean>, limit: number): Promise<number> {
+/** Asks until it is so. */
+async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
   const started = Date.now();
   while (!(await is())) {
     if (Date.now() - started > limit) throw new Error(`it did not happen within ${limit} ms`);
     await pause(25);
   }
-  return Date.now() - started;
 }
 
 describe('http: extensions that come while the service runs', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let place: Sketch;
   let service: InProcess;
   const get = (path: string) => service.request('GET', path);
@@ -51,23 +50,23 @@ describe('http: extensions that come while the service runs', function () {
     });
     expect((await get('/new')).status).to.equal(404);
     await cp(join(place.path, 'new'), join(place.path, 'local/service-extension-new'), { recursive: true });
-    await until(answers('/new', 'new'), 20_000);
+    await until(answers('/new', 'new'));
     expect((await get('/old')).body).to.equal('old');
   });
 
   it('answer in their new way once their files changed, and not at all once they are gone', async () => {
     await place.write({ 'local/service-extension-new/index.js': saying('newer') });
-    await until(answers('/new', 'newer'), 20_000);
+    await until(answers('/new', 'newer'));
     await place.drop('local/service-extension-new');
-    await until(async () => (await get('/new')).status === 404, 5000);
+    await until(async () => (await get('/new')).status === 404);
   });
 
   it('are loaded when the last of their files has arrived', async () => {
     await place.write({ 'local/service-extension-slow/index.js': saying('slow') });
-    await until(async () => (await names()).includes('service-extension-slow'), 5000);
+    await until(async () => (await names()).includes('service-extension-slow'));
     expect((await get('/slow')).status).to.equal(404);
     await place.write({ 'local/service-extension-slow/package.json': packageOf('service-extension-slow', endpoint) });
-    await until(answers('/slow', 'slow'), 5000);
+    await until(answers('/slow', 'slow'));
   });
 
   it('may be links to folders elsewhere, which are watched like others', async () => {
@@ -76,9 +75,9 @@ describe('http: extensions that come while the service runs', function () {
       'work/index.js': saying('one'),
     });
     await symlink(join(place.path, 'work'), join(place.path, 'local/service-extension-work'));
-    await until(answers('/work', 'one'), 5000);
+    await until(answers('/work', 'one'));
     await place.write({ 'work/index.js': saying('two and more') });
-    await until(answers('/work', 'two and more'), 5000);
+    await until(answers('/work', 'two and more'));
   });
 
   it('reach the browser as well', async () => {
@@ -87,7 +86,7 @@ describe('http: extensions that come while the service runs', function () {
       'panel/dist/index.js': `export default { id: 'fresh-panel' };`,
     });
     await rename(join(place.path, 'panel'), join(place.path, 'local/service-extension-panel'));
-    await until(async () => (await get('/extensions/sources/index.js')).body.includes('fresh-panel'), 5000);
+    await until(async () => (await get('/extensions/sources/index.js')).body.includes('fresh-panel'));
   });
 
   it('keep those beside them running, whatever is wrong with them', async () => {
@@ -96,13 +95,13 @@ describe('http: extensions that come while the service runs', function () {
       'local/service-extension-bad/index.js': `throw new Error('no');`,
       'local/service-extension-worse/package.json': '{',
     });
-    await until(async () => (await names()).includes('service-extension-worse'), 5000);
+    await until(async () => (await names()).includes('service-extension-worse'));
     expect((await get('/old')).body).to.equal('old');
   });
 });
 
 describe('http: extensions of two processes on one database', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('are loaded again in both, whichever is asked', async () => {
     const places = await Promise.all([sketchFolder(), sketchFolder()]);
@@ -119,7 +118,7 @@ describe('http: extensions of two processes on one database', function () {
       await first.request('POST', '/extensions/reload', { token: first.admin.token });
       expect((await first.request('GET', '/both')).body).to.equal('both');
       const other = second;
-      await until(async () => (await other.request('GET', '/both')).body === 'both', 5000);
+      await until(async () => (await other.request('GET', '/both')).body === 'both');
     } finally {
       await second?.stop();
       await first.stop();

@@ -4,7 +4,7 @@ import { spawnService } from '../support/service.ts';
 import { endpoint, packagesIn } from './confined-packages.ts';
 
 describe('http: a service that was started with --safe', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let place: Sketch;
   before(async () => {
     place = await sketchFolder({

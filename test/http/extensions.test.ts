@@ -3,7 +3,7 @@ import { packageOf, panel, type Sketch, sketchFolder } from '../plugins/extensio
 import { type InProcess, startService } from '../support/service.ts';
 
 describe('http: /extensions', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let place: Sketch;
   let service: InProcess;
   const get = (path: string, token: string | null = service.admin.token) => service.request('GET', path, { token });
@@ -181,7 +181,7 @@ describe('http: /extensions', function () {
 });
 
 describe('http: /extensions, otherwise set', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let place: Sketch;
   beforeEach(async () => {
     place = await sketchFolder({

@@ -347,7 +347,7 @@ describe('files as they are specified', () => {
   describe('tell', () => {
     beforeEach(() => heard.splice(0));
     const told = async (count: number) => {
-      const deadline = Date.now() + 5000;
+      const deadline = Date.now() + 30_000;
       while (heard.length < count && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
       return heard.map(({ kind, event }) => `${kind} ${event}`);
     };

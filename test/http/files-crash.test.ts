@@ -23,7 +23,7 @@ const SEED = Number(process.env.FILES_CRASH_SEED ?? Date.now() % 1_000_000_000);
 type Possible = Map<string, ReadonlySet<string>>;
 
 describe('files: the service is killed while files come, change and go', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   const random = seeded(SEED);
   const env = (folder: string) => ({ ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'error' });
   let database: FreshDatabase;
@@ -140,7 +140,7 @@ describe('files: the service is killed while files come, change and go', functio
       for (let kill = 0; kill < KILLS; kill++) {
         const running = await service;
         const enough = answers + random.upTo(ANSWERS);
-        await Promise.race([until(() => answers >= enough, 30_000), wrong]);
+        await Promise.race([until(() => answers >= enough, 120_000), wrong]);
         await pause(random.upTo(LONGEST));
         const killed = running.kill('SIGKILL').then(() => running.stop());
         service = killed.then(() => spawnService({ database, env: env(folder) }));

@@ -97,7 +97,7 @@ function stalling(service: Spawned, path: string, bytes: number, signal?: AbortS
 }
 
 describe('files: the service is told to stop', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let ground: FailingGround;
   before(async () => {
     ground = await failingGround({ SHUTDOWN_TIMEOUT: '1s', TUS_ENABLED: 'true', IMPORT_IP_ALLOW_LIST: '127.0.0.1' });
@@ -178,7 +178,7 @@ describe('files: the service is told to stop', function () {
 });
 
 describe('files: the database fails', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let ground: FailingGround;
   before(async () => {
     ground = await failingGround();
@@ -306,7 +306,7 @@ describe('files: the database fails', function () {
 });
 
 describe('files: the storage fails', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let ground: FailingGround;
   let service: Spawned;
   before(async () => {
@@ -418,7 +418,7 @@ describe('files: the storage fails', function () {
 });
 
 describe('files: a location is taken out of the settings', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let ground: FailingGround;
   let place: string;
   before(async () => {
@@ -471,7 +471,7 @@ describe('files: a location is taken out of the settings', function () {
 });
 
 describe('files: after hundreds of things that went right and wrong', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let ground: FailingGround;
   let temporary: string;
   before(async () => {

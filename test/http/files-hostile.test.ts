@@ -208,7 +208,7 @@ describe('files and those who mean harm', () => {
     }
 
     async function waiting(count: number): Promise<void> {
-      for (let turn = 0; turn < 500; turn++) {
+      for (let turn = 0; turn < 3000; turn++) {
         const [row] = await service.database.query<{ count: number }>(
           `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         );

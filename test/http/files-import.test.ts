@@ -60,7 +60,7 @@ describe('imports', () => {
         STORAGE_LOCAL_ROOT: folder,
         IMPORT_IP_ALLOW_LIST: '127.0.0.1',
         IMPORT_MAX_FILE_SIZE: '100kb',
-        IMPORT_TIMEOUT: '1s',
+        IMPORT_TIMEOUT: '5s',
         IMPORT_MAX_CONCURRENCY: '2',
         FILES_MIME_TYPE_ALLOW_LIST: 'text/*,application/octet-stream',
       },
@@ -201,9 +201,9 @@ describe('imports', () => {
       const { status, body } = await fetchFile(at(path));
       expect([status, body.errors[0].extensions], path).to.deep.equal([
         408,
-        { category: 'import', duration: 1000, code: 'OUT_OF_TIME' },
+        { category: 'import', duration: 5000, code: 'OUT_OF_TIME' },
       ]);
-      expect(performance.now() - started).to.be.within(900, 4000);
+      expect(performance.now() - started).to.be.within(4900, 40_000);
     }
   });
 
@@ -227,7 +227,7 @@ describe('imports', () => {
     client.close();
     const started = performance.now();
     await closed;
-    expect(performance.now() - started).to.be.below(900);
+    expect(performance.now() - started).to.be.below(4500);
   });
 
   it('replace the bytes of a file that is there, and make one where there is none', async () => {

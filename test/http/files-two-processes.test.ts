@@ -4,7 +4,7 @@ import type { Spawned } from '../support/service.ts';
 import { asset, expectOrder, type FailingGround, failingGround, sendForm, slowForm, upload } from './failing-ground.ts';
 
 describe('files: two processes on one database and one folder', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let ground: FailingGround;
   let one: Spawned;
   let other: Spawned;
@@ -69,7 +69,7 @@ describe('files: two processes on one database and one folder', function () {
     expect(reads).to.be.above(40);
     expect((await asset(other, id)).bytes.toString()).to.match(/^version 40/);
     expect(await remove(one, id)).to.equal(204);
-    await until(async () => (await asset(other, id)).status === 403, 1000);
+    await until(async () => (await asset(other, id)).status === 403);
     expectOrder(await ground.state());
   });
 
@@ -100,11 +100,11 @@ describe('files: two processes on one database and one folder', function () {
     const folder = (await one.request('POST', '/folders', { token, body: { name: 'inbox' } })).body.data.id;
     const changed = { storage_default_folder: folder, storage_asset_transform: 'none' };
     expect((await one.request('PATCH', '/settings', { token, body: changed })).status).to.equal(200);
-    await until(async () => (await sendForm(other, 'x')).body.data.folder === folder, 1000);
+    await until(async () => (await sendForm(other, 'x')).body.data.folder === folder);
     const id = await upload(other, 'x');
     expect((await asset(other, id, '?width=10')).status).to.equal(400);
     await one.request('PATCH', '/settings', { token, body: { storage_asset_transform: 'all' } });
-    await until(async () => (await asset(other, id, '?width=10')).status === 200, 1000);
+    await until(async () => (await asset(other, id, '?width=10')).status === 200);
   });
 
   it('clear up after one that was killed, without being started again', async () => {

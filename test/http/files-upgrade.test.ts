@@ -8,7 +8,7 @@ const TABLES = ['files', 'loose_objects', 'settings', 'uploads', 'upload_pieces'
 const OWNERS = ['files', 'settings', 'assets', 'tus'].map((name) => `@tenon/${name}`);
 
 describe('files: a database from before there were any', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let database: FreshDatabase;
   let service: InProcess | undefined;
   before(async () => {

@@ -14,7 +14,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
 };
 
 describe('graphql: the audit of GraphQL over HTTP', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   before(async () => {
     service = await startService();

@@ -5,7 +5,7 @@ import { type InProcess, type Reply, startService } from '../support/service.ts'
 
 /** An administrator who has nothing but `/graphql/system` lets somebody in, and every step shows in that person's schema. */
 describe('graphql: users, roles and permissions kept by GraphQL alone', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let database: FreshDatabase;
   let service: InProcess;
   let role: string;

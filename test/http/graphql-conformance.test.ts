@@ -7,7 +7,7 @@ const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
 /** What clients of this field write and read by GraphQL, told by what REST answers of the same rows. */
 describe('graphql: rows as clients of the field write and read them', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let database: FreshDatabase;
   let service: InProcess;
   const reply = (query: string, variables?: object) =>

@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 
 describe('graphql: a client that leaves', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   before(async () => {
     service = await startService({ env: { LOG_LEVEL: 'trace' } });
     await service.database.query(`create table thing (id serial primary key, name text);
       insert into thing (name) select n::text from generate_series(1, 100) n;
-      create view slow as select id, pg_sleep(20)::text as name from thing;
+      create view slow as select id, pg_sleep(120)::text as name from thing;
       create table waiting (id serial primary key, name text);
       create function wait() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return new; end $$;
       create trigger waits before insert on waiting for each row execute function wait()`);
@@ -24,7 +24,7 @@ describe('graphql: a client that leaves', function () {
     );
     return Number(row?.count);
   };
-  async function until(done: () => Promise<boolean>, within = 5000): Promise<void> {
+  async function until(done: () => Promise<boolean>, within = 30_000): Promise<void> {
     for (const end = Date.now() + within; !(await done()); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
@@ -48,7 +48,7 @@ describe('graphql: a client that leaves', function () {
     it(`takes ${what} along, by POST as well`, async () => {
       await leave(query, async () => (await running()) > 0);
       // Nothing of it begins anew either.
-      for (let quiet = 0; quiet < 20; quiet++) await until(async () => (await running()) === 0, 3000);
+      for (let quiet = 0; quiet < 20; quiet++) await until(async () => (await running()) === 0);
       await pause(300);
       expect(await running()).to.equal(0);
     });

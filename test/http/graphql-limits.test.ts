@@ -1,7 +1,7 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { getIntrospectionQuery } from 'graphql';
 import { HOSTILE } from '../plugins/graphql/document-hostile.ts';
+import { watchEventLoop } from '../support/event-loop.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
@@ -25,21 +25,21 @@ describe('graphql: limits', function () {
 
   it('hostile documents are refused or answered, and nobody waits for them long', async () => {
     await ask(service, '{ posts { id } }');
-    const delay = monitorEventLoopDelay({ resolution: 5 });
+    const loop = watchEventLoop();
     const blocked: Record<string, number> = {};
     for (const [what, query] of Object.entries(HOSTILE)) {
       // The best of several, since a machine has other things to do.
       for (let round = 0, best = Number.POSITIVE_INFINITY; round < 6 && best > 150; round++) {
-        delay.enable();
-        delay.reset();
+        loop.reset();
         const { status, body } = await ask(service, query + ' '.repeat(round));
-        delay.disable();
+        const longest = loop.longest();
         expect(status, `${what}: ${JSON.stringify(body).slice(0, 200)}`).to.be.oneOf([200, 400]);
         expect(JSON.stringify(body).length, what).to.be.below(40_000);
-        best = Math.min(best, delay.max / 1e6);
+        best = Math.min(best, longest);
         blocked[what] = best;
       }
     }
+    loop.stop();
     // More than the document's own 50 ms, since the body is read and the answer is written too.
     expect(Object.entries(blocked).filter(([, ms]) => ms > 150)).to.deep.equal([]);
     expect((await ask(service, '{ posts { title } }')).body).to.deep.equal({ data: { posts: [{ title: 'first' }] } });
@@ -147,7 +147,7 @@ describe('graphql: limits', function () {
 });
 
 describe('graphql: limits that are set', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   before(async () => {
     service = await startService({

@@ -7,7 +7,7 @@ const TABLES = `create table posts (id serial primary key, title text not null, 
   create table drafts (id serial primary key)`;
 
 describe('graphql: the schema as a file', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   let reader: Person;
   before(async () => {
@@ -76,7 +76,7 @@ describe('graphql: the schema as a file', function () {
 });
 
 describe('graphql: introspection off', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   before(async () => {
     service = await startService({ env: { GRAPHQL_INTROSPECTION: 'false' } });

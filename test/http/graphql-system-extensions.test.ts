@@ -9,7 +9,7 @@ const entry = (type: string, name: string) => ({ type, name, source: 'src/index.
 const CODE = 'export default { id: "x" };';
 
 describe('graphql: extensions', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let place: Sketch;
   let service: InProcess;
   const ask = (token: string | null) => service.request('POST', '/graphql/system', { token, body: { query: QUERY } });

@@ -7,7 +7,7 @@ const SENSITIVE = ['role', 'status', 'provider'];
 const PUBLIC = '00000000-0000-0000-0000-000000000000';
 
 describe("graphql: rules of the service's own collections", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   let writer: Person;
   let app: Person;

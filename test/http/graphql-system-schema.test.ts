@@ -27,7 +27,7 @@ function withSystem(record: Record_): Record_ {
 }
 
 describe('graphql: collections, fields and relations', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   let person: Person;
   const ask = (token: string | null, query: string, variables?: object): Promise<Reply> =>

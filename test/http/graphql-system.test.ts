@@ -9,7 +9,7 @@ const codesOf = ({ body }: Reply): unknown[] =>
 const ABSENT = [400, ['GRAPHQL_VALIDATION_EXCEPTION']];
 
 describe('graphql: /graphql/system', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   let role: string;
   let person: Person;

@@ -6,7 +6,7 @@ const GRAPHQL_TYPE = 'application/graphql-response+json';
 const MUTATION = 'mutation { create_posts_item(data: { title: "new" }) { title } }';
 
 describe('graphql: transport', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: InProcess;
   before(async () => {
     service = await startService({

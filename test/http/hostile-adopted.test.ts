@@ -7,7 +7,7 @@ describe('tables that somebody else made', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_adopted');
     await database.query(`
       create table pair (id serial primary key, kind text, secret text, unique (kind, secret));

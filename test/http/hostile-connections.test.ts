@@ -10,19 +10,19 @@ describe('a database that ends connections or takes too long', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_connections');
     await database.query(`
       create table thing (id serial primary key, name text, above int references thing);
       create function wait() returns trigger language plpgsql as
-        $$ begin if new.name = 'slow' then perform pg_sleep(20); end if; return new; end $$;
+        $$ begin if new.name = 'slow' then perform pg_sleep(120); end if; return new; end $$;
       create trigger waits after insert or update on thing for each row execute function wait();
       create table one (id int primary key);
       insert into one values (1);
-      create view slow as select id, pg_sleep(20)::text as waited from one;
+      create view slow as select id, pg_sleep(120)::text as waited from one;
       create table long (id serial primary key, text text);
       insert into long (text) select repeat(md5(i::text), 20) from generate_series(1, 40000) i`);
-    service = await startService({ database, env: { DB_POOL_MAX: '4', DB_STATEMENT_TIMEOUT: '3000' } });
+    service = await startService({ database, env: { DB_POOL_MAX: '4', DB_STATEMENT_TIMEOUT: '8000' } });
     await asAdmin(service, 'POST', '/fields/thing', { field: 'below', type: 'alias', meta: { special: ['o2m'] } });
     await asAdmin(service, 'PATCH', '/relations/thing/above', { meta: { one_field: 'below' } });
   });
@@ -35,7 +35,7 @@ describe('a database that ends connections or takes too long', () => {
     service.request(method, path, { token: service.admin.token, body });
 
   async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-    for (const end = Date.now() + 5000; ; await pause(10)) {
+    for (const end = Date.now() + 30_000; ; await pause(10)) {
       const found = await look();
       if (found) return found;
       if (Date.now() > end) throw new Error('it did not come to pass in time');

@@ -12,7 +12,7 @@ describe('nobody gets more than was granted', () => {
   let service: InProcess;
   let admin: { id: string; role: string };
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_escalation');
     service = await startService({ database });
     admin = await asAdmin(service, 'GET', '/users/me?fields=id,role');

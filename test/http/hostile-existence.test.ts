@@ -12,7 +12,7 @@ describe('whoever may do nothing with a collection cannot tell whether it is the
   let service: InProcess;
   const tokens: Record<string, string | null> = { nobody: null };
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_existence');
     await database.query(`
       create table hidden (id serial primary key, name text, up int references hidden);

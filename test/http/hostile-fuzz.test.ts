@@ -353,7 +353,7 @@ describe('random requests', () => {
   let service: InProcess;
   let user: string;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_fuzz');
     await database.query(`
       create type mood as enum ('sad', 'happy');
@@ -413,19 +413,19 @@ describe('random requests', () => {
   }
 
   it('3,000 at /items: an answer each, never a 500', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const statuses = await storm(3000, ITEM_ROUTES);
     // Requests that are all refused at the door would test the door only.
     expect(statuses.get(200)).to.be.greaterThan(150);
   });
 
   it('2,000 at users, roles, permissions, auth and server', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await storm(2000, SYSTEM_ROUTES);
   });
 
   it('1,000 at the schema', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await storm(1000, SCHEMA_ROUTES);
   });
 

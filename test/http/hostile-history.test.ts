@@ -16,7 +16,7 @@ describe('what happened cannot be made to look otherwise', () => {
   let person: Person;
   let adminId: string;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_history');
     service = await startService({ database });
     await database.query(`

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { createLog } from '../../kernel/log.ts';
 import { createPool } from '../../plugins/database/pool.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { processorTime } from '../support/processor-time.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -15,7 +16,7 @@ describe('hostile input', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_input');
     await database.query(`
       create table author (id serial primary key, name text not null, email text unique, boss int references author);
@@ -76,11 +77,11 @@ describe('hostile input', () => {
   ];
   for (const [what, query, status] of QUERIES) {
     it(`${what}: ${status || 'no failure'}`, async () => {
-      const started = performance.now();
+      const started = processorTime();
       const reply = await send('SEARCH', '/items/article', { query });
       expect(reply.status, JSON.stringify(reply.body).slice(0, 300)).to.be.oneOf(status === 0 ? [200, 400] : [status]);
       if (reply.status === 400) expect(reply.body.errors[0].extensions.code).to.equal('INVALID_QUERY');
-      expect(performance.now() - started).to.be.lessThan(5000);
+      expect(processorTime() - started).to.be.lessThan(5000);
     });
   }
 
@@ -287,13 +288,13 @@ describe('hostile input', () => {
         ...bodies.map((body) => ['POST', body] as const),
         ...queries.map((query) => ['SEARCH', { query }] as const),
       ]) {
-        const started = performance.now();
+        const [started, used] = [performance.now(), processorTime()];
         const reply = await service.request(request[0], '/items/article', { token, body: request[1] });
         expect(reply.status).to.be.below(500);
-        expect(
-          performance.now() - started,
-          `${JSON.stringify(request).slice(0, 60)} ${text.slice(0, 20)}`,
-        ).to.be.lessThan(1500);
+        const what = `${JSON.stringify(request).slice(0, 60)} ${text.slice(0, 20)}`;
+        expect(processorTime() - used, what).to.be.lessThan(1500);
+        // The database works on it, too.
+        expect(performance.now() - started, what).to.be.lessThan(10_000);
       }
     }
   }).timeout(120_000);
@@ -366,7 +367,7 @@ describe('hostile input', () => {
     expect(status).to.equal(400);
   });
 
-  const raw = async (text: string, wait = 3000): Promise<string> => {
+  const raw = async (text: string, wait = 20_000): Promise<string> => {
     const socket = createConnection(Number(new URL(service.url).port), '127.0.0.1');
     let answer = '';
     socket

@@ -436,7 +436,7 @@ describe('writing items and what hangs on them', () => {
         keys.map((id: number) => ({ id, n: id })),
       );
       expect(each[9999]).to.deep.equal({ n: 10_000 });
-      expect(performance.now() - started).to.be.below(15_000);
+      expect(performance.now() - started).to.be.below(60_000);
       expect(
         await ok('PATCH', '/items/big?fields=n', { query: { filter: { n: { _gt: 5000 } } }, data: { word: 'x' } }),
       ).to.have.length(5000);
@@ -444,7 +444,7 @@ describe('writing items and what hangs on them', () => {
       expect(await count('big')).to.equal(10_000);
       await ok('DELETE', '/items/big', keys);
       expect(await count('big')).to.equal(0);
-    }).timeout(60_000);
+    }).timeout(180_000);
   });
 
   describe('what the database refuses', () => {

@@ -75,7 +75,7 @@ describe('app access adds own rows to what a role may read of users', () => {
   const people: { token: string; eyes: Eyes; about: string }[] = [];
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('hostile_users');
     service = await startService({ database });
     await database.query(

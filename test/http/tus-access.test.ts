@@ -11,7 +11,7 @@ describe('tus: who may', () => {
   let other: Person;
   let reader: Person;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     here = await place();
     service = await startService({ env: here.env });
     writer = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);

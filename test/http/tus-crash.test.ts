@@ -24,7 +24,7 @@ describe('tus: a service that is killed', () => {
   });
 
   it('at any moment leaves uploads that go on, and in the end nothing but the files', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     let running = await spawnService({ database, env: here.env });
     service = running;
     const { token } = running.admin;

@@ -15,7 +15,7 @@ describe('resumable uploads and those who mean harm', () => {
   let person: Person;
   let stranger: Person;
   before(async () => {
-    here = await place({ FILES_MAX_UPLOAD_SIZE: '1000', STREAM_STALL_TIMEOUT: '400ms' });
+    here = await place({ FILES_MAX_UPLOAD_SIZE: '1000', STREAM_STALL_TIMEOUT: '3s' });
     service = await startService({ env: here.env });
     person = await personWith(service, [{ collection: FILES, action: 'create' }]);
     stranger = await personWith(service, [
@@ -201,7 +201,7 @@ describe('resumable uploads and those who mean harm', () => {
     );
     await client.answers();
     client.close();
-    expect(performance.now() - began).to.be.within(300, 5000);
+    expect(performance.now() - began).to.be.within(2900, 40_000);
     // Not asked for the lock before the request that held it has ended.
     expect(await offsetOf(path)).to.equal('3');
     expect((await patch(path, 'def', 3)).status).to.equal(204);

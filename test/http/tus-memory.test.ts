@@ -17,7 +17,7 @@ describe('tus: a file of 300 MB', () => {
   let here: Place;
   let service: Spawned;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     here = await place({ TUS_CHUNK_SIZE: '8mb' });
     service = await spawnService({ env: here.env });
   });

@@ -22,7 +22,7 @@ describe('tus: several processes', () => {
   let one: Spawned;
   let two: Spawned;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     here = await place({ SECRET: 'a secret that both of the processes know, and nobody else' });
     database = await freshDatabase('tus');
     [one, two] = await Promise.all([

@@ -29,7 +29,7 @@ describe('tus', () => {
   let service: InProcess;
   let token: string;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     here = await place({ FILES_MAX_UPLOAD_SIZE: String(LIMIT) });
     service = await startService({ env: here.env });
     token = service.admin.token;

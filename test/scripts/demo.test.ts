@@ -30,7 +30,7 @@ describe('the demo', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   it('shows five requests with real answers, a nested one as one statement, and may be repeated', async function () {
-    this.timeout(90_000);
+    this.timeout(180_000);
     for (let time = 1; time <= 2; time++) {
       const { code, output } = await demo({ DATA_PATH: folder });
       expect(code, output).to.equal(0);

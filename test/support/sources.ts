@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -26,8 +27,13 @@ export interface Source {
 }
 
 /** The TypeScript files under a folder, read and taken apart. */
-export const sourcesIn = (folder: string): readonly Source[] =>
-  globSync(`${folder}/**/*.ts`, { cwd: root, exclude: (path) => /node_modules/.test(String(path)) })
+export const sourcesIn = (folder: string): readonly Source[] => filesIn(`${folder}/**/*.ts`);
+
+/** The same with JavaScript files. */
+export const codeIn = (folder: string): readonly Source[] => filesIn(`${folder}/**/*.{ts,js,mjs,cjs}`);
+
+const filesIn = (pattern: string): readonly Source[] =>
+  globSync(pattern, { cwd: root, exclude: (path) => /node_modules/.test(String(path)) })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
     .map((path) => takeApart(path, readFileSync(join(root, path), 'utf8')));
@@ -84,6 +90,37 @@ export function isPure(path: string, sources: readonly Source[]): boolean {
     }
   }
   return true;
+}
+
+/** `#kernel` and others: names of files, from the manifest of the project. */
+const SUBPATHS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(manifest.imports).map(([name, path]) => [name, normalize(path).replaceAll('\\', '/')]),
+);
+
+/**
+ * One cycle of imports as text, `a.ts → b.ts → a.ts`; undefined where there is none. Imports of types alone do not count,
+ * because Node removes them before it runs a file.
+ */
+export function findCycle(sources: readonly Source[]): string | undefined {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const done = new Set<string>();
+  const visit = (path: string, above: readonly string[]): string | undefined => {
+    if (above.includes(path)) return [...above.slice(above.indexOf(path)), path].join(' → ');
+    if (done.has(path)) return undefined;
+    for (const { specifier, target, typeOnly } of byPath.get(path)?.imports ?? []) {
+      const imported = target ?? SUBPATHS[specifier];
+      if (imported === undefined || typeOnly) continue;
+      const found = visit(imported, [...above, path]);
+      if (found) return found;
+    }
+    done.add(path);
+    return undefined;
+  };
+  for (const { path } of sources) {
+    const found = visit(path, []);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** `@scope/name/sub` → `@scope/name`, `name/sub` → `name`. */

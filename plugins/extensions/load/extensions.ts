@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RuntimeState } from '../../sandbox/contract.ts';
 import { pseudo } from '../discover/discover.ts';
-import type { LoadFailure } from '../model.ts';
+import type { Found, LoadFailure } from '../model.ts';
 import type { AsReason, Row } from '../records/record.ts';
 import { appHalvesOf } from './app-halves.ts';
 import type { Parts } from './parts.ts';
-import { type Again, movesFullAuthority, planFor } from './plan.ts';
+import { type Again, movesFullAuthority, type Plan, planFor } from './plan.ts';
 import { isConfined, rowOf, type Slot } from './slot.ts';
-import { createSteps } from './steps.ts';
+import { createSteps, type Steps } from './steps.ts';
 
 /** What a load changed, by name. */
 export interface Changes {
@@ -48,31 +48,15 @@ export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
   async function pass(again: Again): Promise<Changes> {
     const all = await parts.discover();
     const plan = planFor(slots, all, again, since);
-    const next = new Map<string, Slot>();
-    for (const found of all) {
-      const slot = plan.kept.find((one) => one.found.id === found.id) ?? slotFor(found);
-      next.set(found.id, slot);
-    }
+    const next = nextSlots(all, plan);
     const fresh = plan.fresh.map(({ id }) => next.get(id) as Slot);
     const settings = parts.settings(all.filter(({ failure }) => failure === undefined));
     for (const slot of next.values()) withSettings(slot, settings.get(slot.found.id));
 
     const confined = [...next.values()].filter(({ found }) => isConfined(found));
     const state = confined.length > 0 ? await parts.runtime() : NOT_REQUIRED;
-    await steps.gate(
-      fresh.filter((slot) => slot.failure === undefined && isConfined(slot.found)),
-      state,
-    );
-    await steps.consent(fresh.filter((slot) => slot.failure === undefined && !isConfined(slot.found)));
-    steps.ambiguous(confined);
-
-    await steps.unload(plan.leaving);
-    await steps.unload(plan.kept.filter(({ failure }) => failure !== undefined));
-    const anew = movesFullAuthority(plan) ? plan.kept.filter(({ found }) => isConfined(found)) : [];
-    await steps.unload(anew);
-    await steps.loadFull(fresh);
-    const isWanted = (slot: Slot) => fresh.includes(slot) || anew.includes(slot);
-    await steps.loadConfined(confined.filter(isWanted));
+    await checkSlots(steps, fresh, confined, state);
+    await exchangeSlots(steps, plan, fresh, confined);
 
     const built = await parts.appBundle.build(appHalvesOf([...next.values()]));
     for (const slot of next.values()) withAppFailure(slot, built.failed.get(slot.found.id));
@@ -127,6 +111,44 @@ export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
       slots = new Map();
     },
   };
+}
+
+/** A slot for each extension that was found: that of a kept one stays. */
+function nextSlots(all: readonly Found[], { kept }: Plan): Map<string, Slot> {
+  const slots = new Map<string, Slot>();
+  for (const found of all) slots.set(found.id, kept.find((one) => one.found.id === found.id) ?? slotFor(found));
+  return slots;
+}
+
+/** Decides which fresh slots may load: confined ones by the gate, the others by consent. */
+async function checkSlots(
+  steps: Steps,
+  fresh: readonly Slot[],
+  confined: readonly Slot[],
+  state: RuntimeState,
+): Promise<void> {
+  const sound = fresh.filter((slot) => slot.failure === undefined);
+  await steps.gate(
+    sound.filter(({ found }) => isConfined(found)),
+    state,
+  );
+  await steps.consent(sound.filter(({ found }) => !isConfined(found)));
+  steps.ambiguous(confined);
+}
+
+/** Unloads what leaves, then loads what is fresh; kept confined slots are loaded anew where full authority moves. */
+async function exchangeSlots(
+  steps: Steps,
+  plan: Plan,
+  fresh: readonly Slot[],
+  confined: readonly Slot[],
+): Promise<void> {
+  await steps.unload(plan.leaving);
+  await steps.unload(plan.kept.filter(({ failure }) => failure !== undefined));
+  const anew = movesFullAuthority(plan) ? plan.kept.filter(({ found }) => isConfined(found)) : [];
+  await steps.unload(anew);
+  await steps.loadFull(fresh);
+  await steps.loadConfined(confined.filter((slot) => fresh.includes(slot) || anew.includes(slot)));
 }
 
 const slotFor = (found: Slot['found']): Slot => ({ found, ...(found.failure ? { failure: found.failure } : {}) });

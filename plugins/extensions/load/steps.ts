@@ -1,7 +1,8 @@
 import type { RuntimeState } from '../../sandbox/contract.ts';
-import { type Loaded, LoadFailure, type ReasonCode } from '../model.ts';
+import { LoadFailure } from '../model.ts';
 import { CONFINED_PHASES, type Parts, PHASES, type Phase } from './parts.ts';
 import { hasServerPart, isConfined, type Slot } from './slot.ts';
+import { createSlotSteps } from './slot-steps.ts';
 import { within } from './within.ts';
 
 /** Milliseconds that one package may take to register: code that waits for ever must not hold up all others. */
@@ -27,24 +28,8 @@ export interface Steps {
 }
 
 export function createSteps(parts: Parts, isStopped: () => boolean): Steps {
-  const { confined, log } = parts;
-
-  /** Runs one step of one slot; the log gets all of what went wrong, the slot what may be shown. */
-  async function attempt(slot: Slot, code: ReasonCode, work: () => Promise<void>): Promise<boolean> {
-    if (isStopped()) return false;
-    try {
-      await work();
-      return true;
-    } catch (error) {
-      slot.failure = asFailure(error, code);
-      const { name } = slot.found;
-      log.error(
-        { err: (error as Error).cause ?? error, extension: name, code: slot.failure.code },
-        `${name} does not load`,
-      );
-      return false;
-    }
-  }
+  const { confined } = parts;
+  const { attempt, load, unload } = createSlotSteps(parts.log, isStopped);
 
   const passGate = (slot: Slot, state: RuntimeState['state'], reason: string | undefined) =>
     attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
@@ -54,20 +39,6 @@ export function createSteps(parts: Parts, isStopped: () => boolean): Steps {
       slot.gated = await within(LONGEST.gate, 'VALIDATION_INCOMPLETE', () => confined.gate(slot.found));
       slot.byGate = false;
     });
-
-  async function load(slot: Slot, limit: number, work: () => Promise<Loaded>): Promise<void> {
-    await attempt(slot, 'UNKNOWN', async () => {
-      slot.loaded = await within(limit, 'REGISTRATION_FAILED', work, (late) => void remove(slot, late));
-    });
-  }
-
-  async function remove({ found }: Slot, loaded: Loaded): Promise<void> {
-    try {
-      await loaded.remove();
-    } catch (error) {
-      log.error({ err: error, extension: found.name }, `${found.name} was not taken away cleanly`);
-    }
-  }
 
   return {
     async gate(slots, { state, reason }) {
@@ -111,15 +82,8 @@ export function createSteps(parts: Parts, isStopped: () => boolean): Steps {
     },
     async unload(slots) {
       for (const slot of [...slots].reverse()) {
-        const { loaded } = slot;
-        delete slot.loaded;
-        if (loaded) await remove(slot, loaded);
+        await unload(slot);
       }
     },
   };
 }
-
-const asFailure = (error: unknown, code: ReasonCode): LoadFailure =>
-  error instanceof LoadFailure
-    ? error
-    : new LoadFailure(code, error instanceof Error ? error.message : String(error), { cause: error });

@@ -1,4 +1,5 @@
-import { satisfies, validRange } from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
 import { API_VERSION, problems, VERSION } from '#kernel';
 import type { Subjects } from '../../broker/contract.ts';
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';

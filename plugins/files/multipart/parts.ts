@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { Dicer } from '@fastify/busboy';
 import { ClientGone, fail } from '#kernel';
 
 /** A part of a form whose headers are there. Its bytes are read to their end before the next part is asked for. */
@@ -30,83 +31,115 @@ const malformed = () => fail('INVALID_PAYLOAD', 'The form is malformed or breaks
 /** Parsing is loaded with the first form. */
 export async function partsOf(req: IncomingMessage, { boundary, stall }: Options): Promise<Parts> {
   const { Dicer } = await import('@fastify/busboy');
-  const parser = new Dicer({ boundary, ...HEADERS });
-  const arrived: Part[] = [];
-  const open = new Set<Readable>();
-  /** One whose headers are not there yet; another part after it means that they never came. */
-  let headless: Readable | undefined;
-  let failure: unknown;
-  let isDone = false;
-  let wake = () => {};
+  return new ParsedParts(req, new Dicer({ boundary, ...HEADERS }), stall);
+}
 
-  const stop = () => {
-    clearTimeout(patience);
-    req.unpipe(parser);
-    // What is left is taken off the line: a client that still sends does not read the answer.
-    req.resume();
-  };
-  const broken = (error: unknown) => {
-    if (failure !== undefined || isDone) return;
-    failure = error;
-    stop();
-    for (const part of open) part.destroy(error as Error);
-    wake();
-  };
+/** What the parser makes of a request, until the form ends, is malformed, or its client leaves. */
+class ParsedParts implements Parts {
+  readonly #req: IncomingMessage;
+  readonly #parser: Dicer;
+  readonly #stall: number;
+  readonly #idle: NodeJS.Timeout | undefined;
+  readonly #arrived: Part[] = [];
+  readonly #open = new Set<Readable>();
+  /** One whose headers are not there yet; another part after it means that they never came. */
+  #headless: Readable | undefined;
+  #failure: unknown;
+  #isDone = false;
+  #wake = () => {};
+
+  constructor(req: IncomingMessage, parser: Dicer, stall: number) {
+    this.#req = req;
+    this.#parser = parser;
+    this.#stall = stall;
+    this.#idle = stall > 0 ? setTimeout(() => this.#checkIdle(), stall) : undefined;
+    this.#readParser();
+    this.#readRequest();
+  }
+
+  async next(): Promise<Part | undefined> {
+    while (this.#arrived.length === 0 && this.#failure === undefined && !this.#isDone)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#arrived.shift();
+  }
+
+  close(): void {
+    this.#fail(malformed());
+  }
+
+  #readParser(): void {
+    this.#parser.on('part', (part) => this.#readPart(part));
+    this.#parser.on('error', () => this.#fail(malformed()));
+    this.#parser.on('finish', () => {
+      if (this.#headless) return this.#fail(malformed());
+      this.#isDone = true;
+      this.#stop();
+      this.#wake();
+    });
+  }
+
+  #readPart(part: Dicer.PartStream): void {
+    // The parser tells a part that breaks off, whether anybody listens or not.
+    part.on('error', () => {});
+    if (this.#headless) {
+      this.#fail(malformed());
+      return;
+    }
+    this.#headless = part;
+    this.#open.add(part);
+    part.on('close', () => this.#open.delete(part));
+    part.on('header', (headers) => {
+      this.#headless = undefined;
+      this.#arrived.push({ headers: headers as Part['headers'], bytes: this.#bytesOf(part) });
+      this.#wake();
+    });
+  }
+
+  #readRequest(): void {
+    const req = this.#req;
+    req.on('error', () => this.#fail(new ClientGone()));
+    req.on('close', () => {
+      if (!req.complete) this.#fail(new ClientGone());
+    });
+    if (req.destroyed && !req.complete) this.#fail(new ClientGone());
+    else {
+      req.on('end', () => clearTimeout(this.#idle));
+      req.on('data', () => void this.#idle?.refresh());
+      req.pipe(this.#parser);
+    }
+  }
+
   /** The parser and the connection have words of their own for what went wrong. */
-  async function* bytesOf(part: Readable): AsyncGenerator<Uint8Array> {
+  async *#bytesOf(part: Readable): AsyncGenerator<Uint8Array> {
     try {
       yield* part;
     } catch (error) {
-      throw failure ?? error;
+      throw this.#failure ?? error;
     }
   }
-  const checkPatience = () => {
-    // Where what came is not yet worked on, it is not the client who is slow.
-    if (parser.writableLength > 0) patience?.refresh();
-    else broken(fail('OUT_OF_TIME', 'Nothing was sent for too long.', { category: 'upload', duration: stall }));
-  };
-  const patience = stall > 0 ? setTimeout(checkPatience, stall) : undefined;
 
-  parser.on('part', (part) => {
-    // The parser tells a part that breaks off, whether anybody listens or not.
-    part.on('error', () => {});
-    if (headless) return broken(malformed());
-    headless = part;
-    open.add(part);
-    part.on('close', () => open.delete(part));
-    part.on('header', (headers) => {
-      headless = undefined;
-      arrived.push({ headers: headers as Part['headers'], bytes: bytesOf(part) });
-      wake();
-    });
-  });
-  parser.on('error', () => broken(malformed()));
-  parser.on('finish', () => {
-    if (headless) return broken(malformed());
-    isDone = true;
-    stop();
-    wake();
-  });
-  req.on('error', () => broken(new ClientGone()));
-  req.on('close', () => {
-    if (!req.complete) broken(new ClientGone());
-  });
-  if (req.destroyed && !req.complete) broken(new ClientGone());
-  else {
-    req.on('end', () => clearTimeout(patience));
-    req.on('data', () => void patience?.refresh());
-    req.pipe(parser);
+  #checkIdle(): void {
+    // Where what came is not yet worked on, it is not the client who is slow.
+    if (this.#parser.writableLength > 0) this.#idle?.refresh();
+    else
+      this.#fail(fail('OUT_OF_TIME', 'Nothing was sent for too long.', { category: 'upload', duration: this.#stall }));
   }
 
-  return {
-    async next() {
-      while (arrived.length === 0 && failure === undefined && !isDone)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      if (failure !== undefined) throw failure;
-      return arrived.shift();
-    },
-    close: () => broken(malformed()),
-  };
+  #fail(error: unknown): void {
+    if (this.#failure !== undefined || this.#isDone) return;
+    this.#failure = error;
+    this.#stop();
+    for (const part of this.#open) part.destroy(error as Error);
+    this.#wake();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#idle);
+    this.#req.unpipe(this.#parser);
+    // What is left is taken off the line: a client that still sends does not read the answer.
+    this.#req.resume();
+  }
 }

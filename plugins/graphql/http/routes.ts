@@ -3,13 +3,14 @@ import type { HttpContext, Route } from '../../http/contract.ts';
 import { sendStream } from '../../http/library.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { DocumentFailure } from '../document/failure.ts';
+import type { Engine } from '../engine.ts';
 import type { Answer } from '../execute/answer.ts';
 import { GET, OTHER_METHODS, POST } from './descriptions.ts';
 import { mediaTypeFor } from './media-type.ts';
 import { requestOf } from './request.ts';
-import { type RunDeps, run } from './run.ts';
 
-export interface GraphqlRoutesDeps extends RunDeps {
+export interface GraphqlRoutesDeps {
+  readonly engine: () => Promise<Engine>;
   /** The page for people, who come to the same address with a browser. */
   readonly explorer: {
     wants(ctx: HttpContext): boolean;
@@ -48,7 +49,7 @@ async function answer(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpCon
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', type);
   try {
-    const answered = await run(deps, scope, requestOf(ctx), ctx);
+    const answered = await (await deps.engine()).run(scope, requestOf(ctx), ctx);
     // `no-cache`: it may be kept, but has to be asked for each time, since rows and permissions change unannounced. Where
     // the entity tag is the same nothing is sent. A stream has none, but its client may keep it as well.
     if (ctx.method !== 'POST' && isWhole(answered)) ctx.set('Cache-Control', standing);

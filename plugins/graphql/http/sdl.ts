@@ -1,34 +1,18 @@
-import { type GraphQLSchema, printSchema } from 'graphql';
-import { type Caller, fail } from '#kernel';
+import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlField, GraphqlScope } from '../contract.ts';
-import type { Schemas } from '../schema/schemas.ts';
+import type { Engine } from '../engine.ts';
 import { SDL, SDL_OF_SCOPE } from './descriptions.ts';
 
-export interface SdlDeps {
-  readonly schemas: Pick<Schemas, 'of'>;
-  readonly introspection: boolean;
-}
+type LoadEngine = () => Promise<Pick<Engine, 'sdl'>>;
 
 /** What a service without settings is called. */
 const PROJECT_NAME = 'Tenon';
 const PATH = '/server/specs/graphql';
 
-/** Schemas that were printed: large ones take long. */
-const printed = new WeakMap<GraphQLSchema, string>();
-
-/** The caller's own schema in the schema language. */
-async function sdlOf({ schemas, introspection }: SdlDeps, caller: Caller, scope: GraphqlScope): Promise<string> {
-  if (!introspection) throw fail('FORBIDDEN', 'introspection is off');
-  const { schema } = await schemas.of(caller, scope);
-  const text = printed.get(schema) ?? printSchema(schema);
-  printed.set(schema, text);
-  return text;
-}
-
-export function sdlRoutes(deps: SdlDeps): readonly Route[] {
+export function sdlRoutes(engine: LoadEngine): readonly Route[] {
   const send = async (ctx: HttpContext, scope: GraphqlScope): Promise<void> => {
-    const text = await sdlOf(deps, ctx.state.caller, scope);
+    const text = await (await engine()).sdl(ctx.state.caller, scope);
     ctx.vary('Authorization');
     ctx.status = 200;
     ctx.attachment(`${PROJECT_NAME}_${new Date().toISOString().slice(0, 10)}.graphql`);
@@ -52,10 +36,11 @@ export function sdlRoutes(deps: SdlDeps): readonly Route[] {
 }
 
 /** The same as a field of the root. */
-export const sdlField = (deps: SdlDeps): GraphqlField => ({
+export const sdlField = (engine: LoadEngine): GraphqlField => ({
   scope: 'system',
   operation: 'query',
   definition: 'server_specs_graphql(scope: graphql_sdl_scope): String',
   types: 'enum graphql_sdl_scope { items system }',
-  resolve: ({ scope }, { caller }) => sdlOf(deps, caller, (scope as GraphqlScope | null | undefined) ?? 'items'),
+  resolve: async ({ scope }, { caller }) =>
+    (await engine()).sdl(caller, (scope as GraphqlScope | null | undefined) ?? 'items'),
 });

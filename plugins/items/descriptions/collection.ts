@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#kernel';
-import type { Components, Content, JsonSchema, RouteDescription } from '../../http/contract.ts';
+import type { Content, JsonSchema, RouteDescription } from '../../http/contract.ts';
 import {
   anyOf,
   dataAnswer,
@@ -63,29 +63,26 @@ export interface CollectionSubject {
 }
 
 /** What the routes of a collection take and answer, at whatever path they stand. */
-export function describeCollection({ collection, plural, tag, holds }: CollectionSubject): CollectionDescriptions {
-  const item = itemOf(collection);
-  const inPath: RouteDescription['params'] =
-    collection === '{collection}' ? { collection: parameter('The name of the collection.') } : {};
-  const ofOne = { ...inPath, id: parameter('The primary key of the row.') };
-  const writeErrors: readonly ErrorCode[] = holds === 'either' ? [...WRITE_ERRORS, 'ROUTE_NOT_FOUND'] : WRITE_ERRORS;
-  const components: Components = queryComponents;
-  const base = { tag, access: 'permissions', params: inPath, components } as const;
-  const single = { ...base, params: ofOne } as const;
+export const describeCollection = (subject: CollectionSubject): CollectionDescriptions => ({
+  ...describeList(subject),
+  ...describeRow(subject),
+});
 
+type ListDescriptions = Pick<CollectionDescriptions, 'list' | 'search' | 'create' | 'updateMany' | 'deleteMany'>;
+type RowDescriptions = Omit<CollectionDescriptions, keyof ListDescriptions>;
+type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'params' | 'components'>;
+
+function describeList(subject: CollectionSubject): ListDescriptions {
+  const { collection, plural, holds } = subject;
+  const item = itemOf(collection);
+  const base = describeBase(subject);
   const rows = { many: listOf(item), one: nullable(item), either: anyOf(listOf(item), nullable(item)) }[holds];
   const sent = { 'application/json': anyOf(envelopeOf(rows, schemaRef('Meta')), listOf(item)), ...EXPORTED };
-  const written = (schema: JsonSchema) => ({ ...dataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
-  const selection = (more: Readonly<Record<string, JsonSchema>>): readonly JsonSchema[] => [
-    objectOf({ keys: KEYS, ...more }, ['keys', ...Object.keys(more)]),
-    objectOf({ query: QUERY, ...more }, ['query', ...Object.keys(more)]),
-  ];
   const changes = {
-    many: anyOf(listOf(item), ...selection({ data: item })),
+    many: anyOf(listOf(item), ...keysOrQuery({ data: item })),
     one: item,
     either: anyOf(listOf(item), item),
   };
-
   return {
     list: {
       ...base,
@@ -106,7 +103,7 @@ export function describeCollection({ collection, plural, tag, holds }: Collectio
       query: SHAPE_PARAMETERS,
       body: jsonBody(anyOf(item, listOf(item))),
       answers: written(anyOf(item, listOf(item))),
-      errors: writeErrors,
+      errors: writeErrors(subject),
     },
     updateMany: {
       ...base,
@@ -114,15 +111,24 @@ export function describeCollection({ collection, plural, tag, holds }: Collectio
       query: SHAPE_PARAMETERS,
       body: jsonBody(changes[holds]),
       answers: written(rows),
-      errors: writeErrors,
+      errors: writeErrors(subject),
     },
     deleteMany: {
       ...base,
       summary: `Deletes ${plural} by keys or by a query.`,
-      body: jsonBody(anyOf(KEYS, ...selection({}))),
+      body: jsonBody(anyOf(KEYS, ...keysOrQuery({}))),
       answers: NO_CONTENT,
-      errors: writeErrors,
+      errors: writeErrors(subject),
     },
+  };
+}
+
+function describeRow(subject: CollectionSubject): RowDescriptions {
+  const { collection, plural } = subject;
+  const item = itemOf(collection);
+  const base = describeBase(subject);
+  const single = { ...base, params: { ...base.params, id: parameter('The primary key of the row.') } };
+  return {
     readOne: {
       ...single,
       summary: `Reads one row of ${plural} by its key.`,
@@ -135,13 +141,33 @@ export function describeCollection({ collection, plural, tag, holds }: Collectio
       query: SHAPE_PARAMETERS,
       body: jsonBody(item),
       answers: written(item),
-      errors: writeErrors,
+      errors: writeErrors(subject),
     },
     deleteOne: {
       ...single,
       summary: `Deletes one row of ${plural} by its key.`,
       answers: NO_CONTENT,
-      errors: writeErrors,
+      errors: writeErrors(subject),
     },
   };
 }
+
+/** What the descriptions of all routes of a collection have alike. */
+const describeBase = ({ collection, tag }: CollectionSubject): BaseDescription => ({
+  tag,
+  access: 'permissions',
+  params: collection === '{collection}' ? { collection: parameter('The name of the collection.') } : {},
+  components: queryComponents,
+});
+
+const writeErrors = ({ holds }: CollectionSubject): readonly ErrorCode[] =>
+  holds === 'either' ? [...WRITE_ERRORS, 'ROUTE_NOT_FOUND'] : WRITE_ERRORS;
+
+/** The rows written, or nothing where the caller may not read them. */
+const written = (schema: JsonSchema) => ({ ...dataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
+
+/** A body that selects rows by keys or by a query. */
+const keysOrQuery = (more: Readonly<Record<string, JsonSchema>>): readonly JsonSchema[] => [
+  objectOf({ keys: KEYS, ...more }, ['keys', ...Object.keys(more)]),
+  objectOf({ query: QUERY, ...more }, ['query', ...Object.keys(more)]),
+];

@@ -1,15 +1,13 @@
 import { type Caller, fail } from '#kernel';
-import type { RawQuery, ReadText, Stream, Subjects } from '../../query/contract.ts';
+import type { RawQuery, ReadText, Stream } from '../../query/contract.ts';
 import { isUnknownField } from '../../query/library.ts';
-import type { Items, Key, Selecting } from '../contract.ts';
+import type { Items, Selecting } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findCollection, keyField, type Target } from '../target.ts';
 import { type Explained, explained } from './explain.ts';
 import { type Download, downloadOf } from './export/download.ts';
-import { isHeard, throughHooks } from './hooks.ts';
-import { isShort, wholeIfShort } from './long-read.ts';
-import { type Asked, createPlans, type Plan } from './plan.ts';
-import { singletonDefaults } from './singleton.ts';
+import { type Asked, createPlans } from './plan.ts';
+import { createPlanRuns, type PlanUse, subjectsOf } from './run-plan.ts';
 
 export type Reads = Pick<
   Items,
@@ -20,42 +18,12 @@ export type Reads = Pick<
   quiet(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadText>;
 };
 
-/** What is done with a plan once it is there; done again where the tables turn out to have changed. */
-type Use<T> = (caller: Caller, target: Target, asked: Asked, plan: Plan) => Promise<T>;
-
 export function createReads(deps: Deps): Reads {
-  const { schema, access, query, events } = deps;
+  const { schema, access, query } = deps;
   const plan = createPlans(deps);
+  const { run, runLong } = createPlanRuns(deps);
 
-  const subjectsOf = ({ user, role, owner }: Caller, more: Pick<Subjects, 'given' | 'keys'> = {}): Subjects => ({
-    user,
-    role,
-    owner,
-    ...more,
-  });
-
-  const run: Use<ReadText | Stream> = async (caller, target, asked, { prepared, read, told }) => {
-    const { collection } = target;
-    const subjects = subjectsOf(caller, {
-      given: query.given(prepared, asked.given),
-      ...(asked.keys ? { keys: asked.keys as readonly Key[] } : {}),
-    });
-    if (prepared.form === 'rows') return query.stream(prepared, subjects);
-    const key = asked.key === undefined ? null : castKey(keyField(collection), asked.key);
-    const text = await query.run(prepared, { ...subjects, key });
-    if (text.data === null) {
-      if (asked.key === undefined && collection.singleton)
-        return { ...text, data: singletonDefaults(read, told?.shape) };
-      throw fail('FORBIDDEN', `${collection.name} has no readable row ${String(asked.key)}`);
-    }
-    // What is read of a selection is settled by then, whoever may have come or gone.
-    if (told) return throughHooks(events, caller, collection, told.query, text, told.shape);
-    return !asked.selection && !asked.silent && isHeard(events, collection)
-      ? throughHooks(events, caller, collection, asked.query(), text)
-      : text;
-  };
-
-  async function use<T>(caller: Caller, name: string, asked: Asked, then: Use<T>): Promise<T> {
+  async function use<T>(caller: Caller, name: string, asked: Asked, then: PlanUse<T>): Promise<T> {
     const set = await access.permissions(caller);
     // Before anything is said about the collection or the query, and before the database is asked about unknown names.
     if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
@@ -73,26 +41,6 @@ export function createReads(deps: Deps): Reads {
       return then(caller, found, cast, await plan(caller, set, found, cast));
     }
   }
-
-  const runLong: Use<ReadText | Stream> = async (caller, target, asked, plan) => {
-    if (plan.prepared.form === 'text') return run(caller, target, asked, plan);
-    if (plan.short) {
-      const subjects = subjectsOf(caller, { given: query.given(plan.short, asked.given) });
-      let stays = false;
-      try {
-        const text = await query.run(plan.short, subjects);
-        stays = isShort(text);
-        return text;
-      } finally {
-        if (!stays) plan.short = null;
-      }
-    }
-    const found = await wholeIfShort((await run(caller, target, asked, plan)) as Stream);
-    const isRemembered = asked.text !== undefined;
-    if (!('batches' in found) && isRemembered && plan.short === undefined)
-      plan.short = query.keep(query.prepare(plan.read, target.overview));
-    return found;
-  };
 
   const answer = (caller: Caller, name: string, asked: Asked): Promise<ReadText | Stream> =>
     use(caller, name, asked, runLong);

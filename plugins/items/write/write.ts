@@ -14,106 +14,125 @@ type Writes = Pick<
 
 /** The write verbs of the service: each one unit of work around the steps of `inner.ts`. */
 export function createWrites(deps: Deps): Writes {
-  const { access, db, schema } = deps;
-
-  /** Before anything else is said: whoever may do nothing here is not told whether there is such a collection. */
-  async function check(caller: Caller, name: string, ...actions: readonly Action[]): Promise<void> {
-    if (isSystem(caller)) return;
-    const { admin, of } = await access.permissions(caller);
-    if (!admin && actions.every((action) => of(name, action).length === 0))
-      throw fail('FORBIDDEN', `no ${actions.join(' or ')} permission on ${name}`);
-  }
-
-  /** One unit of work a verb; complaints that PostgreSQL keeps for the commit are translated as well. */
-  async function unit<T>(name: string, payloads: readonly Payload[], work: (inner: Inner) => Promise<T>): Promise<T> {
-    const { collection } = await findWritable(schema, name);
-    // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
-    if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
-    try {
-      return await db.transaction(() => work(createInner(deps)));
-    } catch (error) {
-      throw asWriteError(error, collection);
-    }
-  }
-
-  const change = async (
-    inner: Inner,
-    caller: Caller,
-    name: string,
-    keys: readonly unknown[],
-    payload: Payload,
-    { given }: WriteOptions = {},
-  ) => (await inner.update(caller, name, [{ keys, payload, ...(given ? { given } : {}) }])).flat();
-  const first = (keys: readonly Key[]): Key => keys[0] as Key;
-
+  const { access, schema } = deps;
   return {
     async createOne(caller, name, payload, { given } = {}) {
-      await check(caller, name, 'create');
+      await assertAllowed(access, caller, name, 'create');
       const entry = given ? { payload, given } : { payload };
-      return unit(name, [payload], async (inner) => first(await inner.create(caller, name, [entry])));
+      return inUnit(deps, name, [payload], async (inner) => first(await inner.create(caller, name, [entry])));
     },
     async createMany(caller, name, payloads) {
       if (payloads.length === 0) return [];
-      await check(caller, name, 'create');
+      await assertAllowed(access, caller, name, 'create');
       const entries = payloads.map((payload) => ({ payload }));
-      return unit(name, payloads, (inner) => inner.create(caller, name, entries));
+      return inUnit(deps, name, payloads, (inner) => inner.create(caller, name, entries));
     },
     async updateOne(caller, name, key, payload, options) {
-      await check(caller, name, 'update');
-      return unit(name, [payload], async (inner) => first(await change(inner, caller, name, [key], payload, options)));
+      await assertAllowed(access, caller, name, 'update');
+      return inUnit(deps, name, [payload], async (inner) =>
+        first(await change(inner, caller, name, [key], payload, options)),
+      );
     },
     async updateMany(caller, name, keys, payload) {
       if (keys.length === 0) return [];
-      await check(caller, name, 'update');
-      return unit(name, [payload], (inner) => change(inner, caller, name, keys, payload));
+      await assertAllowed(access, caller, name, 'update');
+      return inUnit(deps, name, [payload], (inner) => change(inner, caller, name, keys, payload));
     },
     async updateEach(caller, name, payloads) {
-      await check(caller, name, 'update');
+      await assertAllowed(access, caller, name, 'update');
       const { key } = await findWritable(schema, name);
       const missing = payloads.findIndex((payload) => payload[key.name] === undefined || payload[key.name] === null);
       if (missing >= 0)
         throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
-      return unit(name, payloads, async (inner) => {
+      return inUnit(deps, name, payloads, async (inner) => {
         const changes = payloads.map(({ [key.name]: own, ...payload }) => ({ keys: [own], payload }));
         return (await inner.update(caller, name, changes)).flat();
       });
     },
     async updateByQuery(caller, name, raw, payload) {
       // Who may read finds out by it that there is nothing to change.
-      await check(caller, name, 'update', 'read');
-      return unit(name, [payload], async (inner) => {
+      await assertAllowed(access, caller, name, 'update', 'read');
+      return inUnit(deps, name, [payload], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : change(inner, caller, name, keys, payload);
       });
     },
     async upsertSingleton(caller, name, payload) {
-      await check(caller, name, 'create', 'update');
-      return unit(name, [payload], async (inner) => {
-        const find = () => keysByQuery(deps, caller, name, { limit: 1 }, 'any');
-        let [key] = await find();
-        if (key === undefined) {
-          // Of several that find no row one creates it, and the others wait and find it.
-          await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`singleton ${name}`]);
-          [key] = await find();
-        }
-        return first(
-          key === undefined
-            ? await inner.create(caller, name, [{ payload }])
-            : await change(inner, caller, name, [key], payload),
-        );
-      });
+      await assertAllowed(access, caller, name, 'create', 'update');
+      return inUnit(deps, name, [payload], (inner) => upsertRow(deps, inner, caller, name, payload));
     },
     async deleteMany(caller, name, keys) {
       if (keys.length === 0) return [];
-      await check(caller, name, 'delete');
-      return unit(name, [], (inner) => inner.remove(caller, name, keys));
+      await assertAllowed(access, caller, name, 'delete');
+      return inUnit(deps, name, [], (inner) => inner.remove(caller, name, keys));
     },
     async deleteByQuery(caller, name, raw) {
-      await check(caller, name, 'delete', 'read');
-      return unit(name, [], async (inner) => {
+      await assertAllowed(access, caller, name, 'delete', 'read');
+      return inUnit(deps, name, [], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : inner.remove(caller, name, keys);
       });
     },
   };
 }
+
+/** Before anything else is said: a caller who may do nothing here is not told whether there is such a collection. */
+async function assertAllowed(
+  access: Deps['access'],
+  caller: Caller,
+  name: string,
+  ...actions: readonly Action[]
+): Promise<void> {
+  if (isSystem(caller)) return;
+  const { admin, of } = await access.permissions(caller);
+  if (!admin && actions.every((action) => of(name, action).length === 0))
+    throw fail('FORBIDDEN', `no ${actions.join(' or ')} permission on ${name}`);
+}
+
+/** One unit of work a verb; errors that PostgreSQL keeps for the commit are translated as well. */
+async function inUnit<T>(
+  deps: Deps,
+  name: string,
+  payloads: readonly Payload[],
+  work: (inner: Inner) => Promise<T>,
+): Promise<T> {
+  const { db, schema } = deps;
+  const { collection } = await findWritable(schema, name);
+  // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
+  if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
+  try {
+    return await db.transaction(() => work(createInner(deps)));
+  } catch (error) {
+    throw asWriteError(error, collection);
+  }
+}
+
+/** One payload for all rows of `keys`. */
+async function change(
+  inner: Inner,
+  caller: Caller,
+  name: string,
+  keys: readonly unknown[],
+  payload: Payload,
+  { given }: WriteOptions = {},
+): Promise<Key[]> {
+  return (await inner.update(caller, name, [{ keys, payload, ...(given ? { given } : {}) }])).flat();
+}
+
+/** Changes the one row of a singleton, or creates it. */
+async function upsertRow(deps: Deps, inner: Inner, caller: Caller, name: string, payload: Payload): Promise<Key> {
+  const find = () => keysByQuery(deps, caller, name, { limit: 1 }, 'any');
+  let [key] = await find();
+  if (key === undefined) {
+    // Of several that find no row one creates it, and the others wait and find it.
+    await deps.db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`singleton ${name}`]);
+    [key] = await find();
+  }
+  return first(
+    key === undefined
+      ? await inner.create(caller, name, [{ payload }])
+      : await change(inner, caller, name, [key], payload),
+  );
+}
+
+const first = (keys: readonly Key[]): Key => keys[0] as Key;

@@ -1,11 +1,11 @@
 import type { Aggregation, FieldUse, Read, ShownGroup } from '../contract.ts';
+import { whereClause, wrapped } from './conjunction.ts';
 import { isNumber, numberSql, shownSql } from './expression.ts';
 import { constantSql, type Member, memberList, objectSql } from './json-object.ts';
+import { conditionsOf, cutOf, NOTHING } from './node-clauses.ts';
 import { operandSql } from './operand.ts';
 import { orderBy } from './order.ts';
-import { conditionsOf, cutOf, NOTHING } from './rows.ts';
 import { columnOf, type Statement, tableOf } from './statement.ts';
-import { whereClause, wrapped } from './where.ts';
 
 type AggregateFn = Aggregation['functions'][number];
 

@@ -1,9 +1,9 @@
 import type { Field } from '../../schema/contract.ts';
 import type { DatePart, FieldUse } from '../contract.ts';
+import { whereClause } from './conjunction.ts';
 import { isUnfit } from './expression.ts';
 import { childLink } from './links.ts';
 import { columnOf, type Statement, tableOf } from './statement.ts';
-import { whereClause, whereSql } from './where.ts';
 
 const PARTS: Partial<Readonly<Record<DatePart, string>>> = { weekday: 'dow' };
 
@@ -21,7 +21,7 @@ export function functionSql(
   const child = statement.alias();
   const link = childLink(statement, { field }, fn.to);
   if (!link || !fn.to.table) return '0';
-  const rule = fn.rule && whereSql(statement, child, fn.rule);
+  const rule = fn.rule && statement.where(child, fn.rule);
   const where = whereClause([link(child, alias), rule && `(${rule})`]);
   return `(select count(*) from ${tableOf(fn.to.table)} ${child}${where})`;
 }

@@ -1,13 +1,12 @@
 import type { FieldUse } from '../contract.ts';
 import { functionSql } from './function.ts';
 import { columnOf, type Statement } from './statement.ts';
-import { whereSql } from './where.ts';
 
 /** The left side: the column or a function of it, or null on rows where the caller may not see it. */
 export function operandSql(statement: Statement, alias: string, use: FieldUse): string {
   const { field, fn, when } = use;
   // The condition first: its parameters come first in the text.
-  const visible = when && whereSql(statement, alias, when);
+  const visible = when && statement.where(alias, when);
   const value = fn ? functionSql(statement, alias, { ...use, fn }) : columnOf(alias, field);
   return visible ? `(case when ${visible} then ${value} end)` : value;
 }

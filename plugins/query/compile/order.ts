@@ -1,9 +1,9 @@
 import type { Order, OrderStep } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
+import { conjunction, whereClause, wrapped } from './conjunction.ts';
 import { anyLink, childLink } from './links.ts';
 import { operandSql } from './operand.ts';
 import { columnOf, type Statement, tableOf } from './statement.ts';
-import { conjunction, whereClause, whereSql, wrapped } from './where.ts';
 
 export interface Term {
   readonly sql: string;
@@ -40,7 +40,7 @@ function joinStep(statement: Statement, at: string, step: OrderStep, joins: stri
   const link = step.by
     ? anyLink(joined, step.to, at, from, step.by)
     : `${columnOf(joined, targetField(step.use.field, step.to))} = ${from}`;
-  const rule = wrapped(step.rule && whereSql(statement, joined, step.rule));
+  const rule = wrapped(step.rule && statement.where(joined, step.rule));
   joins.push(` left join ${tableOf(step.to.table)} ${joined} on ${conjunction([link, rule])}`);
   return joined;
 }
@@ -51,8 +51,8 @@ function firstBehind(statement: Statement, at: string, step: OrderStep, rest: Or
   if (!link) return 'null';
   const below: string[] = [];
   const value = orderValue(statement, child, rest, below);
-  const when = wrapped(step.use.when && whereSql(statement, at, step.use.when));
-  const rule = wrapped(step.rule && whereSql(statement, child, step.rule));
+  const when = wrapped(step.use.when && statement.where(at, step.use.when));
+  const rule = wrapped(step.rule && statement.where(child, step.rule));
   const from = `${tableOf(step.to.table)} ${child}${below.join('')}`;
   const where = whereClause([link(child, at), when, rule]);
   return `(select ${value} from ${from}${where} order by 1${rest.descending ? ' desc' : ''} limit 1)`;

@@ -1,7 +1,8 @@
 import type { Read } from '../contract.ts';
-import { conditionsOf, rowJson, rowsSql } from './rows.ts';
+import { whereClause, wrapped } from './conjunction.ts';
+import { conditionsOf, rowJson } from './node-clauses.ts';
+import { rowsSql } from './rows.ts';
 import { type Statement, tableOf } from './statement.ts';
-import { whereClause, whereSql, wrapped } from './where.ts';
 
 /**
  * A whole read as one statement with the columns `data` and, where asked for, `meta`, both JSON text.
@@ -37,9 +38,7 @@ function metaSql(statement: Statement, read: Read): string {
   const counts = read.meta.map((name) => {
     const alias = statement.alias();
     const conditions =
-      name === 'total_count'
-        ? [read.rule && whereSql(statement, alias, read.rule)]
-        : conditionsOf(statement, alias, read);
+      name === 'total_count' ? [read.rule && statement.where(alias, read.rule)] : conditionsOf(statement, alias, read);
     const from = `${tableOf(read.collection.table)} ${alias}`;
     return `'${name}', (select count(*) from ${from}${whereClause(conditions.map(wrapped))})`;
   });

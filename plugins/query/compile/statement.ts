@@ -1,5 +1,5 @@
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
-import type { Bound, Dynamic } from '../contract.ts';
+import type { Bound, Dynamic, Where } from '../contract.ts';
 
 /** A parameter whose value is known only when the statement runs. */
 export interface Pending {
@@ -11,18 +11,24 @@ export interface Pending {
 export const isPending = (param: unknown): param is Pending =>
   typeof param === 'object' && param !== null && 'pending' in param;
 
+/** Writes a condition over the row `alias`: `whereSql` of `where.ts`. */
+export type WhereCompiler = (statement: Statement, alias: string, where: Where) => string;
+
 /**
  * The statement being written: hands out parameter numbers and table aliases. Fragments are plain text, since numbers
  * and aliases are fixed when they are made; identifiers come from the overview, values only ever as parameters.
+ * It carries the compiler of conditions, because conditions hold operands, functions and values that hold conditions again.
  */
 export class Statement {
   readonly overview: Overview;
   readonly params: unknown[] = [];
+  readonly #whereSql: WhereCompiler;
   readonly #first: number;
   #aliases = 0;
 
-  constructor(overview: Overview, first = 1) {
+  constructor(overview: Overview, whereSql: WhereCompiler, first = 1) {
     this.overview = overview;
+    this.#whereSql = whereSql;
     this.#first = first;
   }
 
@@ -33,6 +39,11 @@ export class Statement {
 
   alias(): string {
     return `t${++this.#aliases}`;
+  }
+
+  /** A condition over the row `alias`; `true` for one that holds always. */
+  where(alias: string, where: Where): string {
+    return this.#whereSql(this, alias, where);
   }
 }
 

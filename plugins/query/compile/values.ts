@@ -1,10 +1,10 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Dynamic, Value, Via, ViaStep } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
+import { conjunction, whereClause, wrapped } from './conjunction.ts';
 import { childLink } from './links.ts';
 import { operandSql } from './operand.ts';
 import { columnOf, type Pending, type Statement, tableOf } from './statement.ts';
-import { conjunction, whereClause, whereSql, wrapped } from './where.ts';
 
 /** For a dynamic operand, the condition that it has a value. */
 export const known = (statement: Statement, field: Field, value: Value): readonly string[] =>
@@ -103,10 +103,7 @@ function pathSql(statement: Statement, value: Along): string {
   const { start, rule, path } = value.via as Via;
   let alias = statement.alias();
   const key = start.fields.get(start.primary ?? 'id') as Field;
-  const conditions = [
-    `${columnOf(alias, key)} = ${whoSql(statement, value)}`,
-    rule && whereSql(statement, alias, rule),
-  ];
+  const conditions = [`${columnOf(alias, key)} = ${whoSql(statement, value)}`, rule && statement.where(alias, rule)];
   let from = `${tableOf(start.table)} ${alias}`;
   for (const step of path.slice(0, -1)) {
     const to = step.to as Collection;
@@ -114,8 +111,8 @@ function pathSql(statement: Statement, value: Along): string {
     const link =
       childLink(statement, step.use, to)?.(joined, alias) ??
       `${columnOf(joined, targetField(step.use.field, to))} = ${operandSql(statement, alias, step.use)}`;
-    const when = step.use.field.column ? undefined : step.use.when && whereSql(statement, alias, step.use.when);
-    const on = [link, when, step.rule && whereSql(statement, joined, step.rule)].map(wrapped);
+    const when = step.use.field.column ? undefined : step.use.when && statement.where(alias, step.use.when);
+    const on = [link, when, step.rule && statement.where(joined, step.rule)].map(wrapped);
     from += ` join ${tableOf(to.table)} ${joined} on ${conjunction(on)}`;
     alias = joined;
   }

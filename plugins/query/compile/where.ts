@@ -1,6 +1,7 @@
 import type { Where } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
 import { fieldIn, insideSql, testSql } from './comparison.ts';
+import { conjunction, whereClause } from './conjunction.ts';
 import { anyLink, childLink } from './links.ts';
 import { operandSql } from './operand.ts';
 import { onOwnKey } from './own-key.ts';
@@ -32,19 +33,6 @@ export function whereSql(statement: Statement, alias: string, where: Where): str
 const bracketed = (statement: Statement, alias: string, where: Where): string => {
   const sql = whereSql(statement, alias, where);
   return where.kind === 'either' || where.kind === 'all' ? `(${sql})` : sql;
-};
-
-/** The conditions joined by `and`, with what holds always left out; empty when nothing is left. */
-export const conjunction = (conditions: readonly (string | undefined)[]): string =>
-  conditions.filter((one) => one !== undefined && one !== 'true').join(' and ');
-
-/** In brackets, unless it says nothing. */
-export const wrapped = (sql: string | undefined): string | undefined =>
-  sql === undefined || sql === 'true' ? undefined : `(${sql})`;
-
-export const whereClause = (conditions: readonly (string | undefined)[]): string => {
-  const sql = conjunction(conditions);
-  return sql === '' ? '' : ` where ${sql}`;
 };
 
 function oneSql(statement: Statement, alias: string, where: Extract<Where, { kind: 'one' }>): string {

@@ -1,14 +1,14 @@
-import type { Collection } from '../../schema/contract.ts';
-import type { RawQuery, Read, Terms } from '../contract.ts';
+import type { Collection, RelationEnd } from '../../schema/contract.ts';
+import type { RawQuery, Read } from '../contract.ts';
 import { parseAggregate } from './aggregate.ts';
-import { parseFilter } from './filter.ts';
-import { parsePaging } from './paging.ts';
-import { parseAliases, parseSearch, searchable } from './parameters.ts';
-import { parsePicks } from './picks.ts';
-import type { Place } from './related.ts';
-import { type Scope, spend } from './scope.ts';
+import { type Wanted, wantedFields } from './fields.ts';
+import { fnOf } from './functions.ts';
+import { parseAliases } from './parameters.ts';
+import { collectionsOf, ofOneRow, type Place, placeBehind } from './related.ts';
+import { collectionNamed, type Scope, spend } from './scope.ts';
 import { invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
 import { parseSort, withDefaults } from './sort.ts';
+import { parseTerms } from './terms.ts';
 
 type Parameters = Pick<
   RawQuery,
@@ -48,28 +48,59 @@ export function parseNode(
   };
 }
 
-/** Which rows a node is about: the same, however it was said what is shown of them. */
-export function parseTerms(
+/** The columns and relations one node shows. */
+function parsePicks(
   scope: Scope,
   collection: Collection,
-  terms: Terms,
+  entries: readonly string[],
+  node: Node,
+  aliases: ReadonlyMap<string, string>,
   path: Path,
-  { unlimited }: Pick<Place, 'unlimited'>,
-): Omit<Read, 'order' | 'pick'> {
-  const search = parseSearch(terms.search, parameterAt(path, 'search'));
-  return {
-    collection,
-    where: parseFilter(scope, collection, terms.filter, parameterAt(path, 'filter')),
-    search,
-    searched: search === null ? [] : searchable(collection),
-    ...parsePaging(terms, scope.ceilings, path, unlimited),
-    meta: [],
-    single: false,
-  };
+  place: Place,
+): Read['pick'] {
+  const { depth, through } = place;
+
+  const nested = (key: string, to: Collection, fields: readonly string[], relation: RelationEnd) =>
+    parseNode(scope, to, fields, belowOf(node, key, path), relationAt(path, key), placeBehind(place, relation));
+
+  function toOne(key: string, to: Collection, fields: readonly string[], relation: RelationEnd): Read {
+    const read = nested(key, to, fields, relation);
+    if (read.aggregate) throw invalid('aggregates are for lists', relationAt(path, key));
+    return ofOneRow(read);
+  }
+
+  function pickOf({ key, field, fn, nested: below, scoped }: Wanted): Read['pick'] {
+    spend(scope, [...path, 'fields', key], depth);
+    const { relation } = field;
+    if (fn) return [{ kind: 'column', key, field, fn: fnOf(scope, field, fn, [...path, 'fields', key]) }];
+    if (relation?.kind === 'many') {
+      const to = collectionNamed(scope, relation.to);
+      if (!below && !to.primary) return [];
+      const read = nested(key, to, below ?? [to.primary as string], relation);
+      // Groups of a relation are groups, whatever was asked of its rows.
+      return [{ kind: below || read.aggregate ? 'many' : 'keys', key, field, read }];
+    }
+    if (below && relation?.kind === 'one')
+      return [{ kind: 'one', key, field, read: toOne(key, collectionNamed(scope, relation.to), below, relation) }];
+    const by = relation?.kind === 'any' ? collection.fields.get(relation.by) : undefined;
+    if (relation?.kind === 'any' && by?.column && (below || scoped.size > 0)) {
+      const reads = collectionsOf(scope, relation).flatMap((to): readonly Read[] => {
+        const fields = [...(below ?? []), ...(scoped.get(to.name) ?? [])];
+        if (fields.length === 0) return [];
+        const own = node.below && Object.hasOwn(node.below, `${key}:${to.name}`) ? `${key}:${to.name}` : key;
+        return [toOne(own, to, fields, relation)];
+      });
+      return [{ kind: 'any', key, field, by, reads }];
+    }
+    return field.column ? [{ kind: 'column', key, field }] : [];
+  }
+
+  const notBack = scope.backlink ? undefined : through;
+  return wantedFields(scope, collection, entries, { aliases, path: [...path, 'fields'], notBack }).flatMap(pickOf);
 }
 
 /** `deep[author][_filter]`: parameters carry an underscore, everything else names a relation further down. */
-export function belowOf(node: Node, key: string, path: Path): Node {
+function belowOf(node: Node, key: string, path: Path): Node {
   const raw = node.below && Object.hasOwn(node.below, key) ? node.below[key] : undefined;
   if (!isObject(raw)) return NOTHING;
   const own = Object.entries(raw).filter(([name]) => name.startsWith('_'));

@@ -2,9 +2,9 @@ import type { Collection } from '../../schema/contract.ts';
 import type { Aggregation, GroupSelection, Read, SelectedGroup, ShownGroup } from '../contract.ts';
 import { aggregateOf } from '../library.ts';
 import { aggregateParts, ordered } from './aggregate.ts';
-import { parseTerms } from './node.ts';
 import type { Place } from './related.ts';
 import { type Scope, spend } from './scope.ts';
+import { parseTerms } from './terms.ts';
 
 /** Groups as a selection asks for them: computed as those of a query, each function once, however often it is shown. */
 export function parseGroups(scope: Scope, collection: Collection, selection: GroupSelection, place: Place): Read {

@@ -3,12 +3,12 @@ import type { GroupSelection, Pick, Read, Selected, Selection } from '../contrac
 import { unknownField } from '../library.ts';
 import { fnOf } from './functions.ts';
 import { jsonPath } from './names.ts';
-import { parseTerms } from './node.ts';
 import { collectionsOf, ofOneRow, type Place, placeBehind } from './related.ts';
 import { collectionNamed, knownField, type Scope, spend } from './scope.ts';
 import { parseGroups } from './select-groups.ts';
 import { type Path, parameterAt } from './shape.ts';
 import { parseSort, withDefaults } from './sort.ts';
+import { parseTerms } from './terms.ts';
 
 /** What a document calls things has no meaning in conditions. */
 const NO_ALIASES: ReadonlyMap<string, string> = new Map();

@@ -1,6 +1,6 @@
 import type { Bench } from './bench.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
-import type { Group } from './cgroups/cgroups.ts';
+import type { Group } from './cgroups/group.ts';
 import { OPEN_FILES, type Plan } from './plan.ts';
 
 /** Names under which a confined child sees its files. */

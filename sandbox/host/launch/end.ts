@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { ChildEnd } from '../child.ts';
-import type { Group } from './cgroups/cgroups.ts';
+import type { Group } from './cgroups/group.ts';
 import { killGroup } from './kill.ts';
 import type { Plan } from './plan.ts';
 

@@ -1,4 +1,4 @@
-import type { Cgroups } from './cgroups/cgroups.ts';
+import type { Cgroups } from './cgroups/group.ts';
 import type { Uids } from './uids.ts';
 
 /** How children are started: which layers are put around them. What really holds is told by the self-test alone. */

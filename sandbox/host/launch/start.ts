@@ -3,7 +3,7 @@ import { chownSync, closeSync, openSync } from 'node:fs';
 import { Duplex } from 'node:stream';
 import type { Child, ChildEnd } from '../child.ts';
 import type { Bench } from './bench.ts';
-import type { Group } from './cgroups/cgroups.ts';
+import type { Group } from './cgroups/group.ts';
 import { commandOf } from './command.ts';
 import { endOf } from './end.ts';
 import { covering } from './inherited.ts';

@@ -1,5 +1,5 @@
 import type { ChildEnd } from '../child.ts';
-import type { Counters } from '../launch/cgroups/cgroups.ts';
+import type { Counters } from '../launch/cgroups/group.ts';
 import { OPEN_FILES, type Plan, VARIABLES } from '../launch/plan.ts';
 import type { Layer } from './posture.ts';
 import { type Answer, refused, valueIn } from './talk.ts';

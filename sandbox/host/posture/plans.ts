@@ -1,5 +1,5 @@
 import type { Bench } from '../launch/bench.ts';
-import type { Cgroups } from '../launch/cgroups/cgroups.ts';
+import type { Cgroups } from '../launch/cgroups/group.ts';
 import { type Plan, RUNTIME, TASKS } from '../launch/plan.ts';
 import { countsTasksApart } from '../launch/rlimits.ts';
 import type { Uids } from '../launch/uids.ts';

@@ -8,7 +8,7 @@ export interface Bounds {
   readonly soon: number;
   /** Between two looks at idle and growing processes. */
   readonly sweep: number;
-  /** How soon after a deadline a process must prove that nothing holds it up. */
+  /** How soon after a deadline a process must prove that nothing holds it up. One that waits for a core is not held up. */
   readonly health: number;
   /** Of one program at the same time; more is busy. */
   readonly inFlight: number;
@@ -39,7 +39,7 @@ export const BOUNDS: Bounds = {
   idle: 5 * 60_000,
   soon: 100,
   sweep: 10_000,
-  health: 100,
+  health: 1_000,
   inFlight: 64,
   crowd: 8,
   lag: 4,

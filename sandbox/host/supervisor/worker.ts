@@ -91,7 +91,9 @@ export class Worker {
       },
     });
     this.#connection.send({ type: 'prepare', limits });
-    this.#timer = setTimeout(() => this.#down('slow-start'), bounds.hello);
+    this.#timer = later(bounds.hello, () => {
+      if (this.state === 'starting') this.#down('slow-start');
+    });
     void child.ended.then(() => this.#down('died'));
   }
 

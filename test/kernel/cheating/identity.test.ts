@@ -56,8 +56,11 @@ describe('a third-party plugin that forges a caller', () => {
         return new (class extends Base {})(ADMIN);
       },
     ]) {
-      const { message } = await refused({ manifest: USES, later: (_own, core) => void build(genuine(core)) });
-      expect(message).to.equal('a caller is minted by the kernel, and by nothing else');
+      const { message, denied } = await refused({ manifest: USES, later: (_own, core) => void build(genuine(core)) });
+      expect(message).to.equal('no code may construct a caller, which only the kernel mints');
+      expect(denied.map(({ plugin, what }) => [plugin, what.includes('construct a caller')])).to.deep.equal([
+        ['unknown code', true],
+      ]);
     }
   });
 

@@ -37,13 +37,15 @@ const answerTo = (cheat: (ctx: Context) => unknown) =>
   withPlugins(plugins(cheat), async ({ kernel }) => {
     await kernel.migrate();
     await kernel.start();
-    return sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+    const { status, body } = await sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+    return { status, body, denied: kernel.ledger.entries().filter(({ kind }) => kind === 'denied') };
   });
 
 describe('a third-party layer that says who is calling', () => {
   it('is refused with CAPABILITY_DENIED when it assigns ctx.state.caller', async () => {
-    const { status, body } = await answerTo((ctx) => Object.assign(ctx.state, { caller: ADMIN }));
+    const { status, body, denied } = await answerTo((ctx) => Object.assign(ctx.state, { caller: ADMIN }));
     expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'CAPABILITY_DENIED']);
+    expect(denied.map(({ plugin, count }) => [plugin, count])).to.deep.equal([['unknown code', 1]]);
   });
 
   it('changes nothing when it replaces ctx.state', async () => {

@@ -22,7 +22,7 @@ describe('permissions', () => {
   const anybody: Ask = (...request) => asking(service, null)(...request);
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const database = await freshDatabase('permissions');
     await database.query(TABLES);
     service = await startService({ database, env: QUICK_HASHES });
@@ -281,7 +281,7 @@ describe('permissions', () => {
     const listOf = async (id: number) => (await admin('GET', `/permissions/${id}`)).body?.data;
 
     it('a field leaves the lists, and no row is added', async function () {
-      this.timeout(10_000);
+      this.timeout(120_000);
       await admin('POST', '/collections', {
         collection: 'brief',
         schema: {},

@@ -57,7 +57,7 @@ describe('sign-in by plugins that come and go', () => {
   let unload: (() => Promise<void>) | undefined;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('drivers');
     ground = await startGround({ database, env: { ...QUICK_HASHES, LOGIN_STALL_TIME: String(STALL) } });
     admin = asking(ground.service, ground.service.admin.token);

@@ -16,7 +16,7 @@ describe('who is asking', () => {
   let person: Person;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('identify');
     here = await startService({ database, env: { ...QUICK_HASHES, SECRET } });
     there = await startService({ database, env: { ...QUICK_HASHES, SECRET } });

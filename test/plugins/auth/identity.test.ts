@@ -18,7 +18,7 @@ describe('the service identity', () => {
   let person: Person;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('identity');
     ground = await startGround({ database, env: { ...QUICK_HASHES, SECRET } });
     admin = asking(ground.service, ground.service.admin.token);

@@ -35,7 +35,7 @@ describe('the service sessions', () => {
   };
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('sessions');
     ground = await startGround({ database, env: QUICK_HASHES });
     admin = asking(ground.service, ground.service.admin.token);

@@ -5,7 +5,7 @@ import { outcome } from '../users/people.ts';
 
 describe('settings of signing in', () => {
   it('without sign-in by password there is no such route', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     // The first admin signs in by that route, so there is nobody to wait for.
     const error = await failureOf(startService({ env: { AUTH_DISABLE_DEFAULT: 'true' } }));
     expect(error.message).to.match(/404.*ROUTE_NOT_FOUND/);
@@ -18,7 +18,7 @@ describe('settings of signing in', () => {
   });
 
   it('show what there is', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const service = await startService({ env: { ACCESS_TOKEN_TTL: '1m' } });
     try {
       expect((await service.request('GET', '/auth')).body).to.deep.equal({ data: [], disableDefault: false });

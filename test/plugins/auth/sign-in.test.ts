@@ -16,7 +16,7 @@ describe('signing in', () => {
   let person: Person;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('sign_in');
     const env = { ...QUICK_HASHES, LOGIN_STALL_TIME: String(STALL) };
     here = await startService({ database, env });
@@ -138,7 +138,7 @@ describe('signing in', () => {
     });
 
     it('has one winner of several at the same moment, through whichever process', async function () {
-      this.timeout(20_000);
+      this.timeout(120_000);
       for (let round = 0; round < 10; round++) {
         const token = (await login()).body.data.refresh_token;
         const replies = await Promise.all([here, there, here, there].map((service) => refresh(token, service)));
@@ -238,7 +238,7 @@ describe('signing in', () => {
     });
 
     it('for good when the password changes while a refresh runs', async function () {
-      this.timeout(20_000);
+      this.timeout(120_000);
       for (let round = 0; round < 8; round++) {
         const token = (await login()).body.data.refresh_token;
         const [renewed] = await Promise.all([

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { authorities, capabilities, fail, isSystem, type Subject } from '#kernel';
+import { authorities, capabilities, type EventsApi, fail, isSystem, type Subject } from '#kernel';
 import {
   type Admitted,
   broker,
@@ -175,7 +175,7 @@ describe('packages that a plugin runs', () => {
   it('lose their listeners when they are removed', async () => {
     await withSubjects(async (subjects) => {
       const admitted = subjects.admit(guest());
-      const events = admitted.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
+      const events = admitted.get<EventsApi>('events');
       events.onFilter('a.b', () => 'changed');
       expect(events.has('filter', 'a.b')).to.equal(true);
       expect((await failureOf(() => events.onFilter('c.d', () => {}))).code).to.equal('CAPABILITY_DENIED');
@@ -196,20 +196,16 @@ describe('packages that a plugin runs', () => {
       manifest: { uses: { broker: '^1.0.0' }, capabilities: { events: {} } },
       register: (host) => {
         subjects = host.use({ broker }).broker;
-        keep = host.events;
       },
     };
-    let keep: { listeners(kind: 'filter', name: string): readonly string[] } | undefined;
     await withPlugins(
       [shelf, core, keeper],
-      () => {
+      ({ kernel }) => {
         const admitted = (subjects as Subjects).admit(guest());
-        admitted
-          .get<NonNullable<typeof keep> & { onFilter(name: string, handle: () => void): void }>('events')
-          .onFilter('a.b', () => {});
-        expect(keep?.listeners('filter', 'a.b')).to.deep.equal(['guest', 'guest']);
+        admitted.get<EventsApi>('events').onFilter('a.b', () => {});
+        expect(kernel.countOf('guest').listeners).to.equal(2);
         admitted.remove();
-        expect(keep?.listeners('filter', 'a.b')).to.deep.equal(['guest']);
+        expect(kernel.countOf('guest').listeners).to.equal(1);
       },
       { product: ['broker'] },
     );
@@ -220,7 +216,7 @@ describe('packages that a plugin runs', () => {
       const admitted = subjects.admit(guest({ runtime: 'full', grants: { events: {} } }));
       const events = admitted.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
       events.onAction('c.d', () => {});
-      expect(events.listeners('action', 'c.d')).to.deep.equal(['guest']);
+      expect(events.has('action', 'c.d')).to.equal(true);
     });
   });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Failure } from '#kernel';
 import { mentionedIn } from '../../../plugins/comments/mentions.ts';
+import { processorTime } from '../../support/processor-time.ts';
 
 const ANN = '3f0c1b52-8a5e-4b0c-9d57-0a5f6f1f2a01';
 const BOB = '3f0c1b52-8a5e-4b0c-9d57-0a5f6f1f2a02';
@@ -18,9 +19,9 @@ describe('mentions', () => {
   });
 
   it('are found at once in a long text that is made to be hard', () => {
-    const started = performance.now();
+    const started = processorTime();
     expect(mentionedIn(`@${ANN.slice(0, -1)}`.repeat(30_000))).to.deep.equal([]);
-    expect(performance.now() - started).to.be.below(1000);
+    expect(processorTime() - started).to.be.below(1000);
   });
 
   it('are at most a hundred', () => {

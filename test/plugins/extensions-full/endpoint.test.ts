@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { request as rawRequest } from 'node:http';
 import { expect } from 'chai';
 import { failureOf } from '../../support/plugin.ts';
@@ -327,13 +326,13 @@ describe('endpoints with full authority', () => {
     });
 
     it('nobody waits for any more keep nothing busy', async () => {
-      const code = endpoint(`router.get('/', (req, res) => { res.on('close', () => tell('closed')); })`);
+      const code = endpoint(`router.get('/', (req, res) => { res.on('close', () => tell('closed')); tell('asked'); })`);
       await stage.with(code, async () => {
         const client = rawRequest(`${stage.url}/shop`);
         client.on('error', () => {});
         client.end();
-        await once(client, 'socket');
-        setTimeout(() => client.destroy(), 100);
+        await until(() => told.includes('asked'));
+        client.destroy();
         await until(() => told.includes('closed'));
         expect((await get('/server/ping')).body).to.equal('pong');
       });

@@ -217,9 +217,9 @@ export async function startStage(
   }
 }
 
-/** Asks until the answer is true, for ten seconds at most. */
+/** Asks until the answer is true, for half a minute at most. */
 export async function until(ask: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !(await ask()); await pause(20)) {
+  for (const deadline = Date.now() + 30_000; !(await ask()); await pause(20)) {
     if (Date.now() > deadline) throw new Error('it did not come true in time');
   }
 }

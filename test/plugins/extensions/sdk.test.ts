@@ -35,7 +35,7 @@ async function complaints(files: readonly string[]): Promise<string> {
 }
 
 describe('extensions: the authors’ kit', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('knows what authors write, and what cannot work', async () => {
     expect(await complaints(['test/plugins/extensions/sdk-typed.ts'])).to.equal('');

@@ -5,7 +5,7 @@ import { type Watch, watch } from '../../../plugins/extensions/watch/watch.ts';
 const log = { warn: () => {} } as never;
 
 async function until(what: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 30_000;
   while (!what()) {
     if (Date.now() > deadline) throw new Error('it did not happen');
     await pause(5);

@@ -1,6 +1,5 @@
-import { readdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
 import type { FreshDatabase } from '../../support/database.ts';
+import { filesIn } from '../../support/files-in.ts';
 
 /** Everything a service keeps of files: rows, entries of loose objects, and what lies in the folder of its storage. */
 export interface Kept {
@@ -19,7 +18,7 @@ export async function keptBy(database: FreshDatabase, folder: string): Promise<K
 
 /** Waits for what is put in order after a client has gone: nobody is told when that is done. */
 export async function settled(database: FreshDatabase, folder: string): Promise<Kept> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   for (;;) {
     const kept = await keptBy(database, folder);
     if (isInOrder(kept) || Date.now() > deadline) return kept;
@@ -31,9 +30,7 @@ export const isInOrder = ({ rows, loose, objects }: Kept): boolean =>
   loose === 0 && rows.join() === objects.map((path) => path.split('/').at(-1)).join();
 
 async function objectsIn(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort((a, b) => ((a.split('/').at(-1) as string) < (b.split('/').at(-1) as string) ? -1 : 1));
+  return (await filesIn(folder)).toSorted((a, b) =>
+    (a.split('/').at(-1) as string) < (b.split('/').at(-1) as string) ? -1 : 1,
+  );
 }

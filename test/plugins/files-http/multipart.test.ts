@@ -249,7 +249,7 @@ describe('files: forms', () => {
       const waited = refused([body, 'x'], { stall: 100 }, { length: false, end: false });
       expect(await waited).to.deep.equal([408, 'OUT_OF_TIME']);
     }
-    expect(performance.now() - started).to.be.within(290, 5000);
+    expect(performance.now() - started).to.be.at.least(290);
   });
 
   it('are taken from the connection no faster than they are read, and slow readers are not slow clients', async () => {
@@ -259,16 +259,16 @@ describe('files: forms', () => {
       const one = await form.next();
       let taken = 0;
       for await (const some of one?.bytes ?? []) {
-        if (taken === 0) await new Promise((resolve) => setTimeout(resolve, 300));
+        if (taken === 0) await new Promise((resolve) => setTimeout(resolve, 3000));
         // What lies between the two sides while nobody reads.
         sent ??= sockets.at(-1)?.bytesRead;
         taken += some.length;
       }
       return taken;
     };
-    expect(await reading([file('a.bin', 'x'.repeat(size)) + END], { stall: 100, work })).to.equal(size);
+    expect(await reading([file('a.bin', 'x'.repeat(size)) + END], { stall: 2000, work })).to.equal(size);
     expect(sent).to.be.within(1, size / 4);
     // Nothing is left to be sent of this one.
-    expect(await reading([file('a.bin', 'x') + END], { stall: 100, work })).to.equal(1);
+    expect(await reading([file('a.bin', 'x') + END], { stall: 2000, work })).to.equal(1);
   });
 });

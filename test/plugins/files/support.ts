@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { lock, presence } from '../../../plugins/cluster/contract.ts';
 import { files } from '../../../plugins/files/contract.ts';
 import { storage } from '../../../plugins/storage/contract.ts';
 import { callerOf } from '../../support/caller.ts';
+import { filesIn } from '../../support/files-in.ts';
 import { sketch } from '../../support/plugin.ts';
 import { type InProcess, type ServiceOptions, startService } from '../../support/service.ts';
 import { QUICK_HASHES } from '../users/people.ts';
@@ -117,12 +118,7 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
 
 /** What lies in the folder of a location: objects, what is made of them, and what writes that did not end left. */
 export async function objectsIn(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .filter((name) => !name.startsWith('other/'))
-    .sort();
+  return (await filesIn(folder)).filter((name) => !name.startsWith('other/'));
 }
 
 /** Bytes that come in parts. */
@@ -146,7 +142,7 @@ export function untouched(): AsyncIterable<Uint8Array> & { readonly taken: () =>
 export const sha = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Asks until the answer is true. */
-export async function until(ask: () => boolean | Promise<boolean>, longest = 10_000): Promise<void> {
+export async function until(ask: () => boolean | Promise<boolean>, longest = 30_000): Promise<void> {
   for (const deadline = Date.now() + longest; !(await ask()); await pause(20)) {
     if (Date.now() > deadline) throw new Error('it did not come true in time');
   }

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
 import { IMAGE_FORMATS } from '../../../plugins/media/contract.ts';
 import { gifBomb, jpegBomb, pngBomb } from './bombs.ts';
+import { childrenTime } from './children.ts';
 import { corners, cornersOf, openStudio, resize, type Studio } from './studio.ts';
 
 /** As it is seen, whatever its orientation says. */
@@ -242,12 +243,12 @@ describe('media: images', () => {
     for (const [name, make] of Object.entries(bombs)) {
       it(`are measured and refused at once: a ${name} of 30,000 × 30,000 pixels`, async () => {
         const source = await studio.put(`bomb-${name}`, await make());
-        const started = performance.now();
+        const used = childrenTime();
         expect(await studio.media.inspect(source)).to.include({ width: 30_000, height: 30_000 });
         const error = await studio.refusal(source, { operations: [resize(10)] });
         expect(error).to.include({ reason: 'tooLarge' });
         expect(error.message).to.contain('30000 × 30000');
-        expect(performance.now() - started).to.be.lessThan(1500);
+        expect(childrenTime() - used).to.be.lessThan(1500);
       });
     }
 

@@ -121,7 +121,7 @@ describe('outbound: sending', () => {
     await reasonOf(outboundWith().send(request(at('/slow'), { timeout: 50 })));
     const open = () =>
       new Promise<number>((resolve) => inside.server.getConnections((_error, count) => resolve(count)));
-    const deadline = Date.now() + 5000;
+    const deadline = Date.now() + 30_000;
     while ((await open()) > 0 && Date.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
     expect(await open()).to.equal(0);
   });

@@ -7,6 +7,7 @@ import { restrictRead } from '../../../plugins/access/restrict/read.ts';
 import { createRules } from '../../../plugins/access/restrict/rules.ts';
 import { readStatement } from '../../../plugins/query/compile/read.ts';
 import { isPending, Statement } from '../../../plugins/query/compile/statement.ts';
+import { whereSql } from '../../../plugins/query/compile/where.ts';
 import type { Dynamic, GroupSelection, RawQuery, Read, ReadText, Selection } from '../../../plugins/query/contract.ts';
 import { asQueryError } from '../../../plugins/query/failures.ts';
 import { momentAt } from '../../../plugins/query/moment.ts';
@@ -95,7 +96,7 @@ export function compiled(
     filter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
   });
   const read: Read = set ? restrictRead(tree, { set, overview, rules }) : tree;
-  const statement = new Statement(overview);
+  const statement = new Statement(overview, whereSql);
   return { text: readStatement(statement, read), params: statement.params };
 }
 

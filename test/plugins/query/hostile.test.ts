@@ -58,7 +58,7 @@ const REGISTRY = `
 const CALLER = { user: '11111111-1111-4111-8111-111111111111', role: '22222222-2222-4222-8222-222222222222' };
 
 describe('hostile queries', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let database: FreshDatabase;
   let probe: Probe;
   let ground: Ground;

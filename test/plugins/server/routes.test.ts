@@ -5,7 +5,7 @@ import { makePerson, makeRole } from '../users/people.ts';
 describe('routes of the server', () => {
   let service: InProcess;
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     service = await startService({ env: { QUERY_LIMIT_MAX: '500' } });
   });
   after(() => service?.stop());

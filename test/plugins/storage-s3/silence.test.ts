@@ -9,7 +9,7 @@ import { failureOf } from '../../support/plugin.ts';
 import { bytes as bytesOf, hashOf, read } from '../storage/bytes.ts';
 
 /** Milliseconds. */
-const LIMIT = 100;
+const LIMIT = 1000;
 const DATA = bytesOf(8 * 2 ** 20);
 
 describe('storage-s3: a download', () => {
@@ -45,8 +45,8 @@ describe('storage-s3: a download', () => {
     const { bytes } = await download();
     const parts: Buffer[] = [];
     for await (const part of bytes) {
-      // Much longer than the limit, but not at each of them.
-      if (parts.length === 0) await pause(4 * LIMIT);
+      // Longer than the limit, but not at each of them.
+      if (parts.length === 0) await pause(1.5 * LIMIT);
       parts.push(part);
     }
     expect(hashOf(Buffer.concat(parts))).to.equal(hashOf(DATA));
@@ -59,8 +59,8 @@ describe('storage-s3: a download', () => {
     const slow = new Writable({
       write(part, _encoding, done) {
         parts.push(part);
-        // Often enough to be longer than the limit by far.
-        if (parts.length % 32 === 1) setTimeout(done, 2 * LIMIT);
+        // Longer than the limit, and often.
+        if (parts.length % 32 === 1) setTimeout(done, 1.5 * LIMIT);
         else done();
       },
     });
@@ -71,7 +71,7 @@ describe('storage-s3: a download', () => {
   it('goes on where a small one is all there before it is read', async () => {
     answer = (response) => response.end('all of it');
     const { bytes } = await download();
-    await pause(4 * LIMIT);
+    await pause(1.5 * LIMIT);
     expect(String(await read(bytes))).to.equal('all of it');
   });
 
@@ -79,7 +79,7 @@ describe('storage-s3: a download', () => {
     answer = (response) => response.end('one');
     const first = await download();
     expect(String(await read(first.bytes))).to.equal('one');
-    await pause(2 * LIMIT);
+    await pause(1.5 * LIMIT);
     answer = (response) => response.end('two');
     const second = await download();
     expect(second.socket).to.equal(first.socket);

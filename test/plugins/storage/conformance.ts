@@ -296,7 +296,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
 
   describe('readers', () => {
     it('that are left give back what they hold: hundreds of them hold up nobody', async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       const name = newName();
       const data = bytes(5 * MIB, 10);
       await write(name, data);

@@ -31,7 +31,7 @@ describe('storage: the example of a driver by others, in the database', () => {
       },
     });
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     database = await freshDatabase('stored');
     stranger = await sketch([
       {

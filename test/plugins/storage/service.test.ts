@@ -158,7 +158,14 @@ describe('storage: the service', () => {
     }));
 
   describe('objects as files', () => {
-    const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('tenon-object-'));
+    // A place of its own: other tests run beside this one and make copies, too.
+    const usual = process.env.TMPDIR;
+    beforeEach(() => void (process.env.TMPDIR = folder));
+    afterEach(() => {
+      if (usual === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = usual;
+    });
+    const copies = async () => (await readdir(folder)).filter((name) => name.startsWith('tenon-object-'));
 
     it('are the object itself where it is a file', () =>
       started(async (used) => {

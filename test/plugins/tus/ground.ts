@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as tus from 'tus-js-client';
+import { filesIn } from '../../support/files-in.ts';
 import type { Service } from '../../support/service.ts';
 
 /** Bytes of one piece in these tests. */
@@ -26,8 +27,7 @@ export async function place(env: Readonly<Record<string, string>> = {}): Promise
     root,
     env: { TUS_ENABLED: 'true', TUS_CHUNK_SIZE: String(CHUNK), STORAGE_LOCAL_ROOT: root, ...env },
     async objects() {
-      const entries = await readdir(root, { recursive: true, withFileTypes: true });
-      return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+      return (await filesIn(root)).map((path) => basename(path));
     },
     remove: () => rm(root, { recursive: true, force: true }),
   };

@@ -21,7 +21,7 @@ describe('the first start', () => {
   const people = () => database.query('select email, status from platform_users');
 
   it('makes the Public role, one admin role and one admin', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const service = await startService({ database, env: QUICK_HASHES });
     await service.stop();
     const roles = await database.query(
@@ -40,7 +40,7 @@ describe('the first start', () => {
   });
 
   it('prints a password it made up once, and it works', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const first = runCli(['bootstrap'], { ...environment(), ADMIN_EMAIL: 'boss@example.com' });
     expect(await first.ended, first.output()).to.equal(0);
     const password = /password {2}(\S+)/.exec(first.output())?.[1];
@@ -58,7 +58,7 @@ describe('the first start', () => {
   });
 
   it('by two processes at the same moment makes one', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const both: Service[] = await Promise.all([1, 2].map(() => startService({ database, env: QUICK_HASHES })));
     await Promise.all(both.map((one) => one.stop()));
     expect(await people()).to.have.length(1);

@@ -11,7 +11,7 @@ describe('the last admin', () => {
   let plain: string;
 
   beforeEach(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     service = await startService({ env: QUICK_HASHES });
     admin = asking(service, service.admin.token);
     me = (await admin('GET', '/users/me?fields=id,role')).body.data;
@@ -77,7 +77,7 @@ describe('the last admin', () => {
   });
 
   it('stays when two are taken away at the same moment', async function () {
-    this.timeout(20_000);
+    this.timeout(120_000);
     const other = await makePerson(service, me.role);
     for (const [body, restore] of [
       [{ status: 'suspended' }, `update platform_users set status = 'active'`],

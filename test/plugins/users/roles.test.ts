@@ -8,7 +8,7 @@ describe('roles', () => {
   let admin: Ask;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     service = await startService({ env: QUICK_HASHES });
     admin = asking(service, service.admin.token);
   });

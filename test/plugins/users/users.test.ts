@@ -9,7 +9,7 @@ describe('users', () => {
   let plain: string;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     service = await startService({ env: QUICK_HASHES });
     admin = asking(service, service.admin.token);
     plain = await makeRole(service);

@@ -38,7 +38,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 async function until(what: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !what(); await pause(10))
+  for (const deadline = Date.now() + 30_000; !what(); await pause(10))
     if (Date.now() > deadline) throw new Error(`it did not come true in time: ${what}`);
 }
 

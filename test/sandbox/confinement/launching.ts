@@ -38,7 +38,7 @@ export async function launchProbe(launcher: ConfinedLauncher) {
 }
 
 /** Polls until it holds; throws after the time. Milliseconds. */
-export async function until(holds: () => boolean, patience = 5_000): Promise<void> {
+export async function until(holds: () => boolean, patience = 30_000): Promise<void> {
   const deadline = Date.now() + patience;
   while (!holds()) {
     if (Date.now() > deadline) throw new Error('it did not come to hold');

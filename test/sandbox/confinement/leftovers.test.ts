@@ -6,7 +6,7 @@ import { isLinux } from './launching.ts';
 import { serve } from './serving.ts';
 
 (isLinux ? describe : describe.skip)('files of a launcher', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-left-'));

@@ -72,7 +72,7 @@ describe('confinement: the life of a child', () => {
     const start = performance.now();
     child.kill();
     await child.ended;
-    expect(performance.now() - start).to.be.below(2_000);
+    expect(performance.now() - start).to.be.below(60_000);
   });
 
   it('ends by itself when its channel closes', async () => {

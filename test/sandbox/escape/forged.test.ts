@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import type { Caller, Log } from '#kernel';
 import type { Guest, Sandbox } from '../../../plugins/sandbox/contract.ts';
@@ -8,6 +7,7 @@ import { createSandbox } from '../../../plugins/sandbox/service.ts';
 import { type ConfinedLauncher, createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { caller, type ItemsService, itemsService, ROLE, USER } from '../../plugins/items/capability/service.ts';
 import { defaults } from '../../plugins/sandbox/ground.ts';
+import { type EventLoopWatch, watchEventLoop } from '../../support/event-loop.ts';
 
 const SQL = `
   create table articles (id serial primary key, title text);
@@ -88,9 +88,11 @@ const FORGERIES: Readonly<Record<string, Expected>> = {
   'a result before it is loaded': ends,
 };
 
-const WALL = 1000;
-/** Of the host while it is attacked, on a machine that is busy with other things. */
+const WALL = 3000;
+/** Of the host while it is attacked, without what it waits for a core. */
 const LONGEST_PAUSE = 400;
+/** On a machine that is busy with other things. */
+const SLOW = 30_000;
 const MOST_MEMORY = 96 * 1024 * 1024;
 const nobody: Caller = caller({ user: null, role: null });
 
@@ -102,7 +104,7 @@ describe('sandbox: a process that was taken over', function () {
   let stop: (() => Promise<void>) | undefined;
   let honest: Guest;
   let memory: number;
-  let pauses: ReturnType<typeof monitorEventLoopDelay>;
+  let loop: EventLoopWatch;
   const pids: number[] = [];
 
   before(async () => {
@@ -131,11 +133,10 @@ describe('sandbox: a process that was taken over', function () {
     expect(await outcomeOf(honest, 'first')).to.equal('first');
     globalThis.gc?.();
     memory = process.memoryUsage.rss();
-    pauses = monitorEventLoopDelay({ resolution: 5 });
-    pauses.enable();
+    loop = watchEventLoop();
   });
   after(async () => {
-    pauses?.disable();
+    loop?.stop();
     await stop?.();
     await service?.stop();
   });
@@ -177,13 +178,13 @@ describe('sandbox: a process that was taken over', function () {
     it(`gets nowhere with ${name}`, async () => {
       const guest = open(name);
       try {
-        pauses.reset();
+        loop.reset();
         const since = performance.now();
         const outcome = await outcomeOf(guest);
         expected(outcome);
         // It may have had to wait for its process.
-        expect(performance.now() - since).to.be.below(2 * WALL + 2000);
-        expect(pauses.max / 1e6, 'the host stood still').to.be.below(LONGEST_PAUSE);
+        expect(performance.now() - since).to.be.below(SLOW);
+        expect(loop.longest(), 'the host stood still').to.be.below(LONGEST_PAUSE);
         expect(await outcomeOf(honest, name), 'another program').to.equal(name);
       } finally {
         await guest.close();
@@ -219,7 +220,7 @@ describe('sandbox: a process that was taken over', function () {
       );
       expect(await outcomeOf(honest, 'meanwhile')).to.equal('meanwhile');
       for (const outcome of await all) expect(outcome).to.be.oneOf(['busy', 'crash', 'timeout']);
-      expect(performance.now() - since).to.be.below(2 * WALL + 3000);
+      expect(performance.now() - since).to.be.below(SLOW);
       expect(await rows()).to.match(/^50 0 /);
     } finally {
       await Promise.all(guests.map((guest) => guest.close()));

@@ -3,7 +3,7 @@ import { endRunners, Runner } from './child.ts';
 
 async function contractOf(script: string): Promise<unknown> {
   const runner = await Runner.start();
-  runner.load(script, { limits: { cpu: 300 } });
+  runner.load(script, { limits: { cpu: 1000 } });
   const answer = await runner.next('loaded', 'refused');
   runner.process.kill('SIGKILL');
   return answer.type === 'loaded' ? answer.contract : answer.code;

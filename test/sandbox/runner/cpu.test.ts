@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { endRunners, Runner } from './child.ts';
 
-const limits = { cpu: 300 };
+const limits = { cpu: 1000 };
 const BURN = 'const burn = (ms) => { const end = Date.now() + ms; while (Date.now() < end); };';
 
 describe('runner: processor time', () => {
@@ -19,7 +19,7 @@ describe('runner: processor time', () => {
       'host.settings.get({ toJSON() { for (;;); } });',
       '/^(a+)+$/.test("a".repeat(40) + "b");',
       'for (;;) { try { for (;;); } catch {} finally { continue; } }',
-      'Promise.reject({ get message() { const end = Date.now() + 400; while (Date.now() < end); } }); return 1;',
+      'Promise.reject({ get message() { const end = Date.now() + 1400; while (Date.now() < end); } }); return 1;',
     ];
     const runner = await Runner.load(
       `module.exports = { async handler(input, { host }) {
@@ -47,7 +47,7 @@ describe('runner: processor time', () => {
 
   it('does not run while an invocation waits', async () => {
     const runner = await Runner.load(
-      `module.exports = { handler: () => new Promise((resolve) => setTimeout(() => resolve(1), 500)) };`,
+      `module.exports = { handler: () => new Promise((resolve) => setTimeout(() => resolve(1), 1500)) };`,
       { limits },
     );
     expect(await runner.run(1)).to.equal(1);

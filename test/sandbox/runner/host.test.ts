@@ -122,15 +122,16 @@ describe('runner: calls of the host', () => {
   it('end with a cancelled invocation, and the others go on', async () => {
     for (const reuse of [false, true]) {
       const runner = await load(
-        `setTimeout(() => host.log.info('late'), 30); await host.settings.get(input); return input;`,
+        `setTimeout(() => host.log.info('late'), input * 1000); await host.settings.get(input); return input;`,
         reuse,
       );
+      // All at once, so that the timer of the first is not over before it is cancelled.
       runner.invoke(1, 1);
       runner.invoke(2, 2);
-      await runner.next('call');
-      await runner.next('call');
       runner.send({ type: 'cancel', id: 1 });
       runner.send({ type: 'cancel', id: 77 });
+      await runner.next('call');
+      await runner.next('call');
       runner.reply(1, 1, null);
       const late = await runner.next('call');
       expect([late.id, late.method]).to.eql([2, 'log.info']);

@@ -67,13 +67,15 @@ describe('supervisor: crashes', () => {
 
   it('restarts at once after the first, is busy while it waits after the second', () => {
     const count = { left: 2 };
-    return withGround(fakeLauncher({ dies: dying(count) }), {}, async ({ open, parked }) => {
+    let time = 0;
+    return withGround(fakeLauncher({ dies: dying(count) }), { now: () => time }, async ({ open, parked }) => {
       const guest = open('dies');
       expect(await outcome(guest.invoke(run()))).to.equal('crash');
       expect(await outcome(guest.invoke(run()))).to.equal('crash');
       expect(guest.state()).to.equal('waiting');
       expect(await outcome(guest.invoke(run()))).to.equal('busy');
-      await until(() => guest.state() === 'idle');
+      time += BOUNDS.firstDelay;
+      expect(guest.state()).to.equal('idle');
       expect(await outcome(guest.invoke(run(8)))).to.equal('8');
       expect(parked).to.deep.equal([]);
     });
@@ -130,8 +132,9 @@ describe('supervisor: crashes', () => {
     const idling = doing((child, id) =>
       setTimeout(() => child.say({ type: 'failure', id, code: 'timeout' }), LONG * 0.97),
     );
-    const LONG = 300;
-    return withGround(fakeLauncher({ burning, idling }), { bounds: { together: 0 } }, async ({ open, parked }) => {
+    const LONG = 2000;
+    const options = { bounds: { together: 0 }, limits: { wall: LONG } };
+    return withGround(fakeLauncher({ burning, idling }), options, async ({ open, parked }) => {
       const guest = open('burning');
       for (let at = 0; at < 20; at++) expect(await outcome(guest.invoke(run()))).to.equal('timeout');
       expect(guest.state()).to.equal('parked');

@@ -37,19 +37,15 @@ describe('supervisor: processes', () => {
     }));
 
   it('is busy at once when all are at work', () =>
-    withGround(
-      fakeLauncher({ works: doing(() => {}), other: echo }),
-      { processes: 1, limits: { wall: 3000 } },
-      async ({ open, launcher }) => {
-        const working = open('works');
-        const answer = outcome(working.invoke(run()));
-        await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
-        expect(await outcome(open('other').invoke(run()))).to.equal('busy');
-        await working.close();
-        expect(await answer).to.equal('crash');
-        expect(await outcome(open('other').invoke(run(1)))).to.equal('1');
-      },
-    ));
+    withGround(fakeLauncher({ works: doing(() => {}), other: echo }), { processes: 1 }, async ({ open, launcher }) => {
+      const working = open('works');
+      const answer = outcome(working.invoke(run()));
+      await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+      expect(await outcome(open('other').invoke(run()))).to.equal('busy');
+      await working.close();
+      expect(await answer).to.equal('crash');
+      expect(await outcome(open('other').invoke(run(1)))).to.equal('1');
+    }));
 
   it('gives each of several that come at once a place of its own', () =>
     withGround(fakeLauncher({ a: echo, b: echo, c: echo, d: echo }), { processes: 2 }, async ({ open, launcher }) => {
@@ -59,15 +55,19 @@ describe('supervisor: processes', () => {
       expect(launcher.living()).to.equal(2);
     }));
 
-  it('ends what is idle for long, the spare last', () =>
-    withGround(fakeLauncher(), { bounds: { idle: 60, sweep: 10, soon: 0 } }, async ({ open, launcher }) => {
+  it('ends what is idle for long, the spare last', () => {
+    let time = 0;
+    const options = { bounds: { idle: 60, sweep: 10, soon: 0 }, now: () => time };
+    return withGround(fakeLauncher(), options, async ({ open, launcher }) => {
       const guest = open('echo');
       await guest.invoke(run());
       await until(() => launcher.living() === 2);
+      time += 60;
       await until(() => guest.state() === 'idle');
       await until(() => launcher.living() === 0);
       expect(await outcome(guest.invoke(run(2)))).to.equal('2');
-    }));
+    });
+  });
 
   it('replaces a process that has served long, without a gap', () =>
     withGround(fakeLauncher(), { bounds: { served: 10 } }, async ({ open, launcher }) => {
@@ -138,21 +138,25 @@ describe('supervisor: processes', () => {
       },
     ));
 
-  it('lets a probe wait for a place, but not for ever', () =>
-    withGround(
+  it('lets a probe wait for a place, but not for ever', () => {
+    let time = 0;
+    return withGround(
       fakeLauncher({ works: doing(() => {}) }),
-      { processes: 1, bounds: { probeWait: 150 }, limits: { wall: 2000 } },
+      { processes: 1, bounds: { probeWait: 150 }, now: () => time },
       async ({ supervisor, open, launcher }) => {
         const working = open('works');
         const answer = outcome(working.invoke(run()));
         await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
-        expect(await supervisor.probe('echo').catch(({ code }) => code)).to.equal('busy');
+        const refused = supervisor.probe('echo').catch(({ code }) => code);
+        time += 150;
+        expect(await refused).to.equal('busy');
         const probe = supervisor.probe('echo');
         await working.close();
         expect(await probe).to.have.length(1);
         await answer;
       },
-    ));
+    );
+  });
 
   it('tries again more and more slowly when processes cannot be launched', () => {
     const launcher = fakeLauncher();
@@ -162,15 +166,16 @@ describe('supervisor: processes', () => {
       times++;
       throw new Error('no more processes');
     };
-    return withGround(launcher, { bounds: { firstDelay: 30 } }, async ({ open }) => {
+    let time = 0;
+    return withGround(launcher, { bounds: { firstDelay: 30 }, now: () => time }, async ({ open }) => {
       const guest = open('echo');
       expect(times).to.equal(1);
       expect(await outcome(guest.invoke(run()))).to.equal('busy');
       expect(times).to.equal(1);
-      await new Promise((resolve) => setTimeout(resolve, 40));
+      time += 30;
       expect(await outcome(guest.invoke(run()))).to.equal('internal');
       launcher.launch = launch;
-      await new Promise((resolve) => setTimeout(resolve, 80));
+      time += 60;
       expect(await outcome(guest.invoke(run(9)))).to.equal('9');
     });
   });

@@ -64,7 +64,7 @@ export async function outcome(promise: Promise<Buffer | undefined>): Promise<str
 }
 
 /** Waits for a condition; complains when it does not come to be. */
-export async function until(condition: () => boolean, what = 'it', deadline = 5000): Promise<void> {
+export async function until(condition: () => boolean, what = 'it', deadline = 30_000): Promise<void> {
   const end = performance.now() + deadline;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`${what} did not come to be`);

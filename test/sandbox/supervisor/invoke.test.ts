@@ -99,14 +99,18 @@ describe('supervisor: invocations', () => {
     ));
 
   it('is busy above the invocations allowed at a time', () =>
-    withGround(fakeLauncher({ never: doing(() => {}) }), { bounds: { inFlight: 3 } }, async ({ open }) => {
-      const guest = open('never');
-      const codes = await Promise.all([1, 2, 3, 4, 5].map(() => outcome(guest.invoke(run()))));
-      expect(codes.sort()).to.deep.equal(['busy', 'busy', 'timeout', 'timeout', 'timeout']);
-    }));
+    withGround(
+      fakeLauncher({ never: doing(() => {}) }),
+      { bounds: { inFlight: 3 }, limits: { wall: 1000 } },
+      async ({ open }) => {
+        const guest = open('never');
+        const codes = await Promise.all([1, 2, 3, 4, 5].map(() => outcome(guest.invoke(run()))));
+        expect(codes.sort()).to.deep.equal(['busy', 'busy', 'timeout', 'timeout', 'timeout']);
+      },
+    ));
 
   it('ends with timeout when its signal aborts, and the process is told', () =>
-    withGround(fakeLauncher({ never: doing(() => {}) }), { limits: { wall: 5000 } }, async ({ open, launcher }) => {
+    withGround(fakeLauncher({ never: doing(() => {}) }), {}, async ({ open, launcher }) => {
       const gone = new AbortController();
       const guest = open('never');
       const answer = outcome(guest.invoke(run(1, { signal: gone.signal })));

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Cgroups, type Group, type GroupLimits, PERIOD, SHARE } from './cgroups.ts';
 import {
   claimName,
   counter,
@@ -14,6 +13,7 @@ import {
   write,
   writes,
 } from './folders.ts';
+import { type Cgroups, type Group, type GroupLimits, PERIOD, SHARE } from './group.ts';
 import { type Facts, ownV1, readFacts } from './where.ts';
 
 /** One hierarchy per controller, of which `cpu` may be missing. */

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Cgroups, type Group, type GroupLimits, PERIOD, SHARE } from './cgroups.ts';
 import {
   claimName,
   counter,
@@ -14,6 +13,7 @@ import {
   write,
   writes,
 } from './folders.ts';
+import { type Cgroups, type Group, type GroupLimits, PERIOD, SHARE } from './group.ts';
 import { stepAside } from './step-aside.ts';
 import { type Facts, ownV2, readFacts } from './where.ts';
 

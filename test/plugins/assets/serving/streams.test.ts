@@ -24,7 +24,7 @@ describe('streams of assets', () => {
     readers = [];
     turn = undefined;
     const file = { filename_disk: 'a.bin' };
-    ground = await startGround({ file, objects: { 'a.bin': open }, environment: { STREAM_STALL_TIMEOUT: '400ms' } });
+    ground = await startGround({ file, objects: { 'a.bin': open }, environment: { STREAM_STALL_TIMEOUT: '3s' } });
   });
   afterEach(() => ground?.stop());
 
@@ -55,7 +55,7 @@ describe('streams of assets', () => {
     return response;
   }
 
-  async function until(done: () => boolean, within = 5000): Promise<void> {
+  async function until(done: () => boolean, within = 30_000): Promise<void> {
     for (const end = Date.now() + within; !done(); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }

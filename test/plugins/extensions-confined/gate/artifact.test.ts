@@ -140,7 +140,7 @@ describe('extensions: the script of a built entry', () => {
   });
 
   it('survives scripts that end or hold up the bundler', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     expect((await failureOf(make({ 'index.ts': 'a?(b):c=>'.repeat(40) }, 'index.ts'))).code).to.equal('INVALID_ENTRY');
     expect(exportsOf(await make({ 'index.js': "export default { id: 'a' };" }))).to.deep.include({ id: 'a' });
   });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { lookThrough } from '../../../../plugins/extensions-confined/gate/uses.ts';
+import { processorTime } from '../../../support/processor-time.ts';
 
 const codes = (source: string): readonly string[] => lookThrough(source).uses.map(({ code }) => code);
 
@@ -91,13 +92,13 @@ describe('extensions: what a source uses', () => {
   });
 
   it('looks through hostile text in time', function () {
-    this.timeout(20_000);
+    this.timeout(120_000);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a script
     const bombs = ['/[', 'fetch(', '`${', 'import a,', '{fetch,', 'import {a,', '=/', '((', '"\\', 'import(`${a}'];
     for (const bomb of bombs) {
-      const since = Date.now();
+      const since = processorTime();
       lookThrough(bomb.repeat(Math.floor(200_000 / bomb.length)));
-      expect(Date.now() - since, bomb).to.be.below(3000);
+      expect(processorTime() - since, bomb).to.be.below(3000);
     }
   });
 
@@ -106,9 +107,9 @@ describe('extensions: what a source uses', () => {
     for (const part of hard) {
       const timed = (length: number) => {
         const source = part.repeat(length / part.length);
-        const since = performance.now();
+        const since = processorTime();
         lookThrough(source);
-        return performance.now() - since;
+        return processorTime() - since;
       };
       timed(50_000);
       expect(timed(1_000_000), part).to.be.below(2_000);

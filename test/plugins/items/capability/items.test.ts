@@ -335,7 +335,7 @@ describe('items: the capability', () => {
 
   it('ends its reads with the run', async () => {
     const { subjects, database } = service;
-    await database.query(`create view slow as select 1 as id, pg_sleep(30)::text as nap`);
+    await database.query(`create view slow as select 1 as id, pg_sleep(120)::text as nap`);
     await database.query(
       `insert into platform_permissions (role, collection, action, fields) values ('${ROLE}', 'slow', 'read', '*')`,
     );
@@ -355,7 +355,7 @@ describe('items: the capability', () => {
           `select from pg_stat_activity where query like '%nap%' and query not like '%pg_stat%' and state = 'active'`,
         )
       ).length > 0;
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + 30_000;
     while (!(await isRunning()) && Date.now() < deadline);
     stop.abort(fail('SERVICE_UNAVAILABLE', 'the run is over'));
     expect((await running).code).to.equal('internal');

@@ -1,0 +1,171 @@
+import type { PoolClient } from 'pg';
+import { fail, type Log } from '#kernel';
+import { isLost } from './lost.ts';
+
+export type Connect = () => Promise<PoolClient>;
+
+/** A connection for one statement. */
+export interface Lease {
+  readonly client: PoolClient;
+  /** A transaction is open on it. */
+  readonly inUnit: boolean;
+  /** With the error of a statement that failed. */
+  release(broken?: boolean, error?: unknown): void;
+}
+
+/** A connection outside of all units: its statement commits by itself. */
+export async function leaseAlone(connect: Connect): Promise<Lease> {
+  const client = await connect();
+  return { client, inUnit: false, release: (broken, error) => client.release(broken || isLost(error)) };
+}
+
+/**
+ * One transaction on one connection, found by every statement made while it is open. It says nothing about how many
+ * writes there are or whose: batches, savepoints and a preview (run, answer, roll back) are other ways to end one.
+ */
+export class Unit {
+  state: 'open' | 'committed' | 'rolled back' = 'open';
+  readonly #connect: Connect;
+  /** Connected and begun by its first statement: a unit without statements costs nothing. */
+  #client: PoolClient | undefined;
+  /** Parts at work inside it, whose statements are never the last of the whole. */
+  #joined = 0;
+  /** Its only statement went out as one that commits by itself, and maybe failed. */
+  #single: { error?: unknown } | undefined;
+  /** The error of a part that failed: what belongs together does not commit even where the caller swallowed the error. */
+  #failed: { readonly error: unknown } | undefined;
+  readonly #effects: (() => void)[] = [];
+  /** Resolves when the connection is free: one statement at a time. */
+  #turn: Promise<void> = Promise.resolve();
+  #savepoints = 0;
+
+  constructor(connect: Connect) {
+    this.#connect = connect;
+  }
+
+  /** `last`: nothing follows in the unit. One that is also the first needs no transaction around it. */
+  async lease(last: boolean): Promise<Lease> {
+    const before = this.#turn;
+    let free = () => {};
+    this.#turn = new Promise((resolve) => {
+      free = resolve;
+    });
+    await before;
+    try {
+      if (this.state !== 'open')
+        throw fail('INTERNAL_SERVER_ERROR', `a statement came after its unit of work was ${this.state}`);
+      // After a failure it may be tried again; nothing was written.
+      if (this.#single && this.#single.error === undefined)
+        throw fail('INTERNAL_SERVER_ERROR', 'a statement came after the last one of its unit of work');
+      if (last && !this.#client && this.#joined === 0) return await this.#leaseSingle(free);
+      const client = this.#client ?? (await this.#start());
+      return { client, inUnit: true, release: free };
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  /** Runs a part whose failure is that of the whole unit. */
+  async join<T>(work: () => Promise<T>): Promise<T> {
+    this.#joined++;
+    try {
+      return await work();
+    } catch (error) {
+      this.#failed ??= { error };
+      throw error;
+    } finally {
+      this.#joined--;
+    }
+  }
+
+  /** Runs a part that may fail by itself: a savepoint takes it back, with its effects, and the unit goes on. */
+  async part<T>(work: () => Promise<T>): Promise<T> {
+    const name = `part_${++this.#savepoints}`;
+    const failed = this.#failed;
+    const effects = this.#effects.length;
+    this.#joined++;
+    try {
+      await this.#query(`savepoint ${name}`);
+      try {
+        const result = await work();
+        await this.#query(`release savepoint ${name}`);
+        return result;
+      } catch (error) {
+        await this.#query(`rollback to savepoint ${name}`);
+        this.#effects.splice(effects);
+        this.#failed = failed;
+        throw error;
+      }
+    } finally {
+      this.#joined--;
+    }
+  }
+
+  defer(effect: () => void): void {
+    if (this.state === 'open') this.#effects.push(effect);
+  }
+
+  /** Throws where anything of the unit failed; the unit is then still to be rolled back. */
+  async commit(): Promise<void> {
+    if (this.#failed) throw this.#failed.error;
+    await this.#turn;
+    if (this.#single?.error !== undefined) throw this.#single.error;
+    if (this.#client) {
+      const { command } = await this.#client.query('commit');
+      if (command !== 'COMMIT')
+        throw fail('INTERNAL_SERVER_ERROR', 'the database rolled back: a failed statement was ignored');
+    }
+    this.state = 'committed';
+    this.#client?.release(false);
+  }
+
+  async rollback(): Promise<void> {
+    this.state = 'rolled back';
+    await this.#turn;
+    if (!this.#client) return;
+    const isBroken = await this.#client.query('rollback').then(
+      () => false,
+      () => true,
+    );
+    this.#client.release(isBroken);
+  }
+
+  /** After the commit. */
+  runEffects(log: Log): void {
+    for (const effect of this.#effects) {
+      try {
+        effect();
+      } catch (error) {
+        log.error({ err: error }, 'an effect after commit failed');
+      }
+    }
+  }
+
+  async #start(): Promise<PoolClient> {
+    this.#client = await this.#connect();
+    await this.#client.query('begin');
+    return this.#client;
+  }
+
+  /** PostgreSQL takes a statement by itself as a transaction, and two round trips fewer. */
+  async #leaseSingle(free: () => void): Promise<Lease> {
+    const client = await this.#connect();
+    const single: { error?: unknown } = {};
+    this.#single = single;
+    return {
+      client,
+      inUnit: false,
+      release(broken, error) {
+        if (error !== undefined) single.error = error;
+        client.release(broken || isLost(error));
+        free();
+      },
+    };
+  }
+
+  async #query(text: string): Promise<void> {
+    const { client, release } = await this.lease(false);
+    await client.query(text).finally(release);
+  }
+}

@@ -1,0 +1,26 @@
+import type { Log, PackagesApi } from '#kernel';
+import type { Found } from '../model.ts';
+import type { ExtensionsConfig } from '../settings.ts';
+import { discover } from './discover.ts';
+import type { DiscoverDeps } from './packages.ts';
+
+interface Deps extends Pick<DiscoverDeps, 'subjects' | 'settings'> {
+  readonly config: ExtensionsConfig;
+  readonly packages: Pick<PackagesApi, 'loaded'>;
+  readonly log: Log;
+}
+
+/** All extensions of the configured folders as they are now. Plugins that run keep their names. */
+export function scan({ config, packages, log, subjects, settings }: Deps): Promise<readonly Found[]> {
+  const own = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
+  return discover(
+    { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
+    {
+      subjects,
+      settings,
+      config,
+      warn: (name, what) => log.warn({ extension: name }, `${name}: ${what}`),
+      taken: (name) => own.has(name.toLowerCase()),
+    },
+  );
+}

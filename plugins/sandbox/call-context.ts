@@ -1,0 +1,56 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Log, requestScope } from '#kernel';
+import type { Admitted, Invocation } from '../broker/contract.ts';
+import { Refusal } from '../broker/library.ts';
+
+/** The calls of one invocation, run as its package and in the context of its request. */
+export interface CallContext {
+  /** Calls the broker. Rejects with a Refusal; a failure of ours is in the log. */
+  run(method: string, args: unknown, signal: AbortSignal): Promise<unknown>;
+  /** The JSON of an answer of at most `longest` bytes. Throws a Refusal. */
+  jsonOf(value: unknown, longest: number): string;
+  warn(text: string): void;
+}
+
+/** Keeps the asynchronous context in which it is made. */
+export function createCallContext(admitted: Admitted, invocation: Invocation, log: Log): CallContext {
+  const inContext = AsyncLocalStorage.snapshot();
+  const owner = admitted.subject.name;
+
+  /** Where no request stands behind it, log lines and rows written bear the name of the invocation. */
+  const inScope = <T>(work: () => T): T =>
+    inContext(() =>
+      requestScope.getStore() ? work() : requestScope.run({ id: invocation.id, invocation: invocation.id }, work),
+    );
+
+  return {
+    async run(method, args, signal) {
+      try {
+        const { id, caller, secrets } = invocation;
+        return await inScope(() => admitted.call(method, args, { id, caller, secrets, signal }));
+      } catch (error) {
+        const isRefusal = error instanceof Refusal;
+        const cause = isRefusal ? error.cause : error;
+        if (cause !== undefined && !signal.aborted)
+          inScope(() =>
+            log.error({ err: cause, owner, invocation: invocation.id, method }, 'a call of the host failed'),
+          );
+        throw isRefusal ? error : new Refusal('internal', 'The call failed.');
+      }
+    },
+    jsonOf(value, longest) {
+      let json: string;
+      try {
+        json = JSON.stringify(value) ?? 'null';
+      } catch (error) {
+        log.error({ err: error, owner, invocation: invocation.id }, 'a call of the host answered what is not JSON');
+        throw new Refusal('internal', 'The call failed.');
+      }
+      if (Buffer.byteLength(json) > longest) throw new Refusal('invalid_request', 'The answer is too large.');
+      return json;
+    },
+    warn(text) {
+      inScope(() => log.warn({ owner, invocation: invocation.id }, text));
+    },
+  };
+}

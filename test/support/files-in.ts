@@ -1,0 +1,22 @@
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * Paths of all files in a folder, relative to it and sorted, while a service may be at work there: a folder that is removed
+ * meanwhile has none.
+ */
+export async function filesIn(folder: string, under = ''): Promise<readonly string[]> {
+  const entries = await readdir(join(folder, under), { withFileTypes: true }).catch((error): Dirent[] => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const paths = await Promise.all(
+    entries.map((entry): readonly string[] | Promise<readonly string[]> => {
+      const path = join(under, entry.name);
+      if (entry.isDirectory()) return filesIn(folder, path);
+      return entry.isFile() ? [path] : [];
+    }),
+  );
+  return paths.flat().sort();
+}
