@@ -1,13 +1,6 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv';
 
-// Each check runs a few times at most: optimising its code takes longer than it saves.
-const ajv = new Ajv({
-  allErrors: true,
-  allowUnionTypes: true,
-  strict: false,
-  verbose: true,
-  code: { optimize: false },
-});
+const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false, verbose: true });
 const compiled = new WeakMap<SchemaObject, ValidateFunction>();
 
 /**
