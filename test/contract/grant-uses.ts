@@ -158,6 +158,8 @@ async function exerciseAll(request: Send, outside: string): Promise<void> {
   await request('OPTIONS', '/items/things', {
     headers: { origin: 'http://example.com', 'access-control-request-method': 'GET' },
   });
+  // The engine of GraphQL is loaded with the first document.
+  await ask('POST', '/graphql/system', { query: '{ server_ping }' });
   await exerciseSchema(ask);
   await exerciseUsers(ask, request);
   // The dearest one: it starts processes that look into images.
