@@ -48,7 +48,7 @@ try {
   const found = patterns.flatMap((pattern) => globSync([pattern, `${pattern}/**/*.test.ts`], { cwd: root }));
   const files = inOrder([...new Set(found)].filter((path) => path.endsWith('.test.ts')));
   if (files.length === 0) throw new Error(`no test file fits ${patterns.join(' ')}`);
-  server = await startServer();
+  server = await startServer({ durable: false });
   if (!interrupted) result = await runMocha(files, server);
   if (!interrupted) result = { ...result, failed: result.failed + (await grantFailures()) };
 } catch (error) {

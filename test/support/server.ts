@@ -24,14 +24,17 @@ const WITHOUT_DURABILITY = {
   max_connections: '200',
 };
 
-/** The server at TEST_DATABASE_URL, else an embedded one in a temporary folder. */
-export async function startServer(): Promise<TestServer> {
+/**
+ * The server at TEST_DATABASE_URL, else an embedded one in a temporary folder: with the settings that users have, or, where
+ * `durable` is false, in memory and without waiting for the disk.
+ */
+export async function startServer({ durable = true } = {}): Promise<TestServer> {
   const template = `template_${randomBytes(5).toString('hex')}`;
   const given = process.env.TEST_DATABASE_URL;
   if (given)
     return { url: given, template, stop: () => query(given, `drop database if exists "${template}" with (force)`) };
 
-  const folder = await mkdtemp(join(await temporaryFolder(), 'tenon-test-server-'));
+  const folder = await mkdtemp(join(durable ? tmpdir() : await temporaryFolder(), 'tenon-test-server-'));
   // Root does not run PostgreSQL itself; the user who does must be able to enter.
   await chmod(folder, 0o711);
   const remove = () => rm(folder, { recursive: true, force: true });
@@ -39,7 +42,7 @@ export async function startServer(): Promise<TestServer> {
     const { target, server } = await embeddedServer({
       dataPath: folder,
       log: createLog({ level: 'silent', style: 'raw' }),
-      overrides: WITHOUT_DURABILITY,
+      overrides: durable ? {} : WITHOUT_DURABILITY,
     });
     const { user, password, host, port } = target.client;
     const url = `postgres://${user}:${encodeURIComponent(String(password))}@${host}:${port}/postgres`;
