@@ -19,8 +19,8 @@ export interface Stretches {
    */
   stretch(time: number, work: (options: { timeout: number }) => void): Stretch;
   /**
-   * Promise jobs that an interrupted stretch left behind would run inside of the next one, on the account of somebody
-   * else. They run now, shortly, and are dropped by the engine where they do not come to an end.
+   * Promise jobs that an interrupted stretch left behind would run inside of the next one, on the account of another
+   * invocation. They run now, shortly, and are dropped by the engine where they do not come to an end.
    */
   settle(): void;
 }

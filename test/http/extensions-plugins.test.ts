@@ -116,7 +116,7 @@ describe('http: consent to third-party plugins', function () {
     expect(loadedIn(await start())).to.equal(false);
   });
 
-  it('with EXTENSIONS_CONSENT=off is asked of nobody', async () => {
+  it('is not needed with EXTENSIONS_CONSENT=off', async () => {
     await put('1.0.0', LISTENING);
     await start({ EXTENSIONS_CONSENT: 'off' });
     await stop();
@@ -163,7 +163,7 @@ describe('http: consent to third-party plugins', function () {
     expect(await rowsOf(service)).to.deep.equal({});
   });
 
-  it('is noticed by all processes on one database, whichever of them is told to reload', async () => {
+  it('is noticed by all processes on one database, whichever of them gets the request to reload', async () => {
     const [one, two] = [await start(), await start()];
     await put('1.0.0', LISTENING);
     await reload(one);

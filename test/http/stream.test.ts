@@ -131,7 +131,7 @@ describe('a long list', () => {
     const failed = once(stalled, 'error').catch((error) => [error]);
     let size = 0;
     const begun = performance.now();
-    // Time in which nobody asks for rows is not the statement's.
+    // Time in which no row is asked for is not the statement's.
     for await (const part of slow) {
       size += part.length;
       await pause(8);

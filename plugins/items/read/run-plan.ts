@@ -33,7 +33,7 @@ export function createPlanRuns({ query, events }: Pick<Deps, 'query' | 'events'>
         return { ...text, data: singletonDefaults(read, told?.shape) };
       throw fail('FORBIDDEN', `${collection.name} has no readable row ${String(asked.key)}`);
     }
-    // What is read of a selection is settled by then, whoever may have come or gone.
+    // What a selection reads is settled by then, also where listeners come or go.
     if (told) return throughHooks(events, caller, collection, told.query, text, told.shape);
     return !asked.selection && !asked.silent && isHeard(events, collection)
       ? throughHooks(events, caller, collection, asked.query(), text)

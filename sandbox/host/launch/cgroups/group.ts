@@ -18,7 +18,7 @@ export interface Counters {
   readonly throttled: number;
 }
 
-/** The control group of one child. Whoever is in when a process starts another, has both in. */
+/** The control group of one child. A process that a member starts is a member as well. */
 export interface Group {
   /** A process joins by writing its id to each of these. */
   readonly doors: readonly string[];
