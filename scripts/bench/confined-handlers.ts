@@ -20,8 +20,9 @@ const confined = (id: string, before = '') => `export default {
 
 const runtime = { runtime: 'confined-server', capabilities: { endpoint: { access: 'public' } } };
 
-export const installConfined = (folder: string, name: string): Promise<void> =>
-  install(folder, name, confined(name), runtime);
+/** `before`: what the handler does before it answers. */
+export const installConfined = (folder: string, name: string, before?: string): Promise<void> =>
+  install(folder, name, confined(name, before), runtime);
 
 /** Writes them as packages, and six more that are only called once. */
 export async function installHandlers(folder: string, calls: number): Promise<void> {

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** What has to be in the database at the end, by key of the row. */
+export interface Expectation {
+  /** False where the row's creation was not answered: it may be there or not. */
+  readonly isSure: boolean;
+  /** Values of `n` that it may have: the last one acknowledged, and those whose answer never came since. */
+  readonly values: Set<number>;
+  readonly batch: string | null;
+}
+
+export type Record = ReadonlyMap<string, Expectation>;
+
+const BATCH = 20;
+/** After a request that was not answered, in milliseconds. */
+const AGAIN_MS = 50;
+const SHOWN = 400;
+/** The service says that it cannot serve now, and the client may try again. */
+const EXPLAINED = 503;
+
+/** Clients that write until `stop`: rows one by one and in batches, changes of rows, and one who adds and removes fields. */
+export function createWriters(options: { token: string; count: number; addressOf(at: number): string }) {
+  const record = new Map<string, Expectation>();
+  const endings = new Map<string, number>();
+  const unexpected: string[] = [];
+  let acknowledged = 0;
+  let schemaChanges = 0;
+  let isOver = false;
+
+  /** True where the service said that it is done, undefined where nobody knows, false where it said that it is not. */
+  const send = async (at: number, method: string, path: string, body?: unknown): Promise<boolean | undefined> => {
+    let status: number;
+    let text: string;
+    try {
+      const reply = await fetch(new URL(path, options.addressOf(at)), {
+        method,
+        headers: { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      status = reply.status;
+      text = await reply.text();
+    } catch {
+      endings.set('no answer', (endings.get('no answer') ?? 0) + 1);
+      await pause(AGAIN_MS);
+      return undefined;
+    }
+    const code = status < 300 ? '' : ` ${/"code":"([A-Z_]+)"/.exec(text)?.[1] ?? ''}`;
+    endings.set(`${status}${code}`, (endings.get(`${status}${code}`) ?? 0) + 1);
+    if (status < 300) {
+      acknowledged++;
+      return true;
+    }
+    if (status !== EXPLAINED) unexpected.push(`${method} ${path}: ${status} ${text.slice(0, SHOWN)}`);
+    await pause(AGAIN_MS);
+    // A connection that broke at commit leaves nobody knowing.
+    return undefined;
+  };
+
+  const create = async (at: number): Promise<string> => {
+    const id = randomUUID();
+    record.set(id, { isSure: false, values: new Set([0]), batch: null });
+    if (await send(at, 'POST', '/items/thing', { id, n: 0 }))
+      record.set(id, { isSure: true, values: new Set([0]), batch: null });
+    return id;
+  };
+  const change = async (at: number, id: string, n: number): Promise<void> => {
+    const known = record.get(id);
+    if (!known?.isSure) return;
+    known.values.add(n);
+    if (await send(at, 'PATCH', `/items/thing/${id}`, { n })) record.set(id, { ...known, values: new Set([n]) });
+  };
+  const createBatch = async (at: number): Promise<void> => {
+    const batch = randomUUID();
+    const ids = Array.from({ length: BATCH }, () => randomUUID());
+    const expect = (isSure: boolean) => {
+      for (const id of ids) record.set(id, { isSure, values: new Set([1]), batch });
+    };
+    expect(false);
+    if (
+      await send(
+        at,
+        'POST',
+        '/items/thing',
+        ids.map((id) => ({ id, n: 1, batch })),
+      )
+    )
+      expect(true);
+  };
+
+  const writer = async (at: number) => {
+    while (!isOver) {
+      const id = await create(at);
+      await change(at, id, 1);
+      await change(at, id, 2);
+      if (Math.random() < 0.2) await createBatch(at);
+    }
+  };
+  /** By turns over both processes, so that each hears of the other's changes. A field whose fate is unknown is tried again. */
+  const designer = async () => {
+    for (let turn = 0; !isOver; turn++) {
+      const field = `extra_${turn}`;
+      let added: boolean | undefined;
+      while (!isOver && !added) added = await attempt(turn, 'POST', '/fields/thing', { field, type: 'string' }, field);
+      let removed: boolean | undefined;
+      while (!isOver && !removed)
+        removed = await attempt(turn + 1, 'DELETE', `/fields/thing/${field}`, undefined, field);
+      await pause(100);
+    }
+  };
+  const attempt = async (at: number, method: string, path: string, body: unknown, field: string) => {
+    const before = unexpected.length;
+    const done = await send(at, method, path, body);
+    if (done) schemaChanges++;
+    // The attempt before was carried out, and its answer got lost.
+    const last = unexpected.at(-1) ?? '';
+    const wasDone = unexpected.length > before && last.includes(field) && /: (400|403|404) /.test(last);
+    if (wasDone) unexpected.pop();
+    return done || wasDone;
+  };
+
+  const working = Promise.all([...Array.from({ length: options.count }, (_, at) => writer(at)), designer()]);
+  return {
+    record: record as Record,
+    endings: () => endings,
+    unexpected: () => unexpected,
+    acknowledged: () => acknowledged,
+    schemaChanges: () => schemaChanges,
+    async stop(): Promise<void> {
+      isOver = true;
+      await working;
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * `npm run siege [-- --seconds 30 --logins 100 --bodies 1000 --packages 20 --readers 20]`: what strangers can do to a plain read, all at
+ * once: wrong logins, bodies that stall, public confined packages that wait, readers of a table that somebody has locked. Fails
+ * where the read's 95th percentile more than doubles, or the service and its processes grow by 200 MB and more.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { freshDatabase } from '../test/support/database.ts';
+import { startServer } from '../test/support/server.ts';
+import { type Spawned, spawnService } from '../test/support/service.ts';
+import { loadData } from './bench/data.ts';
+import { memoryOf, proportionalOf } from './bench/processes.ts';
+import type { Endings, Siege } from './siege/attack.ts';
+import { installWaiting } from './siege/packages.ts';
+import { latencies, p95 } from './siege/reader.ts';
+
+const MAX_RATIO = 2;
+const MAX_GROWTH_MB = 200;
+const MB = 2 ** 20;
+const LOOK_MS = 500;
+/** What hashing a password costs where nobody sets anything; tests use less. */
+const DEFAULT_HASHES = { HASH_MEMORY_COST: '65536', HASH_TIME_COST: '3', HASH_PARALLELISM: '4' };
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '30' },
+    logins: { type: 'string', default: '100' },
+    bodies: { type: 'string', default: '1000' },
+    packages: { type: 'string', default: '20' },
+    readers: { type: 'string', default: '20' },
+  },
+});
+const seconds = Number(values.seconds);
+
+const server = await startServer();
+process.env.TEST_DATABASE_URL = server.url;
+const database = await freshDatabase('siege');
+const folder = await mkdtemp(join(tmpdir(), 'tenon-siege-'));
+let service: Spawned | undefined;
+try {
+  await loadData(database, 0.02);
+  const packages = await installWaiting(folder, Number(values.packages));
+  service = await spawnService({
+    database,
+    env: { LOG_LEVEL: 'warn', ACCESS_TOKEN_TTL: '1d', EXTENSIONS_PATH: folder, ...DEFAULT_HASHES },
+  });
+  const { url, pid, admin } = service;
+  const read = () => latencies(new URL('/items/article/1', url), admin.token);
+
+  // Everything that a first request starts is not the attack's.
+  await Promise.all(packages.slice(0, 4).map((name) => fetch(new URL(`/${name}`, url)).then((reply) => reply.text())));
+  await read().during(1000);
+  const quiet = await read().during((seconds * 1000) / 3);
+  const memory = () => ({ own: memoryOf(pid).resident / MB, all: proportionalOf(pid) / MB });
+  const before = memory();
+
+  const lock = new pg.Client({ connectionString: database.url });
+  await lock.connect();
+  await lock.query('begin; lock table draft in access exclusive mode');
+  const siege: Siege = {
+    url,
+    token: admin.token,
+    packages,
+    logins: Number(values.logins),
+    bodies: Number(values.bodies),
+    readers: Number(values.readers),
+  };
+  const attack = fork(new URL('siege/attack.ts', import.meta.url), [JSON.stringify(siege)]);
+  await once(attack, 'message');
+  const most = { ...before };
+  const look = setInterval(() => {
+    const now = memory();
+    most.own = Math.max(most.own, now.own);
+    most.all = Math.max(most.all, now.all);
+  }, LOOK_MS);
+  const attacked = await read().during(seconds * 1000);
+  clearInterval(look);
+  const told = once(attack, 'message');
+  attack.send('end');
+  const [endings] = (await told) as [Endings];
+  await lock.end();
+
+  for (const [what, counts] of Object.entries(endings)) {
+    const parts = Object.entries(counts).map(([ending, count]) => `${ending} × ${count}`);
+    console.log(`${what.padEnd(16)}${parts.join(', ')}`);
+  }
+  const ratio = p95(attacked.took) / p95(quiet.took);
+  const growth = { own: most.own - before.own, all: most.all - before.all };
+  console.log(
+    `a plain read    p95 ${p95(quiet.took).toFixed(1)} ms quiet, ${p95(attacked.took).toFixed(1)} ms attacked, ratio ${ratio.toFixed(2)}; ${attacked.took.length} reads, ${attacked.failed} failed`,
+  );
+  console.log(
+    `memory          service ${before.own.toFixed(0)} MB, grew by ${growth.own.toFixed(0)} MB; with its processes ${before.all.toFixed(0)} MB, grew by ${growth.all.toFixed(0)} MB`,
+  );
+  await pause(100);
+  console.log(`log             ${(Buffer.byteLength(service.output()) / 1024).toFixed(0)} KiB at warn and above`);
+  const isGood =
+    ratio <= MAX_RATIO && attacked.failed === 0 && growth.own <= MAX_GROWTH_MB && growth.all <= MAX_GROWTH_MB;
+  console.log(isGood ? 'within bounds' : 'OUT OF BOUNDS');
+  process.exitCode = isGood ? 0 : 1;
+} finally {
+  await service?.stop();
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+  await server.stop();
+}

@@ -1,0 +1,43 @@
+import { Agent, get } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface Reads {
+  /** Milliseconds of each read that was answered with 200. */
+  readonly took: readonly number[];
+  readonly failed: number;
+}
+
+/** Between two reads, in milliseconds: one person who reads, not a load. */
+const PACE_MS = 10;
+
+/** One reader on one connection. */
+export function latencies(url: URL, token: string) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const read = () =>
+    new Promise<number>((resolve, reject) => {
+      get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (answer) => {
+        answer.resume();
+        answer.on('error', reject);
+        answer.on('end', () => resolve(answer.statusCode ?? 0));
+      }).on('error', reject);
+    });
+  return {
+    async during(ms: number): Promise<Reads> {
+      const took: number[] = [];
+      let failed = 0;
+      for (const until = performance.now() + ms; performance.now() < until; await pause(PACE_MS)) {
+        const started = performance.now();
+        const status = await read().catch(() => 0);
+        if (status === 200) took.push(performance.now() - started);
+        else failed++;
+      }
+      agent.destroy();
+      return { took, failed };
+    },
+  };
+}
+
+export function p95(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN;
+}
