@@ -3,6 +3,7 @@ import type { RawQuery, ReadText, Stream } from '../../query/contract.ts';
 import { isUnknownField } from '../../query/library.ts';
 import type { Items, Selecting } from '../contract.ts';
 import type { Deps } from '../deps.ts';
+import { isOutdated } from '../outdated.ts';
 import { castKey, findCollection, keyField, type Target } from '../target.ts';
 import { type Explained, explained } from './explain.ts';
 import { type Download, downloadOf } from './export/download.ts';
@@ -95,7 +96,3 @@ const noQuery = (): RawQuery => ({});
 /** Nor does a query's text begin like this. */
 const asSelection = ({ text, ...asked }: Selecting): Asked =>
   text === undefined ? { ...asked, query: noQuery } : { ...asked, query: noQuery, text: `\nselection ${text}` };
-
-/** Undefined table, column or function, or a type that is no longer what it was. */
-const isOutdated = (error: unknown): boolean =>
-  ['42P01', '42703', '42883', '42804'].includes((error as { code?: string } | null)?.code ?? '');

@@ -2,6 +2,7 @@ import { type Caller, fail, isSystem } from '#kernel';
 import type { Action } from '../../access/contract.ts';
 import type { Items, Key, Payload, WriteOptions } from '../contract.ts';
 import type { Deps } from '../deps.ts';
+import { isOutdated } from '../outdated.ts';
 import { findWritable } from '../target.ts';
 import { asWriteError } from './database-errors.ts';
 import { createInner, type Inner } from './inner.ts';
@@ -89,7 +90,13 @@ async function assertAllowed(
     throw fail('FORBIDDEN', `no ${actions.join(' or ')} permission on ${name}`);
 }
 
-/** One unit of work a verb; errors that PostgreSQL keeps for the commit are translated as well. */
+/** How often a unit is begun whose tables somebody changes under it. */
+const ATTEMPTS = 3;
+
+/**
+ * One unit of work a verb; errors that PostgreSQL keeps for the commit are translated as well. Where tables changed under its
+ * statements all is taken back and begun anew by the tables as they are then: filters of events are asked again.
+ */
 async function inUnit<T>(
   deps: Deps,
   name: string,
@@ -97,13 +104,21 @@ async function inUnit<T>(
   work: (inner: Inner) => Promise<T>,
 ): Promise<T> {
   const { db, schema } = deps;
-  const { collection } = await findWritable(schema, name);
-  // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
-  if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
-  try {
-    return await db.transaction(() => work(createInner(deps)));
-  } catch (error) {
-    throw asWriteError(error, collection);
+  for (let attempt = 1; ; attempt++) {
+    const { collection, overview } = await findWritable(schema, name);
+    // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
+    if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
+    try {
+      return await db.transaction(() => work(createInner(deps)));
+    } catch (error) {
+      // Inside of another unit that one is over as well, and its owner is told.
+      if (!isOutdated(error) || db.isInside()) throw asWriteError(error, collection);
+      // The first time even where nothing seems to have changed: tables that were changed and changed back look alike.
+      const isChanged = (await schema.refresh()).version !== overview.version;
+      if (attempt > 1 && !isChanged) throw asWriteError(error, collection);
+      if (attempt === ATTEMPTS)
+        throw fail('SERVICE_UNAVAILABLE', `${name} is being changed; try again.`, { service: 'database' });
+    }
   }
 }
 
