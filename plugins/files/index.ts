@@ -47,7 +47,7 @@ export default definePlugin<FilesConfig>({
       settings,
       storage,
     });
-    const deps: Deps = { ...used, config, db, events, log };
+    const deps: Deps & Pick<typeof used, 'references'> = { ...used, config, db, events, log };
     host.contribute(systemCollections, filesCollection);
     host.contribute(systemCollections, looseObjects);
     host.contribute(migrations, noteLetGo(db));
@@ -62,7 +62,7 @@ export default definePlugin<FilesConfig>({
     for (const field of fileFields(serving)) host.contribute<GraphqlField>('graphql.fields', field);
     host.contribute(commands, filesCommand({ ...deps, janitor }));
     writtenRules(deps, events);
-    referenceRules(used, events);
+    referenceRules(deps, events);
 
     host.onStart(janitor.start);
     host.onStop(janitor.stop);
