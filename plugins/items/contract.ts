@@ -182,7 +182,7 @@ export interface References {
 }
 
 /** For plugins whose rows own bytes: `files`. */
-export const references = service<References>('references', { version: '1.0.0' });
+export const references = service<References>('references', { version: '1.0.0', callers: { clear: 2 } });
 
 /**
  * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items"). Values
