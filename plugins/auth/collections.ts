@@ -17,3 +17,15 @@ export const sessions: SystemCollection = {
     about('origin'),
   ],
 };
+
+/** What processes on one database agree on. Never in the API; the plugin alone has a grant of the table. */
+export const agreedSecrets: SystemCollection = {
+  collection: 'platform_secrets',
+  note: 'What access tokens are signed with',
+  internal: true,
+  fields: [
+    { field: 'name', type: 'string', maxLength: 64, primary: true },
+    { field: 'value', type: 'text' },
+    { field: 'since', type: 'timestamp', default: 'now()' },
+  ],
+};

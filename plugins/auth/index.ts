@@ -20,7 +20,7 @@ import { localDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { type CookieConfig, refreshCookie } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
-import { keptSecret } from './secret.ts';
+import { createSecretSource } from './secret.ts';
 import { createSessions } from './sessions.ts';
 import { sessionsService } from './sessions-service.ts';
 import { createSignIn } from './sign-in.ts';
@@ -44,9 +44,11 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const { config, db, events, identity, log } = host;
     const used = host.use({ access, activity, bus, passwords, routing });
     host.contribute(systemCollections, collections.sessions);
+    host.contribute(systemCollections, collections.agreedSecrets);
     host.contribute(migrations, announceStanding(db));
 
-    let secret = config.SECRET;
+    const secrets = createSecretSource({ db, log });
+    let secret: string | undefined;
     const tokens = createAccessTokens({
       secret: () => {
         if (secret === undefined) throw new Error('the secret is not there before the start');
@@ -85,9 +87,9 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     // The next request of this process must see the change, so nobody waits for the message from the database.
     for (const event of ['users.update', 'users.delete', 'roles.delete']) events.onAction(event, standing.forget);
     host.onStart(async () => {
-      if (secret !== undefined && secret.length < 32)
+      if (config.SECRET !== undefined && config.SECRET.length < 32)
         log.warn('SECRET is short: 32 characters or more are hard to guess');
-      secret ??= await keptSecret(config.DATA_PATH);
+      secret = await secrets.agree(config.SECRET, config.DATA_PATH);
     });
   },
 });

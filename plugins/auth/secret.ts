@@ -1,33 +1,60 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Log } from '#kernel';
+import type { Db } from '../database/contract.ts';
 
-/** The secret kept under the data folder, made on first use. Processes that start together end up with the same one. */
-export async function keptSecret(folder: string): Promise<string> {
-  const path = join(folder, 'secret');
-  const kept = await contentOf(path);
-  if (kept) return kept;
-  await mkdir(folder, { recursive: true });
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  await writeFile(draft, `${randomBytes(48).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
-  try {
-    // A link appears whole or not at all, and only one process can make it.
-    await link(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    await rm(draft, { force: true });
-  }
-  const made = await contentOf(path);
-  if (!made) throw Object.assign(new Error(`${path} is empty`), { remedy: 'remove the file, or set SECRET' });
-  return made;
+interface Deps {
+  readonly db: Db;
+  readonly log: Log;
 }
 
+/** How the processes of one database come to the same secret (ADR 35). */
+export interface SecretSource {
+  /** The secret to sign with: `setting` where it is set, else that of the database, which the first process without a setting writes. */
+  agree(setting: string | undefined, dataPath: string): Promise<string>;
+}
+
+const NAME = 'access tokens';
+
+export function createSecretSource({ db, log }: Deps): SecretSource {
+  const secrets = db.own('platform_secrets');
+  const READ = db.sql`select value from ${secrets} where name = $1`;
+  const WRITE = db.sql`insert into ${secrets} (name, value) values ($1, $2) on conflict (name) do nothing`;
+  const stored = async (): Promise<string | undefined> => {
+    const { rows } = await db.query<{ value: string }>(READ, [NAME]);
+    return rows[0]?.value;
+  };
+
+  return {
+    async agree(setting, dataPath) {
+      const path = join(dataPath, 'secret');
+      const [known, kept] = [await stored(), await contentOf(path)];
+      if (setting !== undefined) {
+        if (known !== undefined && known !== setting)
+          log.warn(
+            'SECRET differs from the secret in the database, which processes without the setting sign with: set SECRET for all processes or for none',
+          );
+        return setting;
+      }
+      if (known === undefined) await db.query(WRITE, [NAME, kept ?? randomBytes(48).toString('base64url')]);
+      const agreed = known ?? ((await stored()) as string);
+      if (kept !== undefined && kept !== agreed)
+        log.warn(
+          { path },
+          `the secret in this file is not that of the database, which is used: access tokens that were signed with the file's are refused, and clients refresh them. Remove the file, or set SECRET for all processes`,
+        );
+      return agreed;
+    },
+  };
+}
+
+/** Versions before 1.0 kept the secret in a file of the data folder. */
 async function contentOf(path: string): Promise<string | undefined> {
   try {
-    return (await readFile(path, 'utf8')).trim();
+    return (await readFile(path, 'utf8')).trim() || undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw Object.assign(error as Error, { remedy: 'make the file readable, remove it, or set SECRET' });
   }
 }

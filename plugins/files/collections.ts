@@ -81,3 +81,18 @@ export const looseObjects: SystemCollection = {
   ],
   indexes: [['writer', 'since']],
 };
+
+/** The places of each process, as they identify themselves. */
+export const storagePlaces: SystemCollection = {
+  collection: 'platform_storage_places',
+  note: 'Where each process keeps the bytes of its locations',
+  internal: true,
+  fields: [
+    { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
+    { field: 'process', type: 'uuid' },
+    { field: 'location', type: 'string', maxLength: 64 },
+    { field: 'place', type: 'string', maxLength: 255 },
+    { field: 'name', type: 'text' },
+  ],
+  unique: [['process', 'location']],
+};

@@ -13,7 +13,7 @@ import { schema, systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { storage } from '../storage/contract.ts';
 import { filesCommand } from './check/command.ts';
-import { filesCollection, looseObjects } from './collections.ts';
+import { filesCollection, looseObjects, storagePlaces } from './collections.ts';
 import type { FilesConfig } from './config.ts';
 import { files } from './contract.ts';
 import type { Deps, RouteDeps } from './deps.ts';
@@ -26,6 +26,7 @@ import { fileRoutes } from './routes/index.ts';
 import { referenceRules } from './rules/references.ts';
 import { writtenRules } from './rules/written.ts';
 import { createFiles } from './service.ts';
+import { createSharedPlaces } from './shared-places.ts';
 
 export default definePlugin<FilesConfig>({
   manifest,
@@ -47,9 +48,10 @@ export default definePlugin<FilesConfig>({
       settings,
       storage,
     });
-    const deps: Deps = { ...used, config, db, events, log };
+    const deps: Deps & Pick<typeof used, 'references'> = { ...used, config, db, events, log };
     host.contribute(systemCollections, filesCollection);
     host.contribute(systemCollections, looseObjects);
+    host.contribute(systemCollections, storagePlaces);
     host.contribute(migrations, noteLetGo(db));
 
     const ledger = createLedger(deps);
@@ -62,9 +64,12 @@ export default definePlugin<FilesConfig>({
     for (const field of fileFields(serving)) host.contribute<GraphqlField>('graphql.fields', field);
     host.contribute(commands, filesCommand({ ...deps, janitor }));
     writtenRules(deps, events);
-    referenceRules(used, events);
+    referenceRules(deps, events);
 
+    const places = createSharedPlaces(deps);
     host.onStart(janitor.start);
     host.onStop(janitor.stop);
+    host.onStart(places.announce);
+    host.onStop(places.withdraw);
   },
 });

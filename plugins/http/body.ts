@@ -1,24 +1,41 @@
+import { IncomingMessage } from 'node:http';
+import { PassThrough, type Transform } from 'node:stream';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Context, Next } from 'koa';
-import { fail } from '#kernel';
+import { Failure, fail } from '#kernel';
+import type { BodyMemory } from './body-memory.ts';
+import { addressOf } from './client.ts';
 import type { Routing } from './contract.ts';
 import { checkJson } from './json.ts';
 
-/** Milliseconds for all of a JSON body: its size is limited, so one that takes longer is not meant well. */
+/** Milliseconds for all of a JSON body: its size is limited, so a client that takes longer sends it slowly on purpose. */
 const TIME_LIMIT = 300_000;
+/** Bytes that a decompressor holds before the first byte of its text. */
+const DECOMPRESSOR = 65_536;
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
 export type ReadBody = Routing['readBody'];
 type Parser = (ctx: Context, next: Next) => Promise<void>;
 
+export interface BodyLimits {
+  /** Bytes of one body, decompressed. */
+  readonly size: number;
+  /** Milliseconds without a byte; 0 is no limit. */
+  readonly stall: number;
+  /** Milliseconds for all of a body. */
+  readonly total?: number;
+  readonly memory: BodyMemory;
+}
+
 /**
  * Reads JSON bodies by koa-body, which is loaded with the first of them: it brings parsers for forms and uploads that
  * take twenty megabytes. Multipart bodies are left unread for the routes that take them.
  */
-export function createBodyReader(limit: number, timeLimit = TIME_LIMIT): ReadBody {
+export function createBodyReader(limits: BodyLimits): ReadBody {
   let parser: Promise<Parser> | undefined;
   const load = async (): Promise<Parser> => {
     const { koaBody } = await import('koa-body');
-    return koaBody({ jsonLimit: limit, jsonStrict: false, includeUnparsed: true }) as unknown as Parser;
+    return koaBody({ jsonLimit: limits.size, jsonStrict: false, includeUnparsed: true }) as unknown as Parser;
   };
 
   return async (ctx, { scalars = false } = {}) => {
@@ -26,28 +43,69 @@ export function createBodyReader(limit: number, timeLimit = TIME_LIMIT): ReadBod
     parser ??= load();
     const parse = await parser;
     const request: { body?: unknown; rawBody?: string } = {};
-    // Answering would wait for the rest as well.
-    const late = setTimeout(() => ctx.req.destroy(), timeLimit);
-    // What unpacks a body stands between: it is not told that no more of it comes, and would be waited for for ever.
-    const cut = Promise.withResolvers<never>();
-    const gone = () => cut.reject(new Error('request aborted'));
-    ctx.req.once('aborted', gone);
-    if (ctx.req.destroyed) gone();
     try {
-      await Promise.race([parse(derived(ctx, request), async () => {}), cut.promise]);
+      const source = sourceOf(ctx.req);
+      const parsed = () => parse(derived(source, request), async () => {});
+      // A body that came with its headers is there already: nothing is waited for.
+      await (source instanceof IncomingMessage ? parsed() : within(ctx, source, limits, parsed));
     } catch (error) {
       // The client is still sending: it reads our answer once its own words are taken off the line.
       ctx.req.unpipe();
       ctx.req.resume();
-      throw refusal(error, limit);
-    } finally {
-      clearTimeout(late);
-      ctx.req.off('aborted', gone);
+      throw refusal(error, limits.size);
     }
     if (request.rawBody === '' || request.rawBody === undefined) return undefined;
     checkBody(request.body, request.rawBody, scalars);
     return request.body;
   };
+}
+
+/** Counts the memory of a body while it arrives, and ends one that stalls, takes too long, or whose memory other bodies need. */
+async function within(ctx: Context, source: PipedBody, limits: BodyLimits, parsed: () => Promise<void>): Promise<void> {
+  const { req } = ctx;
+  const { stall, total = TIME_LIMIT, memory } = limits;
+  const ended = Promise.withResolvers<never>();
+  const expire = (duration: number) =>
+    ended.reject(fail('OUT_OF_TIME', 'The body did not arrive in time.', { category: 'body', duration }));
+  const gone = () => ended.reject(new Error('request aborted'));
+  const late = setTimeout(expire, total, total);
+  const idle = stall > 0 ? setTimeout(expire, stall, stall) : undefined;
+  const held = memory.open(addressOf(ctx), ended.reject);
+  const progress = () => void idle?.refresh();
+  const hold = (part: Buffer) => held.add(part.length);
+  held.add(source.cost);
+  // A decompressor does not learn that its client left, and would be waited for without end.
+  req.once('aborted', gone);
+  if (req.destroyed) gone();
+  try {
+    const parsing = parsed();
+    req.on('data', progress);
+    source.on('data', hold);
+    await Promise.race([parsing, ended.promise]);
+  } finally {
+    clearTimeout(late);
+    clearTimeout(idle);
+    held.release();
+    req.off('aborted', gone);
+    req.off('data', progress);
+    source.off('data', hold);
+    source.destroy();
+  }
+}
+
+type PipedBody = Transform & Pick<IncomingMessage, 'headers'> & { readonly cost: number };
+
+/**
+ * What the parser reads: the request where its body is there completely, else a stream that can be ended before the parser has it all.
+ * Decompression happens here, since the memory that it takes is counted. Other encodings are refused by the parser.
+ */
+function sourceOf(req: IncomingMessage): IncomingMessage | PipedBody {
+  const { 'content-encoding': encoding, 'content-length': _length, ...headers } = req.headers;
+  const isZip = encoding === 'gzip' || encoding === 'deflate';
+  if (!isZip && encoding !== 'br')
+    return req.complete ? req : Object.assign(req.pipe(new PassThrough()), { headers: req.headers, cost: 0 });
+  const stream = req.pipe(isZip ? createUnzip() : createBrotliDecompress());
+  return Object.assign(stream, { headers, cost: DECOMPRESSOR });
 }
 
 export const hasBody = ({ req }: Context): boolean =>
@@ -62,10 +120,11 @@ function isJson(ctx: Context): boolean {
 }
 
 /** koa-body knows neither SEARCH nor bodies without a type, so it is shown a request that has nothing unusual. */
-const derived = (ctx: Context, request: object): Context =>
-  ({ req: ctx.req, request, method: 'POST', is: (types: string[]) => types.includes('application/json') }) as never;
+const derived = (req: IncomingMessage | PipedBody, request: object): Context =>
+  ({ req, request, method: 'POST', is: (types: string[]) => types.includes('application/json') }) as never;
 
 function refusal(error: unknown, limit: number) {
+  if (error instanceof Failure) return error;
   const { status, message } = error as { status?: number; message?: string };
   if (status === 413) return fail('CONTENT_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
   if (status === 415) return fail('UNSUPPORTED_MEDIA_TYPE', message, { where: 'body' });

@@ -1,21 +1,21 @@
-import { envelope, type Log, type Middleware, type RequestScope, requestScope } from '#kernel';
+import { envelope, type Middleware, type RequestScope, requestScope } from '#kernel';
 import { hasBody } from './body.ts';
 import { ClientScope } from './client-scope.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
-import { lingering } from './lingering.ts';
+import { closeUnlessComplete, lingering } from './lingering.ts';
 import { logRequest } from './request-log.ts';
 import { answerUnchanged, standingHeaders } from './response-headers.ts';
 import type { FindRoute } from './router.ts';
-import { type HttpConfig, requestSettings } from './settings.ts';
+import type { HttpConfig, RequestSettings } from './settings.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 
 /** What the log shows where there was nobody left to answer. */
 const CLIENT_GONE = 499;
 
 /** The outermost layer: headers of every answer, CORS, unchanged answers, the line in the log. */
-export function edge(config: HttpConfig, log: Log, findRoute: FindRoute): Middleware {
-  const settings = requestSettings(config, log);
+export function edge(config: HttpConfig, settings: RequestSettings, findRoute: FindRoute): Middleware {
+  const { log } = settings;
   const headers = standingHeaders(config);
   const cors = createCors(config, findRoute);
   return {
@@ -38,6 +38,7 @@ export function edge(config: HttpConfig, log: Log, findRoute: FindRoute): Middle
         status = ctx.res.closed ? CLIENT_GONE : envelope(error, { admin: false }).status;
         throw error;
       } finally {
+        closeUnlessComplete(ctx);
         const write = () => logRequest(log, ctx.method, ctx.originalUrl, status, started);
         // An answer that is still being made has its line when it is over.
         if (ctx.body instanceof StreamedAnswer) ctx.res.once('close', write);

@@ -1,18 +1,22 @@
-import { definePlugin, middleware } from '#kernel';
+import { type ContributionTo, definePlugin, middleware } from '#kernel';
+import type { health } from '../server/contract.ts';
 import { createBodyReader } from './body.ts';
+import { BodyMemory, memoryCheck } from './body-memory.ts';
 import { type HttpContext, mounts, reserved, routes, routing } from './contract.ts';
 import { edge } from './edge.ts';
 import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { claimOf } from './path-claims.ts';
 import { createRouter, type FindRoute } from './router.ts';
-import type { HttpConfig } from './settings.ts';
+import { type HttpConfig, memoryLimit, requestSettings } from './settings.ts';
 
 export default definePlugin<HttpConfig>({
   manifest,
   register(host) {
     const { config, log } = host;
-    const readBody = createBodyReader(config.MAX_PAYLOAD_SIZE);
+    const memory = new BodyMemory(memoryLimit(config));
+    const settings = requestSettings(config, log, memory);
+    const readBody = createBodyReader({ size: config.MAX_PAYLOAD_SIZE, stall: settings.stall, memory });
     let findRoute: FindRoute = () => undefined;
     let mounted = new MountTable([]);
     const allRoutes = () => host.read(routes).map(({ value }) => value);
@@ -31,9 +35,10 @@ export default definePlugin<HttpConfig>({
           .read(routes)
           .map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),
     });
+    host.contribute<ContributionTo<typeof health>>('health', memoryCheck(memory));
     host.contribute(
       middleware,
-      edge(config, log, (method, path) => findRoute(method, path)),
+      edge(config, settings, (method, path) => findRoute(method, path)),
     );
     host.contribute(middleware, {
       name: 'router',

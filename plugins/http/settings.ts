@@ -1,8 +1,10 @@
 import type { Log } from '#kernel';
+import type { BodyMemory } from './body-memory.ts';
 
 /** This plugin's settings, as its manifest declares them. */
 export interface HttpConfig {
   readonly MAX_PAYLOAD_SIZE: number;
+  readonly MAX_PAYLOAD_MEMORY: number;
   readonly IP_TRUST_PROXY: 'false' | 'true' | '0' | '1' | '2' | '3' | '4' | '5';
   readonly HSTS_ENABLED: boolean;
   readonly HSTS_MAX_AGE: number;
@@ -31,12 +33,15 @@ export interface QueryLimits {
 export interface RequestSettings {
   readonly limits: QueryLimits;
   readonly proxies: number;
-  /** Milliseconds a client may take for one part of a streamed answer; 0 is no limit. */
+  /** Milliseconds a client may take for one part of a streamed answer, or may send nothing of a body; 0 is no limit. */
   readonly stall: number;
+  /** The memory of bodies that have not arrived completely. */
+  readonly memory: BodyMemory;
   readonly log: Log;
 }
 
-export const requestSettings = (config: HttpConfig, log: Log): RequestSettings => ({
+export const requestSettings = (config: HttpConfig, log: Log, memory: BodyMemory): RequestSettings => ({
+  memory,
   limits: {
     depth: config.QUERYSTRING_MAX_PARSE_DEPTH,
     list: config.QUERYSTRING_ARRAY_LIMIT,
@@ -46,3 +51,7 @@ export const requestSettings = (config: HttpConfig, log: Log): RequestSettings =
   log,
   proxies: config.IP_TRUST_PROXY === 'true' ? 1 : Number(config.IP_TRUST_PROXY) || 0,
 });
+
+/** One body of the largest size always fits. */
+export const memoryLimit = ({ MAX_PAYLOAD_MEMORY: memory, MAX_PAYLOAD_SIZE: size }: HttpConfig): number =>
+  Math.max(memory, 2 * size);

@@ -173,12 +173,16 @@ export const items = service<Items>('items', {
 
 /** Clears what refers to rows that are about to be deleted, without permissions: for collections whose rows own bytes. */
 export interface References {
-  /** Nulls the columns of all tables that refer to these rows; those that must have a value keep it. Keys are texts. */
-  clear(collection: string, keys: readonly string[]): Promise<void>;
+  /**
+   * Nulls the columns of all tables that refer to these rows, but for relations with RESTRICT, which the delete itself meets. Keys are
+   * texts.
+   * @throws INVALID_FOREIGN_KEY where a column must have a value: `extensions` names collection and field, where the caller may read them.
+   */
+  clear(collection: string, keys: readonly string[], caller: Caller): Promise<void>;
 }
 
 /** For plugins whose rows own bytes: `files`. */
-export const references = service<References>('references', { version: '1.0.0' });
+export const references = service<References>('references', { version: '1.0.0', callers: { clear: 2 } });
 
 /**
  * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items"). Values

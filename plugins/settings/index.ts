@@ -26,6 +26,9 @@ export default definePlugin({
       events.onFilter(`settings.${action}`, async (payload, meta) => {
         checkPresets((payload as Record<string, unknown>).storage_asset_presets);
         await checkPublicFiles({ items: used.items, settings: remembered }, payload, meta);
+        // The one row has the id of its column's default; an update to another one is refused like that of any row of the service's own.
+        const { id: _id, ...rest } = payload as Record<string, unknown>;
+        return action === 'create' ? rest : undefined;
       });
       // The next request of this process must see the change, so nobody waits for the message from the database.
       events.onAction(`settings.${action}`, remembered.forget);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { StorageDriver } from '../storage/contract.ts';
+import { identityOf } from './identity.ts';
 import { listObjects } from './list.ts';
 import { folderOf } from './places.ts';
 import { openObject, statObject } from './read.ts';
@@ -11,6 +12,7 @@ export function openLocal(root: string): StorageDriver {
   const path = (name: string) => join(folderOf(root, name), name);
   return {
     path,
+    identity: () => identityOf(root),
     open: (name, range) => openObject(path(name), range),
     stat: (name) => statObject(path(name), name),
     list: (prefix) => listObjects(root, prefix),

@@ -49,8 +49,21 @@ export interface StorageDriver {
   list(prefix: string): AsyncIterable<StoredObject>;
   /** Where the object lies on this machine, for programs that read files; drivers whose objects are no files leave it out. */
   path?(name: string): string;
+  /**
+   * Which place this is, kept in the place itself. For drivers whose settings may mean another place in another process: folders of a
+   * machine. Others leave it out.
+   */
+  identity?(): Promise<PlaceIdentity>;
   /** Releases what the driver holds, when the service stops. */
   close?(): Promise<void>;
+}
+
+/** A place as one process sees it. */
+export interface PlaceIdentity {
+  /** The same in all processes that reach this place, another one for any other place. */
+  readonly id: string;
+  /** For messages: machine and path. */
+  readonly name: string;
 }
 
 /** What a driver is opened for. */

@@ -1,4 +1,4 @@
-import type { Location, StorageDriver } from './contract.ts';
+import type { Location, PlaceIdentity, StorageDriver } from './contract.ts';
 import { passing } from './garbage.ts';
 import { checkName, checkPrefix, isObjectName } from './names.ts';
 import { withCopy } from './temporary-copy.ts';
@@ -29,6 +29,7 @@ export function createLocation(location: string, driver: StorageDriver): Locatio
       // Whatever else lies there is nobody's object.
       for await (const object of driver.list(prefix)) if (isObjectName(object.name)) yield object;
     },
+    ...(driver.identity ? { identity: () => (driver.identity as () => Promise<PlaceIdentity>)() } : {}),
     async asFile(name, work) {
       checkName(name);
       if (!driver.path) return withCopy(driver, name, work);

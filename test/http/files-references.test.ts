@@ -3,6 +3,8 @@ import { type FilesGround, filesGround, parts } from '../plugins/files/support.t
 import { asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 
 const key = { field: 'id', type: 'integer', schema: { has_auto_increment: true, is_primary_key: true } };
+/** Collections whose column must have a value, with the rule of their foreign key. */
+const NEEDING = { needing: 'NO ACTION', dragging: 'CASCADE' };
 
 describe('files: deleting what others refer to', () => {
   let ground: FilesGround;
@@ -23,7 +25,17 @@ describe('files: deleting what others refer to', () => {
     await holder('loosely', null);
     await holder('dragged', { on_delete: 'CASCADE' });
     await holder('holding', { on_delete: 'RESTRICT' });
-    await holder('needing', { on_delete: 'NO ACTION' }, { is_nullable: false });
+    await holder('reset', { on_delete: 'SET DEFAULT' });
+    for (const [name, rule] of Object.entries(NEEDING)) await holder(name, { on_delete: rule }, { is_nullable: false });
+    await ok('/collections', { collection: 'album', schema: {}, fields: [key] });
+    await ok('/fields/platform_files', { field: 'album', type: 'integer' });
+    await ok('/fields/album', { field: 'pictures', type: 'alias', meta: { special: ['o2m'] } });
+    await ok('/relations', {
+      collection: 'platform_files',
+      field: 'album',
+      related_collection: 'album',
+      meta: { one_field: 'pictures', one_deselect_action: 'delete' },
+    });
     await ok('/collections', {
       collection: 'blocks',
       schema: {},
@@ -60,6 +72,8 @@ describe('files: deleting what others refer to', () => {
     ['nulled', 'SET NULL'],
     ['silent', 'no rule'],
     ['loosely', 'no foreign key'],
+    ['dragged', 'CASCADE'],
+    ['reset', 'SET DEFAULT'],
   ] as const) {
     it(`clears references with ${rule}, and no others`, async () => {
       const [gone, kept] = [await upload(), await upload()];
@@ -70,23 +84,84 @@ describe('files: deleting what others refer to', () => {
     });
   }
 
-  it('lets rows go along where the rule says so', async () => {
+  for (const [way, remove] of [
+    ['by keys', (id: string) => ground.request('DELETE', '/files', { token: ground.admin.token, body: [id] })],
+    [
+      'by query',
+      (id: string) =>
+        ground.request('DELETE', '/files', {
+          token: ground.admin.token,
+          body: { query: { filter: { id: { _eq: id } } } },
+        }),
+    ],
+    [
+      'by GraphQL',
+      (id: string) =>
+        ground.request('POST', '/graphql/system', {
+          token: ground.admin.token,
+          body: { query: `mutation { delete_files_item(id: "${id}") { id } }` },
+        }),
+    ],
+    [
+      'out of a list of another row, whose deselected files are deleted',
+      async (id: string) => {
+        const [album] = await ground.database.query<{ id: number }>('insert into album default values returning id');
+        await ground.database.query('update platform_files set album = $1 where id = $2', [album?.id, id]);
+        return ground.request('PATCH', `/items/album/${album?.id}`, {
+          token: ground.admin.token,
+          body: { pictures: [] },
+        });
+      },
+    ],
+  ] as const) {
+    it(`clears references with CASCADE where a file is deleted ${way}, and refuses where one cannot be null`, async () => {
+      await ground.database.query('delete from dragged');
+      const id = await upload();
+      await refer('dragged', id);
+      await refer('dragging', id);
+      const refused = await remove(id);
+      const [error] = refused.body.errors;
+      const { collection, field } = error.extensions.errors?.[0]?.extensions ?? error.extensions;
+      expect([collection, field]).to.deep.equal(['dragging', 'file']);
+      expect(await referred('dragged')).to.deep.equal([id]);
+      await ground.database.query('delete from dragging');
+      const { status, body } = await remove(id);
+      expect([status, body?.errors]).to.be.deep.oneOf([
+        [200, undefined],
+        [204, undefined],
+      ]);
+      expect(await referred('dragged')).to.deep.equal([null]);
+      expect(await ground.database.query('select from platform_files where id = $1', [id])).to.deep.equal([]);
+    });
+  }
+
+  it('does not delete a row with CASCADE that refers to the file meanwhile', async () => {
     const id = await upload();
-    await refer('dragged', id);
-    expect((await remove(id)).status).to.equal(204);
-    expect(await referred('dragged')).to.deep.equal([]);
+    await ground.database.query('delete from dragged');
+    await Promise.all([
+      remove(id),
+      ...Array.from({ length: 20 }, () => refer('dragged', id).catch((error) => expect(error.code).to.equal('23503'))),
+    ]);
+    const rows = await referred('dragged');
+    expect(rows.every((file) => file === null)).to.equal(true);
   });
 
   for (const [name, why] of [
     ['holding', 'the rule is to restrict'],
-    ['needing', 'there is none, and the field must have a value'],
+    ...Object.entries(NEEDING).map(([name, rule]) => [name, `it is ${rule}, and the field must have a value`] as const),
   ] as const) {
     it(`is refused where ${why}: row, bytes and all other references stay`, async () => {
       const [id, other] = [await upload(), await upload()];
       await refer(name, id);
       await ground.database.query('delete from loosely');
       await refer('loosely', id);
-      expect(outcome(await remove(id))).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+      const single = await remove(id);
+      expect(outcome(single)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+      if (name in NEEDING) {
+        const [{ message, extensions }] = single.body.errors;
+        expect(extensions).to.include({ collection: name, field: 'file' });
+        expect(message).to.include(`${name}.file`);
+      }
       const both = await ground.request('DELETE', '/files', { token: ground.admin.token, body: [other, id] });
       expect(outcome(both)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
       expect((await ground.bytes(id)).toString()).to.equal('1');
@@ -127,6 +202,18 @@ describe('files: deleting what others refer to', () => {
       body: { avatar: id },
     });
     expect(outcome(wrong)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+  });
+
+  it('does not name a collection to callers who may not read it, and answers 403 for a file they may not delete', async () => {
+    const [mine, other] = [await upload({ title: 'mine' }), await upload({ title: 'other' })];
+    const deletable = { collection: 'platform_files', action: 'delete', permissions: { title: { _eq: 'mine' } } };
+    const person = await makePerson(ground, await makeRole(ground, {}, [deletable]));
+    for (const id of [mine, other]) await refer('dragging', id);
+    const refused = await remove(mine, person.token);
+    expect(outcome(refused)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+    expect(JSON.stringify(refused.body)).not.to.include('dragging');
+    expect(outcome(await remove(other, person.token))).to.deep.equal([403, 'FORBIDDEN']);
+    await ground.database.query('delete from dragging');
   });
 
   it('takes no rights to the rows that refer to it, and clears nothing for those who may not delete it', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /**
  * Paths of all files in a folder, relative to it and sorted, while a service may be at work there: a folder that is removed
- * meanwhile has none.
+ * meanwhile has none. The id that a folder of storage has of its own is left out.
  */
 export async function filesIn(folder: string, under = ''): Promise<readonly string[]> {
   const entries = await readdir(join(folder, under), { withFileTypes: true }).catch((error): Dirent[] => {
@@ -15,7 +15,7 @@ export async function filesIn(folder: string, under = ''): Promise<readonly stri
     entries.map((entry): readonly string[] | Promise<readonly string[]> => {
       const path = join(under, entry.name);
       if (entry.isDirectory()) return filesIn(folder, path);
-      return entry.isFile() ? [path] : [];
+      return entry.isFile() && entry.name !== '.place' ? [path] : [];
     }),
   );
   return paths.flat().sort();

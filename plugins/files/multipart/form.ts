@@ -26,6 +26,8 @@ export interface Form {
 
 interface Options {
   readonly maxFiles: number;
+  /** Counts bytes that are kept in memory until the form is done. */
+  hold(bytes: number): void;
 }
 
 /** Characters of a name, bytes of all texts that belong to one file, parts of one form. */
@@ -36,7 +38,7 @@ const MAX_PARTS = 1000;
 const invalid = (reason: string, extensions = {}) => fail('INVALID_PAYLOAD', reason, extensions);
 
 /** Fields and files of a form (specification, "Files endpoints", 1): a file has the fields before it. */
-export function formOf(parts: Parts, { maxFiles }: Options): Form {
+export function formOf(parts: Parts, { maxFiles, hold }: Options): Form {
   let fields = new Map<string, string>();
   let size = 0;
   let count = 0;
@@ -49,7 +51,7 @@ export function formOf(parts: Parts, { maxFiles }: Options): Form {
       if (++count > MAX_PARTS) throw fail('CONTENT_TOO_LARGE', `The form has more than ${MAX_PARTS} parts.`);
       const { name, filename, type, isFile } = described(part);
       if (isFile) return fileOf(part, filename, type);
-      const text = await textOf(part.bytes, MAX_TEXT - size);
+      const text = await textOf(part.bytes, MAX_TEXT - size, hold);
       size += Buffer.byteLength(text);
       fields.set(name, text);
     }
@@ -112,13 +114,14 @@ const isText = (type: string | undefined): boolean =>
 /** Bytes of a header are those of a text in UTF-8. */
 const decoded = (header: string): string => Buffer.from(header, 'latin1').toString('utf8');
 
-async function textOf(bytes: AsyncIterable<Uint8Array>, most: number): Promise<string> {
+async function textOf(bytes: AsyncIterable<Uint8Array>, most: number, hold: (bytes: number) => void): Promise<string> {
   const taken: Uint8Array[] = [];
   let size = 0;
   for await (const one of bytes) {
     size += one.length;
     if (size > most) throw fail('CONTENT_TOO_LARGE', `The fields of a file are larger than ${MAX_TEXT} bytes.`);
     taken.push(one);
+    hold(one.length);
   }
   const text = Buffer.concat(taken).toString('utf8');
   if (text.includes('\0')) throw invalid('A field of the form contains a NUL character.');

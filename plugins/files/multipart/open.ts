@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
+import { addressOf } from '../../http/library.ts';
 import { type Form, formOf } from './form.ts';
 import { parameterised } from './parameters.ts';
 import { partsOf } from './parts.ts';
@@ -21,9 +22,11 @@ export async function withForm<T>(
 ): Promise<T> {
   const boundary = boundaryOf(ctx);
   const parts = await partsOf(ctx.req, { boundary, stall: ctx.state.settings?.stall ?? 0 });
+  const held = ctx.state.settings?.memory.open(addressOf(ctx), (reason) => parts.close(reason));
   try {
-    return await work(formOf(parts, { maxFiles }));
+    return await work(formOf(parts, { maxFiles, hold: (bytes) => held?.add(bytes) }));
   } finally {
+    held?.release();
     parts.close();
   }
 }

@@ -14,8 +14,8 @@ export interface Part {
 export interface Parts {
   /** Undefined after the last. Rejects for what is no form, for one that breaks off, and when the client stops sending. */
   next(): Promise<Part | undefined>;
-  /** Whatever is still to come is nobody's. */
-  close(): void;
+  /** What is still to come is discarded; where the form has not ended, readers fail with `reason`. */
+  close(reason?: Error): void;
 }
 
 interface Options {
@@ -66,8 +66,8 @@ class ParsedParts implements Parts {
     return this.#arrived.shift();
   }
 
-  close(): void {
-    this.#fail(malformed());
+  close(reason: Error = malformed()): void {
+    this.#fail(reason);
   }
 
   #readParser(): void {

@@ -1,21 +1,29 @@
 import type { EventsApi } from '#kernel';
-import type { Access } from '../../access/contract.ts';
 import type { References } from '../../items/contract.ts';
-import { isUuid } from '../../query/library.ts';
+import type { Schema } from '../../schema/contract.ts';
 import { FILES } from '../contract.ts';
+import { deletableFiles, type WritableDeps } from '../upload/updatable.ts';
 
-interface RuleDeps {
-  readonly access: Pick<Access, 'demand'>;
+interface RuleDeps extends WritableDeps {
   readonly references: References;
+  readonly schema: Pick<Schema, 'overview'>;
 }
 
 /**
- * A file that goes is cleared from the rows that refer to it (specification, "Files endpoints", 6), in the same unit of work.
+ * A file that is deleted is cleared from the rows that refer to it (specification, "Files endpoints", 6), in the same unit of work.
+ * It is locked first: a row that begins to refer to it meanwhile would be deleted along where its foreign key says so.
  */
-export function referenceRules({ access, references }: RuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
+export function referenceRules(deps: RuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
   events.onFilter('files.delete', async (payload, { caller }) => {
-    await access.demand(caller, 'delete', FILES);
-    const keys = (payload as readonly unknown[]).filter((key) => typeof key === 'string' && isUuid(key));
-    await references.clear(FILES, keys as string[]);
+    const overview = await deps.schema.overview();
+    const collection = overview.collections.get(FILES);
+    if (!collection) return;
+    const files = await deletableFiles(deps, { collection, overview, caller }, payload as readonly unknown[]);
+    if (files.length > 0)
+      await deps.references.clear(
+        FILES,
+        files.map(({ id }) => id),
+        caller,
+      );
   });
 }

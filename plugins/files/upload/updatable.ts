@@ -13,7 +13,7 @@ export interface KnownFile {
   readonly type: string | null;
 }
 
-interface Deps {
+export interface WritableDeps {
   readonly db: Db;
   readonly access: Pick<Access, 'restrictWrite'>;
   readonly query: Pick<Query, 'condition'>;
@@ -30,7 +30,7 @@ interface Of {
  * until the unit of work that asks ends.
  */
 export async function updatableFiles(
-  { db, access, query }: Deps,
+  { db, access, query }: WritableDeps,
   { collection, overview, caller }: Of,
   keys: readonly unknown[],
   fields: readonly string[],
@@ -41,7 +41,29 @@ export async function updatableFiles(
   const { rows } = await db.query<KnownFile>(
     db.sql`select t.id, t.storage, t.filename_disk, t.filename_download, t.type from ${db.read('platform_files')} t
     where t.id = any($1::uuid[]) and (${condition.where})${hold ? db.sql` order by t.id for no key update of t` : db.sql``}`,
-    [keys.filter((key) => typeof key === 'string' && isUuid(key)), ...condition.params],
+    [keysIn(keys), ...condition.params],
   );
   return rows;
 }
+
+/**
+ * Those of the files that the caller may delete; FORBIDDEN where there can be none. Until the unit of work ends, no transaction can
+ * change them or begin to refer to them.
+ */
+export async function deletableFiles(
+  { db, access, query }: WritableDeps,
+  { collection, overview, caller }: Of,
+  keys: readonly unknown[],
+): Promise<readonly Pick<KnownFile, 'id'>[]> {
+  const where = await access.restrictWrite(collection, 'delete', [], caller, overview);
+  const condition = query.condition(where, caller, overview, 2);
+  const { rows } = await db.query<KnownFile>(
+    db.sql`select t.id from ${db.read('platform_files')} t
+    where t.id = any($1::uuid[]) and (${condition.where}) order by t.id for update of t`,
+    [keysIn(keys), ...condition.params],
+  );
+  return rows;
+}
+
+const keysIn = (keys: readonly unknown[]): readonly unknown[] =>
+  keys.filter((key) => typeof key === 'string' && isUuid(key));

@@ -5,7 +5,7 @@ import type { Field } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { eventNames } from '../names.ts';
 import { castKey, findWritable, type Target } from '../target.ts';
-import { withoutFields, withoutGrant, withoutSameKey } from './given.ts';
+import { assertSameKey, withoutFields, withoutGrant, withoutSameKey } from './given.ts';
 import type { Change, Work } from './inner.ts';
 import { lockedRows } from './lookups.ts';
 import { writeManys } from './many.ts';
@@ -148,6 +148,7 @@ function preparer({ deps, spend }: Work, caller: Caller, { collection, overview,
     const where = await ruleFor(fields, asked);
     const admitted = await deps.access.admit(collection, 'update', submitted, caller, overview, granted);
     const final = await withGenerated(collection, 'update', { ...admitted, ...given }, caller, deps.hash);
+    assertSameKey(collection, keys, final);
     const parts = split(collection, final, overview);
     return { keys, parts, payload: final, where, asked, above, slots: keys.map(() => ({ id: null })) };
   };

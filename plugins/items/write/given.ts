@@ -1,3 +1,4 @@
+import { fail } from '#kernel';
 import type { Collection } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 
@@ -16,4 +17,15 @@ export const withoutFields = (payload: Payload, given: Payload): Payload =>
 export function withoutSameKey(name: string, keys: readonly Key[], payload: Payload): Payload {
   if (keys.length !== 1 || String(payload[name]) !== String(keys[0])) return payload;
   return Object.fromEntries(Object.entries(payload).filter(([other]) => other !== name));
+}
+
+/**
+ * Rows of the service's own keep their key: rules, owners, sessions and names of stored bytes go by it.
+ * @throws INVALID_PAYLOAD
+ */
+export function assertSameKey({ system, primary }: Collection, keys: readonly Key[], payload: Payload): void {
+  const value = system && primary !== null ? payload[primary] : undefined;
+  if (primary === null || value === undefined) return;
+  if (keys.some((key) => String(key) !== String(value).toLowerCase()))
+    throw fail('INVALID_PAYLOAD', `The ${primary} cannot be changed.`, { field: primary, path: [primary] });
 }

@@ -1,53 +1,95 @@
+import { type Caller, fail } from '#kernel';
+import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { identifier, literal } from '../../database/library.ts';
-import type { Column, Overview, Relation, Schema } from '../../schema/contract.ts';
+import type { Collection, Column, Field, Overview, Relation, Schema } from '../../schema/contract.ts';
 import type { References } from '../contract.ts';
 
 interface Deps {
   readonly db: Db;
   readonly schema: Pick<Schema, 'overview'>;
+  readonly access: Pick<Access, 'may'>;
+}
+
+/** A column that refers to the collection. `condition` chooses the rows of the keys `$1`. */
+interface Reference {
+  readonly collection: string;
+  readonly field: string;
+  readonly table: string;
+  readonly name: string;
+  readonly condition: string;
+  readonly isClearable: boolean;
 }
 
 /**
- * Rules of foreign keys that say what is to happen are left to the database; those that say nothing, and relations without
- * a foreign key, are cleared here.
+ * Clears references before their row is deleted, whatever the foreign key says (ADR 34). Only RESTRICT is left to the database, and
+ * SET DEFAULT of a column that must have a value.
  */
-export const createReferences = ({ db, schema }: Deps): References => ({
-  async clear(collection, keys) {
-    for (const text of clearings(await schema.overview(), collection)) await db.query(text, [keys]);
+export const createReferences = ({ db, schema, access }: Deps): References => ({
+  async clear(collection, keys, caller) {
+    for (const one of referencesTo(await schema.overview(), collection)) {
+      const { table, name, condition, isClearable } = one;
+      if (isClearable) await db.query(`update ${table} set ${name} = null where ${condition}`, [keys]);
+      else if ((await db.query(`select from ${table} where ${condition} limit 1`, [keys])).rows.length > 0)
+        throw await stillReferenced({ access }, one, caller);
+    }
   },
 });
 
-const BY_THE_DATABASE = ['RESTRICT', 'CASCADE', 'SET NULL', 'SET DEFAULT'];
+async function stillReferenced({ access }: Pick<Deps, 'access'>, { collection, field }: Reference, caller: Caller) {
+  if (!(await access.may(caller, 'read', collection)))
+    return fail('INVALID_FOREIGN_KEY', 'A row of another collection refers to it and must have a value.');
+  return fail(
+    'INVALID_FOREIGN_KEY',
+    `${collection}.${field} refers to it and must have a value: change or delete those rows first.`,
+    { collection, field },
+  );
+}
+
 const HOLDS_KEYS = ['uuid', 'text', 'character varying', 'character'];
 
-/** Statements that take the keys as `$1`. */
-function clearings(overview: Overview, collection: string): readonly string[] {
+function referencesTo(overview: Overview, collection: string): readonly Reference[] {
   return overview.relations.flatMap((relation) => {
-    if (!leadsTo(relation, collection) || BY_THE_DATABASE.includes(relation.schema?.on_delete.toUpperCase() ?? ''))
-      return [];
     const holder = overview.collections.get(relation.collection);
-    const column = holder?.fields.get(relation.field)?.column;
-    if (!holder?.table || holder.kind !== 'table' || !column || !isCleared(column)) return [];
-    // Relations of the service's own without a constraint outlive what they lead to on purpose.
-    if (holder.system && relation.schema === null && holder.fields.get(relation.field)?.meta?.system) return [];
-    const kind = relation.related === null ? kindOf(overview, relation, collection) : '';
-    if (kind === undefined) return [];
-    const table = `${identifier(holder.table.schema)}.${identifier(holder.table.name)}`;
+    const field = holder?.fields.get(relation.field);
+    const column = field?.column;
+    if (!holder?.table || holder.kind !== 'table' || !column || column.array || !HOLDS_KEYS.includes(column.dataType))
+      return [];
+    if (!leadsTo(relation, collection) || isLeft(relation, holder, field, column)) return [];
     const name = identifier(column.name);
-    return [`update ${table} set ${name} = null where ${name} = any($1::text[]::${column.sqlType}[])${kind}`];
+    const kind = relation.related === null ? kindOf(holder, relation, collection) : '';
+    if (kind === undefined) return [];
+    return {
+      collection: holder.name,
+      field: field.name,
+      table: `${identifier(holder.table.schema)}.${identifier(holder.table.name)}`,
+      name,
+      condition: `${name} = any($1::text[]::${column.sqlType}[])${kind}${notDeleted(holder, collection)}`,
+      isClearable: isClearable(column),
+    };
   });
 }
 
 const leadsTo = ({ related, meta }: Relation, collection: string): boolean =>
   related === collection || (related === null && (meta?.one_allowed_collections?.includes(collection) ?? false));
 
-/** A column that must have a value keeps it: where there is a foreign key, the delete is refused by it. */
-const isCleared = ({ nullable, dataType, generated, array }: Column): boolean =>
-  nullable && !generated && !array && HOLDS_KEYS.includes(dataType);
+const isClearable = ({ nullable, generated }: Column): boolean => nullable && !generated;
+
+function isLeft({ schema }: Relation, { system }: Collection, { meta }: Field, column: Column): boolean {
+  // Relations of the service's own without a constraint outlive what they lead to on purpose.
+  if (schema === null) return system && meta?.system === true;
+  const rule = schema.on_delete.toUpperCase();
+  return rule === 'RESTRICT' || (rule === 'SET DEFAULT' && !isClearable(column));
+}
 
 /** Of a many-to-any: only what it says is a row of the collection. */
-function kindOf(overview: Overview, { collection: from, meta }: Relation, collection: string): string | undefined {
-  const by = overview.collections.get(from)?.fields.get(meta?.one_collection_field ?? '')?.column;
+function kindOf(holder: Collection, { meta }: Relation, collection: string): string | undefined {
+  const by = holder.fields.get(meta?.one_collection_field ?? '')?.column;
   return by ? ` and ${identifier(by.name)}::text = ${literal(collection)}` : undefined;
+}
+
+/** Rows that are deleted together may refer to each other. */
+function notDeleted(holder: Collection, collection: string): string {
+  const key = holder.name === collection ? holder.fields.get(holder.primary ?? '')?.column : undefined;
+  return key ? ` and ${identifier(key.name)} <> all($1::text[]::${key.sqlType}[])` : '';
 }

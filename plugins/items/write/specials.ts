@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '#kernel';
 import { MASK } from '../../query/contract.ts';
-import type { Collection } from '../../schema/contract.ts';
+import type { Collection, Field } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
 
 /**
@@ -25,6 +25,7 @@ export async function withGenerated(
     // text has no hash: it would take the one that is there away.
     if (field.concealed && written[field.name] === MASK) delete written[field.name];
     if (field.special.includes('hash') && written[field.name] === '') delete written[field.name];
+    if (action === 'update' && isMadeOnce(collection, field)) delete written[field.name];
     if (field.special.includes(`date-${did}`)) written[field.name] = now;
     if (field.special.includes(`user-${did}`)) written[field.name] = caller.user;
     if (field.special.includes(`role-${did}`)) written[field.name] = caller.role;
@@ -40,6 +41,10 @@ export async function withGenerated(
   }
   return written;
 }
+
+/** Who made a row of the service's own, and when, is the service's to say: what a client sends back of it is dropped. */
+const isMadeOnce = ({ system }: Collection, { special, meta }: Field): boolean =>
+  system && meta?.system === true && (special.includes('date-created') || special.includes('user-created'));
 
 /** An object without its key is one to be created (specification, "Relational write shapes"), and null is no key. */
 function dropEmptyKey({ primary, fields }: Collection, written: Payload): void {

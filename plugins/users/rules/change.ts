@@ -1,4 +1,4 @@
-import { type EventMeta, fail } from '#kernel';
+import type { EventMeta } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { UserStatements } from '../statements.ts';
@@ -16,15 +16,6 @@ export interface RuleDeps {
 
 /** The rows an update is about; none where a row is created. */
 export const keysOf = ({ keys }: EventMeta): readonly string[] => (Array.isArray(keys) ? keys.map(String) : []);
-
-/** Rules, owners and sessions go by the id: a row that took another one would take over what belongs to that. */
-export function checkSameId(payload: Payload, keys: readonly string[]): void {
-  if (payload.id === undefined) return;
-  const id = String(payload.id).toLowerCase();
-  if (keys.some((key) => key !== id)) {
-    throw fail('INVALID_PAYLOAD', 'The id cannot be changed.', { field: 'id', path: ['id'] });
-  }
-}
 
 export const has = (payload: Payload, field: string): boolean =>
   Object.hasOwn(payload, field) && payload[field] !== undefined;

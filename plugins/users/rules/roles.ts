@@ -1,7 +1,7 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
 import { makesNoAdmins } from './admins.ts';
-import { checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
+import { has, isOn, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
 const ROLES = 'platform_roles';
@@ -34,7 +34,6 @@ async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promi
   const keys = keysOf(meta);
   await deps.access.demand(meta.caller, 'update', ROLES);
   makesNoAdmins(meta.caller, payload);
-  checkSameId(payload, keys);
   if (keys.includes(PUBLIC_ROLE)) {
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
     if (field !== undefined) throw refused('Only name, icon and description of the Public role can be changed.', field);

@@ -2,7 +2,7 @@ import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
 import { MASK, PUBLIC_ROLE } from '../../access/contract.ts';
 import { STATUSES } from '../collections.ts';
 import { sparesAdmins } from './admins.ts';
-import { checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
+import { has, isOn, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
 import { checkEmail } from './email.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
@@ -19,14 +19,10 @@ export function userRules(deps: RuleDeps, events: EventsApi): void {
 
 async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, meta: EventMeta): Promise<Payload> {
   await deps.access.demand(meta.caller, verb, USERS);
-  // A client that sends back what it read sends masks; they say nothing.
-  const payload = without(
-    raw,
-    CONCEALED.filter((name) => raw[name] === MASK),
-  );
+  // A client that sends back what it read sends masks; they say nothing. The service alone says when a user was there.
+  const payload = without(raw, [...CONCEALED.filter((name) => raw[name] === MASK), 'last_access']);
   const { caller } = meta;
   const keys = keysOf(meta);
-  if (verb === 'update') checkSameId(payload, keys);
   if (has(payload, 'tfa_secret') && !isSystem(caller))
     throw refused('tfa_secret cannot be written directly.', 'tfa_secret');
   for (const field of ADMINS_ONLY) {

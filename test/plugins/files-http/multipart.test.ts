@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
 import { withForm } from '../../../plugins/files/multipart/open.ts';
+import { BodyMemory } from '../../../plugins/http/body-memory.ts';
 import { failureOf } from '../../support/plugin.ts';
 
 interface Read {
@@ -68,7 +69,7 @@ describe('files: forms', () => {
     const result = new Promise<Read>((resolve, reject) => {
       take = (req) =>
         withForm(
-          { req, state: { settings: { stall } } } as never,
+          { req, state: { settings: { stall, memory: new BodyMemory(1e9) } } } as never,
           maxFiles === undefined ? {} : { maxFiles },
           work,
         ).then((got) => resolve(got as Read), reject);
