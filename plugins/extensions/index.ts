@@ -17,6 +17,7 @@ import { createExtensions } from './load/extensions.ts';
 import { within } from './load/within.ts';
 import manifest from './package.json' with { type: 'json' };
 import { stopBundler } from './packages/bundler.ts';
+import { resolveOwnPackages } from './packages/resolve.ts';
 import { createAsReason } from './records/record.ts';
 import { createReload, type Reload } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
@@ -67,6 +68,7 @@ export default definePlugin<ExtensionsConfig>({
     const rows = () => [...extensions.rows(), ...pluginRows(thirdParty.records(), asReason)];
     const reload = createReload({ extensions, plugins: thirdParty, rows, events, bus: used.bus, asSystem, log });
     let watching: Watch | undefined;
+    let undoResolve: (() => void) | undefined;
 
     host.provide(extensionLoader, {
       failed: (id, failure) => extensions.failed(id, failure),
@@ -86,7 +88,10 @@ export default definePlugin<ExtensionsConfig>({
     for (const field of extensionFields(extensions)) host.contribute<GraphqlField>('graphql.fields', field);
 
     // Before core plugins start: what these contribute, a storage driver for example, may be what they start with.
-    host.onMigrate(async () => void (await thirdParty.refresh()));
+    host.onMigrate(async () => {
+      undoResolve = resolveOwnPackages();
+      await thirdParty.refresh();
+    });
     host.onStart(async () => {
       await thirdParty.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
@@ -103,6 +108,7 @@ export default definePlugin<ExtensionsConfig>({
       reload.gone();
       await extensions.stop();
       await stopBundler();
+      undoResolve?.();
     });
   },
 });
