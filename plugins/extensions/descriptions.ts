@@ -33,6 +33,7 @@ const EXTENSION = exactObject(
     runtime: TEXT,
     capabilities: RECORD,
     stateful: ANYTHING,
+    required: BOOLEAN,
     reason: REASON,
     entries: listOf(objectOf({ name: TEXT, type: TEXT, status: TEXT, reason: REASON }, ['name', 'type'])),
     settings: objectOf({ status: TEXT, reason: REASON }, ['status']),
@@ -51,6 +52,17 @@ export const LIST: RouteDescription = {
   ...base,
   summary: 'Lists the extensions that were found, with what became of each.',
   answers: list,
+};
+
+const DECISION = exactObject({ required: nullable(BOOLEAN) });
+
+export const REQUIRE: RouteDescription = {
+  ...base,
+  summary:
+    'Says whether what a package filters is refused while the package is not loaded; null leaves it to its manifest.',
+  params: { id: parameter('The id of the extension.') },
+  body: jsonBody(DECISION),
+  answers: dataAnswer(nullable(schemaRef('Extension'))),
 };
 
 export const AUDIT: RouteDescription = {
