@@ -35,6 +35,7 @@ export interface Extensions {
 
 /** A load may be asked for in the middle of a request, of which what is loaded is no part. */
 const outside = AsyncLocalStorage.snapshot();
+const NOTHING: Changes = { added: [], removed: [] };
 const NOT_REQUIRED: RuntimeState = { state: 'not-required', posture: null };
 
 export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
@@ -63,7 +64,6 @@ export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
 
     const built = await buildApp(parts.appBundle, [...next.values()]);
 
-    // What leaves and comes back unchanged is neither added nor removed.
     const changes = changesBetween(slots, next, plan.fresh);
     slots = next;
     bundleFailure = built.failure;
@@ -75,12 +75,12 @@ export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
 
   async function load(again: Again = {}): Promise<Changes> {
     const run = turn.then(async () => {
-      if (isStopped) return { added: [], removed: [] };
+      if (isStopped) return NOTHING;
       try {
         return await outside(() => pass(again));
       } catch (error) {
         log.error({ err: error }, 'extensions could not be loaded');
-        return { added: [], removed: [] };
+        return NOTHING;
       }
     });
     turn = run;
@@ -180,6 +180,7 @@ function withAppFailure(slot: Slot, failure: LoadFailure | undefined): void {
   else delete slot.appFailure;
 }
 
+/** What leaves and comes back unchanged is neither added nor removed. */
 function changesBetween(
   before: ReadonlyMap<string, Slot>,
   after: ReadonlyMap<string, Slot>,
