@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import type { Log, PackagesApi } from '#kernel';
+import type { AuditLine, Log, PackagesApi } from '#kernel';
 import type { Subjects } from '../broker/contract.ts';
 import type { Migrator } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
+import { extensionLines, pluginLines } from './account/manifest-lines.ts';
 import type { Contributed } from './contributed.ts';
 import { pseudo } from './discover/discover.ts';
 import { scan } from './discover/scan.ts';
@@ -32,6 +33,8 @@ export interface AllPackages {
   readonly plugins: ThirdPartyPlugins;
   rows(): readonly Row[];
   states(): readonly PackageState[];
+  /** Lines for the audit of what is found now, by manifests alone. */
+  lines(): Promise<readonly AuditLine[]>;
 }
 
 const ABSENT = new LoadFailure(
@@ -59,14 +62,15 @@ export function createAllPackages({ config, packages, log, subjects, settings, m
     },
     asReason,
   );
+  const folder = config.SAFE_MODE ? undefined : resolve(config.EXTENSIONS_PATH);
   const plugins = new ThirdPartyPlugins({
     packages,
-    folder: config.SAFE_MODE ? undefined : resolve(config.EXTENSIONS_PATH),
+    folder,
     consent: async (plugin) => (await consent.checkPlugin(plugin, packages.describe(plugin)))?.detail,
     found: (folders) => consent.keepPlugins(folders),
-    leaving: ({ name, folder, manifest }) =>
+    leaving: ({ name, folder: own, manifest }) =>
       required()?.hold([
-        pluginStateOf({ name, folder, manifest, status: 'failed' }, { id: pluginPlace(folder), name }),
+        pluginStateOf({ name, folder: own, manifest, status: 'failed' }, { id: pluginPlace(own), name }),
       ]),
     prepare: migrator.run,
     log,
@@ -84,11 +88,23 @@ export function createAllPackages({ config, packages, log, subjects, settings, m
         reason: asReason(ABSENT, false),
       }),
     );
+  async function lines(): Promise<readonly AuditLine[]> {
+    const shown = (failure: { code: string; detail: string }) => {
+      const { code, detail } = asReason(failure, false);
+      return `${code}: ${detail}`;
+    };
+    const deps = { packages, settings, shown };
+    const found = config.SAFE_MODE ? [] : await scan({ config, packages, log: { warn() {} }, subjects, settings });
+    return [...extensionLines(found, deps), ...(await pluginLines(folder, deps))].sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    );
+  }
   const withRequired = (row: Row): Row => (required()?.isRequired(row.found.name) ? { ...row, required: true } : row);
   return {
     extensions,
     plugins,
     states,
+    lines,
     rows: () => [...extensions.rows(), ...ofPlugins(), ...absent()].map(withRequired),
   };
 }

@@ -65,10 +65,18 @@ export const REQUIRE: RouteDescription = {
   answers: dataAnswer(nullable(schemaRef('Extension'))),
 };
 
+/** A process that counts, or one that is alive and did not answer in time. */
+const PROCESS = exactObject(
+  { since: TEXT, answered: BOOLEAN },
+  { id: TEXT, address: nullable(TEXT), left: { type: 'integer' } },
+);
+
 export const AUDIT: RouteDescription = {
   ...base,
-  summary: 'Answers what every package may do, and what each has done since the start.',
-  answers: dataAnswer(objectOf({ may: listOf(RECORD), did: listOf(RECORD) }, ['may', 'did'])),
+  summary: 'Answers what every package may do here, and what each has done in all processes since they started.',
+  answers: dataAnswer(
+    exactObject({ may: listOf(RECORD), did: listOf(RECORD), since: TEXT, processes: listOf(PROCESS) }),
+  ),
 };
 
 export const SOURCE: RouteDescription = {

@@ -1,13 +1,15 @@
 import { resolve } from 'node:path';
-import { definePlugin, type Log } from '#kernel';
+import { commands, definePlugin, type Log } from '#kernel';
 import { activity } from '../activity/contract.ts';
 import { broker } from '../broker/contract.ts';
-import { bus } from '../cluster/contract.ts';
+import { bus, presence } from '../cluster/contract.ts';
 import { migrator } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import type { HealthCheck } from '../server/contract.ts';
+import { auditCommand } from './account/command.ts';
+import { createJointLedger } from './account/ledgers.ts';
 import { createAllPackages } from './all-packages.ts';
 import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders, requirements } from './contract.ts';
 import { contributed } from './contributed.ts';
@@ -31,7 +33,7 @@ export default definePlugin<ExtensionsConfig>({
   manifest,
   register(host) {
     const { config, log, events, packages, asSystem } = host;
-    const used = host.use({ activity, bus, migrator, settings: extensionSettings, subjects: broker });
+    const used = host.use({ activity, bus, presence, migrator, settings: extensionSettings, subjects: broker });
     host.define(appBundles);
     host.define(confinedLoaders);
     host.define(consents);
@@ -41,6 +43,7 @@ export default definePlugin<ExtensionsConfig>({
     const { migrator: migrations, settings, subjects } = used;
     const all = createAllPackages({ config, packages, log, subjects, settings, migrator: migrations, parts });
     const { extensions, plugins, rows } = all;
+    const ledgers = createJointLedger({ ...used, did: packages.did, since: new Date().toISOString() });
     const reload = createReload({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
     let watching: Watch | undefined;
     let undoResolve: (() => void) | undefined;
@@ -57,9 +60,10 @@ export default definePlugin<ExtensionsConfig>({
       reload: reload.everywhere,
       decide: (found, required) => parts.required()?.decide(found, required),
       activity: used.activity,
-      account: () => subjects.account(),
+      account: async () => ({ may: subjects.account().may, ...(await ledgers()) }),
       cacheTtl: config.EXTENSIONS_CACHE_TTL,
     });
+    host.contribute(commands, auditCommand({ packages, found: all.lines }));
     for (const route of own) host.contribute(routes, route);
     for (const field of extensionFields(extensions)) host.contribute<GraphqlField>('graphql.fields', field);
 

@@ -18,8 +18,8 @@ interface RouteDeps {
   decide(found: Row['found'], required: boolean | null): Promise<void> | undefined;
   readonly appBundle: Pick<AppBundle, 'chunk'>;
   readonly activity: Pick<Activity, 'record'>;
-  /** The whole account: who may do what, and who did. */
-  account(): unknown;
+  /** The whole account: who may do what, and who did in all processes. */
+  account(): Promise<unknown>;
   /** Milliseconds for which browsers may keep the code for them. */
   readonly cacheTtl: number | undefined;
 }
@@ -39,7 +39,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
       method: 'GET',
       path: '/extensions/audit',
       description: AUDIT,
-      handle: adminsOnly((ctx) => sendData(ctx, deps.account())),
+      handle: adminsOnly(async (ctx) => sendData(ctx, await deps.account())),
     },
     {
       method: 'GET',
