@@ -1,7 +1,6 @@
 /**
- * Every failure the platform can state on purpose, in one table (specification, "Errors").
- * `expose: false` hides the message from all callers but admins; `fixed` is a message that never varies, so that an
- * answer cannot be used to find out what exists.
+ * Every failure the platform can state on purpose (specification, "Errors"). `expose: false` hides the message from all callers
+ * but admins; `fixed` is a message that never varies, so that an answer cannot be used to find out what exists.
  */
 export const ERRORS = {
   FAILED_VALIDATION: { status: 400, expose: true },
@@ -36,6 +35,7 @@ export const ERRORS = {
   CAPABILITY_DENIED: { status: 500, expose: false },
   EVENT_LOOP_DETECTED: { status: 500, expose: false },
   SERVICE_UNAVAILABLE: { status: 503, expose: true },
+  GUARD_NOT_LOADED: { status: 503, expose: true, fixed: 'A package that has to check this is not loaded.' },
   INVALID_CONFIG: { status: 503, expose: true },
 } as const satisfies Record<string, { status: number; expose: boolean; fixed?: string }>;
 

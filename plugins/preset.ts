@@ -53,6 +53,7 @@ export const floors = [
       'extensions',
       'extensions-app',
       'extensions-consent',
+      'extensions-required',
       'extensions-full',
       'extensions-confined',
     ],

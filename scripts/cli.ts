@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { BootFailure, boot, type Kernel } from '#kernel/boot';
-import { auditText, withSentences } from '../plugins/broker/library.ts';
 import { composition } from '../plugins/preset.ts';
 import { renderBootFailure } from './boot-failure.ts';
 import { writePretty } from './pretty-log.ts';
@@ -79,16 +78,6 @@ for (const [name, about] of [
     .option('--safe', 'loads no package made by others')
     .action(async () => serve(kernel as Kernel));
 }
-
-program
-  .command('audit')
-  .description('says what every plugin adds, needs and may touch')
-  .option('--json', 'as JSON')
-  .action(async ({ json }: { json?: boolean }) => {
-    const lines = (kernel as Kernel).audit();
-    process.stdout.write(json ? `${JSON.stringify(withSentences(lines), null, 2)}\n` : auditText(lines));
-    await end(0);
-  });
 
 try {
   const isSafe = process.argv.includes('--safe');

@@ -13,10 +13,9 @@ export const closedObject = (
 /** JSON schema of a list with at least one entry. */
 export const filledList = (items: SchemaObject): SchemaObject => ({ type: 'array', items, minItems: 1 });
 
-const types = ['string', 'integer', 'number', 'boolean', 'array', 'duration', 'size', 'json'];
 const setting = closedObject(
   {
-    type: { enum: types },
+    type: { enum: ['string', 'integer', 'number', 'boolean', 'array', 'duration', 'size', 'json'] },
     default: {},
     enum: names,
     minimum: { type: 'number' },
@@ -37,15 +36,15 @@ export const configSchema: SchemaObject = {
 };
 
 /**
- * The manifest of a plugin: the `service:extension` key of a package.json, one shape for core plugins and third-party ones. Unknown
- * or misplaced members are refused, never stripped. Other types of packages have a shape of their own, which the plugin knows that
- * runs them. Sections under `contributes` and grants under `capabilities` are checked against the schemas their owners bring.
+ * The `service:extension` key of a plugin's package.json, of core and third-party ones. Unknown or misplaced members are refused,
+ * never stripped. Sections under `contributes` and grants under `capabilities` are checked against the schemas of their owners.
  */
 const manifestSchema = closedObject(
   {
     type: { const: 'plugin' },
     path: { ...name, pattern: '^(?!/)(?!.*\\.\\.)' },
     host: name,
+    required: { type: 'boolean' },
     provides: ranges,
     uses: ranges,
     facets: names,

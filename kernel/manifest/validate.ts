@@ -16,6 +16,7 @@ export interface Manifest {
   readonly type: string;
   readonly path: string;
   readonly host: string;
+  readonly required?: boolean;
   readonly provides?: Readonly<Record<string, string>>;
   readonly uses?: Readonly<Record<string, string>>;
   readonly facets?: readonly string[];

@@ -25,6 +25,12 @@ export interface Presence {
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
   gone(ids: readonly string[]): Promise<readonly string[]>;
+  /**
+   * Live processes beside this one that are not among `ids`: since when they are connected (ISO 8601), and from which address, null
+   * for one on the database's machine.
+   * @throws SERVICE_UNAVAILABLE where the database is not reached.
+   */
+  others(ids: readonly string[]): Promise<readonly { readonly since: string; readonly address: string | null }[]>;
 }
 
 /** Messages between processes on one database, this one included. */

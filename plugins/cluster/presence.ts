@@ -16,6 +16,11 @@ export function createPresence(db: Pick<Db, 'query' | 'sql'>, shared: Pick<Share
     select from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = $2::int8::oid
       and objid = (hashtext(id)::int8 & 4294967295)::oid
       and database = (select oid from pg_database where datname = current_database()))`;
+  const OTHERS = db.sql`select host(a.client_addr) as address, a.backend_start as since
+    from pg_locks l join pg_stat_activity a on a.pid = l.pid
+    where l.locktype = 'advisory' and l.granted and l.objsubid = 2 and l.classid = $2::int8::oid
+      and l.database = (select oid from pg_database where datname = current_database())
+      and not exists (select from unnest($1::text[]) id where l.objid = (hashtext(id)::int8 & 4294967295)::oid)`;
   shared.onConnect(async (connection) => {
     await connection.query('select pg_advisory_lock_shared($1, hashtext($2))', [CLASS, id]);
   });
@@ -25,6 +30,11 @@ export function createPresence(db: Pick<Db, 'query' | 'sql'>, shared: Pick<Share
       const params = [ids.filter((one) => one !== id), CLASS];
       const { rows } = await db.query<{ id: string }>(GONE, params, { name: 'platform_presence' });
       return rows.map((row) => row.id);
+    },
+    async others(ids) {
+      const params = [[id, ...ids], CLASS];
+      const { rows } = await db.query<{ address: string | null; since: Date | null }>(OTHERS, params);
+      return rows.map(({ address, since }) => ({ address, since: new Date(since ?? Date.now()).toISOString() }));
     },
   };
 }

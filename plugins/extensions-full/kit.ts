@@ -22,6 +22,8 @@ export interface Kit {
   readonly db: Db;
   readonly env: Readonly<Record<string, unknown>>;
   readonly settings: SettingsReader;
+  /** Events that it filters. */
+  readonly filters: string[];
   /** Enters in the audit what the extension added. */
   adds(authority: Authority): void;
   /** Acts without a user's permissions, which the ledger counts. */
@@ -39,7 +41,7 @@ const FULL = {
 } as const;
 
 /** Admits the extension under its name, with everything; `scope` takes it away. */
-export function createKit(found: Found, deps: FullDeps, scope: Scope): Kit {
+export function createKit(found: Found, deps: FullDeps, scope: Scope, filters: string[] = []): Kit {
   const authorities: Authority[] = [];
   const admitted: Admitted = deps.subjects.admit({
     name: found.name,
@@ -60,6 +62,7 @@ export function createKit(found: Found, deps: FullDeps, scope: Scope): Kit {
     db,
     env: parsedEnvironment(deps.packages.settings()),
     settings: deps.settings.reader({ id: found.id, name: found.name, declaration }),
+    filters,
     adds: (authority) => void authorities.push(authority),
     system: (reason) => admitted.subject.asSystem(reason),
     get database() {

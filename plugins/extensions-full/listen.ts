@@ -24,5 +24,6 @@ export function listen(kit: Kit, kind: Kind, event: string, handler: Handler): (
           }
         })
       : kit.events.onAction(event, async (meta) => call(metaOf(meta), await eventContext(kit, meta.caller)));
+  if (kind === 'filter') kit.filters.push(event);
   return kit.scope.add(off);
 }

@@ -26,8 +26,9 @@ export async function loadFull(
 ): Promise<Loaded> {
   const module = await loadModule(found);
   const scope = createScope();
+  const filters: string[] = [];
   try {
-    const kit = createKit(found, deps, scope);
+    const kit = createKit(found, deps, scope, filters);
     const context = createContext(kit);
     const { hooks, endpoints, operations } = module;
     const isBundle = [hooks, endpoints, operations].some((part) => part !== undefined);
@@ -48,6 +49,7 @@ export async function loadFull(
   }
   return {
     ...(found.manifest?.entries ? { entries: found.manifest.entries.map(({ name, type }) => ({ name, type })) } : {}),
+    filters,
     remove: () => scope.close(),
   };
 }

@@ -1,8 +1,10 @@
 import { type Authority, authorities, type Discovered, facet, service } from '#kernel';
 import type { RuntimeState } from '../sandbox/contract.ts';
+import type { PackageState } from './load/package-states.ts';
 import type { Confined, Phase } from './load/parts.ts';
 import type { AppBundle, Found, Loaded, LoadFailure } from './model.ts';
 
+export type { PackageState } from './load/package-states.ts';
 export type { Phase } from './load/parts.ts';
 export type { ManifestDeps } from './manifest/check.ts';
 /** What an extension is to the plugins that load a kind of them; all see the list of them through the routes. */
@@ -88,6 +90,30 @@ export const consents = facet<PackageConsent, PackageConsent | undefined>('exten
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'decides what may be loaded'),
+});
+
+/** Refuses what required packages filter while one of them is not loaded. */
+export interface RequiredPackages {
+  /** Holds all that were required when the service last ran. Before the first load of the process. */
+  prepare(): Promise<void>;
+  /** These packages are about to be loaded or taken away: what they filter is refused until the next `settle`. */
+  hold(all: readonly PackageState[]): void;
+  /** All packages there are, as they are now. */
+  settle(all: readonly PackageState[]): Promise<void>;
+  /** Required packages that are not there. */
+  absent(): readonly Pick<PackageState, 'id' | 'name'>[];
+  isRequired(name: string): boolean;
+  /** An admin's decision for all processes; null leaves it to the package's manifest. */
+  decide(one: Pick<PackageState, 'id' | 'name'>, required: boolean | null): Promise<void>;
+  /** @throws BootFailure for a package of EXTENSIONS_MUST_LOAD that is not loaded; `reasons` by name. */
+  assertLoaded(all: readonly PackageState[], reasons: ReadonlyMap<string, string>): void;
+}
+
+/** Told of every load. Without a contribution no package is required. */
+export const requirements = facet<RequiredPackages, RequiredPackages | undefined>('extensions.required', {
+  combine: ([first]) => first?.value,
+  coreOnly: true,
+  describe: () => authorities('contributes to', ['extensions'], 'refuses what a missing package would check'),
 });
 
 /** What plugins that load extensions, or decide about them, may ask of the list of extensions. */

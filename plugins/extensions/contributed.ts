@@ -1,13 +1,24 @@
 import type { Host } from '#kernel';
 import type { RuntimeState } from '../sandbox/contract.ts';
 import { noConsent } from './consent.ts';
-import { appBundles, confinedLoaders, consents, fullLoaders, type PackageConsent } from './contract.ts';
+import {
+  appBundles,
+  confinedLoaders,
+  consents,
+  fullLoaders,
+  type PackageConsent,
+  type RequiredPackages,
+  requirements,
+} from './contract.ts';
 import type { Parts } from './load/parts.ts';
 import { type AppBundle, LoadFailure } from './model.ts';
 
-interface Contributed extends Pick<Parts, 'loadFull' | 'confined' | 'runtime'> {
+/** What other plugins contribute to loading packages. */
+export interface Contributed extends Pick<Parts, 'loadFull' | 'confined' | 'runtime'> {
   readonly appBundle: AppBundle;
   readonly consent: PackageConsent;
+  /** Undefined where no plugin keeps what is required. */
+  readonly required: () => RequiredPackages | undefined;
   /** Told once, after the first load of the process. */
   started(): Promise<void>;
 }
@@ -30,6 +41,7 @@ export function contributed({ read }: Pick<Host, 'read'>): Contributed {
       keep: (all) => consent().keep(all),
       keepPlugins: (folders) => consent().keepPlugins(folders),
     },
+    required: () => read(requirements),
     appBundle: {
       build: async (halves) => (await read(appBundles)?.build(halves)) ?? { failed: new Map() },
       chunk: (name) => read(appBundles)?.chunk(name),

@@ -33,6 +33,7 @@ const EXTENSION = exactObject(
     runtime: TEXT,
     capabilities: RECORD,
     stateful: ANYTHING,
+    required: BOOLEAN,
     reason: REASON,
     entries: listOf(objectOf({ name: TEXT, type: TEXT, status: TEXT, reason: REASON }, ['name', 'type'])),
     settings: objectOf({ status: TEXT, reason: REASON }, ['status']),
@@ -53,10 +54,29 @@ export const LIST: RouteDescription = {
   answers: list,
 };
 
+const DECISION = exactObject({ required: nullable(BOOLEAN) });
+
+export const REQUIRE: RouteDescription = {
+  ...base,
+  summary:
+    'Says whether what a package filters is refused while the package is not loaded; null leaves it to its manifest.',
+  params: { id: parameter('The id of the extension.') },
+  body: jsonBody(DECISION),
+  answers: dataAnswer(nullable(schemaRef('Extension'))),
+};
+
+/** A process that counts, or one that is alive and did not answer in time. */
+const PROCESS = exactObject(
+  { since: TEXT, answered: BOOLEAN },
+  { id: TEXT, address: nullable(TEXT), left: { type: 'integer' } },
+);
+
 export const AUDIT: RouteDescription = {
   ...base,
-  summary: 'Answers what every package may do, and what each has done since the start.',
-  answers: dataAnswer(objectOf({ may: listOf(RECORD), did: listOf(RECORD) }, ['may', 'did'])),
+  summary: 'Answers what every package may do here, and what each has done in all processes since they started.',
+  answers: dataAnswer(
+    exactObject({ may: listOf(RECORD), did: listOf(RECORD), since: TEXT, processes: listOf(PROCESS) }),
+  ),
 };
 
 export const SOURCE: RouteDescription = {

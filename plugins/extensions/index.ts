@@ -1,29 +1,29 @@
 import { resolve } from 'node:path';
-import { definePlugin, type Log } from '#kernel';
+import { commands, definePlugin, type Log } from '#kernel';
 import { activity } from '../activity/contract.ts';
 import { broker } from '../broker/contract.ts';
-import { bus } from '../cluster/contract.ts';
+import { bus, presence } from '../cluster/contract.ts';
 import { migrator } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
-import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders } from './contract.ts';
+import type { HealthCheck } from '../server/contract.ts';
+import { auditCommand } from './account/command.ts';
+import { createJointLedger } from './account/ledgers.ts';
+import { createAllPackages } from './all-packages.ts';
+import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders, requirements } from './contract.ts';
 import { contributed } from './contributed.ts';
 import { prepareFolders } from './discover/discover.ts';
 import { fingerprint } from './discover/fingerprint.ts';
-import { scan } from './discover/scan.ts';
 import { extensionFields } from './graphql.ts';
-import { createExtensions } from './load/extensions.ts';
 import { within } from './load/within.ts';
 import manifest from './package.json' with { type: 'json' };
 import { stopBundler } from './packages/bundler.ts';
-import { createAsReason } from './records/record.ts';
+import { resolveOwnPackages } from './packages/resolve.ts';
+import type { Row } from './records/record.ts';
 import { createReload, type Reload } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
 import type { ExtensionsConfig } from './settings.ts';
-import { settingsOwners } from './settings-owners.ts';
-import { pluginRows } from './third-party/rows.ts';
-import { ThirdPartyPlugins } from './third-party/third-party.ts';
 import { type Watch, watch } from './watch/watch.ts';
 
 /** Milliseconds after which the service listens, whatever is still being loaded. */
@@ -33,40 +33,20 @@ export default definePlugin<ExtensionsConfig>({
   manifest,
   register(host) {
     const { config, log, events, packages, asSystem } = host;
-    const used = host.use({ activity, bus, migrator, settings: extensionSettings, subjects: broker });
-    const { settings, subjects } = used;
+    const used = host.use({ activity, bus, presence, migrator, settings: extensionSettings, subjects: broker });
     host.define(appBundles);
     host.define(confinedLoaders);
     host.define(consents);
     host.define(fullLoaders);
-    const { consent, ...parts } = contributed(host);
-    const asReason = createAsReason((text) => subjects.redact(text));
-    const extensions = createExtensions(
-      {
-        ...parts,
-        async discover() {
-          if (config.SAFE_MODE) return [];
-          const all = await scan({ config, packages, log, subjects, settings });
-          consent.keep(all);
-          return all;
-        },
-        consent: (found) => consent.check(found),
-        settings: (all) => settings.load(settingsOwners(all, settings)),
-        log,
-      },
-      asReason,
-    );
-    const thirdParty = new ThirdPartyPlugins({
-      packages,
-      folder: config.SAFE_MODE ? undefined : resolve(config.EXTENSIONS_PATH),
-      consent: async (plugin) => (await consent.checkPlugin(plugin, packages.describe(plugin)))?.detail,
-      found: (folders) => consent.keepPlugins(folders),
-      prepare: used.migrator.run,
-      log,
-    });
-    const rows = () => [...extensions.rows(), ...pluginRows(thirdParty.records(), asReason)];
-    const reload = createReload({ extensions, plugins: thirdParty, rows, events, bus: used.bus, asSystem, log });
+    host.define(requirements);
+    const parts = contributed(host);
+    const { migrator: migrations, settings, subjects } = used;
+    const all = createAllPackages({ config, packages, log, subjects, settings, migrator: migrations, parts });
+    const { extensions, plugins, rows } = all;
+    const ledgers = createJointLedger({ ...used, did: packages.did, since: new Date().toISOString() });
+    const reload = createReload({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
     let watching: Watch | undefined;
+    let undoResolve: (() => void) | undefined;
 
     host.provide(extensionLoader, {
       failed: (id, failure) => extensions.failed(id, failure),
@@ -78,20 +58,29 @@ export default definePlugin<ExtensionsConfig>({
       runtime: extensions.runtime,
       appBundle: parts.appBundle,
       reload: reload.everywhere,
+      decide: (found, required) => parts.required()?.decide(found, required),
       activity: used.activity,
-      account: () => subjects.account(),
+      account: async () => ({ may: subjects.account().may, ...(await ledgers()) }),
       cacheTtl: config.EXTENSIONS_CACHE_TTL,
     });
+    host.contribute(commands, auditCommand({ packages, found: all.lines }));
     for (const route of own) host.contribute(routes, route);
     for (const field of extensionFields(extensions)) host.contribute<GraphqlField>('graphql.fields', field);
 
+    host.contribute<HealthCheck>('health', failedCheck(rows));
+
     // Before core plugins start: what these contribute, a storage driver for example, may be what they start with.
-    host.onMigrate(async () => void (await thirdParty.refresh()));
+    host.onMigrate(async () => {
+      undoResolve = resolveOwnPackages();
+      await plugins.refresh();
+    });
     host.onStart(async () => {
-      await thirdParty.start();
+      await parts.required()?.prepare();
+      await plugins.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
       else await prepareFolders(config.EXTENSIONS_PATH, log);
       await firstLoad(reload, parts.started, log);
+      parts.required()?.assertLoaded(all.states(), reasonsOf(rows()));
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
       // Finding out which layers of confinement hold takes a second, which the first confined package need not wait for.
       void parts.runtime();
@@ -103,6 +92,7 @@ export default definePlugin<ExtensionsConfig>({
       reload.gone();
       await extensions.stop();
       await stopBundler();
+      undoResolve?.();
     });
   },
 });
@@ -116,3 +106,16 @@ async function firstLoad(reload: Reload, started: () => Promise<void>, log: Log)
     log.error('extensions are still being loaded: the service listens without waiting for them'),
   );
 }
+
+const reasonsOf = (rows: readonly Row[]): ReadonlyMap<string, string> =>
+  new Map(rows.flatMap(({ found, reason }) => (reason ? [[found.name, `${reason.code}: ${reason.detail}`]] : [])));
+
+/** How many packages failed, as a whole or in part. */
+const failedCheck = (rows: () => readonly Row[]): HealthCheck => ({
+  name: 'extensions:failed',
+  componentType: 'component',
+  async check() {
+    const value = rows().filter(({ status }) => status === 'failed' || status === 'partial').length;
+    return { value, unit: 'packages', status: value > 0 ? 'warn' : 'ok' };
+  },
+});

@@ -100,6 +100,8 @@ export interface ExtensionManifest {
   readonly path: string | Halves;
   readonly source?: string | Halves;
   readonly hidden?: boolean;
+  /** What the package filters is refused while the package is not loaded. */
+  readonly required?: boolean;
   /** As written; `extension-settings` knows its shape. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly runtime?: 'confined-server';
@@ -150,6 +152,8 @@ export interface EntryOutcome {
 /** What loading added; `remove` undoes exactly that. */
 export interface Loaded {
   readonly entries?: readonly EntryOutcome[];
+  /** Events that it filters, where its manifest does not say so: of code with full authority. */
+  readonly filters?: readonly string[];
   remove(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { type Caller, fail } from '#kernel';
 import type { Activity } from '../activity/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, fitsBody, sendData } from '../http/library.ts';
-import { AUDIT, LIST, RELOAD, RESTART, SOURCE } from './descriptions.ts';
+import { AUDIT, LIST, RELOAD, REQUIRE, RESTART, SOURCE } from './descriptions.ts';
 import type { Extensions } from './load/extensions.ts';
 import { isConfined } from './load/slot.ts';
 import type { AppBundle } from './model.ts';
@@ -14,10 +14,12 @@ interface RouteDeps {
   readonly runtime: Extensions['runtime'];
   /** Loads what changed, here and in the other processes; `names` in any case. */
   reload(caller: Caller, names: readonly string[]): Promise<void>;
+  /** Whether a package is required; null leaves it to its manifest. */
+  decide(found: Row['found'], required: boolean | null): Promise<void> | undefined;
   readonly appBundle: Pick<AppBundle, 'chunk'>;
   readonly activity: Pick<Activity, 'record'>;
-  /** The whole account: who may do what, and who did. */
-  account(): unknown;
+  /** The whole account: who may do what, and who did in all processes. */
+  account(): Promise<unknown>;
   /** Milliseconds for which browsers may keep the code for them. */
   readonly cacheTtl: number | undefined;
 }
@@ -37,7 +39,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
       method: 'GET',
       path: '/extensions/audit',
       description: AUDIT,
-      handle: adminsOnly((ctx) => sendData(ctx, deps.account())),
+      handle: adminsOnly(async (ctx) => sendData(ctx, await deps.account())),
     },
     {
       method: 'GET',
@@ -52,6 +54,28 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
         ctx.set('Vary', 'Origin, Cache-Control');
         ctx.body = text;
       },
+    },
+    {
+      method: 'PATCH',
+      path: '/extensions/:id',
+      description: REQUIRE,
+      handle: adminsOnly(async (ctx) => {
+        const { caller } = ctx.state;
+        const required = await requiredIn(bodyOf(ctx));
+        const named = () => rows().find(({ found }) => found.id === ctx.params.id);
+        const row = named();
+        if (!row) throw fail('FORBIDDEN', 'there is no extension with this id');
+        await deps.decide(row.found, required);
+        const comment = `required: ${required}`;
+        await activity.record(caller, {
+          action: 'update',
+          collection: SUBJECT,
+          item: row.found.name.slice(0, 255),
+          comment,
+        });
+        const now = named();
+        sendData(ctx, now ? recordOf(now) : null);
+      }),
     },
     {
       method: 'POST',
@@ -90,6 +114,11 @@ const adminsOnly =
 
 const cacheControl = (ttl: number | undefined): string =>
   ttl === undefined ? 'no-cache' : `public, max-age=${Math.floor(ttl / 1000)}`;
+
+async function requiredIn(body: unknown): Promise<boolean | null> {
+  if (await fitsBody(REQUIRE, body)) return (body as { required: boolean | null }).required;
+  throw fail('INVALID_PAYLOAD', 'The body is { "required": true, false or null }.');
+}
 
 async function nameIn(body: unknown): Promise<string> {
   if (await fitsBody(RESTART, body)) return (body as { name: string }).name;

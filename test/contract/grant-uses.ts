@@ -113,7 +113,7 @@ async function openServer(): Promise<Server> {
   return server;
 }
 
-/** An endpoint and an operation of each kind: confined, and with full authority. */
+/** An endpoint and an operation of each kind: confined, and with full authority; and a required package that fails. */
 async function putExtensions(folder: string): Promise<void> {
   const halves = { app: 'app.js', api: 'index.js' };
   const confined = { runtime: 'confined-server', source: 'index.js' };
@@ -136,6 +136,11 @@ async function putExtensions(folder: string): Promise<void> {
       `{ id: 'full', handler: (router) => router.get('/', (_q, r) => r.send('x')) }`,
     ],
     ['sum', { type: 'operation', path: halves }, operation('sum')],
+    [
+      'guard',
+      { type: 'hook', path: 'index.js', ...confined, events: { filter: ['x.items.create'] }, required: true },
+      '0',
+    ],
     ['later', { type: 'endpoint', path: 'index.js', host: '^99.0.0' }, endpoint('later')],
   ];
   for (const [id, manifest, code] of packages) {

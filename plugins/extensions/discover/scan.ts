@@ -7,7 +7,7 @@ import type { DiscoverDeps } from './packages.ts';
 interface Deps extends Pick<DiscoverDeps, 'subjects' | 'settings'> {
   readonly config: ExtensionsConfig;
   readonly packages: Pick<PackagesApi, 'loaded'>;
-  readonly log: Log;
+  readonly log: Pick<Log, 'warn'>;
 }
 
 /** All extensions of the configured folders as they are now. Plugins that run keep their names. */

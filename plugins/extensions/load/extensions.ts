@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RuntimeState } from '../../sandbox/contract.ts';
 import { pseudo } from '../discover/discover.ts';
-import type { Found, LoadFailure } from '../model.ts';
+import type { Built, Found, LoadFailure } from '../model.ts';
 import type { AsReason, Row } from '../records/record.ts';
 import { appHalvesOf } from './app-halves.ts';
+import { type PackageState, stateOf } from './package-states.ts';
 import type { Parts } from './parts.ts';
 import { type Again, movesFullAuthority, type Plan, planFor } from './plan.ts';
 import { isConfined, rowOf, type Slot } from './slot.ts';
@@ -23,6 +24,8 @@ export interface Extensions {
    */
   load(again?: Again): Promise<Changes>;
   rows(): readonly Row[];
+  /** What plugins that rely on packages see of each. */
+  states(): readonly PackageState[];
   runtime(): Pick<RuntimeState, 'state' | 'posture'>;
   failed(id: string, failure: LoadFailure): void;
   recovered(id: string): void;
@@ -32,6 +35,7 @@ export interface Extensions {
 
 /** A load may be asked for in the middle of a request, of which what is loaded is no part. */
 const outside = AsyncLocalStorage.snapshot();
+const NOTHING: Changes = { added: [], removed: [] };
 const NOT_REQUIRED: RuntimeState = { state: 'not-required', posture: null };
 
 export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
@@ -56,54 +60,56 @@ export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
     const confined = [...next.values()].filter(({ found }) => isConfined(found));
     const state = confined.length > 0 ? await parts.runtime() : NOT_REQUIRED;
     await checkSlots(steps, fresh, confined, state);
-    await exchangeSlots(steps, plan, fresh, confined);
+    await exchangeSlots(steps, plan, fresh, confined, parts.hold);
 
-    const built = await parts.appBundle.build(appHalvesOf([...next.values()]));
-    for (const slot of next.values()) withAppFailure(slot, built.failed.get(slot.found.id));
+    const built = await buildApp(parts.appBundle, [...next.values()]);
 
-    // What leaves and comes back unchanged is neither added nor removed.
-    const changes = changesBetween(
-      slots,
-      next,
-      plan.fresh.map(({ id }) => id),
-    );
+    const changes = changesBetween(slots, next, plan.fresh);
     slots = next;
     bundleFailure = built.failure;
     runtime = state;
     for (const id of since.keys()) if (!plan.kept.some(({ found }) => found.id === id)) since.delete(id);
+    await parts.settle();
     return changes;
   }
 
   async function load(again: Again = {}): Promise<Changes> {
     const run = turn.then(async () => {
-      if (isStopped) return { added: [], removed: [] };
+      if (isStopped) return NOTHING;
       try {
         return await outside(() => pass(again));
       } catch (error) {
         log.error({ err: error }, 'extensions could not be loaded');
-        return { added: [], removed: [] };
+        return NOTHING;
       }
     });
     turn = run;
     return run;
   }
 
+  const row = (slot: Slot) => rowOf(slot, asReason, since.get(slot.found.id));
+  /** Not in the middle of a load, at whose end it is done anyway. */
+  const settleLater = () => {
+    turn = turn.then(() => parts.settle()).catch((error) => log.error({ err: error }, 'required packages'));
+  };
+
   return {
     load,
     rows: () => [
-      ...[...slots.values()].map((slot) => rowOf(slot, asReason, since.get(slot.found.id))),
+      ...[...slots.values()].map(row),
       ...(bundleFailure ? [rowOf(slotFor(pseudo('(app bundle)', bundleFailure, false)), asReason)] : []),
     ],
+    states: () => [...slots.values()].map((slot) => stateOf(slot, row(slot))),
     runtime: () => ({ state: runtime.state, posture: runtime.posture }),
     failed(id, failure) {
       since.set(id, failure);
-      const { name } = slots.get(id)?.found ?? {};
-      log.error(
-        { extension: name, code: failure.code },
-        `${name ?? 'an extension'} has stopped working: ${failure.detail}`,
-      );
+      logFailed(log, slots.get(id)?.found.name, failure);
+      settleLater();
     },
-    recovered: (id) => void since.delete(id),
+    recovered(id) {
+      since.delete(id);
+      settleLater();
+    },
     async stop() {
       isStopped = true;
       await turn;
@@ -112,6 +118,9 @@ export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
     },
   };
 }
+
+const logFailed = (log: Parts['log'], name = 'an extension', { code, detail }: LoadFailure) =>
+  log.error({ extension: name, code }, `${name} has stopped working: ${detail}`);
 
 /** A slot for each extension that was found: that of a kept one stays. */
 function nextSlots(all: readonly Found[], { kept }: Plan): Map<string, Slot> {
@@ -142,10 +151,12 @@ async function exchangeSlots(
   plan: Plan,
   fresh: readonly Slot[],
   confined: readonly Slot[],
+  hold: Parts['hold'],
 ): Promise<void> {
+  const anew = movesFullAuthority(plan) ? plan.kept.filter(({ found }) => isConfined(found)) : [];
+  hold([...plan.leaving, ...fresh, ...anew]);
   await steps.unload(plan.leaving);
   await steps.unload(plan.kept.filter(({ failure }) => failure !== undefined));
-  const anew = movesFullAuthority(plan) ? plan.kept.filter(({ found }) => isConfined(found)) : [];
   await steps.unload(anew);
   await steps.loadFull(fresh);
   await steps.loadConfined(confined.filter((slot) => fresh.includes(slot) || anew.includes(slot)));
@@ -158,20 +169,30 @@ function withSettings(slot: Slot, status: Slot['settings']): void {
   else delete slot.settings;
 }
 
+async function buildApp(bundle: Parts['appBundle'], slots: readonly Slot[]): Promise<Built> {
+  const built = await bundle.build(appHalvesOf(slots));
+  for (const slot of slots) withAppFailure(slot, built.failed.get(slot.found.id));
+  return built;
+}
+
 function withAppFailure(slot: Slot, failure: LoadFailure | undefined): void {
   if (failure) slot.appFailure = failure;
   else delete slot.appFailure;
 }
 
+/** What leaves and comes back unchanged is neither added nor removed. */
 function changesBetween(
   before: ReadonlyMap<string, Slot>,
   after: ReadonlyMap<string, Slot>,
-  fresh: readonly string[],
+  fresh: readonly Found[],
 ): Changes {
   const isOther = (id: string) => before.get(id)?.found.revision !== after.get(id)?.found.revision;
   const nameOf = (from: ReadonlyMap<string, Slot>) => (id: string) => (from.get(id) as Slot).found.name;
   return {
-    added: fresh.filter((id) => !before.has(id) || isOther(id)).map(nameOf(after)),
+    added: fresh
+      .map(({ id }) => id)
+      .filter((id) => !before.has(id) || isOther(id))
+      .map(nameOf(after)),
     removed: [...before.keys()].filter((id) => !after.has(id) || isOther(id)).map(nameOf(before)),
   };
 }

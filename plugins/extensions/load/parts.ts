@@ -2,6 +2,7 @@ import type { Log } from '#kernel';
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import type { RuntimeState } from '../../sandbox/contract.ts';
 import type { AppBundle, Found, Loaded, LoadFailure } from '../model.ts';
+import type { Slot } from './slot.ts';
 
 export const PHASES = ['hooks', 'endpoints', 'operations', 'bundles'] as const;
 
@@ -30,5 +31,9 @@ export interface Parts {
   /** Makes settings known, before any code that reads them runs; by id. */
   settings(all: readonly Found[]): ReadonlyMap<string, SettingsStatus>;
   readonly appBundle: AppBundle;
+  /** Called before these leave or are loaded. */
+  hold(slots: readonly Slot[]): void;
+  /** Called when what runs has changed. */
+  settle(): Promise<void>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }

@@ -40,7 +40,7 @@ const optionDelivery = {
 } as const;
 
 /** Members of every package; `settings` has a shape of its own, which the plugin knows that keeps them. */
-const common = { host: text, hidden: { type: 'boolean' }, settings: record } as const;
+const common = { host: text, hidden: { type: 'boolean' }, required: { type: 'boolean' }, settings: record } as const;
 const confinement = {
   runtime: { const: 'confined-server' },
   stateful: { const: true },

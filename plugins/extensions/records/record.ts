@@ -16,13 +16,15 @@ export interface Row {
   readonly reason?: Reason;
   readonly entries?: readonly EntryOutcome[];
   readonly settings?: SettingsStatus;
+  /** What it filters is refused while it is not loaded. */
+  readonly required?: true;
 }
 
 /**
  * A row as `GET /extensions` shows it (specification, "Extension info record"). `id`, `bundle`, `schema` and `meta` are
  * for clients that know extensions in another shape. Members that do not apply are left out.
  */
-export function recordOf({ found, status, reason, entries, settings }: Row): Record<string, unknown> {
+export function recordOf({ found, status, reason, entries, settings, required }: Row): Record<string, unknown> {
   const { id, name, type, local, version, manifest } = found;
   const { runtime, capabilities, stateful } = manifest ?? {};
   const folder = found.folder === '' ? name : basename(found.folder);
@@ -39,6 +41,7 @@ export function recordOf({ found, status, reason, entries, settings }: Row): Rec
     ...(reason === undefined ? {} : { reason }),
     ...(entries === undefined ? {} : { entries }),
     ...(settings === undefined ? {} : { settings }),
+    ...(required === undefined ? {} : { required }),
     bundle: null,
     schema: type === null ? null : { type, local, ...(version === undefined ? {} : { version }) },
     meta: { id, source: local ? 'local' : 'module', enabled: true, folder, bundle: null },

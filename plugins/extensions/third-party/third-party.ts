@@ -9,6 +9,8 @@ export interface ThirdPartyRecord {
   readonly name: string;
   readonly version?: string;
   readonly folder: string;
+  /** Absent where it cannot be read. */
+  readonly manifest?: Discovered['manifest'];
   readonly status: 'loaded' | 'failed';
   readonly failure?: BootFailure;
 }
@@ -46,6 +48,8 @@ interface Deps {
   readonly found?: (folders: readonly string[]) => void;
   /** Prepares the tables that a plugin contributes, before its own hooks run. */
   readonly prepare?: () => Promise<void>;
+  /** Called before a plugin is taken away. */
+  readonly leaving?: (plugin: Discovered) => void;
   readonly log: Log;
 }
 
@@ -150,13 +154,13 @@ export class ThirdPartyPlugins implements ThirdParty {
 
   /** A package that fails is out with all it began; the rest runs. */
   async #attempt(plugin: Discovered, work: () => Promise<void>): Promise<void> {
-    const { name, version, folder } = plugin;
+    const { name, version, folder, manifest } = plugin;
     try {
       await work();
-      this.#records.set(folder, { name, version, folder, status: 'loaded' });
+      this.#records.set(folder, { name, version, folder, manifest, status: 'loaded' });
     } catch (error) {
       const failure = BootFailure.from(name, 'start', error);
-      this.#records.set(folder, { name, version, folder, status: 'failed', failure });
+      this.#records.set(folder, { name, version, folder, manifest, status: 'failed', failure });
       this.#deps.log.error({ owner: name, phase: failure.phase }, failure.message);
       this.#count(failure);
     }
@@ -171,6 +175,7 @@ export class ThirdPartyPlugins implements ThirdParty {
   async #unload(name: string): Promise<void> {
     const plugin = this.#loaded().find((one) => one.name === name);
     if (!plugin) return;
+    this.#deps.leaving?.(plugin);
     const provided = Object.keys(plugin.manifest.provides ?? {});
     for (const other of this.#loaded()) {
       if (other !== plugin && provided.some((id) => other.manifest.uses?.[id])) await this.#unload(other.name);

@@ -63,6 +63,8 @@ class Stage {
         },
         chunk: () => undefined,
       },
+      hold: () => {},
+      settle: async () => {},
       log,
       ...more,
     };

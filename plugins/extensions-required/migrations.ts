@@ -1,0 +1,20 @@
+import type { Db, Migration } from '../database/contract.ts';
+
+/** Required packages, and those that an admin decided about; one row a name. */
+export const REQUIREMENTS = 'platform_extension_requirements';
+
+/** `decision` is an admin's, `declared` the manifest's; `filters` is null where it is not known what the package filters. */
+export function extensionRequirements(db: Db): Migration {
+  const requirements = db.own(REQUIREMENTS);
+  return {
+    id: '2026-11-22-extension-requirements',
+    up: () =>
+      db.ddl(db.sql`create table if not exists ${requirements} (
+      name text primary key,
+      place uuid not null,
+      decision boolean,
+      declared boolean not null,
+      filters text[]
+    )`),
+  };
+}

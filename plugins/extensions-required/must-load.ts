@@ -1,0 +1,27 @@
+import { BootFailure } from '#kernel';
+import type { PackageState } from '../extensions/contract.ts';
+
+/** What of a package is not in place. Several may have one name, and each of them is needed. */
+export function missingOf(name: string, states: readonly PackageState[]): readonly string[] | 'all' {
+  const own = states.filter((one) => one.name === name);
+  if (own.length === 0 || own.some(({ missing }) => missing === 'all')) return 'all';
+  return own.flatMap(({ missing }) => missing);
+}
+
+/** @throws BootFailure for the first package of EXTENSIONS_MUST_LOAD that is not in place, with the reason of its row. */
+export function assertAllLoaded(
+  mustLoad: ReadonlySet<string>,
+  states: readonly PackageState[],
+  reasons: ReadonlyMap<string, string>,
+): void {
+  const names = mustLoad.has('true') ? [...states.map(({ name }) => name), ...reasons.keys()] : [...mustLoad];
+  for (const name of names) {
+    const missing = missingOf(name, states);
+    if (missing !== 'all' && missing.length === 0) continue;
+    const isFound = states.some((one) => one.name === name);
+    const why = reasons.get(name) ?? (isFound ? 'it is not loaded' : 'no package of this name was found');
+    throw new BootFailure(name, 'start', `EXTENSIONS_MUST_LOAD names it, and it did not load: ${why}`, {
+      remedy: 'repair or install the package, take it out of EXTENSIONS_MUST_LOAD, or start with --safe',
+    });
+  }
+}

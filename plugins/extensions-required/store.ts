@@ -1,0 +1,54 @@
+import type { Db } from '../database/contract.ts';
+import { asUnavailable } from '../database/library.ts';
+import { REQUIREMENTS } from './migrations.ts';
+
+/** What is remembered of one package, in all processes on this database. */
+export interface Requirement {
+  readonly name: string;
+  /** The id of what was found last. */
+  readonly place: string;
+  /** An admin's; null where there is none. */
+  readonly decision: boolean | null;
+  /** The manifest's. */
+  readonly declared: boolean;
+  /** Events that the package filters; null where they are not known. */
+  readonly filters: readonly string[] | null;
+}
+
+export interface Requirements {
+  all(): Promise<readonly Requirement[]>;
+  put(one: Requirement): Promise<void>;
+  /** Writes the decision alone, which another process may have changed. */
+  decide(one: Requirement): Promise<void>;
+  remove(name: string): Promise<void>;
+}
+
+export function createRequirements(db: Pick<Db, 'query' | 'write' | 'sql'>): Requirements {
+  const table = db.write(REQUIREMENTS);
+  const ALL = db.sql`select name, place, decision, declared, filters from ${table}`;
+  const PUT = db.sql`insert into ${table} (name, place, decision, declared, filters) values ($1, $2, $3, $4, $5)
+    on conflict (name) do update set place = excluded.place, declared = excluded.declared, filters = excluded.filters`;
+  const DECIDE = db.sql`insert into ${table} (name, place, decision, declared, filters) values ($1, $2, $3, $4, $5)
+    on conflict (name) do update set decision = excluded.decision`;
+  const REMOVE = db.sql`delete from ${table} where name = $1`;
+  const run = async (statement: typeof ALL, params: readonly unknown[]) => {
+    try {
+      return await db.query<Requirement>(statement, params);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  };
+  const valuesOf = ({ name, place, decision, declared, filters }: Requirement) => [
+    name,
+    place,
+    decision,
+    declared,
+    filters,
+  ];
+  return {
+    all: async () => (await run(ALL, [])).rows,
+    put: async (one) => void (await run(PUT, valuesOf(one))),
+    decide: async (one) => void (await run(DECIDE, valuesOf(one))),
+    remove: async (name) => void (await run(REMOVE, [name])),
+  };
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { endpoint, packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { rowsOf } from './confined-packages.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const run = promisify(execFile);
+
+/** A layer that answers `/<name>`, as the README's example does. */
+const layer = (name: string, specifier: string) => `
+import { definePlugin, middleware } from '${specifier}';
+import manifest from './package.json' with { type: 'json' };
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    host.contribute(middleware, {
+      name: '${name}',
+      phase: 'route',
+      handle: (ctx, next) => (ctx.path === '/${name}' ? void (ctx.body = 'Hello.') : next()),
+    });
+  },
+});
+`;
+const LAYER = { type: 'plugin', path: 'index.ts', contributes: { 'http.middleware': { phases: ['route'] } } };
+/** A kernel that a package brought along: none of its names is there. */
+const COPY = { 'package.json': { name: '@tenon/kernel', version: '9.0.0', type: 'module', exports: './index.js' } };
+
+/** What the compiler says of a folder; empty where nothing is wrong. */
+async function compilerOutput(folder: string): Promise<string> {
+  try {
+    return (await run(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--project', folder])).stdout;
+  } catch (error) {
+    return (error as { stdout: string }).stdout || String(error);
+  }
+}
+
+/** The blocks of one language under a heading of README.md. */
+async function readmeBlocks(heading: string, language: string): Promise<readonly string[]> {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const section = readme.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
+  return [...section.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+    ([, text]) => text as string,
+  );
+}
+
+describe('http: packages in a folder outside of the service', function () {
+  this.timeout(120_000);
+  let place: Sketch;
+  let service: InProcess;
+
+  before(async () => {
+    const [manifest, tsconfig] = await readmeBlocks('Third-party plugins', 'json');
+    const [code] = await readmeBlocks('Third-party plugins', 'ts');
+    place = await sketchFolder({
+      'hello/package.json': manifest,
+      'hello/index.ts': code,
+      'hello/tsconfig.json': tsconfig?.replace('/path/to/tenon/', ROOT),
+      'acme-alias/package.json': packageOf('acme-alias', LAYER, { imports: { '#kernel': '@tenon/kernel' } }),
+      'acme-alias/index.ts': layer('acme-alias', '#kernel'),
+      'acme-copy/package.json': packageOf('acme-copy', LAYER),
+      'acme-copy/index.ts': layer('acme-copy', '@tenon/kernel'),
+      'acme-copy/node_modules/@tenon/kernel/package.json': COPY['package.json'],
+      'acme-copy/node_modules/@tenon/kernel/index.js': 'export const other = true;',
+      'service-extension-kit/package.json': packageOf('service-extension-kit', endpoint),
+      'service-extension-kit/dist/index.js': `import { defineEndpoint } from '@tenon/extension-sdk';
+        export default defineEndpoint((router) => router.get('/', (req, res) => res.json({ kit: true })));`,
+      'endpoints/old/index.cjs': `const { defineEndpoint } = require('@tenon/extension-sdk');
+        module.exports = defineEndpoint((router) => router.get('/', (req, res) => res.json({ old: true })));`,
+    });
+    service = await startService({ env: { EXTENSIONS_PATH: place.path } });
+  });
+  after(async () => {
+    await service?.stop();
+    await place?.remove();
+  });
+
+  const textOf = async (path: string) => (await fetch(`${service.url}${path}`)).text();
+
+  it('import @tenon/kernel as the README says', async () => {
+    expect((await rowsOf(service)).hello).to.deep.include({ type: 'plugin', status: 'loaded' });
+    expect(await textOf('/hello')).to.equal('Hello.');
+  });
+
+  it('import @tenon/kernel by a name of their own', async () => {
+    expect(await textOf('/acme-alias')).to.equal('Hello.');
+  });
+
+  it('are given the kernel that runs them, not a copy that they bring along', async () => {
+    expect(await textOf('/acme-copy')).to.equal('Hello.');
+  });
+
+  it('import @tenon/extension-sdk with full authority, as module and as CommonJS', async () => {
+    expect(await textOf('/kit')).to.equal('{"kit":true}');
+    expect(await textOf('/old')).to.equal('{"old":true}');
+  });
+
+  it('find the types by the tsconfig.json of the README', async () => {
+    expect(await compilerOutput(join(place.path, 'hello'))).to.equal('');
+  });
+
+  it('are told of a wrong type of the kernel and of the kit', async () => {
+    const extended = { extends: join(ROOT, 'extensions/sdk/tsconfig.json') };
+    await place.write({
+      'wrong/tsconfig.json': extended,
+      'wrong/package.json': packageOf('wrong', LAYER),
+      'wrong/plugin.ts': `import { middleware } from '@tenon/kernel';
+        export const phase: typeof middleware = 42;`,
+      'wrong/endpoint.ts': `import { defineJsonEndpoint } from '@tenon/extension-sdk';
+        export default defineJsonEndpoint({ id: 7, handler: () => ({ body: {} }) });`,
+      'right/tsconfig.json': extended,
+      'right/package.json': packageOf('right', endpoint),
+      'right/endpoint.ts': `import { defineJsonEndpoint } from '@tenon/extension-sdk';
+        export default defineJsonEndpoint({ id: 'right', handler: ({ query }) => ({ body: { hello: query.name ?? null } }) });`,
+    });
+    expect(await compilerOutput(join(place.path, 'right'))).to.equal('');
+    const output = await compilerOutput(join(place.path, 'wrong'));
+    expect(output)
+      .to.match(/plugin\.ts\(2,\d+\): error TS2322/)
+      .and.match(/endpoint\.ts\(2,\d+\): error TS2322/);
+    expect(output).not.to.include('TS2307');
+  });
+});
