@@ -24,7 +24,7 @@ const KEYS: Readonly<Record<Name, readonly string[]>> = {
 const declarationOf = (name: Name): SystemCollection =>
   registryCollections.find(({ collection }) => collection === `platform_${name}`) as SystemCollection;
 
-/** The members of a `meta` object that the registry knows, checked; others are left aside like unknown fields of items. */
+/** The members of a `meta` object that the registry knows, checked; others are left aside. */
 export function rowValues(name: Name, meta: Payload): RowValues {
   const values: Record<string, unknown> = {};
   for (const field of declarationOf(name).fields) {
