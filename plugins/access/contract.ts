@@ -81,7 +81,8 @@ export interface Access {
    * What a create or update adds and demands: checks the field list, merges presets under the payload, validates it.
    * Answers the payload to write. `given` are values the platform itself sets (the foreign key of a child in a nested write):
    * they count as submitted and need no grant.
-   * @throws FORBIDDEN without permission, INVALID_PAYLOAD for an unknown field, Failures of FAILED_VALIDATION.
+   * @throws FORBIDDEN without permission, INVALID_PAYLOAD for an unknown field (left out where `ITEMS_UNKNOWN_FIELDS` is `ignore`),
+   *   Failures of FAILED_VALIDATION.
    */
   admit(
     collection: Collection,

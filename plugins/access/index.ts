@@ -11,11 +11,16 @@ import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createAdmit } from './payload/admit.ts';
 import { createSubstitute } from './payload/dynamic.ts';
+import type { UnknownFields } from './payload/fields.ts';
 import { createResolve } from './permissions/resolve.ts';
 import { createReadableFields, visibleTo } from './readable-fields.ts';
 import { createRestrict } from './restrict/index.ts';
 
-export default definePlugin({
+interface Config {
+  readonly ITEMS_UNKNOWN_FIELDS: UnknownFields;
+}
+
+export default definePlugin<Config>({
   manifest,
   register(host) {
     const { db, events } = host;
@@ -28,7 +33,11 @@ export default definePlugin({
       permissions,
       role,
       ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),
-      admit: createAdmit({ permissions, substitute: createSubstitute(used.sealing.value) }),
+      admit: createAdmit({
+        permissions,
+        substitute: createSubstitute(used.sealing.value),
+        unknownFields: host.config.ITEMS_UNKNOWN_FIELDS,
+      }),
       may: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
       async demand(caller, action, collection) {
         if ((await permissions(caller)).of(collection, action).length === 0)

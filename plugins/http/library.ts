@@ -37,6 +37,8 @@ export {
 export { fitsBody } from './fits-body.ts';
 /** What an object or array of a request may look like, wherever in it it stands: INVALID_PAYLOAD for what may not. */
 export { checkJson } from './json.ts';
+/** The candidate that a misspelt name most likely means; undefined where none is close. For messages about unknown names. */
+export { nearestName } from './nearest-name.ts';
 /** The query string with brackets resolved (`filter[a][_eq]=1`); depth and list length are limited. */
 export { parseQueryString, rawQueryOf } from './query-string.ts';
 /** A failure with a status, code and message of its own. */

@@ -117,7 +117,7 @@ export interface Query {
   readonly ceilings: {
     readonly default: number;
     readonly max: number;
-    /** Relations inside each other. */
+    /** Names in a row that a path may have: `author.country.name` has three. */
     readonly depth: number;
     /** Parts of one query. */
     readonly nodes: number;

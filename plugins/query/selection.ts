@@ -27,7 +27,7 @@ export type Selected =
     }
   /** Several of the same row together, as functions of one field are. */
   | { readonly kind: 'object'; readonly key: string; readonly shown: readonly Selected[] }
-  /** Behind a many-to-one (whose terms are only a filter) or a to-many alias. */
+  /** Behind a many-to-one (a row that `terms` do not match is null; their paging and order have no meaning) or a to-many alias. */
   | { readonly kind: 'related'; readonly key: string; readonly field: string; readonly selection: Selection }
   /** Behind a many-to-any: what is shown of rows of each collection named here. Rows of others are null. */
   | {

@@ -59,8 +59,9 @@ export const SYSTEM_PREFIX = 'platform_';
  * the overview of this process has the change; inside an open unit of work it can do so for that unit only.
  *
  * Filter events `collections.*`, `fields.*` and `relations.*` fire inside the unit of work, so that a plugin that keeps names
- * of what is deleted can clean up in the same transaction; actions follow after commit. Their meta: `collection` and
- * `keys` (names of collections, or of the fields of `collection`).
+ * of what is deleted can clean up in the same transaction; actions follow after commit. Their meta: `collection`
+ * (`platform_collections` for `collections.*`) and `keys` (names of collections, or of the fields of `collection`). What is in
+ * `meta` of a payload is in it flat as well (`payload.note`); filters may change either form.
  *
  * Each verb may also throw what a listener throws, and SERVICE_UNAVAILABLE where a table is in use for more than five seconds.
  */

@@ -9,7 +9,7 @@ describe('a ceiling on rows a read may answer', () => {
   before(async () => {
     database = await freshDatabase('conf_ceilings');
     await database.query(`
-      create table up (id serial primary key, name text);
+      create table up (id serial primary key, name text, born date);
       create table down (id serial primary key, up int references up);
       insert into up (name) select 'u' from generate_series(1, 12);
       insert into down (up) select 1 from generate_series(1, 12);
@@ -74,19 +74,70 @@ describe('a ceiling on rows a read may answer', () => {
     expect(await database.query('select * from down')).to.deep.equal([]);
   });
 
-  it('bounds the depth of fields, filters, orders and deep', async () => {
-    for (const [query, status] of [
-      ['fields=downs.up.downs.id', 200],
-      ['fields=downs.up.downs.up.id', 400],
-      ['fields=*.*.*.*', 200],
-      ['fields=*.*.*.*.*', 400],
-      ['filter[downs][up][downs][id]=1', 200],
-      ['filter[downs][up][downs][up][id]=1', 400],
-      ['filter[downs][_some][up][downs][_none][up][id]=1', 400],
-      ['sort=downs.up.downs.id', 200],
-      ['sort=downs.up.downs.up.id', 400],
+  /** Each with as many names in a row as are allowed, and then one more. */
+  const PATHS: readonly [allowed: string, refused: string][] = [
+    ['fields=downs.up.id', 'fields=downs.up.downs.id'],
+    ['fields=*.*.*', 'fields=*.*.*.*'],
+    ['fields=year(downs.up.born)', 'fields=year(downs.up.downs.id)'],
+    ['fields=nothing.a.b', 'fields=nothing.a.b.c'],
+    ['filter[downs][up][id]=1', 'filter[downs][up][downs][id]=1'],
+    ['filter[downs][_some][up][id]=1', 'filter[downs][_some][up][downs][_none][id]=1'],
+    [
+      'filter={"_and":[{"_or":[{"downs":{"up":{"id":{"_in":[1]}}}}]}]}',
+      'filter={"_and":[{"_or":[{"downs":{"up":{"downs":{"id":{"_in":[1]}}}}}]}]}',
+    ],
+    ['filter[$FOLLOW(down,up)][up][id]=1', 'filter[$FOLLOW(down,up)][up][downs][id]=1'],
+    ['sort=downs.up.id', 'sort=-downs.up.downs.id'],
+    ['fields=downs.id&deep[downs][up][downs][_limit]=1', 'fields=downs.id&deep[downs][up][downs][up][_limit]=1'],
+    ['fields=downs.id&deep[downs][_sort]=up.id', 'fields=downs.id&deep[downs][_sort]=up.downs.id'],
+    ['fields=downs.id&deep[downs][_filter][up][id]=1', 'fields=downs.id&deep[downs][_filter][up][downs][id]=1'],
+    // Of relations that are not shown.
+    ['fields=id&deep[downs][up][downs][_limit]=1', 'fields=id&deep[downs][up][downs][up][_limit]=1'],
+    ['fields=id&deep[downs][_sort]=up.id', 'fields=id&deep[downs][_sort]=up.downs.id'],
+    ['fields=id&deep[downs][_filter][up][id]=1', 'fields=id&deep[downs][_filter]={"up":{"downs":{"id":1}}}'],
+    ['fields=id&deep[nothing][a][b][_limit]=1', 'fields=id&deep[nothing][a][b][c][_limit]=1'],
+  ];
+  for (const [allowed, refused] of PATHS) {
+    it(`bounds the names in a row: not ${allowed}, but ${refused}`, async () => {
+      const fine = await send('GET', `/items/up?${allowed}`);
+      expect(fine.body.errors?.[0].extensions.code, JSON.stringify(fine.body)).not.to.equal('INVALID_QUERY');
+      const { status, body } = await send('GET', `/items/up?${refused}`);
+      expect([status, body.errors?.[0].extensions.code]).to.deep.equal([400, 'INVALID_QUERY']);
+      expect(body.errors[0].message).to.contain('is 4 levels deep, more than the 3 allowed');
+    });
+  }
+
+  it('bounds the names in a row of SEARCH and of writes by query', async () => {
+    const tooDeep = { downs: { up: { downs: { id: 1 } } } };
+    for (const [method, body] of [
+      ['SEARCH', { query: { filter: tooDeep } }],
+      ['SEARCH', { query: { deep: { downs: { _filter: { up: { downs: { id: 1 } } } } } } }],
+      ['DELETE', { query: { filter: tooDeep } }],
+      ['PATCH', { query: { filter: tooDeep }, data: { name: 'x' } }],
     ] as const) {
-      expect((await send('GET', `/items/up?${query}`)).status, query).to.equal(status);
+      const reply = await send(method, '/items/up', body);
+      expect([reply.status, reply.body.errors?.[0].extensions.code], method).to.deep.equal([400, 'INVALID_QUERY']);
+      expect(reply.body.errors[0].message).to.contain('is 4 levels deep, more than the 3 allowed');
+    }
+  });
+
+  it('bounds the names in a row of GraphQL, its arguments included', async () => {
+    for (const [query, isAllowed] of [
+      ['{ up { downs { up { id } } } }', true],
+      ['{ up { downs { up { downs { id } } } } }', false],
+      ['{ up { downs { up { downs_func { count } } } } }', true],
+      ['{ up { downs { up { downs { __typename } } } } }', true],
+      ['{ up { downs(filter: { up: { id: { _eq: 1 } } }) { id } } }', true],
+      ['{ up { downs(filter: { up: { downs: { id: { _eq: 1 } } } }) { id } } }', false],
+      ['{ up { downs(sort: ["up.id"]) { id } } }', true],
+      ['{ up { downs(sort: ["up.downs.id"]) { id } } }', false],
+      ['{ down { up(filter: { downs: { up: { id: { _eq: 1 } } } }) { id } } }', false],
+      ['{ up(filter: { downs: { up: { downs: { id: { _eq: 1 } } } } }) { id } }', false],
+      ['{ up_aggregated(filter: { downs: { up: { downs: { id: { _eq: 1 } } } } }) { countAll } }', false],
+    ] as const) {
+      const { body } = await send('POST', '/graphql', { query });
+      if (isAllowed) expect(body.errors, query).to.equal(undefined);
+      else expect(body.errors?.[0].message ?? '', query).to.contain('is 4 levels deep, more than the 3 allowed');
     }
   });
 });

@@ -62,6 +62,15 @@ const EVERYTHING: Selection = {
   ],
 };
 
+const TO_ONE: Selection = {
+  terms: { sort: ['id'] },
+  shown: [
+    related('author', [column('name')], { filter: { name: { _eq: 'Bob' } } }, 'bob'),
+    related('author', [column('name')], { search: 'ann' }, 'ann'),
+    related('author', [column('name')]),
+  ],
+};
+
 const GROUPS: GroupSelection = {
   terms: { groupBy: ['author', 'year(at)'], sort: ['author'] },
   groups: [
@@ -111,7 +120,7 @@ describe('listeners of reads, where a selection is read', () => {
     await listening(
       () => {},
       async (asked) => {
-        for (const one of [EVERYTHING, GROUPS]) alone.push(await select(asked, one));
+        for (const one of [EVERYTHING, GROUPS, TO_ONE]) alone.push(await select(asked, one));
         expect(alone[0]).to.equal(
           '[{"__typename":"post","id":"1","number":1,"called":"One","price":12345678901234567890.5,' +
             '"at_func":{"y":2024,"month":2,"__typename":"f"},"meta_func":{"first":1,"all":[1, 2]},"by":{"n":"Ann"},"key":"1",' +
@@ -129,6 +138,9 @@ describe('listeners of reads, where a selection is read', () => {
         );
       },
     );
+    expect(alone[2]).to.equal(
+      '[{"bob":null,"ann":{"name":"Ann"},"author":{"name":"Ann"}},{"bob":null,"ann":null,"author":null}]',
+    );
     let told: unknown;
     await listening(
       (host) => {
@@ -138,6 +150,7 @@ describe('listeners of reads, where a selection is read', () => {
       },
       async (asked) => {
         const blanks = (text: string | undefined) => text?.replaceAll(', ', ',');
+        expect(await select(asked, TO_ONE)).to.equal(alone[2]);
         // The second time from memory.
         for (let n = 0; n < 2; n++) expect(await select(asked, EVERYTHING, { text: 'all' })).to.equal(blanks(alone[0]));
         const [rows, query] = told as [Row[], Row];

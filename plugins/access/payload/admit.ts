@@ -7,13 +7,15 @@ import { NOBODY } from '../validation/compare.ts';
 import { refuse } from '../validation/failures.ts';
 import { impliedBreaches, nullUnlessSubmitted } from '../validation/implied.ts';
 import type { Substitute } from './dynamic.ts';
-import { checkFields } from './fields.ts';
+import { knownFields, type UnknownFields } from './fields.ts';
 
 type Row = Record<string, unknown>;
 
 interface Deps {
   readonly permissions: (caller: Caller) => Promise<PermissionSet>;
   readonly substitute: Substitute;
+  /** What becomes of names that no field has. */
+  readonly unknownFields: UnknownFields;
 }
 
 /** One permission measured by a payload: the presets it adds, and what of its validation is broken. */
@@ -24,10 +26,10 @@ interface Branch {
 }
 
 /** Everything a payload has to pass before it is written: field list, presets, validation, in this order. */
-export function createAdmit({ permissions, substitute }: Deps): Access['admit'] {
+export function createAdmit({ permissions, substitute, unknownFields }: Deps): Access['admit'] {
   async function branchOf(permission: Permission, submitted: Row, scope: Scope): Promise<Branch> {
     const { collection, caller, overview, options } = scope;
-    const presets = known(collection, await substitute(permission.presets ?? {}, caller, overview));
+    const presets = ofFields(collection, await substitute(permission.presets ?? {}, caller, overview));
     if (!permission.validation) return { permission, presets, broken: [] };
     const rule = await substitute(permission.validation, caller, overview);
     return { permission, presets, broken: breaches(rule, { ...presets, ...submitted }, options) };
@@ -44,12 +46,15 @@ export function createAdmit({ permissions, substitute }: Deps): Access['admit'] 
   }
 
   return async (collection, action, payload, caller, overview, given = {}) => {
-    const submitted = { ...payload, ...given };
-    if (isSystem(caller)) return submitted;
+    if (isSystem(caller)) return { ...payload, ...given };
     const set = await permissions(caller);
     const granted = set.admin ? 'all' : set.of(collection.name, action);
     if (granted.length === 0) throw fail('FORBIDDEN', `no ${action} permission on ${collection.name}`);
-    checkFields(collection, action, Object.keys(payload), granted);
+    const names = Object.keys(payload);
+    const known = knownFields(collection, action, names, set, unknownFields);
+    const admitted =
+      known.length === names.length ? payload : Object.fromEntries(known.map((name) => [name, payload[name]]));
+    const submitted = { ...admitted, ...given };
 
     const options = action === 'create' ? { nullUnlessSubmitted: nullUnlessSubmitted(collection) } : {};
     const scope: Scope = { collection, caller, overview, options };
@@ -61,7 +66,7 @@ export function createAdmit({ permissions, substitute }: Deps): Access['admit'] 
     refuse([
       ...impliedBreaches(collection, action, row),
       ...(await ownRules(row, scope)),
-      ...(granted === 'all' ? [] : ungranted(collection, Object.keys(payload), branches)),
+      ...(granted === 'all' ? [] : ungranted(collection, known, branches)),
     ]);
     return row;
   };
@@ -86,7 +91,7 @@ function ungranted(collection: Collection, names: readonly string[], branches: r
 }
 
 /** Presets for fields that are gone are left out; a value that is nobody's is null. */
-const known = (collection: Collection, presets: Row): Row =>
+const ofFields = (collection: Collection, presets: Row): Row =>
   Object.fromEntries(
     Object.entries(presets).flatMap(([name, value]) =>
       collection.fields.has(name) ? [[name, value === NOBODY ? null : value]] : [],

@@ -1,26 +1,55 @@
 import { fail } from '#kernel';
+import { nearestName } from '../../http/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { Action, Permission } from '../contract.ts';
+import type { Action, PermissionSet } from '../contract.ts';
 import { lists } from '../restrict/rules.ts';
 
+/** What becomes of names in a payload that no field has: `ITEMS_UNKNOWN_FIELDS`. */
+export type UnknownFields = 'refuse' | 'ignore';
+
 /**
- * The submitted fields must exist and be granted. Where nothing is granted field by field, an unknown name is told as
- * such; to all others it looks like a forbidden one.
+ * The submitted fields must exist and be granted. Where nothing is granted field by field, an unknown name is refused as
+ * such, or left out of the answered names; for every other caller it looks like a forbidden one, so that an answer cannot be
+ * used to find out which fields exist.
+ *
+ * @throws INVALID_PAYLOAD for an unknown name, FORBIDDEN for one that is not granted.
  */
-export function checkFields(
+export function knownFields(
   collection: Collection,
   action: Action,
   names: readonly string[],
-  permissions: readonly Permission[] | 'all',
-): void {
-  const open = permissions === 'all' || permissions.some(({ fields }) => fields.includes('*'));
-  for (const name of names) {
+  set: PermissionSet,
+  unknown: UnknownFields,
+): readonly string[] {
+  const granted = set.of(collection.name, action);
+  const open = set.admin || granted.some(({ fields }) => fields.includes('*'));
+  return names.filter((name) => {
     const field = collection.fields.get(name);
     if (!field && open) {
-      throw fail('INVALID_PAYLOAD', `Field "${name.slice(0, 100)}" doesn't exist in collection "${collection.name}".`);
+      if (unknown === 'ignore') return false;
+      throw unknownFieldFailure(collection, action, name, set);
     }
-    if (permissions !== 'all' && !(field && permissions.some((one) => lists(one, name, field)))) {
+    if (!set.admin && !(field && granted.some((one) => lists(one, name, field)))) {
       throw fail('FORBIDDEN', `no ${action} permission on field ${name} of ${collection.name}`);
     }
-  }
+    return true;
+  });
 }
+
+function unknownFieldFailure(collection: Collection, action: Action, name: string, set: PermissionSet): Error {
+  const shown = name.slice(0, 100);
+  const meant = nearestName(name, suggestible(collection, action, set));
+  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  const reason = `Field "${shown}" doesn't exist in collection "${collection.name}".${hint}`;
+  return fail('INVALID_PAYLOAD', reason, { field: shown, path: [shown] });
+}
+
+/** Fields that the caller may both write and read: a message names no other. */
+const suggestible = (collection: Collection, action: Action, set: PermissionSet): readonly string[] =>
+  [...collection.fields.values()]
+    .filter((field) =>
+      ([action, 'read'] as const).every(
+        (one) => set.admin || set.of(collection.name, one).some((rule) => lists(rule, field.name, field)),
+      ),
+    )
+    .map(({ name }) => name);

@@ -9,7 +9,7 @@ export interface DocumentLimits {
   readonly aliases: number;
   /** Of one operation: `GRAPHQL_MAX_ROOT_FIELDS` */
   readonly rootFields: number;
-  /** Relations inside each other: `MAX_RELATIONAL_DEPTH` */
+  /** Names in a row below a root field: `MAX_RELATIONAL_DEPTH` */
   readonly relations: number;
   /** Fields and fragments of all operations, each as often as it is spread: `QUERY_MAX_NODES` */
   readonly nodes: number;

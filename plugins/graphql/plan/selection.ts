@@ -14,7 +14,7 @@ import { termsOf } from './terms.ts';
 
 /** What a document may ask at most, and what is found in it on the way. */
 export interface Translating extends Reading {
-  /** Relations inside each other. */
+  /** Relations inside each other, and the field behind them. */
   readonly deepest: number;
   /** Told of the conditions of every node, with the collection they are about. */
   readonly onTerms?: (collection: string, terms: Terms) => void;
@@ -37,7 +37,10 @@ function selection(
   depth: number,
 ): Selection {
   if (depth > reading.deepest)
-    throw fail('INVALID_QUERY', `${nodes[0].name.value}: is nested deeper than ${reading.deepest} relations`);
+    throw fail(
+      'INVALID_QUERY',
+      `${nodes[0].name.value}: is ${depth} levels deep, more than the ${reading.deepest} allowed`,
+    );
   const terms = termsOf(reading, field, nodes[0]);
   if (terms) reading.onTerms?.(type.name, terms);
   return { ...(terms ? { terms } : {}), shown: shownOf(reading, type, nodes, depth) };

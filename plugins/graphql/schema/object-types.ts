@@ -33,13 +33,13 @@ function entriesOf(types: Types, named: Named, granted: Granted): Entries {
 function shownAs(types: Types, collection: Collection, { field, counts }: Granted): Config {
   const { name, relation } = field;
   const target = relation && relation.kind !== 'any' ? types.of('object', relation.to) : undefined;
-  if (target && relation?.kind === 'many')
+  // A row behind a many-to-one that does not match is null; what orders and cuts lists changes nothing about one row.
+  if (target && relation)
     return {
-      type: new GraphQLList(target),
-      args: listArguments(types, relation.to),
+      type: relation.kind === 'many' ? new GraphQLList(target) : target,
+      args: listArguments(types, target.name),
       extensions: bound({ kind: 'related', field: name }),
     };
-  if (target) return { type: target, extensions: bound({ kind: 'related', field: name }) };
   const union = relation?.kind === 'any' ? unionOf(types, collection, field) : undefined;
   if (union) return { type: union, extensions: bound({ kind: 'any', field: name }) };
   // Keys of several types share the column of a many-to-any.

@@ -49,7 +49,7 @@ export function aggregateParts(
   if (!isObject(asked)) throw invalid('must be an object of functions', parameterAt(path, 'aggregate'));
   const groups = [...new Set(textList(raw.groupBy, parameterAt(path, 'groupBy')))].map((entry, index) => {
     const at = [...parameterAt(path, 'groupBy'), index];
-    spend(scope, at, 0);
+    spend(scope, at);
     return groupOf(scope, collection, entry, aliases, at);
   });
   const functions = Object.entries(asked).flatMap(([name, fields]) =>
@@ -101,7 +101,7 @@ function functionsOf(
   if (keys.length === 0) throw invalid('names no field', path);
   return keys.map((key, index) => {
     const at = [...path, index];
-    spend(scope, at, 0);
+    spend(scope, at);
     if (key === '*') {
       if (!name.startsWith('count')) throw invalid(`${name} needs a field`, at);
       return { name, key, use: null };

@@ -1,4 +1,5 @@
 import type { Collection, Field, Relation } from '../../schema/contract.ts';
+import { assertPaths } from './depth.ts';
 import { answerKey, headOf, type Name, nameOf } from './names.ts';
 import type { Scope } from './scope.ts';
 import { invalid, type Path, textList } from './shape.ts';
@@ -15,11 +16,12 @@ export interface Wanted {
 
 const MAX_ENTRIES = 2000;
 
-/** `fields` as a list of paths; absent means `*`. */
-export function parseFields(raw: unknown, path: Path): readonly string[] {
+/** `fields` as a list of paths of at most `deepest` names; absent means `*`. */
+export function parseFields(raw: unknown, path: Path, deepest: number): readonly string[] {
   const list = textList(raw, path);
   if (list.length > MAX_ENTRIES) throw invalid(`has more than ${MAX_ENTRIES} entries`, path);
   for (const entry of list) if (entry.includes('\0')) throw invalid('must not contain a NUL character', path);
+  assertPaths(list, deepest, path);
   return list.length === 0 ? ['*'] : list;
 }
 

@@ -17,38 +17,38 @@ const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
 export function parseFilter(scope: Scope, collection: Collection, raw: unknown, path: Path): Where {
   const filter = fromJson(raw, path);
   if (filter === undefined || filter === null) return EVERYTHING;
-  return group(scope, collection, filter, path, 0);
+  return group(scope, collection, filter, path);
 }
 
-function group(scope: Scope, collection: Collection, raw: unknown, path: Path, depth: number): Where {
+function group(scope: Scope, collection: Collection, raw: unknown, path: Path): Where {
   if (!isObject(raw)) throw invalid('must be an object', path);
   return all(
     Object.entries(raw).map(([key, rule]) => {
       const at = [...path, key];
-      spend(scope, at, depth);
+      spend(scope, at);
       if (key === '_and' || key === '_or')
-        return logic(key, rule, at, (one, here) => group(scope, collection, one, here, depth));
+        return logic(key, rule, at, (one, here) => group(scope, collection, one, here));
       // A column's name may begin like an operator does.
       if (key.startsWith('_') && !isField(scope, collection, key))
         throw invalid(`"${key.slice(0, 40)}" is not a field or a logical operator`, at);
-      return keyed(scope, collection, key, rule, at, depth);
+      return keyed(scope, collection, key, rule, at);
     }),
   );
 }
 
 /** What stands under a field, a function of one, one target of a many-to-any, or a relation followed backwards. */
-function keyed(scope: Scope, collection: Collection, key: string, rule: unknown, at: Path, depth: number): Where {
-  if (isFollow(key)) return ruleOf(scope, followed(scope, collection, key, at), rule, at, depth);
+function keyed(scope: Scope, collection: Collection, key: string, rule: unknown, at: Path): Where {
+  if (isFollow(key)) return ruleOf(scope, followed(scope, collection, key, at), rule, at);
   if (key.includes('(') && !isField(scope, collection, key)) {
     const [first = '', ...rest] = stepsOf(key, at);
     // `year(author.born)` is what `author: { year(born) }` is.
-    if (rest.length > 0) return keyed(scope, collection, first, { [rest.join('.')]: rule }, at, depth);
+    if (rest.length > 0) return keyed(scope, collection, first, { [rest.join('.')]: rule }, at);
     const use = useOf(scope, collection, first, at);
     if (use.fn?.name === 'json') throw invalid('json(…) is for fields and sort; filter with _json', at);
-    return ruleOf(scope, use, rule, at, depth);
+    return ruleOf(scope, use, rule, at);
   }
-  if (key.includes(':') && !isField(scope, collection, key)) return throughAny(scope, collection, key, rule, at, depth);
-  return ruleOf(scope, { field: knownField(scope, collection, key) }, rule, at, depth);
+  if (key.includes(':') && !isField(scope, collection, key)) return throughAny(scope, collection, key, rule, at);
+  return ruleOf(scope, { field: knownField(scope, collection, key) }, rule, at);
 }
 
 function logic(key: '_and' | '_or', raw: unknown, path: Path, each: (one: unknown, path: Path) => Where): Where {
@@ -60,7 +60,7 @@ function logic(key: '_and' | '_or', raw: unknown, path: Path, each: (one: unknow
 }
 
 /** What stands behind a name: a bare value, operators, or a filter on what the field leads to. */
-function ruleOf(scope: Scope, use: FieldUse, raw: unknown, path: Path, depth: number): Where {
+function ruleOf(scope: Scope, use: FieldUse, raw: unknown, path: Path): Where {
   const { field } = use;
   if (raw === null) return test(scope, use, '_null', true, path);
   if (Array.isArray(raw)) throw invalid('must be a value, operators or a nested filter', path);
@@ -69,15 +69,15 @@ function ruleOf(scope: Scope, use: FieldUse, raw: unknown, path: Path, depth: nu
   const nested: [string, unknown][] = [];
   for (const [key, value] of Object.entries(raw)) {
     const at = [...path, key];
-    spend(scope, at, depth);
+    spend(scope, at);
     if (KNOWN.has(key)) conditions.push(test(scope, use, key as Operator, value, at));
-    else if (key === '_some' || key === '_none') conditions.push(quantified(scope, use, key, value, at, depth));
+    else if (key === '_some' || key === '_none') conditions.push(quantified(scope, use, key, value, at));
     else if (key === '_json') conditions.push(insideJson(scope, use, value, at));
     else if ((key === '_and' || key === '_or') && !(field.relation && leads(value))) {
-      conditions.push(logic(key, value, at, (one, here) => ruleOf(scope, use, one, here, depth)));
+      conditions.push(logic(key, value, at, (one, here) => ruleOf(scope, use, one, here)));
     } else nested.push([key, value]);
   }
-  if (nested.length > 0) conditions.push(throughRelation(scope, use, Object.fromEntries(nested), path, depth + 1));
+  if (nested.length > 0) conditions.push(throughRelation(scope, use, Object.fromEntries(nested), path));
   return all(conditions);
 }
 
@@ -87,7 +87,7 @@ const leads = (list: unknown): boolean =>
     (one) => isObject(one) && Object.keys(one).some((key) => !KNOWN.has(key)),
   );
 
-function throughRelation(scope: Scope, use: FieldUse, raw: object, path: Path, depth: number): Where {
+function throughRelation(scope: Scope, use: FieldUse, raw: object, path: Path): Where {
   const { relation, name } = use.field;
   const first = Object.keys(raw)[0] ?? '';
   if (use.fn || !relation) {
@@ -97,14 +97,14 @@ function throughRelation(scope: Scope, use: FieldUse, raw: object, path: Path, d
   }
   if (relation.kind === 'any') throw invalid(`needs a collection: ${name}:<collection>`, path);
   const to = collectionNamed(scope, relation.to);
-  const where = group(scope, to, raw, path, depth);
+  const where = group(scope, to, raw, path);
   return relation.kind === 'one'
     ? { kind: 'one', use, to, where }
     : { kind: 'many', use, to, quantifier: 'some', where };
 }
 
 /** `item:headings`: the rows whose many-to-any leads to a row of that collection for which the filter holds. */
-function throughAny(scope: Scope, collection: Collection, key: string, raw: unknown, at: Path, depth: number): Where {
+function throughAny(scope: Scope, collection: Collection, key: string, raw: unknown, at: Path): Where {
   const { field: name, collection: only = '' } = nameOf(key, at);
   const field = knownField(scope, collection, name);
   const { relation } = field;
@@ -112,21 +112,14 @@ function throughAny(scope: Scope, collection: Collection, key: string, raw: unkn
   const by = collection.fields.get(relation.by);
   if (!relation.allowed.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
   const to = collectionNamed(scope, only);
-  return { kind: 'any', use: { field }, by, to, where: group(scope, to, raw, at, depth + 1) };
+  return { kind: 'any', use: { field }, by, to, where: group(scope, to, raw, at) };
 }
 
-function quantified(
-  scope: Scope,
-  use: FieldUse,
-  key: '_some' | '_none',
-  raw: unknown,
-  path: Path,
-  depth: number,
-): Where {
+function quantified(scope: Scope, use: FieldUse, key: '_some' | '_none', raw: unknown, path: Path): Where {
   const { relation } = use.field;
   if (use.fn || relation?.kind !== 'many') throw invalid(`${key} is for to-many fields`, path);
   const to = collectionNamed(scope, relation.to);
-  const where = group(scope, to, raw, path, depth + 1);
+  const where = group(scope, to, raw, path);
   return { kind: 'many', use, to, quantifier: key === '_some' ? 'some' : 'none', own: true, where };
 }
 

@@ -21,7 +21,7 @@ export function insideJson(scope: Scope, use: FieldUse, raw: unknown, path: Path
   return all(
     Object.entries(rules).map(([key, rule]) => {
       const at = [...path, key];
-      spend(scope, at, 0);
+      spend(scope, at);
       if (key === '_and' || key === '_or') {
         if (!Array.isArray(rule)) throw invalid('must be a list', at);
         const of = rule.map((one, index) => insideJson(scope, use, one, [...at, index]));

@@ -30,7 +30,7 @@ export function parseNode(
   path: Path,
   place: Place,
 ): Read {
-  spend(scope, path, place.depth);
+  spend(scope, path);
   for (const [name, below] of Object.entries(node.below ?? {})) {
     if (!isObject(below)) throw invalid('must be an object', relationAt(path, name));
   }
@@ -58,7 +58,7 @@ function parsePicks(
   path: Path,
   place: Place,
 ): Read['pick'] {
-  const { depth, through } = place;
+  const { through } = place;
 
   const nested = (key: string, to: Collection, fields: readonly string[], relation: RelationEnd) =>
     parseNode(scope, to, fields, belowOf(node, key, path), relationAt(path, key), placeBehind(place, relation));
@@ -70,7 +70,7 @@ function parsePicks(
   }
 
   function pickOf({ key, field, fn, nested: below, scoped }: Wanted): Read['pick'] {
-    spend(scope, [...path, 'fields', key], depth);
+    spend(scope, [...path, 'fields', key]);
     const { relation } = field;
     if (fn) return [{ kind: 'column', key, field, fn: fnOf(scope, field, fn, [...path, 'fields', key]) }];
     if (relation?.kind === 'many') {

@@ -1,5 +1,6 @@
 import type { Collection } from '../../schema/contract.ts';
 import type { Parse, RawQuery, Read, Where } from '../contract.ts';
+import { assertDeepDepth, assertFilterDepth, assertTermsDepth } from './depth.ts';
 import { parseFields } from './fields.ts';
 import { parseFilter } from './filter.ts';
 import { type Node, parseNode } from './node.ts';
@@ -40,8 +41,11 @@ function parseRaw(scope: Scope, collection: Collection, raw: RawQuery, place: Pl
   if (deep !== undefined && deep !== null && !isObject(deep)) throw invalid('must be an object', ['deep']);
   // At the root of `deep` only relations have a meaning; other keys with an underscore are ignored.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
-  const node: Node = { ...raw, below: Object.fromEntries(relations) };
-  const read = parseNode(scope, collection, parseFields(raw.fields, ['fields']), node, [], place);
+  const node: Node = { ...raw, filter: fromJson(raw.filter, ['filter']), below: Object.fromEntries(relations) };
+  const { depth } = scope.ceilings;
+  assertTermsDepth(node, depth, [], 0);
+  assertDeepDepth(deep ?? {}, depth);
+  const read = parseNode(scope, collection, parseFields(raw.fields, ['fields'], depth), node, [], place);
   return { ...read, meta: parseMeta(raw.meta) };
 }
 
@@ -55,5 +59,6 @@ export function parseWhere(
 ): Where {
   const anything = { visible: () => true, onUnknown: () => {}, backlink: true };
   const scope: Scope = { overview, ceilings, trusted, strict: trusted, ...anything, spent: { nodes: 0 }, given: [] };
+  assertFilterDepth(raw, ceilings.depth, ['filter']);
   return parseFilter(scope, collection, raw, ['filter']);
 }

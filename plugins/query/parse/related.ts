@@ -4,6 +4,7 @@ import type { Scope } from './scope.ts';
 
 /** Where in the tree a node stands. */
 export interface Place {
+  /** Names that lead here. */
   readonly depth: number;
   readonly unlimited: boolean;
   /** The relation's own sort field, where it has one. */

@@ -2,9 +2,10 @@ import { fail } from '#kernel';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
 import type { Bind, Visible } from '../contract.ts';
 import { unknownField } from '../library.ts';
-import { invalid, type Path } from './shape.ts';
+import { assertNesting, invalid, type Path } from './shape.ts';
 
 export interface Ceilings {
+  /** Names that may follow each other in a path (`depth.ts`). */
   readonly depth: number;
   readonly nodes: number;
   readonly limitDefault: number;
@@ -29,12 +30,8 @@ export interface Scope {
   readonly given: Bind[];
 }
 
-/** Levels of brackets or JSON a query may have, whatever they mean. */
-const MAX_LEVELS = 100;
-
-export function spend(scope: Scope, path: Path, depth: number): void {
-  if (path.length > MAX_LEVELS) throw invalid('is nested too deeply', path.slice(0, 3));
-  if (depth > scope.ceilings.depth) throw invalid(`is nested deeper than ${scope.ceilings.depth} relations`, path);
+export function spend(scope: Scope, path: Path): void {
+  assertNesting(path);
   if (++scope.spent.nodes > scope.ceilings.nodes)
     throw invalid(`the query has more than ${scope.ceilings.nodes} parts`, path);
 }

@@ -2,6 +2,7 @@ import type { Collection } from '../../schema/contract.ts';
 import type { Aggregation, GroupSelection, Read, SelectedGroup, ShownGroup } from '../contract.ts';
 import { aggregateOf } from '../library.ts';
 import { aggregateParts, ordered } from './aggregate.ts';
+import { assertTermsDepth } from './depth.ts';
 import type { Place } from './related.ts';
 import { type Scope, spend } from './scope.ts';
 import { parseTerms } from './terms.ts';
@@ -9,10 +10,11 @@ import { parseTerms } from './terms.ts';
 /** Groups as a selection asks for them: computed as those of a query, each function once, however often it is shown. */
 export function parseGroups(scope: Scope, collection: Collection, selection: GroupSelection, place: Place): Read {
   const { terms = {}, groups } = selection;
-  spend(scope, [], place.depth);
+  assertTermsDepth(terms, scope.ceilings.depth, [], place.depth);
+  spend(scope, []);
   for (const one of groups) {
-    spend(scope, [one.key], place.depth);
-    if (one.kind === 'aggregate') for (const { key } of one.of) spend(scope, [one.key, key], place.depth);
+    spend(scope, [one.key]);
+    if (one.kind === 'aggregate') for (const { key } of one.of) spend(scope, [one.key, key]);
   }
   const raw = { aggregate: aggregateOf(groups), groupBy: terms.groupBy };
   const found = aggregateParts(scope, collection, raw, new Map(), []);

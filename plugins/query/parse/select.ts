@@ -1,6 +1,7 @@
 import type { Collection } from '../../schema/contract.ts';
 import type { GroupSelection, Pick, Read, Selected, Selection } from '../contract.ts';
 import { unknownField } from '../library.ts';
+import { assertLevels, assertTermsDepth } from './depth.ts';
 import { fnOf } from './functions.ts';
 import { jsonPath } from './names.ts';
 import { collectionsOf, ofOneRow, type Place, placeBehind } from './related.ts';
@@ -31,7 +32,8 @@ function parseSelection(
   path: Path,
   place: Place,
 ): Read {
-  spend(scope, path, place.depth);
+  assertTermsDepth(terms, scope.ceilings.depth, path, place.depth);
+  spend(scope, path);
   return {
     ...parseTerms(scope, collection, terms, path, place),
     order: withDefaults(
@@ -51,10 +53,11 @@ function parseSelection(
 function pickOf(scope: Scope, collection: Collection, one: Selected, path: Path, place: Place): Pick {
   const { key } = one;
   const at = [...path, key];
-  spend(scope, at, place.depth);
+  spend(scope, at);
   if (one.kind === 'constant') return { kind: 'constant', key, value: one.value };
   if (one.kind === 'object')
     return { kind: 'object', key, pick: one.shown.map((inner) => pickOf(scope, collection, inner, at, place)) };
+  assertLevels(place.depth + 1, scope.ceilings.depth, at);
   const field = knownField(scope, collection, one.field);
   const { relation } = field;
   const behind = (to: Collection, selection: Selection): Read =>

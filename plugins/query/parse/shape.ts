@@ -5,6 +5,13 @@ export type Path = readonly (string | number)[];
 /** Every complaint about a query names the place it is about. */
 export const invalid = (reason: string, path: Path) => fail('INVALID_QUERY', `${path.join('.')}: ${reason}`, { path });
 
+/** Levels of brackets or JSON a query may have, whatever they mean. */
+const MAX_LEVELS = 100;
+
+export function assertNesting(path: Path): void {
+  if (path.length > MAX_LEVELS) throw invalid(`is nested deeper than ${MAX_LEVELS} levels`, path.slice(0, 3));
+}
+
 /**
  * Where a parameter of a node stands: `limit` at the root, `deep.comments._limit` further down, and in a selection
  * `comments.limit`.

@@ -20,7 +20,7 @@ export function parseSort(
 ): readonly Order[] {
   return textList(raw, path).map((entry, index) => {
     const at = [...path, index];
-    spend(scope, at, 0);
+    spend(scope, at);
     const { text, descending } = directed(entry);
     return { ...follow(scope, collection, stepsOf(aliases.get(text) ?? text, at), at), descending };
   });
@@ -31,7 +31,7 @@ function follow(scope: Scope, collection: Collection, steps: readonly string[], 
   let here = collection;
   for (const step of steps.slice(0, -1)) {
     const next = stepOf(scope, here, step, at);
-    spend(scope, at, path.length + 1);
+    spend(scope, at);
     path.push(next);
     here = next.to;
   }

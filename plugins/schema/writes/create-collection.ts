@@ -2,8 +2,9 @@ import type { Caller } from '#kernel';
 import { identifier } from '../../database/library.ts';
 import { isKey, newColumn, newColumnIndexes } from './column-ddl.ts';
 import type { WriteDeps } from './deps.ts';
+import { aboutCollection, announce, filtered } from './events.ts';
 import { type NewField, newField } from './field-input.ts';
-import { invalid, member, nameOf, objectOf, part } from './payload.ts';
+import { invalid, member, nameOf, part } from './payload.ts';
 import { rowValues, upsertRow } from './registry-row.ts';
 
 const ID: NewField = {
@@ -15,8 +16,7 @@ const ID: NewField = {
 
 /** Makes a table with its fields, or a folder, and registers them. */
 export async function createCollection(deps: WriteDeps, caller: Caller, input: unknown): Promise<string> {
-  const asked = objectOf(input, 'A collection');
-  const payload = objectOf(await deps.events.filter(['collections.create'], asked, { caller }), 'A collection');
+  const payload = await filtered(deps, 'collections', 'create', input, { caller, collection: 'platform_collections' });
   const name = nameOf(payload, 'collection');
   const meta = part(payload, 'meta');
   const schema = part(payload, 'schema');
@@ -28,7 +28,7 @@ export async function createCollection(deps: WriteDeps, caller: Caller, input: u
   else if (fields.length > 0) throw invalid('Fields need a table: pass "schema": {}.');
   else if (meta === null) throw invalid('A collection needs "schema", "meta" or both.');
   if (meta !== null) await upsertRow(deps, 'collections', { collection: name }, rowValues('collections', meta ?? {}));
-  deps.events.action(['collections.create'], { caller, payload, key: name, collection: name, keys: [name] });
+  announce(deps, 'collections', 'create', payload, { ...aboutCollection(caller, name), key: name });
   return name;
 }
 

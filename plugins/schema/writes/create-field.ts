@@ -2,8 +2,9 @@ import type { Caller } from '#kernel';
 import type { Collection } from '../contract.ts';
 import { isKey, newColumn, newColumnIndexes } from './column-ddl.ts';
 import { knownCollection, registryTable, tableOf, type WriteDeps } from './deps.ts';
+import { announce, filtered } from './events.ts';
 import { type NewField, newField } from './field-input.ts';
-import { invalid, objectOf } from './payload.ts';
+import { invalid } from './payload.ts';
 import { upsertRow } from './registry-row.ts';
 
 /** Adds a column or an alias, and registers it. */
@@ -14,8 +15,7 @@ export async function createField(
   input: unknown,
 ): Promise<string> {
   const known = knownCollection(await deps.keeper.overview(), collection);
-  const asked = objectOf(input, 'A field');
-  const payload = objectOf(await deps.events.filter(['fields.create'], asked, { caller, collection }), 'A field');
+  const payload = await filtered(deps, 'fields', 'create', input, { caller, collection });
   const field = newField(payload);
   if (known.fields.has(field.name))
     throw invalid(`Field "${field.name}" already exists in collection "${collection}".`);
@@ -24,7 +24,7 @@ export async function createField(
     const sort = field.row.sort ?? (await nextSort(deps, collection, field.row.group ?? null));
     await upsertRow(deps, 'fields', { collection, field: field.name }, { ...field.row, sort });
   }
-  deps.events.action(['fields.create'], { caller, payload, key: field.name, collection, keys: [field.name] });
+  announce(deps, 'fields', 'create', payload, { caller, key: field.name, collection, keys: [field.name] });
   return field.name;
 }
 

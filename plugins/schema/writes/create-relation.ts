@@ -4,7 +4,8 @@ import { objectName } from '../names.ts';
 import { addIndex } from './column-ddl.ts';
 import { addConstraint } from './constraint.ts';
 import { isSystemField, tableOf, type WriteDeps } from './deps.ts';
-import { invalid, member, objectOf, type Payload, part } from './payload.ts';
+import { announce, filtered } from './events.ts';
+import { invalid, member, type Payload, part } from './payload.ts';
 import { rowValues, upsertRow } from './registry-row.ts';
 import { checkAny, checkOneField, relationOf } from './relation-checks.ts';
 import { ruleOf, textOf } from './relation-input.ts';
@@ -15,8 +16,7 @@ export async function createRelation(
   caller: Caller,
   input: unknown,
 ): Promise<{ collection: string; field: string }> {
-  const asked = objectOf(input, 'A relation');
-  const payload = objectOf(await deps.events.filter(['relations.create'], asked, { caller }), 'A relation');
+  const payload = await filtered(deps, 'relations', 'create', input, { caller });
   const overview = await deps.keeper.overview();
   const [collection, name] = [textOf(payload, 'collection'), textOf(payload, 'field')];
   const many = overview.collections.get(collection);
@@ -43,7 +43,7 @@ export async function createRelation(
       { ...values, one_collection: one?.name ?? null },
     );
   }
-  deps.events.action(['relations.create'], { caller, payload, collection, key: name, keys: [name] });
+  announce(deps, 'relations', 'create', payload, { caller, collection, key: name, keys: [name] });
   return { collection, field: name };
 }
 

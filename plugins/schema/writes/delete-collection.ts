@@ -3,6 +3,7 @@ import { identifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { removeField } from './delete-field.ts';
 import { isSystemField, knownCollection, registryTable, tableOf, type WriteDeps } from './deps.ts';
+import { aboutCollection } from './events.ts';
 import { invalid } from './payload.ts';
 import { changeRows, deleteRows } from './registry-row.ts';
 
@@ -15,7 +16,7 @@ export async function deleteCollection(deps: WriteDeps, caller: Caller, name: st
     throw invalid(
       `"${name}" is a view of the database and is changed there; "meta": null forgets what is known about it.`,
     );
-  const about = { caller, collection: name, keys: [name] };
+  const about = aboutCollection(caller, name);
   await deps.events.filter(['collections.delete'], [name], about);
 
   if (collection.table) await dropConstraintsTo(deps, collection);

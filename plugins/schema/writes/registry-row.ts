@@ -5,7 +5,8 @@ import { registryCollections } from '../system/registry.ts';
 import { registryTable, type WriteDeps } from './deps.ts';
 import { invalid, member, type Payload } from './payload.ts';
 
-type Name = 'collections' | 'fields' | 'relations';
+/** One of the tables of the registry, without its prefix. */
+export type RegistryName = 'collections' | 'fields' | 'relations';
 /** Column values ready for parameters. */
 export type RowValues = Readonly<Record<string, unknown>>;
 
@@ -15,17 +16,18 @@ const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /** Which columns tell a row from others; they are never taken from `meta`. */
-const KEYS: Readonly<Record<Name, readonly string[]>> = {
+const KEYS: Readonly<Record<RegistryName, readonly string[]>> = {
   collections: ['collection'],
   fields: ['collection', 'field'],
   relations: ['many_collection', 'many_field'],
 };
 
-const declarationOf = (name: Name): SystemCollection =>
+/** The declared columns of a table of the registry. */
+export const declarationOf = (name: RegistryName): SystemCollection =>
   registryCollections.find(({ collection }) => collection === `platform_${name}`) as SystemCollection;
 
-/** The members of a `meta` object that the registry knows, checked; others are left aside like unknown fields of items. */
-export function rowValues(name: Name, meta: Payload): RowValues {
+/** The members of a `meta` object that the registry knows, checked; others are left aside. */
+export function rowValues(name: RegistryName, meta: Payload): RowValues {
   const values: Record<string, unknown> = {};
   for (const field of declarationOf(name).fields) {
     const value = member(meta, field.field);
@@ -79,7 +81,7 @@ function jsonText(field: string, value: unknown): string {
 }
 
 /** Inserts a row, or changes the one that is there. */
-export async function upsertRow(deps: WriteDeps, name: Name, key: RowValues, values: RowValues): Promise<void> {
+export async function upsertRow(deps: WriteDeps, name: RegistryName, key: RowValues, values: RowValues): Promise<void> {
   const all = { ...key, ...values };
   const columns = Object.keys(all).map(identifier).join(', ');
   const places = Object.keys(all)
@@ -95,13 +97,18 @@ export async function upsertRow(deps: WriteDeps, name: Name, key: RowValues, val
 }
 
 /** Deletes the rows whose columns have these values. */
-export async function deleteRows(deps: WriteDeps, name: Name, where: RowValues): Promise<void> {
+export async function deleteRows(deps: WriteDeps, name: RegistryName, where: RowValues): Promise<void> {
   const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${at + 1}`);
   await deps.db.query(`delete from ${registryTable(deps, name)} where ${tests.join(' and ')}`, Object.values(where));
 }
 
 /** Changes the rows whose columns have these values. */
-export async function changeRows(deps: WriteDeps, name: Name, values: RowValues, where: RowValues): Promise<void> {
+export async function changeRows(
+  deps: WriteDeps,
+  name: RegistryName,
+  values: RowValues,
+  where: RowValues,
+): Promise<void> {
   const places = Object.keys(values).map((column, at) => `${identifier(column)} = $${at + 1}`);
   const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${places.length + at + 1}`);
   await deps.db.query(`update ${registryTable(deps, name)} set ${places.join(', ')} where ${tests.join(' and ')}`, [

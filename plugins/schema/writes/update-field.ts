@@ -3,8 +3,9 @@ import type { Field } from '../contract.ts';
 import { ALIAS_SPECIALS } from '../overview/fields.ts';
 import { alterColumn } from './alter-column.ts';
 import { isSystemField, knownCollection, knownField, type WriteDeps } from './deps.ts';
+import { announce, filtered } from './events.ts';
 import { specialOf, withoutTypeFlags, withTypeFlag } from './field-input.ts';
-import { invalid, member, objectOf, type Payload, part, typeOf } from './payload.ts';
+import { invalid, member, type Payload, part, typeOf } from './payload.ts';
 import { deleteRows, type RowValues, rowValues, upsertRow } from './registry-row.ts';
 
 /** Changes a field's column and what is known about it. */
@@ -18,8 +19,7 @@ export async function updateField(
   const known = knownCollection(await deps.keeper.overview(), collection);
   const field = knownField(known, name);
   const about = { caller, collection, keys: [name] };
-  const asked = objectOf(input, 'A field');
-  const payload = objectOf(await deps.events.filter(['fields.update'], asked, about), 'A field');
+  const payload = await filtered(deps, 'fields', 'update', input, about);
   if (member(payload, 'field') !== undefined && member(payload, 'field') !== name)
     throw invalid('A field cannot be renamed.');
   if (isSystemField(field)) refuseSystemChange(payload, field);
@@ -30,7 +30,7 @@ export async function updateField(
   const schema = part(payload, 'schema');
   if (field.column && (schema || type)) await alterColumn(deps, known, field, type ?? field.type, schema ?? {});
   await changeMeta(deps, field, type, payload);
-  deps.events.action(['fields.update'], { ...about, payload });
+  announce(deps, 'fields', 'update', payload, about);
 }
 
 /** The columns of the service's own collections are its own matter; an index on one of them is not. */

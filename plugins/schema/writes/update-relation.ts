@@ -2,7 +2,8 @@ import type { Caller } from '#kernel';
 import type { Collection, Overview, Relation } from '../contract.ts';
 import { addConstraint, dropConstraint } from './constraint.ts';
 import type { WriteDeps } from './deps.ts';
-import { invalid, member, objectOf, type Payload, part } from './payload.ts';
+import { announce, filtered } from './events.ts';
+import { invalid, member, type Payload, part } from './payload.ts';
 import { deleteRows, rowValues, upsertRow } from './registry-row.ts';
 import { checkAny, checkOneField, knownRelation } from './relation-checks.ts';
 import { ruleOf } from './relation-input.ts';
@@ -18,8 +19,7 @@ export async function updateRelation(
   const overview = await deps.keeper.overview();
   const relation = knownRelation(overview, collection, name);
   const about = { caller, collection, keys: [name] };
-  const asked = objectOf(input, 'A relation');
-  const payload = objectOf(await deps.events.filter(['relations.update'], asked, about), 'A relation');
+  const payload = await filtered(deps, 'relations', 'update', input, about);
   if (relation.meta?.system) throw invalid('A relation of the service itself cannot be changed.');
   const related = member(payload, 'related_collection');
   if (related !== undefined && related !== relation.related) throw invalid('"related_collection" cannot be changed.');
@@ -42,7 +42,7 @@ export async function updateRelation(
       });
     await upsertRow(deps, 'relations', key, { ...values, one_collection: relation.related });
   }
-  deps.events.action(['relations.update'], { ...about, payload });
+  announce(deps, 'relations', 'update', payload, about);
 }
 
 async function changeRules(

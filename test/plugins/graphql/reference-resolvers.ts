@@ -97,6 +97,10 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
     return cut(found, limit, offset, page);
   }
 
+  /** Of one row only conditions say something, not what orders and cuts lists. */
+  const matchingOne = (name: string, row: Row | null, { filter, search }: Args): Row | null =>
+    row ? (listed(name, [row], { filter, search })[0] ?? null) : null;
+
   /** In texts, those that are keys included, but not in keys that are numbers or UUIDs. */
   function isFound(name: string, row: Row, search: string): boolean {
     const { columns, one, any } = tableOf(name);
@@ -134,7 +138,7 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
     const list = many?.[fieldName];
     if (list) return listed(list.of, behind(parent, row, fieldName), args, list.order);
     const to = one?.[fieldName];
-    if (to !== undefined) return byKey(to, row[fieldName] ?? null);
+    if (to !== undefined) return matchingOne(to, byKey(to, row[fieldName] ?? null), args);
     if (any?.[fieldName]) return anyOf(parent, row, fieldName);
     const field = fieldName.replace(/_func$/, '');
     if (field !== fieldName && functions?.[field]) return { name: parent, row, field };

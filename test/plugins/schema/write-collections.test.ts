@@ -380,15 +380,15 @@ describe('schema: writing collections', () => {
         await writes.deleteField(admin, 'a', 'b');
         await writes.deleteCollection(admin, 'a');
         expect(told).to.deep.equal([
-          'filter collections.create undefined undefined',
-          'action collections.create a a',
+          'filter collections.create platform_collections undefined',
+          'action collections.create platform_collections a',
           'filter relations.create undefined undefined',
           'action relations.create a b',
-          'filter collections.delete a a',
+          'filter collections.delete platform_collections a',
           'filter fields.delete a b',
           'action fields.delete a b',
-          'filter collections.delete a a',
-          'action collections.delete a a',
+          'filter collections.delete platform_collections a',
+          'action collections.delete platform_collections a',
         ]);
       },
       {

@@ -224,7 +224,7 @@ describe('graphql: running writes', () => {
       const nested = (depth: number): string => (depth === 0 ? 'id' : `author { posts { ${nested(depth - 1)} } }`);
       const deep = ground({ write: keys });
       const { errors } = await deep.answer(`mutation { update_posts_item(id: 1, data: {}) { ${nested(6)} } }`);
-      expect(errors?.[0]?.message).to.contain('deeper than 10 relations');
+      expect(errors?.[0]?.message).to.contain('is 11 levels deep, more than the 10 allowed');
       expect(deep.calls).to.deep.equal([]);
     });
   });

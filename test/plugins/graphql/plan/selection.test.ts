@@ -352,7 +352,7 @@ describe('graphql: from a document to a selection', () => {
       const nested = (depth: number): string => (depth === 0 ? 'id' : `author { posts { ${nested(depth - 1)} } }`);
       expect(() => selectionIn(`{ posts { ${nested(2)} } }`, {}, { deepest: 4 })).not.to.throw();
       expect(() => selectionIn(`{ posts { ${nested(3)} } }`, {}, { deepest: 4 }))
-        .to.throw('deeper than 4 relations')
+        .to.throw('is 5 levels deep, more than the 4 allowed')
         .with.property('code', 'INVALID_QUERY');
     });
   });

@@ -158,6 +158,6 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     expect(system.fields('auth_tokens')).to.deep.equal(['access_token', 'expires']);
     const items = made(overview, { contributed: [login] });
     expect(items.fields('auth_tokens')).to.deep.equal(['id']);
-    expect(items.field('post.owner')).to.equal(': auth_tokens');
+    expect(items.field('post.owner')).to.match(/: auth_tokens$/);
   });
 });

@@ -4,6 +4,9 @@ import { made, overviewOf } from './made.ts';
 const LIST = 'filter: post_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
 const id = 'integer key';
 
+/** The arguments of a relation to rows of a collection, and its type. */
+const related = (collection: string, type: string): string => `(${LIST.replace('post_', `${collection}_`)}): ${type}`;
+
 describe('root fields of a GraphQL schema', () => {
   it('has lists, rows by key and groups, and the writes of the conventions', () => {
     const one = made(overviewOf({ post: { id, title: 'string' } }));
@@ -86,7 +89,7 @@ describe('root fields of a GraphQL schema', () => {
     const items = made(overview);
     expect(items.fields('Query')).to.deep.equal(['post', 'post_by_id', 'post_aggregated']);
     expect(items.fields('Mutation').every((name) => name.includes('post'))).to.equal(true);
-    expect(items.field('post.author')).to.equal(': platform_users');
+    expect(items.field('post.author')).to.equal(related('platform_users', 'platform_users'));
     const system = made(overview, { scope: 'system' });
     expect(system.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);
     expect(system.field('Query.users_by_id')).to.equal('(id: ID!): platform_users');
@@ -112,7 +115,7 @@ describe('root fields of a GraphQL schema', () => {
     expect(one.fields('Query')).to.deep.equal(['a', 'a_by_id', 'a_aggregated', 'b', 'b_by_id', 'b_aggregated']);
     expect(one.fields('Mutation').every((name) => name.includes('_b_'))).to.equal(true);
     expect(one.has('platform_c')).to.equal(false);
-    expect(one.field('platform_b.a')).to.equal(': platform_a');
+    expect(one.field('platform_b.a')).to.equal(related('platform_a', 'platform_a'));
     expect(one.field('platform_b.c')).to.equal(': Int');
     expect(one.field('create_platform_b_input.a')).to.equal(': Int');
   });

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { asAdmin, type Person, personWith } from './people.ts';
+
+const TABLES = `
+  create table author (id serial primary key, name text, birthday date);
+  create table post (id serial primary key, title text, secret_note text, author int references author);
+  create table remark (id serial primary key, wording text, post int references post);
+`;
+
+async function ground(service: InProcess): Promise<void> {
+  await asAdmin(service, 'POST', '/fields/post', { field: 'remarks', type: 'alias', meta: { special: ['o2m'] } });
+  await asAdmin(service, 'PATCH', '/relations/remark/post', { meta: { one_field: 'remarks' } });
+}
+
+describe('names in a payload that no field has', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  before(async () => {
+    database = await freshDatabase('unknown_fields');
+    await database.query(TABLES);
+    service = await startService({ database });
+    await ground(service);
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  const refusal = async (method: string, path: string, body: unknown, token = service.admin.token) => {
+    const reply = await service.request(method, path, { token, body });
+    const [{ message, extensions }] = reply.body.errors;
+    return { status: reply.status, code: extensions.code, message, path: extensions.path };
+  };
+
+  const CASES: readonly [where: string, method: string, path: string, body: unknown, name: string, meant: string][] = [
+    ['a create', 'POST', '/items/post', { titel: 'a' }, 'titel', 'title'],
+    ['a list of creates', 'POST', '/items/post', [{ title: 'a' }, { Title: 'b' }], 'Title', 'title'],
+    ['a many-to-one row', 'POST', '/items/post', { author: { nmae: 'Ann' } }, 'author.nmae', 'name'],
+    ['a to-many row', 'POST', '/items/post', { remarks: [{ wordng: 'x' }] }, 'remarks.wordng', 'wording'],
+    ['a created row', 'POST', '/items/post', { remarks: { create: [{ text: 'x', wrding: 1 }] } }, 'remarks.text', ''],
+    [
+      'a row two levels down',
+      'POST',
+      '/items/remark',
+      { post: { author: { birth_day: null } } },
+      'post.author.birth_day',
+      'birthday',
+    ],
+    ['a role', 'POST', '/roles', { name: 'x', admin_acess: true }, 'admin_acess', 'admin_access'],
+    ['a user of a role', 'POST', '/roles', { name: 'x', users: [{ emial: 'a@b.c' }] }, 'users.emial', 'email'],
+    ['the settings', 'PATCH', '/settings', { project_nam: 'x' }, 'project_nam', 'project_name'],
+    ['the own user', 'PATCH', '/users/me', { firstname: 'x' }, 'firstname', 'first_name'],
+    ['a folder', 'POST', '/folders', { nme: 'x' }, 'nme', 'name'],
+  ];
+  for (const [where, method, path, body, name, meant] of CASES) {
+    it(`of ${where} are refused with the nearest field name`, async () => {
+      const answer = await refusal(method, path, body);
+      const field = name.split('.').at(-1) as string;
+      expect(answer).to.deep.include({ status: 400, code: 'INVALID_PAYLOAD', path: name.split('.') });
+      expect(answer.message).to.contain(`"${field}" doesn't exist`);
+      if (meant) expect(answer.message).to.contain(`Did you mean "${meant}"?`);
+      else expect(answer.message).not.to.contain('Did you mean');
+    });
+  }
+
+  it('of a change of several rows are refused with the nearest field name', async () => {
+    const { id } = await asAdmin(service, 'POST', '/items/post', { title: 'a' });
+    const answer = await refusal('PATCH', '/items/post', { keys: [id], data: { ttle: 'b' } });
+    expect(answer.message).to.contain('Did you mean "title"?');
+  });
+
+  describe('of a caller who may write all fields, but read some', () => {
+    let person: Person;
+    before(async () => {
+      person = await personWith(service, [
+        { collection: 'post', action: 'create' },
+        { collection: 'post', action: 'read', fields: ['id', 'title'] },
+      ]);
+    });
+
+    it('are refused with the name of a field that may be read', async () => {
+      const { message } = await refusal('POST', '/items/post', { titel: 'a' }, person.token);
+      expect(message).to.contain('Did you mean "title"?');
+    });
+
+    it('are refused without the name of a field that may not be read', async () => {
+      const { status, message } = await refusal('POST', '/items/post', { secret_nots: 'a' }, person.token);
+      expect(status).to.equal(400);
+      expect(message).not.to.contain('secret_note"').and.not.to.contain('Did you mean');
+    });
+
+    it('are refused without the name of a field that "*" does not list', async () => {
+      const { token } = await personWith(service, [
+        { collection: 'platform_users', action: 'create' },
+        { collection: 'platform_users', action: 'read' },
+      ]);
+      const { message } = await refusal('POST', '/users', { rol: 'a' }, token);
+      expect(message).not.to.contain('"role"');
+    });
+  });
+
+  it('of a caller whose fields are listed one by one look like forbidden ones', async () => {
+    const { token } = await personWith(service, [
+      { collection: 'post', action: 'create', fields: ['title'] },
+      { collection: 'post', action: 'read' },
+    ]);
+    const unknown = await refusal('POST', '/items/post', { title: 'a', secret_nots: 1 }, token);
+    const forbidden = await refusal('POST', '/items/post', { title: 'a', secret_note: 1 }, token);
+    expect(unknown).to.deep.equal(forbidden).and.to.include({ status: 403, code: 'FORBIDDEN' });
+  });
+});
+
+describe('ITEMS_UNKNOWN_FIELDS=ignore', () => {
+  let service: InProcess;
+  before(async () => {
+    service = await startService({ env: { ITEMS_UNKNOWN_FIELDS: 'ignore' } });
+    await service.database.query(TABLES);
+    await ground(service);
+  });
+  after(() => service?.stop());
+
+  it('leaves names aside that no field has, on every level', async () => {
+    const made = await asAdmin(service, 'POST', '/items/post', {
+      title: 'a',
+      __typename: 'post',
+      author: { name: 'Ann', __typename: 'author' },
+      remarks: [{ wording: 'x', _new: true }],
+    });
+    const fields = 'title,author.name,remarks.wording';
+    const read = () => asAdmin(service, 'GET', `/items/post/${made.id}?fields=${fields}`);
+    expect(await read()).to.deep.equal({ title: 'a', author: { name: 'Ann' }, remarks: [{ wording: 'x' }] });
+    await asAdmin(service, 'PATCH', `/items/post/${made.id}`, { title: 'b', extra: 1 });
+    expect((await read()).title).to.equal('b');
+    await asAdmin(service, 'PATCH', `/items/post/${made.id}`, { extra: 1 });
+    expect((await read()).title).to.equal('b');
+  });
+
+  it('leaves them aside for system collections', async () => {
+    const { id } = await asAdmin(service, 'POST', '/folders', { name: 'x', extra: 1 });
+    expect((await asAdmin(service, 'GET', `/folders/${id}`)).name).to.equal('x');
+  });
+
+  it('keeps them out of history', async () => {
+    const { id } = await asAdmin(service, 'POST', '/items/post', { title: 'kept', extra: 'never kept' });
+    const [revision] = await service.database.query(
+      `select data, delta from platform_revisions where collection = 'post' and item = $1`,
+      [String(id)],
+    );
+    expect(JSON.stringify(revision)).to.contain('"kept"').and.not.to.contain('never kept');
+  });
+
+  it('still refuses them to a caller whose fields are listed one by one, like forbidden ones', async () => {
+    const { token } = await personWith(service, [{ collection: 'post', action: 'create', fields: ['title'] }]);
+    for (const name of ['unknown', 'secret_note']) {
+      const reply = await service.request('POST', '/items/post', { token, body: { title: 'a', [name]: 1 } });
+      expect([reply.status, reply.body?.errors[0].extensions.code], name).to.deep.equal([403, 'FORBIDDEN']);
+    }
+  });
+});
