@@ -48,6 +48,14 @@ export interface Role {
   readonly addresses: readonly string[];
 }
 
+/** One write of users or roles. */
+export interface AuthorityWrite {
+  /** The rows that are changed or deleted; none for a row that is created. */
+  readonly keys: readonly unknown[];
+  /** What they are given, by field; a role by its key. Empty for a delete. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Permissions of callers, and the checks of every read and write. Provided by `access`, used by the plugins that read or write rows.
  */
@@ -91,6 +99,17 @@ export interface Access {
     overview: Overview,
     given?: Record<string, unknown>,
   ): Promise<Record<string, unknown>>;
+  /**
+   * Whatever permissions say, only admins assign a role with `admin_access`, give that flag to a role, delete an admin or such a
+   * role, or change the fields on which their authority rests (docs/adr/0028). Asked of each write with the values to be stored.
+   * @throws FORBIDDEN
+   */
+  assertAuthority(
+    caller: Caller,
+    collection: string,
+    action: 'create' | 'update' | 'delete',
+    writes: readonly AuthorityWrite[],
+  ): Promise<void>;
   /** Whether the caller may do this to some row at all. */
   may(caller: Caller, action: Action, collection: string): Promise<boolean>;
   /**
@@ -123,6 +142,7 @@ export const access = service<Access>('access', {
     restrictWrite: 3,
     restrictFilter: 2,
     admit: 3,
+    assertAuthority: 0,
     may: 0,
     demand: 0,
     readableFields: 1,

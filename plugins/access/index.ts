@@ -3,6 +3,7 @@ import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { query, sealing } from '../query/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
+import { createAssertAuthority } from './authority.ts';
 import { createCleanUp } from './cleanup.ts';
 import * as collections from './collections.ts';
 import { access } from './contract.ts';
@@ -29,6 +30,7 @@ export default definePlugin({
       role,
       ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),
       admit: createAdmit({ permissions, substitute: createSubstitute(used.sealing.value) }),
+      assertAuthority: createAssertAuthority(db),
       may: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
       async demand(caller, action, collection) {
         if ((await permissions(caller)).of(collection, action).length === 0)

@@ -1,1 +1,2 @@
+export { isOn } from './authority.ts';
 export { keeps } from './validation/breaches.ts';
