@@ -32,6 +32,8 @@ export interface PermissionSet {
   /** Callers with the same key have the same permissions (role and flags; not the user). */
   readonly key: string;
   readonly admin: boolean;
+  /** The rows of app access; empty without it. */
+  readonly minimum: readonly Permission[];
   /**
    * The stored row and the minimal row of app access, if any: rows are the OR of the rules, and each field counts on
    * the rows of the rules that list it. Empty = no access.

@@ -35,7 +35,7 @@ export default definePlugin<Config>({
       ...meRoutes({ items: used.items, db, trackPage: statements.TRACK_PAGE }),
       ...collectionRoutes(used.items, '/users', 'platform_users'),
       ...collectionRoutes(used.items, '/roles', 'platform_roles'),
-      ...permissionRoutes(used.items),
+      ...permissionRoutes(used.items, used.access),
     ]) {
       host.contribute(routes, route);
     }
