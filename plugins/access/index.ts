@@ -7,6 +7,7 @@ import { createAssertAuthority } from './authority.ts';
 import { createCleanUp } from './cleanup.ts';
 import * as collections from './collections.ts';
 import { access } from './contract.ts';
+import { effectivePermissions } from './effective.ts';
 import { listed } from './listed.ts';
 import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -36,6 +37,7 @@ export default definePlugin({
         if ((await permissions(caller)).of(collection, action).length === 0)
           throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
       },
+      effective: async (caller) => effectivePermissions(await permissions(caller), await used.schema.overview()),
       visible: visibleTo,
       listed,
       readableFields: createReadableFields(permissions),
