@@ -32,6 +32,8 @@ export interface PermissionSet {
   /** Callers with the same key have the same permissions (role and flags; not the user). */
   readonly key: string;
   readonly admin: boolean;
+  /** The rows of app access; empty without it. */
+  readonly minimum: readonly Permission[];
   /**
    * The stored row and the minimal row of app access, if any: rows are the OR of the rules, and each field counts on
    * the rows of the rules that list it. Empty = no access.
@@ -46,6 +48,37 @@ export interface Role {
   readonly app: boolean;
   /** Addresses its users may come from; empty = any. */
   readonly addresses: readonly string[];
+}
+
+/** Fields that are granted (`*`: all but the sensitive ones), and values that are added where a payload has none. */
+export interface Grant {
+  readonly fields?: readonly string[];
+  readonly presets?: Readonly<Record<string, unknown>>;
+}
+
+/** What a caller may do in a collection by one action: in no row, in those of a rule, in all. */
+export interface EffectiveAction extends Grant {
+  readonly access: 'none' | 'partial' | 'full';
+}
+
+/** Of each action that is asked for. */
+export type CollectionPermissions = Readonly<
+  Record<'create' | 'read' | 'update' | 'delete' | 'share', EffectiveAction>
+>;
+
+/** A permission with its row rule as a condition. */
+export interface RowPermission {
+  readonly action: Action;
+  readonly permission: Permission;
+  readonly where: Restricted<Where>;
+}
+
+/** One write of users or roles. */
+export interface AuthorityWrite {
+  /** The rows that are changed or deleted; none for a row that is created. */
+  readonly keys: readonly unknown[];
+  /** What they are given, by field; a role by its key. Empty for a delete. */
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -73,6 +106,16 @@ export interface Access {
     overview: Overview,
   ): Promise<Restricted<Where>>;
   /**
+   * Each permission of these actions by itself, for a look at which of them hold for a row. One whose rule cannot be read is left
+   * out: it holds for none.
+   */
+  rowPermissions(
+    collection: Collection,
+    actions: readonly Action[],
+    caller: Caller,
+    overview: Overview,
+  ): Promise<readonly RowPermission[]>;
+  /**
    * A filter of the caller's own in a by-query write: checked like a read's, joined with the read rule.
    * @throws FORBIDDEN where the filter names what the caller may not read.
    */
@@ -92,6 +135,17 @@ export interface Access {
     overview: Overview,
     given?: Record<string, unknown>,
   ): Promise<Record<string, unknown>>;
+  /**
+   * Whatever permissions say, only admins assign a role with `admin_access`, give that flag to a role, delete an admin or such a
+   * role, or change the fields on which their authority rests (docs/adr/0028). Asked of each write with the values to be stored.
+   * @throws FORBIDDEN
+   */
+  assertAuthority(
+    caller: Caller,
+    collection: string,
+    action: 'create' | 'update' | 'delete',
+    writes: readonly AuthorityWrite[],
+  ): Promise<void>;
   /** Whether the caller may do this to some row at all. */
   may(caller: Caller, action: Action, collection: string): Promise<boolean>;
   /**
@@ -99,6 +153,8 @@ export interface Access {
    * @throws FORBIDDEN where the caller has no such permission.
    */
   demand(caller: Caller, action: Action, collection: string): Promise<void>;
+  /** What the caller may do, by collection; those in which he may do nothing are left out. All of it for admins. */
+  effective(caller: Caller): Promise<Readonly<Record<string, CollectionPermissions>>>;
   /** Which fields a query of a caller with these permissions may name. */
   visible(permissions: PermissionSet): Visible;
   /**
@@ -122,9 +178,12 @@ export const access = service<Access>('access', {
     permissions: 0,
     restrict: 1,
     restrictWrite: 3,
+    rowPermissions: 2,
     restrictFilter: 2,
     admit: 3,
+    assertAuthority: 0,
     may: 0,
+    effective: 0,
     demand: 0,
     readableFields: 1,
   },

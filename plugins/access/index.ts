@@ -3,9 +3,11 @@ import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { query, sealing } from '../query/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
+import { createAssertAuthority } from './authority.ts';
 import { createCleanUp } from './cleanup.ts';
 import * as collections from './collections.ts';
 import { access } from './contract.ts';
+import { effectivePermissions } from './effective.ts';
 import { listed } from './listed.ts';
 import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -38,11 +40,13 @@ export default definePlugin<Config>({
         substitute: createSubstitute(used.sealing.value),
         unknownFields: host.config.ITEMS_UNKNOWN_FIELDS,
       }),
+      assertAuthority: createAssertAuthority(db),
       may: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
       async demand(caller, action, collection) {
         if ((await permissions(caller)).of(collection, action).length === 0)
           throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
       },
+      effective: async (caller) => effectivePermissions(await permissions(caller), await used.schema.overview()),
       visible: visibleTo,
       listed,
       readableFields: createReadableFields(permissions),

@@ -1,1 +1,3 @@
+export { isOn } from './authority.ts';
+export { mergedGrant } from './effective.ts';
 export { keeps } from './validation/breaches.ts';

@@ -1,4 +1,5 @@
 import { type Caller, service } from '#kernel';
+import type { Grant } from '../access/contract.ts';
 import type { Invocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
 import type { GivenValues, GroupSelection, RawQuery, ReadText, Selection, Stream } from '../query/contract.ts';
@@ -76,6 +77,12 @@ export interface Items {
    */
   checkQuery(caller: Caller, collection: string, query: RawQuery): Promise<void>;
   /**
+   * What the caller may do with a row: nothing with one that is not there. Without a key with the row of a singleton, which an
+   * update may create, and elsewhere with some row at least. Presets are as they are stored.
+   * @throws FORBIDDEN for admins, where there is no such collection.
+   */
+  permitted(caller: Caller, collection: string, key?: unknown): Promise<ItemPermissions>;
+  /**
    * Creates a row with its nested rows; answers its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
@@ -122,6 +129,13 @@ export interface Items {
   deleteByQuery(caller: Caller, collection: string, query: RawQuery): Promise<Key[]>;
 }
 
+/** What may be done with a row; an update by the fields granted, which adds the presets. */
+export interface ItemPermissions {
+  readonly update: { readonly access: boolean } & Grant;
+  readonly delete: { readonly access: boolean };
+  readonly share: { readonly access: boolean };
+}
+
 /** What the platform adds to a write. */
 export interface WriteOptions {
   /** Values the platform sets: they stand whatever the payload says, count for validation and need no grant of the caller. */
@@ -159,6 +173,7 @@ export const items = service<Items>('items', {
     explain: 0,
     rows: 0,
     checkQuery: 0,
+    permitted: 0,
     createOne: 0,
     createMany: 0,
     updateOne: 0,

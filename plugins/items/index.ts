@@ -12,6 +12,7 @@ import { filesCapability, schemaCapability } from './capability/reserved.ts';
 import { type Items, items, references } from './contract.ts';
 import type { Deps } from './deps.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createPermitted } from './read/permitted.ts';
 import { createReads } from './read/read.ts';
 import { itemRoutes } from './routes.ts';
 import { createReferences } from './write/references.ts';
@@ -36,7 +37,7 @@ export default definePlugin<Config>({
       maxMutations: host.config.MAX_BATCH_MUTATION === -1 ? Number.POSITIVE_INFINITY : host.config.MAX_BATCH_MUTATION,
     };
     const reads = createReads(deps);
-    const service: Items = { ...reads, ...createWrites(deps) };
+    const service: Items = { ...reads, permitted: createPermitted(deps), ...createWrites(deps) };
     host.provide(items, service);
     host.contribute(remotes, itemsMethods);
     host.provide(references, createReferences(deps));

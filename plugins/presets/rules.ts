@@ -1,5 +1,5 @@
 import { type Caller, type EventsApi, fail } from '#kernel';
-import { type Access, APP_MINIMUM } from '../access/contract.ts';
+import type { Access } from '../access/contract.ts';
 import { PRESETS } from './collections.ts';
 
 interface Deps {
@@ -22,7 +22,7 @@ export function presetRules({ access }: Deps, events: EventsApi): void {
 
   async function isGranted(caller: Caller, action: 'create' | 'update'): Promise<boolean> {
     const permissions = await access.permissions(caller);
-    return permissions.admin || permissions.of(PRESETS, action).some((one) => !APP_MINIMUM.includes(one));
+    return permissions.admin || permissions.of(PRESETS, action).some((one) => !permissions.minimum.includes(one));
   }
 }
 

@@ -1,9 +1,13 @@
+import type { Access } from '../access/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import type { Items, Payload } from '../items/contract.ts';
-import { signedIn, USERS } from './signed-in.ts';
+import { assertKnown, signedIn, USERS } from './signed-in.ts';
 
 /** The caller's own rows, under the caller's own permissions. */
-export const userFields = (items: Pick<Items, 'updateOne'>): readonly GraphqlField[] => [
+export const userFields = (
+  items: Pick<Items, 'updateOne'>,
+  access: Pick<Access, 'effective'>,
+): readonly GraphqlField[] => [
   {
     scope: 'system',
     operation: 'query',
@@ -32,5 +36,11 @@ export const userFields = (items: Pick<Items, 'updateOne'>): readonly GraphqlFie
       if (!caller.share) signedIn(caller);
       return caller.role;
     },
+  },
+  {
+    scope: 'system',
+    operation: 'query',
+    definition: 'permissions_me: JSON',
+    resolve: (_args, { caller }) => access.effective(assertKnown(caller)),
   },
 ];

@@ -12,6 +12,7 @@ import { firstStart } from './first-start.ts';
 import { userFields } from './graphql.ts';
 import manifest from './package.json' with { type: 'json' };
 import { meRoutes } from './routes/me.ts';
+import { ownRightsRoutes } from './routes/own-rights.ts';
 import { permissionRoutes } from './routes/permissions.ts';
 import { permissionRules } from './rules/permissions.ts';
 import { roleRules } from './rules/roles.ts';
@@ -35,11 +36,12 @@ export default definePlugin<Config>({
       ...meRoutes({ items: used.items, db, trackPage: statements.TRACK_PAGE }),
       ...collectionRoutes(used.items, '/users', 'platform_users'),
       ...collectionRoutes(used.items, '/roles', 'platform_roles'),
-      ...permissionRoutes(used.items),
+      ...ownRightsRoutes(used),
+      ...permissionRoutes(used.items, used.access),
     ]) {
       host.contribute(routes, route);
     }
-    for (const field of userFields(used.items)) host.contribute<GraphqlField>('graphql.fields', field);
+    for (const field of userFields(used.items, used.access)) host.contribute<GraphqlField>('graphql.fields', field);
     host.onMigrate(async () => {
       const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD };
       const made = await firstStart({ db, statements, passwords: used.passwords, admin, show: showAccount });

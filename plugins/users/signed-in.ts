@@ -7,3 +7,9 @@ export function signedIn({ user }: Caller): string {
   if (user === null) throw fail('INVALID_CREDENTIALS', 'nobody is signed in');
   return user;
 }
+
+/** The caller, who came with a token: of a user or of a share. @throws FORBIDDEN */
+export function assertKnown(caller: Caller): Caller {
+  if (caller.user === null && !caller.share) throw fail('FORBIDDEN', 'nobody is signed in');
+  return caller;
+}

@@ -20,8 +20,6 @@ export function userStatements(db: Db) {
     ADD_ADMIN_ROLE: db.sql`insert into ${roles} (id, name, icon, description, admin_access, app_access)
       values (gen_random_uuid(), 'Administrator', 'verified', 'May do everything', true, true) returning id`,
 
-    ARE_ADMINS: db.sql`select 1 from ${users} u join ${roles} r on r.id = u.role
-      where u.id = any($1::uuid[]) and r.admin_access limit 1`,
     EMAIL_OF_OTHERS: db.sql`select 1 from ${users} where lower(email) = lower($1) and not id = any($2::uuid[]) limit 1`,
     IS_ADMIN_ROLE: db.sql`select 1 from ${roles} where id::text = $1 and admin_access`,
     HAS_OTHER_KEY: db.sql`select 1 from ${roles} where id = any($1::uuid[]) and key is distinct from $2`,

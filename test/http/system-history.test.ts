@@ -1,5 +1,14 @@
 import { expect } from 'chai';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../plugins/users/people.ts';
+import {
+  type Ask,
+  allow,
+  asking,
+  makePerson,
+  makeRole,
+  outcome,
+  type Person,
+  QUICK_HASHES,
+} from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
@@ -91,6 +100,48 @@ describe('/activity and /revisions', () => {
     const [other] = (await admin('GET', `/activity?filter[user][_neq]=${ann.id}&limit=1&fields=id`)).body.data;
     expect(outcome(await ann.ask('GET', `/activity/${other.id}`))).to.deep.equal(FORBIDDEN);
     expect(outcome(await ann.ask('GET', '/revisions'))).to.deep.equal(FORBIDDEN);
+  });
+
+  it('do not show app users what they did in collections that their role may not read', async () => {
+    const fields = [{ field: 'code', type: 'string' }];
+    expect((await admin('POST', '/collections', { collection: 'secret', schema: {}, fields })).status).to.equal(200);
+    const role = await makeRole(service, { app_access: true }, [
+      { collection: 'secret', action: 'create' },
+      { collection: 'article', action: 'create' },
+      { collection: 'article', action: 'read' },
+    ]);
+    const ben = await makePerson(service, role);
+    expect((await ben.ask('POST', '/items/secret', { code: 'x' })).status).to.equal(204);
+    expect((await ben.ask('POST', '/items/article', { title: 'his' })).status).to.equal(200);
+    const [hidden] = (await admin('GET', `/activity?filter[user]=${ben.id}&filter[collection]=secret&fields=id`)).body
+      .data;
+    const seen = async () => {
+      const count = await ben.ask('GET', '/activity?aggregate[count]=*');
+      const groups = await ben.ask('GET', '/activity?aggregate[count]=*&groupBy=collection&sort=collection');
+      const listed = await ben.ask('GET', '/activity?fields=collection,revisions.data&sort=collection&meta=*');
+      const document = '{ activity(sort: ["collection"]) { collection } activity_aggregated { count { id } } }';
+      const { data } = (await ben.ask('POST', '/graphql/system', { query: document })).body;
+      return {
+        counted: count.body.data[0].count,
+        groups: groups.body.data.map((one: { collection: string }) => one.collection),
+        listed: listed.body.data,
+        total: listed.body.meta.total_count,
+        graphql: data.activity.map((one: { collection: string }) => one.collection),
+        graphqlCount: data.activity_aggregated[0].count.id,
+        byKey: (await ben.ask('GET', `/activity/${hidden.id}`)).status,
+      };
+    };
+    expect(await seen()).to.deep.equal({
+      ...{ counted: 1, groups: ['article'], listed: [{ collection: 'article' }], total: 1 },
+      ...{ graphql: ['article'], graphqlCount: 1, byKey: 403 },
+    });
+    const rows = (await ben.ask('GET', '/permissions')).body.data;
+    const rule = rows.find(
+      (one: { collection: string; action: string }) => one.collection === 'platform_activity' && one.action === 'read',
+    );
+    expect(JSON.stringify(rule.permissions)).to.include('"article"').and.not.include('secret');
+    await allow(service, role, { collection: 'secret', action: 'read' });
+    expect(await seen()).to.deep.include({ counted: 2, graphql: ['article', 'secret'], byKey: 200, total: 2 });
   });
 
   it('are not for the public', async () => {

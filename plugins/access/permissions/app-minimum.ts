@@ -39,7 +39,10 @@ const OWN_ACCOUNT = [
   'role',
 ];
 
-/** What the admin app needs to work at all. Not stored: added to the rows of every caller with app access. */
+/**
+ * What the admin app needs to work at all. Not stored: added to the rows of every caller with app access, by `minimumBeside`
+ * for those who are no admins.
+ */
 export const APP_MINIMUM: readonly Permission[] = [
   grant('activity', 'read', { rule: own('user') }),
   grant('activity', 'create', { validation: { comment: { _nnull: true } } }),
@@ -71,3 +74,14 @@ export const APP_MINIMUM: readonly Permission[] = [
   grant('translations', 'read'),
   grant('users', 'read', { rule: own('id'), fields: OWN_ACCOUNT }),
 ];
+
+/** The rows of app access beside the stored ones of a role: own activity is that of collections the role may read. */
+export function minimumBeside(stored: readonly Permission[]): readonly Permission[] {
+  const reads = [...stored, ...APP_MINIMUM].filter(({ action }) => action === 'read');
+  const readable = [...new Set(reads.map(({ collection }) => collection))].sort();
+  return APP_MINIMUM.map((one) =>
+    one.collection === 'platform_activity' && one.action === 'read'
+      ? { ...one, rule: { _and: [one.rule, { collection: { _in: readable } }] } }
+      : one,
+  );
+}

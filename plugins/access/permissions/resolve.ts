@@ -5,7 +5,7 @@ import { createAnnouncedCache } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
 import { type PermissionSet, PUBLIC_ROLE, type Role } from '../contract.ts';
 import { CHANGED } from './announcement.ts';
-import { APP_MINIMUM } from './app-minimum.ts';
+import { minimumBeside } from './app-minimum.ts';
 import { createPermissionsOf, createRoleOf, type Reading } from './rows.ts';
 import { adminSet, permissionSet } from './set.ts';
 
@@ -38,7 +38,7 @@ export function createResolve({ db, bus }: Deps): Resolve {
     const before = edition;
     const { value, settled } = await permissionsOf(key.slice(0, PUBLIC_ROLE.length));
     const version = settled && before === edition ? `${nonce}.${before}` : `${nonce}.${before}.${++unsettled}`;
-    return { value: permissionSet(version, key, key.endsWith(APP) ? [...value, ...APP_MINIMUM] : value), settled };
+    return { value: permissionSet(version, key, value, key.endsWith(APP) ? minimumBeside(value) : []), settled };
   }
 
   const cache = { bus, channel: CHANGED, max: REMEMBERED };

@@ -1,4 +1,5 @@
 import type { Action, Permission, PermissionSet } from '../contract.ts';
+import { APP_MINIMUM } from './app-minimum.ts';
 
 const EVERYTHING: Omit<Permission, 'collection' | 'action'> = {
   rule: null,
@@ -8,10 +9,15 @@ const EVERYTHING: Omit<Permission, 'collection' | 'action'> = {
 };
 const NONE: readonly Permission[] = [];
 
-/** Rows by collection and action; the order of rows is the order given. */
-export function permissionSet(version: string, key: string, rows: readonly Permission[]): PermissionSet {
+/** Rows by collection and action, stored ones before those of app access. */
+export function permissionSet(
+  version: string,
+  key: string,
+  stored: readonly Permission[],
+  minimum: readonly Permission[] = [],
+): PermissionSet {
   const byTarget = new Map<string, Permission[]>();
-  for (const row of rows) {
+  for (const row of [...stored, ...minimum]) {
     const target = `${row.action} ${row.collection}`;
     const others = byTarget.get(target);
     if (others) others.push(row);
@@ -21,6 +27,7 @@ export function permissionSet(version: string, key: string, rows: readonly Permi
     version,
     key,
     admin: false,
+    minimum,
     of: (collection, action) => byTarget.get(`${action} ${collection}`) ?? NONE,
   };
 }
@@ -30,5 +37,6 @@ export const adminSet = (version: string): PermissionSet => ({
   version,
   key: 'admin',
   admin: true,
+  minimum: APP_MINIMUM,
   of: (collection: string, action: Action) => [{ ...EVERYTHING, collection, action }],
 });

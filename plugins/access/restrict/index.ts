@@ -1,4 +1,4 @@
-import { type Caller, fail } from '#kernel';
+import { type Caller, Failure, fail } from '#kernel';
 import type { Query, Restricted, Where } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { Access, Action, PermissionSet } from '../contract.ts';
@@ -12,7 +12,7 @@ interface Deps {
   readonly seal: <T extends object>(tree: T) => Restricted<T>;
 }
 
-type Restrict = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter'>;
+type Restrict = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
 
 /** Writes permissions into query trees; together with the types this is the only way from a query to the database. */
 export function createRestrict({ permissions, query, seal }: Deps): Restrict {
@@ -39,6 +39,17 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrict {
       return seal<Where>({ kind: 'all', of: [rules.rowRule(scope, collection, action), ...new Set(conditions)] });
     },
 
+    async rowPermissions(collection, actions, caller, overview) {
+      const set = await permissions(caller);
+      const scope = { set, overview, rules };
+      return actions.flatMap((action) =>
+        set.of(collection.name, action).flatMap((permission) => {
+          const where = readable(() => rules.ruleOf(scope, collection, permission));
+          return where ? [{ action, permission, where: seal(where) }] : [];
+        }),
+      );
+    },
+
     async restrictFilter(collection, where, caller, overview) {
       const set = await permissions(caller);
       if (set.admin) return seal(where);
@@ -51,6 +62,15 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrict {
       return seal<Where>({ kind: 'all', of: [rules.rowRule(scope, collection, 'read'), checked] });
     },
   };
+}
+
+function readable(read: () => Where): Where | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'FORBIDDEN') return undefined;
+    throw error;
+  }
 }
 
 const refused = (collection: Collection, action: Action) =>

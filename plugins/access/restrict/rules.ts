@@ -15,6 +15,8 @@ export type FieldAccess = boolean | Where;
 export interface Rules {
   /** The rows of a collection that an action may touch: the OR of the rules, none = everything. */
   rowRule(scope: Scope, collection: Collection, action: Action): Where;
+  /** The rule of one permission. @throws FORBIDDEN where it cannot be read */
+  ruleOf(scope: Scope, collection: Collection, permission: Permission): Where;
   fieldAccess(scope: Scope, collection: Collection, action: Action, field: string): FieldAccess;
 }
 
@@ -62,6 +64,7 @@ export function createRules(query: Pick<Query, 'filter'>): Rules {
   };
 
   return {
+    ruleOf,
     rowRule: (scope, collection, action) => either(scope, collection, scope.set.of(collection.name, action)),
     fieldAccess(scope, collection, action, name) {
       const all = scope.set.of(collection.name, action);

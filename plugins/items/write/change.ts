@@ -86,6 +86,8 @@ async function changeAll(
     rows.map(({ parts, slots }) => ({ parts, above: hasRevisions ? (slots[0] ?? null) : null })),
   );
   const owns = written.map((own, at) => withoutSameKey(key.name, (rows[at] as Prepared).keys, own));
+  const changed = owns.map((values, at) => ({ keys: (rows[at] as Prepared).keys, values }));
+  await deps.access.assertAuthority(caller, collection.name, 'update', changed);
   const hasManys = rows.some(({ parts }) => parts.manys.length > 0);
   const groups = grouped(rows, owns, key);
   const done: Key[][] = [];

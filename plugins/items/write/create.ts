@@ -41,6 +41,8 @@ export async function createRows(
     caller,
     rows.map((row) => ({ parts: row.parts, above: inside(row) })),
   );
+  const created = owns.map((values) => ({ keys: [], values }));
+  await deps.access.assertAuthority(caller, collection.name, 'create', created);
   const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
   const isPlaced = isAround || (hasRevisions && rows.some(({ above, own }) => above !== null || own.id !== null));
   const keys = await insertRows(

@@ -75,6 +75,7 @@ async function removeRows({ deps, spend }: Work, caller: Caller, name: string, r
   const meta = { caller, collection: name };
   const names = eventNames(collection, 'delete');
   const keys = await events.filter<readonly Key[]>(names, asked, { ...meta, keys: asked });
+  await access.assertAuthority(caller, name, 'delete', [{ keys, values: {} }]);
   const where = await access.restrictWrite(collection, 'delete', [], caller, overview);
   const done = await deleteRows(deps, { caller, collection, isAround: false, last }, keys, (first) =>
     query.condition(where, caller, overview, first),

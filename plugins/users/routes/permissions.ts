@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { APP_MINIMUM, PUBLIC_ROLE } from '../../access/contract.ts';
+import { type Access, type Permission, PUBLIC_ROLE } from '../../access/contract.ts';
 import { keeps } from '../../access/library.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf, rawQueryOf, sendJson } from '../../http/library.ts';
@@ -10,7 +10,7 @@ import type { RawQuery } from '../../query/contract.ts';
 const PERMISSIONS = 'platform_permissions';
 
 /** The ordinary routes, but for lists: those are never cut, and hold the rows of app access as well. */
-export function permissionRoutes(items: Items): readonly Route[] {
+export function permissionRoutes(items: Items, access: Pick<Access, 'permissions'>): readonly Route[] {
   const all = collectionRoutes(items, '/permissions', PERMISSIONS);
   const rest = all.filter(({ method, path }) => path !== '/permissions' || (method !== 'GET' && method !== 'SEARCH'));
   const ordinary = (method: Route['method']): Route => all.find((one) => one.method === method) as Route;
@@ -27,7 +27,8 @@ export function permissionRoutes(items: Items): readonly Route[] {
       : null;
     const rows: unknown[] = await items.rows(caller, PERMISSIONS, whole);
     const plain = asked.aggregate === undefined && asked.groupBy === undefined;
-    sendJson(ctx, JSON.stringify(plain ? [...rows, ...minimum(caller, query.filter)] : rows), counts ?? undefined);
+    const builtIn = plain ? minimum(caller, (await access.permissions(caller)).minimum, query.filter) : [];
+    sendJson(ctx, JSON.stringify([...rows, ...builtIn]), counts ?? undefined);
   }
 
   return [
@@ -47,19 +48,21 @@ export function permissionRoutes(items: Items): readonly Route[] {
 }
 
 /** The rows of app access that a filter means, as records: without `id`, marked as built in. */
-function minimum({ app, role }: Caller, filter: unknown): readonly unknown[] {
+function minimum({ app, role }: Caller, rows: readonly Permission[], filter: unknown): readonly unknown[] {
   if (!app) return [];
   const meant = JSON.parse(JSON.stringify(filter ?? {}), (_, value) => (value === '$CURRENT_ROLE' ? role : value));
-  return APP_MINIMUM.map(({ collection, action, rule, validation, presets, fields }) => ({
-    role,
-    collection,
-    action,
-    permissions: rule ?? {},
-    validation,
-    presets,
-    fields,
-    system: true,
-  })).filter((record) => keeps(meant, { id: null, ...record }));
+  return rows
+    .map(({ collection, action, rule, validation, presets, fields }) => ({
+      role,
+      collection,
+      action,
+      permissions: rule ?? {},
+      validation,
+      presets,
+      fields,
+      system: true,
+    }))
+    .filter((record) => keeps(meant, { id: null, ...record }));
 }
 
 function parsed(filter: unknown): unknown {

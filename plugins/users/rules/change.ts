@@ -11,7 +11,7 @@ export type RuleStore = Pick<RuleDeps, 'db' | 'statements'>;
 export interface RuleDeps {
   readonly db: Db;
   readonly statements: UserStatements;
-  readonly access: Pick<Access, 'demand'>;
+  readonly access: Pick<Access, 'demand' | 'assertAuthority'>;
 }
 
 /** The rows an update is about; none where a row is created. */
@@ -22,6 +22,3 @@ export const has = (payload: Payload, field: string): boolean =>
 
 export const without = (payload: Payload, fields: readonly string[]): Payload =>
   Object.fromEntries(Object.entries(payload).filter(([name]) => !fields.includes(name)));
-
-/** As the items engine reads flags. */
-export const isOn = (value: unknown): boolean => value === true || value === 'true' || value === 1 || value === '1';

@@ -1,7 +1,7 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
-import { makesNoAdmins } from './admins.ts';
-import { has, isOn, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
+import { isOn } from '../../access/library.ts';
+import { has, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
 const ROLES = 'platform_roles';
@@ -20,7 +20,7 @@ const refused = (reason: string, field?: string) =>
 
 async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.demand(caller, 'create', ROLES);
-  makesNoAdmins(caller, payload);
+  await deps.access.assertAuthority(caller, ROLES, 'create', [{ keys: [], values: payload }]);
   const { key } = payload;
   if (key === undefined || key === null) return without(payload, ['key']);
   if (key === 'public') throw refused('The key "public" is reserved.', 'key');
@@ -33,7 +33,7 @@ async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta):
 async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
   const keys = keysOf(meta);
   await deps.access.demand(meta.caller, 'update', ROLES);
-  makesNoAdmins(meta.caller, payload);
+  await deps.access.assertAuthority(meta.caller, ROLES, 'update', [{ keys, values: payload }]);
   if (keys.includes(PUBLIC_ROLE)) {
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
     if (field !== undefined) throw refused('Only name, icon and description of the Public role can be changed.', field);
@@ -54,6 +54,7 @@ async function isKeyOf({ db, statements }: RuleStore, key: unknown, ids: readonl
 async function deleted(deps: RuleDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
   const { db, statements } = deps;
   await deps.access.demand(caller, 'delete', ROLES);
+  await deps.access.assertAuthority(caller, ROLES, 'delete', [{ keys: ids, values: {} }]);
   if (ids.includes(PUBLIC_ROLE)) throw refused('The Public role cannot be deleted.');
   await keepAnAdmin(deps, { roles: ids });
   await db.query(statements.REMOVE_PERMISSIONS, [ids]);

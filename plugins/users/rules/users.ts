@@ -1,8 +1,8 @@
 import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
 import { MASK, PUBLIC_ROLE } from '../../access/contract.ts';
+import { isOn } from '../../access/library.ts';
 import { STATUSES } from '../collections.ts';
-import { sparesAdmins } from './admins.ts';
-import { has, isOn, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
+import { has, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
 import { checkEmail } from './email.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
@@ -23,12 +23,13 @@ async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, 
   const payload = without(raw, [...CONCEALED.filter((name) => raw[name] === MASK), 'last_access']);
   const { caller } = meta;
   const keys = keysOf(meta);
+  // Before anything is said of the values: the engine asks it again of those that are stored.
+  await deps.access.assertAuthority(caller, USERS, verb, [{ keys, values: payload }]);
   if (has(payload, 'tfa_secret') && !isSystem(caller))
     throw refused('tfa_secret cannot be written directly.', 'tfa_secret');
   for (const field of ADMINS_ONLY) {
     if (has(payload, field) && !caller.admin) throw refused(`${field} can be changed by admins only.`, field);
   }
-  await sparesAdmins(deps, caller, payload, keys);
   checkValues(payload);
   if (has(payload, 'email')) await checkEmail(deps, payload.email, keys);
   if (verb === 'update' && (await losesAdmin(deps, payload))) await keepAnAdmin(deps, { users: keys });
@@ -43,6 +44,7 @@ async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, 
 
 async function deleted(deps: RuleDeps, payload: unknown, meta: EventMeta): Promise<undefined> {
   await deps.access.demand(meta.caller, 'delete', USERS);
+  await deps.access.assertAuthority(meta.caller, USERS, 'delete', [{ keys: payload as string[], values: {} }]);
   await keepAnAdmin(deps, { users: payload as string[] });
 }
 

@@ -1,0 +1,52 @@
+import { type Caller, fail } from '#kernel';
+import type { Db } from '../database/contract.ts';
+import type { Access, AuthorityWrite } from './contract.ts';
+
+/** By these fields a user signs in, or is an admin: who writes one of them on an admin's row can become that admin or depose him. */
+const OF_USERS = [
+  'role',
+  'status',
+  'email',
+  'password',
+  'token',
+  'tfa_secret',
+  'provider',
+  'external_identifier',
+  'auth_data',
+];
+/** By these fields a role makes its users admins, or keeps them out. */
+const OF_ROLES = ['admin_access', 'app_access', 'ip_access', 'enforce_tfa'];
+
+const AUTHORITY: Readonly<Record<string, readonly string[]>> = { platform_users: OF_USERS, platform_roles: OF_ROLES };
+
+/**
+ * Only admins change an admin's authority, whatever field lists, presets and listeners say. Every write passes here with the
+ * values that are about to be stored; writes of other tables, and those of admins, cost no statement.
+ */
+export function createAssertAuthority(db: Pick<Db, 'query' | 'read' | 'sql'>): Access['assertAuthority'] {
+  const roles = db.read('platform_roles');
+  const ADMINS = db.sql`select exists (select from ${db.read('platform_users')} u join ${roles} r on r.id = u.role
+      where u.id = any($1::uuid[]) and r.admin_access)
+    or exists (select from ${roles} where id::text = any($2::text[]) and admin_access) as found`;
+
+  return async (caller: Caller, collection, action, writes) => {
+    if (caller.admin) return;
+    const fields = AUTHORITY[collection];
+    if (!fields) return;
+    const touches = ({ values }: AuthorityWrite) => fields.some((name) => values[name] !== undefined);
+    const keys = writes.filter((one) => action === 'delete' || touches(one)).flatMap((one) => one.keys.map(String));
+    const isUsers = collection === 'platform_users';
+    if (!isUsers && writes.some(({ values }) => isOn(values.admin_access))) throw refused();
+    const assigned = isUsers ? writes.flatMap(({ values }) => roleKey(values.role)) : [];
+    if (keys.length === 0 && assigned.length === 0) return;
+    const { rows } = await db.query<{ found: boolean }>(ADMINS, isUsers ? [keys, assigned] : [[], keys]);
+    if (rows[0]?.found) throw refused();
+  };
+}
+
+const roleKey = (role: unknown): readonly string[] => (typeof role === 'string' ? [role.toLowerCase()] : []);
+
+const refused = () => fail('FORBIDDEN', 'only an admin changes the authority of an admin');
+
+/** As the items engine reads flags. */
+export const isOn = (value: unknown): boolean => value === true || value === 'true' || value === 1 || value === '1';

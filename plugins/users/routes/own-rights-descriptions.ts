@@ -1,0 +1,67 @@
+import type { JsonSchema, RouteDescription } from '../../http/contract.ts';
+import {
+  BOOLEAN,
+  dataAnswer,
+  exactObject,
+  listOf,
+  objectOf,
+  oneOfTexts,
+  parameter,
+  RECORD,
+  schemaRef,
+  TEXT,
+} from '../../http/library.ts';
+import { itemOf, queryComponents, ROW_PARAMETERS } from '../../items/library.ts';
+
+const GRANT = { fields: listOf(TEXT), presets: RECORD };
+const ACTION = schemaRef('EffectiveAction');
+const ROW_ACTION = exactObject({ access: BOOLEAN });
+
+const schemas: Readonly<Record<string, JsonSchema>> = {
+  /** `fields` and `presets` where the action is for fields. */
+  EffectiveAction: objectOf({ access: oneOfTexts('none', 'partial', 'full'), ...GRANT }, ['access']),
+  CollectionPermissions: exactObject({
+    create: ACTION,
+    read: ACTION,
+    update: ACTION,
+    delete: ACTION,
+    share: ACTION,
+  }),
+  ItemPermissions: exactObject({
+    update: objectOf({ access: BOOLEAN, ...GRANT }, ['access']),
+    delete: ROW_ACTION,
+    share: ROW_ACTION,
+  }),
+};
+
+const collection = parameter('Name of the collection.');
+const base = { tag: 'permissions', access: 'user', components: { schemas } } as const;
+
+export const OWN_ROLE: RouteDescription = {
+  tag: 'roles',
+  access: 'user',
+  summary: 'Reads the role of the caller, as a list; its id alone where the caller may not read it.',
+  query: ROW_PARAMETERS,
+  answers: dataAnswer(listOf(itemOf('platform_roles'))),
+  components: queryComponents,
+};
+
+export const OWN_RIGHTS: RouteDescription = {
+  ...base,
+  summary: 'Answers what the caller may do in each collection; those in which he may do nothing are left out.',
+  answers: dataAnswer({ type: 'object', additionalProperties: schemaRef('CollectionPermissions') }),
+};
+
+export const COLLECTION_RIGHTS: RouteDescription = {
+  ...base,
+  summary: 'Answers what the caller may do with the row of a singleton, or with some row of another collection.',
+  params: { collection },
+  answers: dataAnswer(schemaRef('ItemPermissions')),
+};
+
+export const ITEM_RIGHTS: RouteDescription = {
+  ...base,
+  summary: 'Answers what the caller may do with one row; nothing with one that is not there.',
+  params: { collection, id: parameter('Key of the row.') },
+  answers: dataAnswer(schemaRef('ItemPermissions')),
+};

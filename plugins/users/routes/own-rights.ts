@@ -1,0 +1,49 @@
+import type { Caller } from '#kernel';
+import type { Access } from '../../access/contract.ts';
+import type { HttpContext, Route } from '../../http/contract.ts';
+import { rawQueryOf, sendData, sendJson } from '../../http/library.ts';
+import type { Items } from '../../items/contract.ts';
+import { assertKnown, signedIn } from '../signed-in.ts';
+import { COLLECTION_RIGHTS, ITEM_RIGHTS, OWN_RIGHTS, OWN_ROLE } from './own-rights-descriptions.ts';
+
+const ROLES = 'platform_roles';
+
+interface Deps {
+  readonly items: Pick<Items, 'permitted' | 'readOne'>;
+  readonly access: Pick<Access, 'effective'>;
+}
+
+/** `/roles/me` and `/permissions/me`: what the caller is and may do, without a permission on either collection. */
+export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
+  async function role(ctx: HttpContext): Promise<void> {
+    const { caller } = ctx.state;
+    if (!caller.share) signedIn(caller);
+    if (caller.role === null) return sendData(ctx, []);
+    try {
+      const { data } = await items.readOne(caller, ROLES, caller.role, rawQueryOf(ctx));
+      sendJson(ctx, `[${data}]`);
+    } catch (error) {
+      if ((error as { code?: string } | null)?.code !== 'FORBIDDEN') throw error;
+      sendData(ctx, [{ id: caller.role }]);
+    }
+  }
+
+  const item = async (ctx: HttpContext): Promise<void> => {
+    const { collection, id } = ctx.params;
+    sendData(ctx, await items.permitted(known(ctx), collection as string, id));
+  };
+
+  return [
+    { method: 'GET', path: '/roles/me', description: OWN_ROLE, handle: role },
+    {
+      method: 'GET',
+      path: '/permissions/me',
+      description: OWN_RIGHTS,
+      handle: async (ctx) => sendData(ctx, await access.effective(known(ctx))),
+    },
+    { method: 'GET', path: '/permissions/me/:collection', description: COLLECTION_RIGHTS, handle: item },
+    { method: 'GET', path: '/permissions/me/:collection/:id', description: ITEM_RIGHTS, handle: item },
+  ];
+}
+
+const known = (ctx: HttpContext): Caller => assertKnown(ctx.state.caller);
