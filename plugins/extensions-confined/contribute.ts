@@ -29,7 +29,7 @@ export function contribute(
   { found, version }: Gated,
   contribution: Contribution,
   grants: Grants,
-  guest: (admitted: Admitted) => Guest,
+  guest: (admitted: Admitted, type: Contribution['type']) => Guest,
   deps: ConfinedDeps,
 ): Contributed {
   checkContribution(contribution);
@@ -52,7 +52,7 @@ export function contribute(
     grants,
     authorities: [ADDS[type](id)],
   });
-  running = { contribution, admitted, guest: guest(admitted) };
+  running = { contribution, admitted, guest: guest(admitted, type) };
   let isStopped = false;
   if (type === 'hook') {
     const own = admitted.get<EventsApi>('events');

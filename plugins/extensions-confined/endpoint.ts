@@ -6,10 +6,7 @@ import { sendAnswer } from './answer.ts';
 import type { ConfinedDeps } from './deps.ts';
 import type { AccessLevel } from './endpoint-capability.ts';
 import { inputOf } from './request.ts';
-import { type Running, run } from './running.ts';
-
-/** Seconds after which a client may try again. */
-const LATER = 1;
+import { type Running, run, unavailable } from './running.ts';
 
 /**
  * Answers requests by a confined handler. What goes wrong inside is `500` with one sentence for all of it, and `503` where
@@ -34,11 +31,9 @@ export function endpointHandler(
       if (!(error instanceof GuestFailure)) throw error;
       const { name } = one.admitted.subject;
       log.warn({ extension: name, contribution: one.contribution.id, code: error.code }, `${name}: an endpoint failed`);
-      throw error.code === 'busy' || one.guest.state() === 'parked' ? unavailable() : failed();
+      throw error.code === 'busy' || one.guest.state() === 'parked' ? unavailable('The endpoint') : failed();
     }
   };
 }
 
-const unavailable = () =>
-  fail('SERVICE_UNAVAILABLE', 'The endpoint is not available at the moment.', { retryAfter: LATER });
 const failed = () => fail('INTERNAL_SERVER_ERROR', 'An unexpected error occurred.');

@@ -2,7 +2,7 @@ import { type ActionHandler, type EventMeta, type FilterHandler, fail, requestSc
 import { GuestFailure } from '../sandbox/library.ts';
 import type { Schema } from '../schema/contract.ts';
 import { type Rows, RowsRefused, rowsOf } from './rows.ts';
-import { type Running, run } from './running.ts';
+import { type Running, run, unavailable } from './running.ts';
 
 /** Bytes as JSON (conventions, "Hook limits"). */
 const LONGEST_PAYLOAD = 1024 * 1024;
@@ -35,6 +35,7 @@ export const confinedFilter =
       if (isRefused) one.admitted.denied(`${meta.event}: may not change ${error.message}`);
       if (!isRefused && !(error instanceof GuestFailure)) throw error;
       const { name } = one.admitted.subject;
+      if (!isRefused && (error.code === 'busy' || one.guest.state() === 'parked')) throw unavailable('A hook of this event');
       const why = isRefused ? `it may not change ${error.message}` : error.code;
       throw fail(
         'INTERNAL_SERVER_ERROR',

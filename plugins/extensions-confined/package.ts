@@ -34,15 +34,19 @@ export function loadPackage(
   const manifest = found.manifest;
   if (!manifest) throw new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');
   const grants = grantsByEntry(manifest, deps.settings);
-  let guest: Guest | undefined;
-  // The program belongs to the whole package; each run says on whose authority it is.
-  const guestOf = (admitted: Admitted): Guest =>
-    (guest ??= deps.sandbox.open({
-      admitted,
-      script,
-      reuse,
-      onParked: ({ detail }) => deps.loader.failed(found.id, new LoadFailure('RUNTIME_CRASHED', detail)),
-    }));
+  const guests = new Map<'hooks' | 'open', Guest>();
+  // A program belongs to the whole package; each run says on whose authority it is. Hooks of a bundle have a process of
+  // their own, so that a crowd at its endpoints holds up no write.
+  const guestOf = (admitted: Admitted, type: Contribution['type']): Guest => {
+    const kind = type === 'hook' ? 'hooks' : 'open';
+    const opened = guests.get(kind);
+    if (opened) return opened;
+    const onParked = ({ detail }: { readonly detail: string }) =>
+      deps.loader.failed(found.id, new LoadFailure('RUNTIME_CRASHED', detail));
+    const guest = deps.sandbox.open({ admitted, script, reuse, kind, onParked });
+    guests.set(kind, guest);
+    return guest;
+  };
 
   const entries = contributions.map((contribution): Entry => {
     const failure = clashes.get(placeOf(gated, contribution));
@@ -75,7 +79,7 @@ export function loadPackage(
     async remove() {
       for (const { contributed } of entries) contributed?.stop();
       for (const { contributed } of entries) contributed?.remove();
-      await guest?.close();
+      await Promise.all([...guests.values()].map((guest) => guest.close()));
     },
   };
 }

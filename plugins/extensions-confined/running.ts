@@ -1,4 +1,4 @@
-import { type Caller, isSystem } from '#kernel';
+import { type Caller, type Failure, fail, isSystem } from '#kernel';
 import type { Admitted } from '../broker/contract.ts';
 import type { Activation, Guest, Outcome, Run } from '../sandbox/contract.ts';
 import type { Contribution } from './gate/identity.ts';
@@ -36,3 +36,10 @@ export async function run(
     throw error;
   }
 }
+
+/** Seconds after which a client may try again. */
+const LATER = 1;
+
+/** There is no process or place for it, or its program is not started again: 503 with `Retry-After`. */
+export const unavailable = (what: string): Failure =>
+  fail('SERVICE_UNAVAILABLE', `${what} is not available at the moment.`, { retryAfter: LATER });

@@ -24,6 +24,8 @@ export interface Program {
   readonly script: Script;
   /** A context serves several invocations after each other: the extension's declared opt-in. */
   readonly reuse: boolean;
+  /** Hooks run in processes and places of their own, which endpoints that anybody may call cannot take. */
+  readonly kind?: 'hooks' | 'open';
   /** Called when it crashed too often; it is not started again before `Guest.restart`. */
   onParked(reason: { readonly code: string; readonly detail: string }): void;
 }

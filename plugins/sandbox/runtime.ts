@@ -11,7 +11,10 @@ export type Launch = (options: LauncherOptions) => Promise<Launcher>;
 
 /** A runtime that runs programs. */
 export interface Live {
-  readonly supervisor: Supervisor;
+  /** Endpoints and operations. */
+  readonly open: Supervisor;
+  /** Hooks, whose processes and places are their own. */
+  readonly hooks: Supervisor;
   readonly limits: Limits;
   /** Ends every process. */
   close(): Promise<void>;
@@ -33,7 +36,8 @@ export async function resolveRuntime(config: SandboxConfig, launch: Launch, log:
     if (!(error instanceof SettingError)) throw error;
     return unavailable(log, error.message);
   }
-  const { limits, processes, mode } = settings;
+  const { limits, open, hooks, mode } = settings;
+  const processes = open.processes + hooks.processes;
   let launcher: Launcher;
   try {
     launcher = await launch({ mode, memory: limits.memory, processes, log });
@@ -46,12 +50,16 @@ export async function resolveRuntime(config: SandboxConfig, launch: Launch, log:
     await launcher.close();
     return unavailable(log, reasonOf(posture), posture);
   }
-  const supervisor = createSupervisor({ launcher, limits, processes, log });
+  const live: Omit<Live, 'close'> = {
+    limits,
+    open: createSupervisor({ launcher, limits, ...open, log }),
+    hooks: createSupervisor({ launcher, limits, ...hooks, log }),
+  };
   const close = async () => {
-    await supervisor.close();
+    await Promise.all([live.open.close(), live.hooks.close()]);
     await launcher.close();
   };
-  return { state: { state: 'available', posture }, live: { supervisor, limits, close } };
+  return { state: { state: 'available', posture }, live: { ...live, close } };
 }
 
 function unavailable(log: Log, reason: string, posture: Posture | null = null): Resolved {

@@ -35,12 +35,12 @@ export function createSandbox(
   }
 
   function open(program: Program): Guest {
-    const { admitted, script, reuse, onParked } = program;
+    const { admitted, script, reuse, kind, onParked } = program;
     const { name } = admitted.subject;
     let isClosed = false;
     let process: Process | undefined;
-    const processOf = ({ supervisor }: Live): Process =>
-      (process ??= supervisor.open({
+    const processOf = (live: Live): Process =>
+      (process ??= live[kind === 'hooks' ? 'hooks' : 'open'].open({
         name,
         script,
         reuse,
@@ -69,9 +69,9 @@ export function createSandbox(
     maxArtifact: () => artifactLimit(config),
     open,
     async probe(script) {
-      const { supervisor } = await running();
+      const { open } = await running();
       try {
-        return await supervisor.probe(script);
+        return await open.probe(script);
       } catch (error) {
         throw asGuestFailure(error);
       }

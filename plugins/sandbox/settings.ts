@@ -14,9 +14,22 @@ export interface SandboxConfig {
   readonly EXTENSIONS_SANDBOX_OS_HARDENING: string;
 }
 
+/** Processes of one kind of programs. */
+export interface ProcessShare {
+  /** Executing at a time. */
+  readonly places: number;
+  /** Living at a time, those included that wait or are idle. */
+  readonly processes: number;
+  /** Bytes of all that live. */
+  readonly memory: number;
+}
+
 export interface SandboxSettings {
   readonly limits: Limits;
-  readonly processes: number;
+  /** Endpoints and operations. */
+  readonly open: ProcessShare;
+  /** Hooks: what the public may call takes none of these. */
+  readonly hooks: ProcessShare;
   /** Bytes. */
   readonly artifact: number;
   readonly mode: 'auto' | 'required';
@@ -53,7 +66,7 @@ export function readSettings(config: SandboxConfig, memory = effectiveMemory()):
     throw new SettingError('EXTENSIONS_SANDBOX_OS_HARDENING must be auto or required');
   return {
     limits,
-    processes: processesOf(config, limits.memory, memory),
+    ...sharesOf(placesOf(config, limits.memory, memory), memory / 2),
     artifact: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT'),
     mode,
   };
@@ -68,16 +81,32 @@ export function artifactLimit(config: SandboxConfig): number {
   }
 }
 
-/** Half of the memory is for confined processes; one of them may always run. */
-function processesOf(config: SandboxConfig, memory: number, all: number): number {
+/** As many as fit at their limit into the half of the memory that is for confined processes, and at least one. */
+function placesOf(config: SandboxConfig, memory: number, all: number): number {
   const most = Math.max(1, Math.floor(all / 2 / (memory + RUNTIME)));
   if (config.EXTENSIONS_SANDBOX_MAX_PROCESSES === undefined) return Math.min(4, most);
-  const processes = numberOf(config, 'EXTENSIONS_SANDBOX_MAX_PROCESSES');
-  if (processes > most)
+  const places = numberOf(config, 'EXTENSIONS_SANDBOX_MAX_PROCESSES');
+  if (places > most)
     throw new SettingError(
       `EXTENSIONS_SANDBOX_MAX_PROCESSES is more than half of the memory holds: at most ${most} of this size`,
     );
-  return processes;
+  return places;
+}
+
+/** What a process that waits has resident, Node's own pages included. */
+const WAITING = 64 * MB;
+
+/** A process that waits keeps its memory and needs no place: up to eight live for a place, and up to four for hooks. */
+function sharesOf(places: number, memory: number): Pick<SandboxSettings, 'open' | 'hooks'> {
+  const share = (places: number, living: number, bytes: number): ProcessShare => ({
+    places,
+    processes: Math.max(places, Math.min(living, Math.floor(bytes / WAITING))),
+    memory: bytes,
+  });
+  return {
+    open: share(places, Math.min(64, places * 8), memory * 0.75),
+    hooks: share(Math.ceil(places / 2), Math.min(32, places * 4), memory * 0.25),
+  };
 }
 
 function numberOf(config: SandboxConfig, name: NumberKey): number {

@@ -70,10 +70,10 @@ export type ToChild =
   /** Nobody waits for this invocation any more. */
   | { readonly type: 'cancel'; readonly id: number }
   /**
-   * Answered with `pong` of the same id once the isolate itself has done something after it came: an answer proves that
-   * nothing holds the isolate up, and that what was cancelled before is gone.
+   * Answered with `pong` of the same id once everything that came before was executed as far as it goes. With `isolate`
+   * the isolate does something of ours first: the answer proves that nothing holds it up, and that what was cancelled is gone.
    */
-  | { readonly type: 'ping'; readonly id: number };
+  | { readonly type: 'ping'; readonly id: number; readonly isolate?: true };
 
 export type FromChild =
   /** The runner is up and knows how to make isolates. */

@@ -50,8 +50,8 @@ function take(message: ToChild, body: Buffer): void {
       program?.cancel(message.id);
       break;
     case 'ping':
-      // Guests run on this very thread, so whoever reads this is held up by none of them; nor shall the isolate be.
-      prepared?.isolate.touch();
+      // Guests run on this very thread, so none of them executes now; where it is asked for, the isolate is tried as well.
+      if (message.isolate) prepared?.isolate.touch();
       channel.send({ type: 'pong', id: message.id });
       break;
     case 'prepare':

@@ -1,25 +1,38 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 import { endpoint, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { asAdmin } from './people.ts';
 
 const open = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
 
-describe('confined endpoints at their limits', () => {
+describe('confined packages at their limits', () => {
   let packages: Packages;
   let service: InProcess;
 
   before(async function () {
     this.timeout(120_000);
     packages = await packagesIn();
+    for (let at = 0; at < 8; at++) {
+      await packages.put(
+        `service-extension-public-${at}`,
+        { type: 'endpoint', capabilities: { endpoint: { access: 'public' }, log: true } },
+        endpoint(
+          `public-${at}`,
+          `({ path, query }, { host }) => {
+            const time = Number(query.time);
+            if (path === '/wait') { host.log.info('waits'); return new Promise((done) => setTimeout(() => done({}), time)); }
+            for (const end = Date.now() + time; Date.now() < end; );
+            return {};
+          }`,
+        ),
+      );
+    }
     await packages.put(
-      'service-extension-slow',
-      { type: 'endpoint', capabilities: { endpoint: { access: 'public' }, log: true } },
-      endpoint(
-        'slow',
-        `(input, { host }) => { host.log.info('at work'); return new Promise((done) => setTimeout(() => done({}), 3000)); }`,
-      ),
+      'service-extension-guard',
+      { type: 'hook', events: { filter: ['notes.items.create'] }, capabilities: {} },
+      `export default { id: 'guard', filters: { 'notes.items.create': (payload) =>
+        payload.text === 'slow' ? new Promise((done) => setTimeout(done, 3000)) : { text: payload.text + '!' } } };`,
     );
-    await packages.put('service-extension-other', open, endpoint('other', '() => ({})'));
     await packages.put(
       'service-extension-bomb',
       open,
@@ -32,6 +45,8 @@ describe('confined endpoints at their limits', () => {
         LOG_LEVEL: 'info',
       },
     });
+    const fields = [{ field: 'text', type: 'text' }];
+    await asAdmin(service, 'POST', '/collections', { collection: 'notes', schema: {}, fields });
   });
   after(async () => {
     await service?.stop();
@@ -40,21 +55,43 @@ describe('confined endpoints at their limits', () => {
 
   const codeOf = (body: { errors: [{ extensions: { code: string } }] }) => body.errors[0].extensions.code;
 
-  it('are busy with 503 and when to try again, while there is no process for them', async () => {
-    expect((await service.request('GET', '/slow')).status).to.equal(200);
-    const slow = service.request('GET', '/slow');
-    let refused: Awaited<typeof slow> | undefined;
+  const waits = () => service.log.filter(({ msg }) => msg === 'waits').length;
+  const call = (at: number, path: string, time: number) =>
+    service.request('GET', `/public-${at}/${path}?time=${time}`).then(({ status }) => status);
+  const write = (text: string) =>
+    service.request('POST', '/items/notes', { token: service.admin.token, body: { text } });
+
+  it('take no place of execution while they wait: the others and the writes with a hook go on', async () => {
+    const before = waits();
     let isOver = false;
-    void slow.finally(() => (isOver = true));
-    const runs = () => service.log.filter(({ msg }) => msg === 'at work').length;
-    while (runs() < 2 && !isOver) await new Promise((resolve) => setTimeout(resolve, 5));
-    while (!refused && !isOver) {
-      const reply = await service.request('GET', '/other');
-      if (reply.status !== 200) refused = reply;
+    const waiting = [0, 1, 2, 3, 4, 5].map((at) => call(at, 'wait', 8000));
+    void Promise.race(waiting).then(() => (isOver = true));
+    while (waits() < before + 6) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect([await call(7, 'burn', 1), (await write('a')).body.data.text, isOver]).to.deep.equal([200, 'a!', false]);
+    expect(await Promise.all(waiting)).to.deep.equal([200, 200, 200, 200, 200, 200]);
+  });
+
+  it('all answer when eight of 300 ms are called at once, waiting or computing', async () => {
+    for (const path of ['wait', 'burn']) {
+      const statuses = await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((at) => call(at, path, 300)));
+      expect(statuses, path).to.deep.equal([200, 200, 200, 200, 200, 200, 200, 200]);
     }
-    expect([refused?.status, codeOf(refused?.body)]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
-    expect(refused?.headers.get('retry-after')).to.match(/^\d+$/);
-    expect((await slow).status).to.equal(200);
+  });
+
+  it('are busy with 503 and when to try again above the invocations at a time, as endpoints and as hooks', async () => {
+    const crowds = {
+      endpoint: () => service.request('GET', '/public-0/wait?time=3000'),
+      hook: () => write('slow'),
+    };
+    for (const [kind, one] of Object.entries(crowds)) {
+      const replies = await Promise.all(Array.from({ length: 80 }, one));
+      const refused = replies.filter(({ status }) => status !== 200);
+      expect(refused.length, kind).to.be.within(1, 79);
+      expect(new Set(refused.map(({ status, body }) => `${status} ${codeOf(body)}`)), kind).to.deep.equal(
+        new Set(['503 SERVICE_UNAVAILABLE']),
+      );
+      for (const { headers } of refused) expect(headers.get('retry-after'), kind).to.match(/^\d+$/);
+    }
   });
 
   it('are set aside when they crash again and again, told in the list, and started anew by an admin', async function () {

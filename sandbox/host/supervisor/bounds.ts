@@ -12,6 +12,14 @@ export interface Bounds {
   readonly health: number;
   /** Of one program at the same time; more is busy. */
   readonly inFlight: number;
+  /** Bytes of inputs that wait for a process or a place, of all programs together. */
+  readonly queuedBytes: number;
+  /** A process that has served its program for so long makes room for a program that waits for one. */
+  readonly turn: number;
+  /** Between two looks for room while programs wait for a process. */
+  readonly claims: number;
+  /** Between two looks at the memory of all processes together. */
+  readonly memory: number;
   /** As many at the same time in one process are a crowd: it is asked whether it keeps up. */
   readonly crowd: number;
   /** Where it takes so long to answer, a program without state gets a second process. */
@@ -41,6 +49,10 @@ export const BOUNDS: Bounds = {
   sweep: 10_000,
   health: 1_000,
   inFlight: 64,
+  queuedBytes: 32 * 1024 * 1024,
+  turn: 1_000,
+  claims: 100,
+  memory: 500,
   crowd: 8,
   lag: 4,
   calm: 10_000,

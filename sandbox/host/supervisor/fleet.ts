@@ -1,18 +1,31 @@
 import type { Limits } from '../../protocol/messages.ts';
 import type { Launcher } from '../child.ts';
 import type { Bounds } from './bounds.ts';
+import { describe } from './cause.ts';
 import { RunFailure } from './failure.ts';
 import { outside } from './outside.ts';
-import { type Cause, Worker } from './worker.ts';
+import { Places } from './places.ts';
+import type { InputBudget } from './run-queue.ts';
+import { Worker } from './worker.ts';
 
 interface Parts {
   readonly launcher: Launcher;
   readonly limits: Limits;
   /** Living processes, the spare included. */
   readonly processes: number;
+  /** Processes that execute at a time. */
+  readonly places: number;
+  /** Bytes that all of them may have together. */
+  readonly memory: number;
   readonly bounds: Bounds;
   readonly now: () => number;
   readonly log: { warn(data: object, text: string): void };
+}
+
+interface Claim {
+  /** False once nobody needs the process any more. */
+  isWanted(): boolean;
+  settle(worker: Worker | RunFailure): void;
 }
 
 /** All processes: never more than allowed, and one of them a spare that waits for a program. */
@@ -20,17 +33,23 @@ export class Fleet {
   readonly #parts: Parts;
   /** From launch until reaped. */
   readonly #living = new Set<Worker>();
-  readonly #claims: ((worker: Worker | RunFailure) => void)[] = [];
+  /** First come, first served; each program has one at most. */
+  readonly #claims: Claim[] = [];
+  readonly places: Places;
+  readonly inputs: InputBudget;
   #spare: Worker | undefined;
   #lastUse = Number.NEGATIVE_INFINITY;
   /** Launches that came to nothing, one after another. */
   #failed = 0;
   #notBefore = 0;
   #timer: NodeJS.Timeout | undefined;
+  #claimTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.places = new Places(parts.places);
+    this.inputs = { left: parts.bounds.queuedBytes };
   }
 
   get living(): number {
@@ -43,22 +62,29 @@ export class Fleet {
   }
 
   /**
-   * A process without a program: the spare, a new one, or one in place of the process that has been idle for longest and
-   * for at least `idle` milliseconds. For a program that has none (0) also in place of one that another can do without.
-   * Rejects with `busy` when all are at work, and with `internal` when none can be started.
+   * A process without a program: the spare, a new one, or one in place of another that has been idle for at least `idle`
+   * milliseconds. A program that has no process (`idle` is 0) waits for one: the process of a helper makes room, and where
+   * all are at work the one that has served its program for longest, once it has done what it has. Rejects with `busy`
+   * where none can be had, and with `internal` when none can be started.
    */
-  async acquire(idle = 0): Promise<Worker> {
-    const worker = await this.#pick(idle);
+  async acquire(idle: number, isWanted: () => boolean): Promise<Worker> {
+    const worker = await this.#pick(idle, isWanted);
     await worker.hello;
     // From here on its end is the business of whoever has it.
     worker.onDown = undefined;
     return worker;
   }
 
+  /** A process has become idle: a program may be waiting for its place. */
+  offer(): void {
+    if (this.#claims.length > 0) this.#serveClaims();
+  }
+
   /** Sees to it that a spare is on its way while the sandbox is in use. */
   prepare(): void {
     const { processes, bounds, now } = this.#parts;
     if (this.#closed || this.#spare || this.#living.size >= processes || now() < this.#notBefore) return;
+    if (this.#claims.length > 0 || this.#starting >= STARTS) return;
     if (this.#living.size === 0 && now() - this.#lastUse >= bounds.idle) return;
     try {
       this.#spare = this.#launch();
@@ -82,6 +108,23 @@ export class Fleet {
     this.#lastUse = this.#parts.now();
   }
 
+  /**
+   * Keeps the memory of all processes together below its limit: first the idle ones end, then the largest. Each has a
+   * limit of its own, so what they can gain between two looks is bounded as well.
+   */
+  async limitMemory(): Promise<void> {
+    const workers = [...this.#living].filter(({ state }) => state !== 'down');
+    const sizes = await Promise.all(workers.map(async (worker) => ({ worker, bytes: await worker.resident() })));
+    let sum = sizes.reduce((total, { bytes }) => total + bytes, 0);
+    const isIdle = ({ worker }: { worker: Worker }) => Number(worker.busy === 0);
+    for (const one of sizes.sort((a, b) => isIdle(b) - isIdle(a) || b.bytes - a.bytes)) {
+      if (sum <= this.#parts.memory) return;
+      sum -= one.bytes;
+      if (isIdle(one)) void one.worker.end();
+      else one.worker.kill('memory');
+    }
+  }
+
   /** Ends the spare once nobody has needed a process for long. */
   sweep(): void {
     const { bounds, now } = this.#parts;
@@ -92,25 +135,69 @@ export class Fleet {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    for (const claim of this.#claims.splice(0)) claim(new RunFailure('internal'));
+    clearTimeout(this.#claimTimer);
+    for (const claim of this.#claims.splice(0)) claim.settle(new RunFailure('internal'));
     await Promise.all([...this.#living].map((worker) => worker.end()));
   }
 
-  async #pick(idle: number): Promise<Worker> {
+  get #starting(): number {
+    return [...this.#living].filter(({ state }) => state === 'starting').length;
+  }
+
+  async #pick(idle: number, isWanted: () => boolean): Promise<Worker> {
     if (this.#closed) throw new RunFailure('internal');
     this.used();
-    const spare = this.#spare;
-    if (spare) {
-      this.#spare = undefined;
-      return spare;
+    if (this.#claims.length === 0) {
+      const worker = this.#atHand();
+      if (worker) return worker;
     }
-    if (this.#living.size < this.#parts.processes) return this.#launch();
-    const leaving = [...this.#living].filter(({ state, isLeaving }) => state === 'down' || isLeaving).length;
-    if (leaving <= this.#claims.length && !this.#makeRoom(idle)) throw new RunFailure('busy');
-    // The place is free once the old process is reaped.
-    const got = await new Promise<Worker | RunFailure>((resolve) => void this.#claims.push(resolve));
+    // A second process for a program is not worth waiting for.
+    if (idle > 0 && (this.#claims.length > 0 || !this.#makeRoom(idle))) throw new RunFailure('busy');
+    const got = await new Promise<Worker | RunFailure>((settle) => {
+      this.#claims.push({ isWanted, settle });
+      this.#serveClaims();
+    });
     if (got instanceof RunFailure) throw got;
     return got;
+  }
+
+  /** The spare, or a new process where there is room for one. */
+  #atHand(): Worker | undefined {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    if (spare) return spare;
+    return this.#living.size < this.#parts.processes && this.#starting < STARTS ? this.#launch() : undefined;
+  }
+
+  #serveClaims(): void {
+    clearTimeout(this.#claimTimer);
+    for (const claim of this.#claims.filter(({ isWanted }) => !isWanted())) {
+      this.#claims.splice(this.#claims.indexOf(claim), 1);
+      claim.settle(new RunFailure('busy'));
+    }
+    for (let [claim] = this.#claims; claim; [claim] = this.#claims) {
+      let outcome: Worker | RunFailure | undefined;
+      try {
+        outcome = this.#atHand();
+      } catch (error) {
+        outcome = error as RunFailure;
+      }
+      if (!outcome) break;
+      this.#claims.shift();
+      claim.settle(outcome);
+    }
+    if (this.#claims.length === 0) return;
+    this.#makeRoomForClaims();
+    this.#claimTimer = outside(() => setTimeout(() => this.#serveClaims(), this.#parts.bounds.claims).unref());
+  }
+
+  /** Ends as many processes as programs wait for one. */
+  #makeRoomForClaims(): void {
+    if (this.#living.size < this.#parts.processes) return;
+    const leaving = [...this.#living].filter(({ state, isLeaving }) => state === 'down' || isLeaving).length;
+    for (let missing = this.#claims.length - leaving; missing > 0; missing--) {
+      if (!this.#makeRoom(0) && !this.#retire()) return;
+    }
   }
 
   #makeRoom(idle: number): boolean {
@@ -121,6 +208,17 @@ export class Fleet {
     const release = isIdle ? () => void idlest.end() : wanted;
     release?.();
     return release !== undefined;
+  }
+
+  /** All processes are at work: the one that has served for longest does what it has, and makes room then. */
+  #retire(): boolean {
+    const { now, bounds } = this.#parts;
+    const [oldest] = [...this.#living]
+      .filter(({ state, isLeaving, onRetired }) => state === 'ready' && !isLeaving && onRetired)
+      .sort((a, b) => a.readySince - b.readySince);
+    if (!oldest || now() - oldest.readySince < bounds.turn) return false;
+    oldest.onRetired?.();
+    return true;
   }
 
   #launch(): Worker {
@@ -142,7 +240,10 @@ export class Fleet {
       log.warn({ cause: describe(cause) }, 'a confined process ended before it had a program');
     };
     worker.hello.then(
-      () => (this.#failed = 0),
+      () => {
+        this.#failed = 0;
+        this.offer();
+      },
       () => {},
     );
     void worker.gone.then(() => this.#reaped(worker));
@@ -157,26 +258,10 @@ export class Fleet {
 
   #reaped(worker: Worker): void {
     this.#living.delete(worker);
-    const claim = this.#claims.shift();
-    if (!claim) this.prepare();
-    else this.#serve(claim);
-  }
-
-  #serve(claim: (worker: Worker | RunFailure) => void): void {
-    try {
-      claim(this.#launch());
-    } catch (error) {
-      claim(error as RunFailure);
-    }
+    if (this.#claims.length === 0) this.prepare();
+    else this.#serveClaims();
   }
 }
 
-const CAUSES: Readonly<Record<Cause, string>> = {
-  asked: 'it was asked to',
-  refused: 'its code could not be evaluated',
-  died: 'its process died',
-  protocol: 'it broke the protocol',
-  stuck: 'it did not answer in time',
-  'slow-start': 'it did not start in time',
-};
-export const describe = (cause: Cause): string => CAUSES[cause];
+/** Processes that start at a time: a start takes a core for some hundred milliseconds. */
+const STARTS = 4;

@@ -1,20 +1,16 @@
 import type { Limits } from '../../protocol/messages.ts';
 import type { Bounds } from './bounds.ts';
+import type { Cause } from './cause.ts';
 import { RunFailure } from './failure.ts';
-import { describe, type Fleet } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
+import { Helper } from './helper.ts';
+import type { PlaceClaim } from './places.ts';
+import type { Program } from './program.ts';
+import { reportLoss, reportParked } from './report.ts';
 import type { Answer, Run } from './run.ts';
+import { RunQueue } from './run-queue.ts';
 import { Stability } from './stability.ts';
-import type { Cause, Worker } from './worker.ts';
-
-/** A script of somebody's, and what is told when it is given up. */
-export interface Program {
-  /** For the log. */
-  readonly name: string;
-  readonly script: string;
-  readonly reuse: boolean;
-  /** It crashed too often; `detail` is one sentence for the administrator. */
-  onParked(detail: string): void;
-}
+import type { Worker } from './worker.ts';
 
 interface Parts {
   readonly fleet: Fleet;
@@ -26,28 +22,20 @@ interface Parts {
   left(): void;
 }
 
-/** An invocation that waits for the process to be ready. */
-interface Waiting {
-  readonly run: Run;
-  settle(outcome: Worker | RunFailure): void;
-}
-
 /**
  * One program and its process; in a crowd, a second one that helps it, unless the program keeps state between
  * invocations. Older ones may finish what they have.
  */
-export class Guest {
+export class Guest implements PlaceClaim {
   readonly #program: Program;
   readonly #parts: Parts;
   readonly #stability: Stability;
-  readonly #waiting = new Set<Waiting>();
+  readonly #queue: RunQueue;
   readonly #workers = new Set<Worker>();
   #current: Worker | undefined;
   #starting: Promise<void> | undefined;
-  #helper: Worker | undefined;
-  #seeking: Promise<void> | undefined;
-  /** Not sought again before. */
-  #seekAt = 0;
+  #isLoading = false;
+  readonly #helper: Helper;
   #closed = false;
   /** The current process is to be replaced; not tried again before. */
   #renewAt = Number.POSITIVE_INFINITY;
@@ -56,11 +44,19 @@ export class Guest {
     this.#program = program;
     this.#parts = parts;
     this.#stability = new Stability(parts.bounds, parts.now);
+    const { limits, now, fleet } = parts;
+    this.#queue = new RunQueue({ wall: limits.wall, now, budget: fleet.inputs, isLoading: () => this.#isLoading });
+    this.#helper = new Helper({
+      bounds: parts.bounds,
+      now,
+      obtain: (idle) => this.#obtain(idle, () => true),
+      isCurrent: (worker) => worker === this.#current && !this.#closed,
+    });
   }
 
   /** Invocations at work or waiting. */
   get busy(): number {
-    return [...this.#workers].reduce((sum, worker) => sum + worker.busy, this.#waiting.size);
+    return [...this.#workers].reduce((sum, worker) => sum + worker.busy, this.#queue.length);
   }
 
   state(): 'idle' | 'running' | 'waiting' | 'parked' {
@@ -70,19 +66,66 @@ export class Guest {
   }
 
   /**
-   * Rejects with a RunFailure: `busy` at once when it cannot be taken on now (too many at a time, no process to be had,
-   * or the next start after a crash has to wait), `crash` when parked.
+   * Rejects with a RunFailure: `busy` at once where too many wait, or the next start after a crash has to wait, and later
+   * where no process or place was free in time; `crash` when parked.
    */
   async invoke(run: Run): Promise<Answer> {
     if (this.#closed) throw new RunFailure('internal');
     if (this.#stability.parked) throw new RunFailure('crash');
     if (run.signal?.aborted) throw new RunFailure('timeout');
     if (this.busy >= this.#parts.bounds.inFlight) throw new RunFailure('busy');
-    if (this.#current) return this.#lessBusy(this.#current).invoke(run);
-    if (!this.#starting && this.#stability.wait() > 0) throw new RunFailure('busy');
-    const ready = this.#enqueue(run);
-    this.#starting ??= this.#start(0).finally(() => (this.#starting = undefined));
-    return ready;
+    if (!this.#current && !this.#starting && this.#stability.wait() > 0) throw new RunFailure('busy');
+    const worker = this.#current && this.#queue.length === 0 ? this.#free(this.#current) : undefined;
+    if (worker) return worker.invoke(run);
+    const answer = this.#queue.add(run);
+    this.#sendQueued();
+    return answer;
+  }
+
+  /** A place of execution is free. */
+  grant(): void {
+    const worker = this.#current;
+    if (!worker || this.#queue.length === 0) return;
+    if (worker.isFull) {
+      worker.ping();
+      return;
+    }
+    this.#queue.sendFirst(worker);
+    this.#parts.fleet.places.enter(worker);
+    this.#sendQueued();
+  }
+
+  /** Sends what is queued, as far as there are a process and a place for it. */
+  #sendQueued(): void {
+    while (this.#current && this.#queue.length > 0) {
+      const worker = this.#free(this.#current);
+      if (!worker) return;
+      this.#queue.sendFirst(worker);
+    }
+    if (this.#queue.length > 0 && !this.#starting) this.#startForQueue();
+  }
+
+  /** The process that may be sent an invocation now, with its place. Where there is none, `grant` or a pong comes later. */
+  #free(current: Worker): Worker | undefined {
+    const { places } = this.#parts.fleet;
+    const helper = this.#helper.worker;
+    if (helper?.isFull) helper.ping();
+    else if (helper && (current.isFull || helper.busy < current.busy) && places.take(helper)) return helper;
+    const isCrowded = current.busy + this.#queue.length >= this.#parts.bounds.crowd && !this.#program.reuse;
+    if (isCrowded && !this.#starting) this.#helper.seek(current);
+    if (current.isFull) current.ping();
+    else if (places.take(current)) return current;
+    else places.queue(this);
+    return undefined;
+  }
+
+  #startForQueue(): void {
+    if (this.#stability.wait() > 0) this.#queue.refuse(new RunFailure('busy'));
+    else
+      this.#starting = this.#start(0).finally(() => {
+        this.#starting = undefined;
+        this.#sendQueued();
+      });
   }
 
   restart(): void {
@@ -92,14 +135,16 @@ export class Guest {
   async close(): Promise<void> {
     this.#closed = true;
     this.#parts.left();
-    this.#refuse(new RunFailure('crash'));
-    await Promise.all([this.#starting, this.#seeking, ...[...this.#workers].map((worker) => worker.end())]);
+    this.#parts.fleet.places.withdraw(this);
+    this.#queue.refuse(new RunFailure('crash'));
+    await Promise.all([this.#starting, this.#helper.seeking, ...[...this.#workers].map((worker) => worker.end())]);
   }
 
   /** Ends what has been idle for long, replaces what has grown. */
   async sweep(): Promise<void> {
     const { bounds, limits } = this.#parts;
-    if (this.#helper && this.#isIdle(this.#helper, bounds.calm)) this.#dismiss();
+    const helper = this.#helper.worker;
+    if (helper && this.#isIdle(helper, bounds.calm)) this.#helper.dismiss();
     const worker = this.#current;
     if (!worker) return;
     if (this.#isIdle(worker, bounds.idle)) return void worker.end();
@@ -114,77 +159,21 @@ export class Guest {
     return worker.busy === 0 && this.#parts.now() - worker.idleSince >= since;
   }
 
-  #lessBusy(current: Worker): Worker {
-    const { bounds, now } = this.#parts;
-    if (this.#helper) return this.#helper.busy < current.busy ? this.#helper : current;
-    const isCrowded = current.busy >= bounds.crowd && !this.#program.reuse;
-    if (isCrowded && !this.#seeking && !this.#starting && now() >= this.#seekAt) {
-      this.#seekAt = now() + bounds.calm / 10;
-      this.#seeking = this.#seekHelp(current).finally(() => (this.#seeking = undefined));
-    }
-    return current;
-  }
-
-  /** A crowd that waits for something else than the process is not served sooner by two. */
-  async #seekHelp(current: Worker): Promise<void> {
-    const { bounds } = this.#parts;
-    if ((await current.lag()) < bounds.lag) return;
-    const worker = await this.#obtain(bounds.calm).catch(() => undefined);
-    if (!worker) return;
-    if (worker.state !== 'ready' || this.#current !== current || this.#closed) return void worker.end();
-    this.#helper = worker;
-    worker.onWanted = () => this.#dismiss();
-  }
-
-  /** The helper finishes what it has. */
-  #dismiss(): void {
-    const helper = this.#helper;
-    this.#helper = undefined;
-    if (!helper) return;
-    helper.isLeaving = true;
-    if (helper.busy === 0) void helper.end();
-  }
-
-  #enqueue(run: Run): Promise<Answer> {
-    const { limits, now } = this.#parts;
-    const since = now();
-    return new Promise((resolve, reject) => {
-      const timeout = () => waiting.settle(new RunFailure('timeout'));
-      const timer = setTimeout(timeout, limits.wall);
-      const waiting: Waiting = {
-        run,
-        settle: (outcome) => {
-          if (!this.#waiting.delete(waiting)) return;
-          clearTimeout(timer);
-          run.signal?.removeEventListener('abort', timeout);
-          if (outcome instanceof RunFailure) reject(outcome);
-          // Who calls is answered in time, whatever the start took.
-          else resolve(outcome.invoke(run, limits.wall - (now() - since)));
-        },
-      };
-      run.signal?.addEventListener('abort', timeout, { once: true });
-      this.#waiting.add(waiting);
-    });
-  }
-
-  #refuse(failure: RunFailure): void {
-    for (const waiting of [...this.#waiting]) waiting.settle(failure);
-  }
-
   /** Never rejects: whoever waits is told. */
   async #start(idle: number): Promise<void> {
     try {
-      this.#serve(await this.#obtain(idle));
+      this.#serve(await this.#obtain(idle, () => this.#queue.length > 0));
     } catch (error) {
-      this.#refuse(error as RunFailure);
+      // The process that serves goes on where no other takes over from it.
+      if (!this.#current) this.#queue.refuse(error as RunFailure);
     }
   }
 
   /** A process with the program in it, if need be in place of one that has been idle for so long. Rejects with a RunFailure. */
-  async #obtain(idle: number): Promise<Worker> {
+  async #obtain(idle: number, isWanted: () => boolean): Promise<Worker> {
     const { fleet } = this.#parts;
     const { script, reuse } = this.#program;
-    const worker = await fleet.acquire(idle);
+    const worker = await fleet.acquire(idle, isWanted);
     if (this.#closed || worker.state !== 'blank') {
       void worker.end();
       throw new RunFailure(this.#closed ? 'crash' : 'internal');
@@ -192,9 +181,15 @@ export class Guest {
     this.#workers.add(worker);
     worker.onDown = (cause) => this.#down(worker, cause);
     worker.onSettled = (exhausted) => this.#settled(worker, exhausted);
+    worker.onPong = () => this.#confirmed(worker);
+    worker.onResumed = () => fleet.places.enter(worker);
+    worker.onRetired = () => this.#retire(worker);
+    this.#isLoading = true;
+    fleet.places.enter(worker);
     try {
       await worker.load(script, reuse);
     } finally {
+      this.#isLoading = false;
       fleet.prepareSoon();
     }
     void worker.resident().then((bytes) => (worker.baseline = bytes));
@@ -204,7 +199,7 @@ export class Guest {
   #serve(worker: Worker): void {
     if (worker.state !== 'ready' || this.#stability.parked) {
       void worker.end();
-      this.#refuse(new RunFailure('crash'));
+      this.#queue.refuse(new RunFailure('crash'));
       return;
     }
     const before = this.#current;
@@ -212,17 +207,35 @@ export class Guest {
     this.#renewAt = Number.POSITIVE_INFINITY;
     this.#stability.serving();
     if (before?.busy === 0) void before.end();
-    for (const waiting of [...this.#waiting]) waiting.settle(worker);
+    // It holds a place since it was loaded: the first invocation goes on with it.
+    this.grant();
+    if (worker.isWaiting) this.#parts.fleet.places.leave(worker);
+  }
+
+  #confirmed(worker: Worker): void {
+    this.#parts.fleet.places.report(worker, worker.isWaiting);
+    this.#sendQueued();
+  }
+
+  /** It does what it has; what arrives from now on waits for another process. */
+  #retire(worker: Worker): void {
+    if (worker === this.#helper.worker) this.#helper.dismiss();
+    worker.isLeaving = true;
+    if (worker === this.#current) this.#leaveOff();
   }
 
   #settled(worker: Worker, exhausted: boolean): void {
+    const { fleet } = this.#parts;
+    if (worker.isWaiting) fleet.places.leave(worker);
     if (exhausted) this.#exhausted(worker);
     const isWornOut = worker.served >= this.#parts.bounds.served;
-    if (worker === this.#helper) {
-      if (isWornOut) this.#dismiss();
+    if (worker === this.#helper.worker) {
+      if (isWornOut) this.#helper.dismiss();
     } else if (worker === this.#current) {
       if (isWornOut) this.#wornOut(worker);
     } else if (worker.busy === 0) void worker.end();
+    if (worker.busy === 0) fleet.offer();
+    this.#sendQueued();
   }
 
   /** A new process takes over and this one finishes what it has; where there is no room for both, once it is idle. */
@@ -238,46 +251,32 @@ export class Guest {
 
   #down(worker: Worker, cause: Cause): void {
     this.#workers.delete(worker);
-    if (this.#helper === worker) this.#helper = undefined;
+    this.#parts.fleet.places.leave(worker);
+    if (this.#helper.worker === worker) this.#helper.lost();
     if (this.#current === worker) this.#leaveOff();
+    const isParked = cause !== 'asked' && this.#stability.crashed();
+    if (isParked) this.#queue.refuse(new RunFailure('crash'));
+    this.#sendQueued();
     if (cause === 'asked') return;
-    const isParked = this.#stability.crashed();
-    if (isParked) this.#refuse(new RunFailure('crash'));
-    void worker.gone.then(({ code, signal, memory }) => {
-      const reason = memory ? 'it used more memory than it may' : describe(cause);
-      const { fault } = worker;
-      const about = { extension: this.#program.name, code, signal, ...(fault !== undefined && { err: fault }) };
-      this.#parts.log.warn(about, `a process of confined code was lost: ${reason}`);
-      if (isParked) this.#announce(reason);
+    void reportLoss(this.#program, worker, cause, this.#parts.log).then((reason) => {
+      if (isParked) reportParked(this.#program, reason, this.#parts);
     });
   }
 
   /** Nobody takes invocations any more. */
   #leaveOff(): void {
     this.#current = undefined;
-    this.#dismiss();
+    this.#helper.dismiss();
   }
 
   #exhausted(worker: Worker): void {
     if (!this.#stability.exhausted()) return;
-    this.#refuse(new RunFailure('crash'));
+    this.#queue.refuse(new RunFailure('crash'));
     const current = this.#current;
     this.#leaveOff();
     if (current && current.busy === 0) void current.end();
     if (worker.busy === 0) void worker.end();
-    this.#announce('it used up its CPU time again and again');
-  }
-
-  #announce(reason: string): void {
-    const { bounds, log } = this.#parts;
-    const seconds = bounds.crashWindow / 1000;
-    try {
-      this.#program.onParked(
-        `Failed too often within ${seconds} seconds and is not started again; at last, ${reason}.`,
-      );
-    } catch (error) {
-      log.warn({ err: error, extension: this.#program.name }, 'nobody could be told that confined code was given up');
-    }
+    reportParked(this.#program, 'it used up its CPU time again and again', this.#parts);
   }
 }
 

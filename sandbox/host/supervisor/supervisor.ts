@@ -1,19 +1,23 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ContractEntry, Limits } from '../../protocol/messages.ts';
 import type { Launcher } from '../child.ts';
 import { BOUNDS, type Bounds } from './bounds.ts';
-import type { RunFailure } from './failure.ts';
 import { Fleet } from './fleet.ts';
-import { Guest, type Program } from './guest.ts';
+import { Guest } from './guest.ts';
 import { outside } from './outside.ts';
+import type { Program } from './program.ts';
 
-export type { Guest, Program } from './guest.ts';
+export type { Guest } from './guest.ts';
+export type { Program } from './program.ts';
 
 export interface SupervisorOptions {
   readonly launcher: Launcher;
   readonly limits: Limits;
   /** Living processes at any moment, at least 1. */
   readonly processes: number;
+  /** Processes that execute at a time; as many as may live unless told. */
+  readonly places?: number;
+  /** Bytes that all processes may have together; no limit unless told. */
+  readonly memory?: number;
   readonly log: { warn(data: object, text: string): void };
   readonly bounds?: Partial<Bounds>;
   /** Milliseconds that only grow. */
@@ -34,27 +38,20 @@ export interface Supervisor {
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { launcher, limits, processes, log, now = () => performance.now() } = options;
   const bounds: Bounds = { ...BOUNDS, ...options.bounds };
-  const fleet = new Fleet({ launcher, limits, processes, bounds, now, log });
+  const places = options.places ?? processes;
+  const memory = options.memory ?? Number.POSITIVE_INFINITY;
+  const fleet = new Fleet({ launcher, limits, processes, places, memory, bounds, now, log });
   const guests = new Set<Guest>();
   const look = () => {
     for (const guest of guests) void guest.sweep();
     fleet.sweep();
   };
   const sweep = outside(() => setInterval(look, bounds.sweep).unref());
+  const limitMemory = () => void fleet.limitMemory();
+  const memoryWatch = Number.isFinite(memory)
+    ? outside(() => setInterval(limitMemory, bounds.memory).unref())
+    : undefined;
   let isClosed = false;
-
-  /** A probe is no invocation: it may wait for its turn. */
-  async function acquire() {
-    const until = now() + bounds.probeWait;
-    for (;;) {
-      try {
-        return await fleet.acquire();
-      } catch (error) {
-        if (isClosed || (error as RunFailure).code !== 'busy' || now() >= until) throw error;
-        await pause(50);
-      }
-    }
-  }
 
   return {
     open(program) {
@@ -72,7 +69,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       return guest;
     },
     async probe(script) {
-      const worker = await acquire();
+      // A probe is no invocation: it may wait for its turn.
+      const until = now() + bounds.probeWait;
+      const worker = await fleet.acquire(0, () => !isClosed && now() < until);
       // Programs come in rows, so the process for the next one starts meanwhile.
       fleet.prepare();
       try {
@@ -87,6 +86,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (isClosed) return;
       isClosed = true;
       clearInterval(sweep);
+      clearInterval(memoryWatch);
       await Promise.all([...guests].map((guest) => guest.close()).concat(fleet.close()));
     },
   };

@@ -1,60 +1,47 @@
 import { type ContractEntry, type FromChild, type Limits, PROTOCOL } from '../../protocol/messages.ts';
 import type { Child, ChildEnd } from '../child.ts';
 import { Connection } from '../connection.ts';
+import { Abandoned } from './abandoned.ts';
+import { type ActiveRun, ActiveRuns } from './active-runs.ts';
 import type { Bounds } from './bounds.ts';
+import type { Cause } from './cause.ts';
+import { deferred, later } from './deferred.ts';
 import { RunFailure } from './failure.ts';
+import { Loading } from './loading.ts';
+import { Pings } from './pings.ts';
+import type { PlaceHolder } from './places.ts';
+import { Progress } from './progress.ts';
 import type { Answer, Run } from './run.ts';
-
-/** Why a process is no more; `asked` is the only one that is nobody's fault. */
-export type Cause = 'asked' | 'refused' | 'died' | 'protocol' | 'stuck' | 'slow-start';
-
-interface Running {
-  readonly run: Run;
-  readonly since: number;
-  readonly timer: NodeJS.Timeout;
-  readonly abort: () => void;
-  resolve(answer: Answer): void;
-  reject(error: RunFailure): void;
-}
-
-interface Waiting<T> {
-  readonly promise: Promise<T>;
-  resolve(value: T): void;
-  reject(error: RunFailure): void;
-}
-
-function waiting<T>(): Waiting<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  // Somebody looks at it later, or nobody.
-  promise.catch(() => {});
-  return { promise, resolve, reject };
-}
-
-const REFUSED_WHILE_LOADING = JSON.stringify({ code: 'unsupported', message: 'Nothing can be asked while loading.' });
-/** Calls a script may make while it is evaluated; each is refused. */
-const MAX_CALLS_WHILE_LOADING = 1000;
 
 /**
  * One process: blank after its hello, then with one program for the rest of its life. Identity is the pipe: what
  * arrives here concerns the runs of this process or nothing.
  */
-export class Worker {
+export class Worker implements PlaceHolder {
   /** Resolves when its runner is up; rejects with `internal` when it never will be. */
   readonly hello: Promise<void>;
   /** The process is gone and reaped. */
   readonly gone: Promise<ChildEnd>;
   /** Told once, at the moment from which it is of no use. */
   onDown: ((cause: Cause) => void) | undefined;
+  /** It was sent a reply: an invocation in it executes again. */
+  onResumed: (() => void) | undefined;
+  /** It answered a ping. */
+  onPong: (() => void) | undefined;
   /** An invocation is over, or a cancelled one has left. `exhausted`: it had used up its CPU time. */
   onSettled: ((exhausted: boolean) => void) | undefined;
   /** Its program can do without it, and is told so when somebody else needs the place. */
   onWanted: (() => void) | undefined;
+  /** Another program has waited long enough for its place: it gets nothing more to do. */
+  onRetired: (() => void) | undefined;
   /** It gets nothing more to do, and is ended once it is idle. */
   isLeaving = false;
   state: 'starting' | 'blank' | 'loading' | 'ready' | 'down' = 'starting';
   served = 0;
   /** Since when it has had nothing to do. */
   idleSince: number;
+  /** Since when it serves its program. */
+  readySince = 0;
   /** What was wrong with the frame that it was ended for. */
   fault: unknown;
   /** Resident bytes once it had loaded, 0 while unknown. */
@@ -65,21 +52,24 @@ export class Worker {
   readonly #connection: Connection;
   readonly #bounds: Bounds;
   readonly #now: () => number;
-  readonly #hello = waiting<void>();
-  #loading: Waiting<readonly ContractEntry[]> | undefined;
+  readonly #progress: Progress;
+  readonly #hello = deferred<void>();
+  readonly #pings: Pings;
+  #loading: Loading | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #callsWhileLoading = 0;
   #lastId = 0;
-  readonly #runs = new Map<number, Running>();
-  readonly #asked = new Map<number, () => void>();
-  /** Nobody waits for these, and it has not yet been seen that they are gone. */
-  readonly #leaving = new Map<number, NodeJS.Timeout>();
+  #isPinged = false;
+  readonly #runs: ActiveRuns;
+  readonly #abandoned = new Abandoned();
 
   constructor(child: Child, bounds: Bounds, limits: Limits, now: () => number) {
     this.#child = child;
     this.#limits = limits;
     this.#bounds = bounds;
     this.#now = now;
+    this.#progress = new Progress(now);
+    this.#runs = new ActiveRuns(now);
+    this.#pings = new Pings((id) => this.state === 'ready' && this.#connection.send({ type: 'ping', id }));
     this.idleSince = now();
     this.hello = this.#hello.promise;
     this.gone = child.ended;
@@ -99,7 +89,17 @@ export class Worker {
 
   /** Invocations at work in it, cancelled ones included. */
   get busy(): number {
-    return this.#runs.size + this.#leaving.size;
+    return this.#runs.count + this.#abandoned.count;
+  }
+
+  /** Nothing in it is known to execute. */
+  get isWaiting(): boolean {
+    return this.busy === 0 || this.#progress.isWaiting;
+  }
+
+  /** It has to confirm some of what it was sent before it gets more. */
+  get isFull(): boolean {
+    return this.#progress.isFull;
   }
 
   /** 0 where it is not known. */
@@ -111,51 +111,47 @@ export class Worker {
   load(script: string, reuse: boolean): Promise<readonly ContractEntry[]> {
     if (this.state !== 'blank') return Promise.reject(new RunFailure('crash'));
     this.state = 'loading';
-    this.#loading = waiting();
+    this.#loading = new Loading();
     this.#timer = later(this.#limits.wall, () => this.#overdue());
     this.#connection.send({ type: 'load', reuse }, script);
-    return this.#loading.promise;
+    return this.#loading.contract;
   }
 
   /** Rejects with a RunFailure, at the latest when the `wall` milliseconds that it has left are over. */
   invoke(run: Run, wall = this.#limits.wall): Promise<Answer> {
     if (this.state !== 'ready') return Promise.reject(new RunFailure('crash'));
-    const { entry, context, input, signal } = run;
+    const { entry, context, input } = run;
     const id = ++this.#lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const since = this.#now();
-    const timer = later(Math.max(1, wall), () => this.#leave(id, this.#bounds.health));
-    const abort = () => this.#leave(id, Math.max(this.#bounds.health, since + wall - this.#now()));
-    signal?.addEventListener('abort', abort, { once: true });
-    const running: Running = { run, since, timer, abort, resolve, reject };
-    this.#runs.set(id, running);
-    let sent: boolean;
+    const answer = this.#runs.add(id, run, wall, (left) => this.#leave(id, Math.max(this.#bounds.health, left)));
+    this.#progress.start(id);
+    let isSent: boolean;
     try {
-      sent = this.#connection.send({ type: 'invoke', id, entry, context }, input);
+      isSent = this.#connection.send({ type: 'invoke', id, entry, context }, input);
     } catch (error) {
-      this.#over(id, running);
+      this.#over(id);
       throw error;
     }
-    if (!sent) {
-      this.#over(id, running);
-      reject(new RunFailure('busy'));
-    }
-    return promise;
+    if (!isSent) this.#over(id)?.reject(new RunFailure('busy'));
+    return answer;
   }
 
   /** Milliseconds until it has done what it was asked for before; 0 where it is gone. */
   lag(): Promise<number> {
     const id = ++this.#lastId;
     const since = this.#now();
-    return new Promise((resolve) => {
-      this.#asked.set(id, () => resolve(this.#now() - since));
-      if (this.state !== 'ready' || !this.#connection.send({ type: 'ping', id })) this.#answered(id);
-    });
+    return new Promise((resolve) => this.#pings.send(id, () => resolve(this.#now() - since)));
   }
 
-  #answered(id: number): boolean {
-    this.#asked.get(id)?.();
-    return this.#asked.delete(id);
+  ping(): void {
+    if (this.#isPinged || this.state !== 'ready') return;
+    this.#isPinged = true;
+    const id = ++this.#lastId;
+    this.#pings.send(id, (isAnswered) => {
+      this.#isPinged = false;
+      if (!isAnswered) return;
+      this.#progress.confirm(id);
+      this.onPong?.();
+    });
   }
 
   /** Ends the process. Resolves when it is gone. */
@@ -164,10 +160,15 @@ export class Worker {
     await this.gone;
   }
 
+  /** Ends the process at once, as one that has broken a limit. */
+  kill(cause: 'memory' | 'cpu'): void {
+    this.#down(cause);
+  }
+
   #take(message: FromChild, body: Buffer): void {
     if (message.type === 'result' || message.type === 'failure') this.#result(message, body);
     else if (message.type === 'call') this.#call(message, body);
-    else if (message.type === 'pong') this.#answered(message.id) || this.#left(message.id);
+    else if (message.type === 'pong') this.#pings.answer(message.id) || this.#left(message.id);
     else if (message.type === 'hello') this.#helloed(message.protocol);
     else if (message.type === 'loaded') this.#loaded(message.contract);
     else if (this.state === 'loading') this.#refused(message.code, 'refused');
@@ -192,7 +193,8 @@ export class Worker {
     clearTimeout(this.#timer);
     this.state = 'ready';
     this.idleSince = this.#now();
-    this.#loading?.resolve(contract);
+    this.readySince = this.idleSince;
+    this.#loading?.finish(contract);
   }
 
   #overdue(): void {
@@ -200,27 +202,26 @@ export class Worker {
   }
 
   #refused(code: 'invalid-entry' | 'timeout', cause: Cause): void {
-    this.#loading?.reject(new RunFailure(code));
+    this.#loading?.fail(new RunFailure(code));
     this.#down(cause);
   }
 
   #result(message: FromChild & { type: 'result' | 'failure' }, body: Buffer): void {
-    const running = this.#runs.get(message.id);
+    const active = this.state === 'ready' ? this.#over(message.id) : undefined;
     if (this.state !== 'ready') this.#down('protocol');
-    else if (running) this.#settle(running, message, body);
+    else if (active) this.#settle(active, message, body);
     else this.#left(message.id);
   }
 
-  #settle(running: Running, message: FromChild & { type: 'result' | 'failure' }, body: Buffer): void {
+  #settle(active: ActiveRun, message: FromChild & { type: 'result' | 'failure' }, body: Buffer): void {
     const { wall, result } = this.#limits;
     let isExhausted = false;
-    this.#over(message.id, running);
     if (message.type === 'failure') {
-      running.reject(new RunFailure(message.code));
+      active.reject(new RunFailure(message.code));
       // What took its whole time merely waited.
-      isExhausted = message.code === 'timeout' && this.#now() - running.since < wall * 0.95;
-    } else if (body.length > result) running.reject(new RunFailure('invalid-result'));
-    else running.resolve(message.none ? undefined : body);
+      isExhausted = message.code === 'timeout' && this.#now() - active.since < wall * 0.95;
+    } else if (body.length > result) active.reject(new RunFailure('invalid-result'));
+    else active.resolve(message.none ? undefined : body);
     this.#settled(isExhausted);
   }
 
@@ -233,41 +234,40 @@ export class Worker {
   }
 
   #refuseCall(id: number, call: number): void {
-    if (++this.#callsWhileLoading > MAX_CALLS_WHILE_LOADING) this.#down('protocol');
-    else if (call > 0) this.#connection.send({ type: 'reply', id, call, ok: false }, REFUSED_WHILE_LOADING);
+    const reply = (json: string) => call > 0 && this.#connection.send({ type: 'reply', id, call, ok: false }, json);
+    if (!this.#loading?.refuse(reply)) this.#down('protocol');
   }
 
   #replyTo =
     (id: number, call: number) =>
     (ok: boolean, json: string): void => {
-      if (this.#runs.has(id)) this.#connection.reply(id, call, ok, json);
+      if (!this.#runs.get(id)) return;
+      this.#connection.reply(id, call, ok, json);
+      this.#progress.resume(++this.#lastId);
+      this.onResumed?.();
     };
 
   /** Nobody waits for this run any more. Should it hold the process up for longer than `patience`, that is killed. */
   #leave(id: number, patience: number): void {
-    const running = this.#runs.get(id);
-    if (!running) return;
-    this.#over(id, running);
-    running.reject(new RunFailure('timeout'));
-    const timer = later(patience, () => {
-      if (this.#leaving.has(id)) this.#down('stuck');
-    });
-    this.#leaving.set(id, timer);
+    const active = this.#over(id);
+    if (!active) return;
+    active.reject(new RunFailure('timeout'));
+    this.#abandoned.add(id, patience, () => this.#down('stuck'));
     this.#connection.send({ type: 'cancel', id });
-    this.#connection.send({ type: 'ping', id });
+    this.#connection.send({ type: 'ping', id, isolate: true });
   }
 
   #left(id: number): void {
-    clearTimeout(this.#leaving.get(id));
-    if (this.#leaving.delete(id)) this.#settled(false);
+    if (this.#abandoned.remove(id)) this.#settled(false);
     else this.#connection.waste();
   }
 
-  #over(id: number, { timer, run, abort }: Running): void {
-    clearTimeout(timer);
-    run.signal?.removeEventListener('abort', abort);
-    this.#runs.delete(id);
+  #over(id: number): ActiveRun | undefined {
+    const active = this.#runs.remove(id);
+    if (!active) return undefined;
+    this.#progress.finish(id);
     this.served++;
+    return active;
   }
 
   #settled(exhausted: boolean): void {
@@ -281,19 +281,11 @@ export class Worker {
     clearTimeout(this.#timer);
     this.#child.kill();
     this.#connection.close();
-    for (const timer of this.#leaving.values()) clearTimeout(timer);
-    this.#leaving.clear();
-    for (const id of this.#asked.keys()) this.#answered(id);
+    this.#abandoned.clear();
+    this.#pings.close();
     this.#hello.reject(new RunFailure('internal'));
-    this.#loading?.reject(new RunFailure('crash'));
-    for (const [id, running] of [...this.#runs]) {
-      this.#over(id, running);
-      running.reject(new RunFailure('crash'));
-    }
+    this.#loading?.fail(new RunFailure('crash'));
+    for (const id of this.#runs.ids) this.#over(id)?.reject(new RunFailure('crash'));
     this.onDown?.(cause);
   }
 }
-
-/** What has arrived in the meantime is looked at first: a busy host must not take a prompt child for a dead one. */
-const later = (milliseconds: number, act: () => void): NodeJS.Timeout =>
-  setTimeout(() => void setImmediate(act), milliseconds);

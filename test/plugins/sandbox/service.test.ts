@@ -41,7 +41,8 @@ describe('sandbox: the runtime', () => {
     };
     const config = { EXTENSIONS_SANDBOX_MAX_MEMORY: '32mb', EXTENSIONS_SANDBOX_MAX_PROCESSES: '2' };
     await withSandbox(launch, config, async ({ sandbox }) => void (await sandbox.runtime()));
-    expect(told).to.include({ mode: 'auto', memory: 32 * 1024 * 1024, processes: 2 });
+    expect(told).to.include({ mode: 'auto', memory: 32 * 1024 * 1024 });
+    expect(told?.processes, 'waiting ones and those of hooks included').to.be.above(2);
   });
 
   it('is unavailable under a wrong setting, and says which', async () => {

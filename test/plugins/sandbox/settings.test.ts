@@ -17,7 +17,8 @@ describe('sandbox: settings', () => {
   it('are what the conventions say when nothing is set', () => {
     expect(readSettings(plain, 16 * GB)).to.deep.equal({
       limits: { wall: 10_000, cpu: 2000, memory: 64 * MB, result: MB, hostCall: 256 * 1024 },
-      processes: 4,
+      open: { places: 4, processes: 32, memory: 6 * GB },
+      hooks: { places: 2, processes: 16, memory: 2 * GB },
       artifact: 8 * MB,
       mode: 'auto',
     });
@@ -31,15 +32,26 @@ describe('sandbox: settings', () => {
     expect(limits).to.include({ wall: 1500, cpu: 1200, memory: 32 * MB });
   });
 
-  it('keep half of the memory for the service, and always let one process run', () => {
+  it('keep half of the memory for the service, and always let one process execute', () => {
     const processes = (memory: number, set?: string) =>
-      readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory).processes;
+      readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory).open.places;
     expect([processes(256 * MB), processes(GB), processes(2 * GB)]).to.deep.equal([1, 3, 4]);
     expect([processes(64 * GB, '32'), processes(256 * MB, '1')]).to.deep.equal([32, 1]);
     expect(() => processes(GB, '4'))
       .to.throw(SettingError)
       .with.property('message')
       .that.contains('EXTENSIONS_SANDBOX_MAX_PROCESSES');
+  });
+
+  it('let more processes live than execute, as many as memory holds while they wait', () => {
+    const shares = (memory: number, set?: string) => {
+      const { open, hooks } = readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory);
+      return [open.processes, hooks.places, hooks.processes];
+    };
+    expect(shares(64 * GB, '1')).to.deep.equal([8, 1, 4]);
+    expect(shares(64 * GB, '32')).to.deep.equal([64, 16, 32]);
+    expect(shares(2 * GB)).to.deep.equal([12, 2, 4]);
+    expect(shares(256 * MB)).to.deep.equal([1, 1, 1]);
   });
 
   const wrong: readonly [keyof SandboxConfig, readonly string[]][] = [

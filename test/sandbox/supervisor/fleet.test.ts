@@ -36,16 +36,22 @@ describe('supervisor: processes', () => {
       expect(most).to.equal(2);
     }));
 
-  it('is busy at once when all are at work', () =>
-    withGround(fakeLauncher({ works: doing(() => {}), other: echo }), { processes: 1 }, async ({ open, launcher }) => {
-      const working = open('works');
-      const answer = outcome(working.invoke(run()));
-      await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
-      expect(await outcome(open('other').invoke(run()))).to.equal('busy');
-      await working.close();
-      expect(await answer).to.equal('crash');
-      expect(await outcome(open('other').invoke(run(1)))).to.equal('1');
-    }));
+  it('is busy when no process can be had in half of the time of an invocation', () =>
+    withGround(
+      fakeLauncher({ works: doing(() => {}), other: echo }),
+      { processes: 1, limits: { wall: 2000 } },
+      async ({ open, launcher }) => {
+        const working = open('works');
+        const answer = outcome(working.invoke(run()));
+        await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+        const since = performance.now();
+        expect(await outcome(open('other').invoke(run()))).to.equal('busy');
+        expect(performance.now() - since).to.be.at.least(990);
+        await working.close();
+        expect(await answer).to.equal('crash');
+        expect(await outcome(open('other').invoke(run(1)))).to.equal('1');
+      },
+    ));
 
   it('gives each of several that come at once a place of its own', () =>
     withGround(fakeLauncher({ a: echo, b: echo, c: echo, d: echo }), { processes: 2 }, async ({ open, launcher }) => {

@@ -15,6 +15,7 @@ export interface Ground {
 
 interface Options {
   readonly processes?: number;
+  readonly places?: number;
   readonly bounds?: Partial<Bounds>;
   readonly limits?: Partial<Limits>;
   readonly now?: () => number;
@@ -31,6 +32,7 @@ export async function withGround(
     launcher,
     limits: { ...LIMITS, ...options.limits },
     processes: options.processes ?? 4,
+    ...(options.places && { places: options.places }),
     log: { warn() {} },
     bounds: { ...options.bounds },
     ...(options.now && { now: options.now }),

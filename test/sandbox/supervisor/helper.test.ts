@@ -31,7 +31,7 @@ describe('supervisor: a second process', () => {
       const [first, second] = [...new Set(open.map(({ child }) => child))].map(
         (one) => open.filter(({ child }) => child === one).length,
       );
-      expect(second, 'the less busy one is given more').to.be.above(3);
+      expect(second, 'the less busy one is given more').to.be.above(2);
       expect(first).to.be.above(2);
       answer();
       expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['1']));

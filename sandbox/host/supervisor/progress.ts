@@ -1,0 +1,67 @@
+/** Milliseconds within which a process must finish an invocation before it is sent more invocations at a time. */
+const QUICK = 20;
+const FIRST_WINDOW = 2;
+const LARGEST_WINDOW = 32;
+
+/**
+ * Which messages to a process are not yet confirmed. A process executes messages in their order, so the answer to a ping
+ * confirms all earlier ones: an invocation that was confirmed and has no result waits for a timer or the host.
+ */
+export class Progress {
+  readonly #now: () => number;
+  /** Ids of invocations, oldest first, with the time at which each was sent. */
+  readonly #unconfirmed = new Map<number, number>();
+  /** Id of the latest reply to a call of the host. */
+  #latestReply = 0;
+  #confirmed = 0;
+  #window = FIRST_WINDOW;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** The process executes nothing that the host knows of: timers of the guest are not known here. */
+  get isWaiting(): boolean {
+    return this.#unconfirmed.size === 0 && this.#latestReply <= this.#confirmed;
+  }
+
+  /** The next invocation is kept back. A quick program has up to 32 unconfirmed invocations, a slow one has one. */
+  get isFull(): boolean {
+    return this.#unconfirmed.size >= this.#window;
+  }
+
+  /** The invocation that the process executes; undefined where none is unconfirmed. */
+  get executing(): number | undefined {
+    return this.#unconfirmed.keys().next().value;
+  }
+
+  start(id: number): void {
+    this.#unconfirmed.set(id, this.#now());
+  }
+
+  resume(id: number): void {
+    this.#latestReply = id;
+  }
+
+  finish(id: number): void {
+    const since = this.#unconfirmed.get(id);
+    if (since === undefined) return;
+    this.#unconfirmed.delete(id);
+    this.#adjustWindow(since);
+  }
+
+  /** The process answered the ping of this id. */
+  confirm(id: number): void {
+    this.#confirmed = id;
+    for (const [one, since] of this.#unconfirmed) {
+      if (one > id) break;
+      this.#unconfirmed.delete(one);
+      this.#adjustWindow(since);
+    }
+  }
+
+  #adjustWindow(since: number): void {
+    const isQuick = this.#now() - since < QUICK;
+    this.#window = isQuick ? Math.min(LARGEST_WINDOW, this.#window + 1) : Math.max(1, Math.floor(this.#window / 2));
+  }
+}

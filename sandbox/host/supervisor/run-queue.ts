@@ -1,0 +1,80 @@
+import { RunFailure } from './failure.ts';
+import type { Answer, Run } from './run.ts';
+import type { Worker } from './worker.ts';
+
+/** Bytes of inputs that wait in memory, of all programs together. */
+export interface InputBudget {
+  left: number;
+}
+
+interface QueuedRun {
+  readonly run: Run;
+  settle(outcome: Worker | RunFailure): void;
+}
+
+interface QueueOptions {
+  /** Milliseconds of an invocation from its arrival to its end; half of them may pass in the queue. */
+  readonly wall: number;
+  readonly now: () => number;
+  readonly budget: InputBudget;
+  /** The script of the program is being evaluated, so that a process is near. */
+  isLoading(): boolean;
+}
+
+/** Invocations of one program that wait for a process or a place of execution, first come, first served. */
+export class RunQueue {
+  readonly #options: QueueOptions;
+  readonly #queued = new Set<QueuedRun>();
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  get length(): number {
+    return this.#queued.size;
+  }
+
+  /**
+   * Rejects with `busy` where there was no process or no place for half of the invocation's time, or where too many
+   * bytes wait already; with `timeout` when the client is gone or the whole time is over.
+   */
+  add(run: Run): Promise<Answer> {
+    const { wall, now, budget, isLoading } = this.#options;
+    const size = run.input.length;
+    if (size > budget.left) return Promise.reject(new RunFailure('busy'));
+    budget.left -= size;
+    const since = now();
+    return new Promise((resolve, reject) => {
+      const abort = () => queued.settle(new RunFailure('timeout'));
+      const overdue = () => {
+        if (!isLoading()) queued.settle(new RunFailure('busy'));
+        else timer = setTimeout(abort, wall / 2);
+      };
+      let timer = setTimeout(overdue, wall / 2);
+      const queued: QueuedRun = {
+        run,
+        settle: (outcome) => {
+          if (!this.#queued.delete(queued)) return;
+          budget.left += size;
+          clearTimeout(timer);
+          run.signal?.removeEventListener('abort', abort);
+          if (outcome instanceof RunFailure) reject(outcome);
+          else resolve(outcome.invoke(run, wall - (now() - since)));
+        },
+      };
+      run.signal?.addEventListener('abort', abort, { once: true });
+      this.#queued.add(queued);
+    });
+  }
+
+  /** Sends the first one to a process. */
+  sendFirst(worker: Worker): void {
+    const [first] = this.#queued;
+    first?.settle(worker);
+  }
+
+  /** They all fail. */
+  refuse(failure: RunFailure): void {
+    for (const queued of [...this.#queued]) queued.settle(failure);
+  }
+}
