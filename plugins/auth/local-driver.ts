@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { fail } from '#kernel';
 import type { Passwords } from '../passwords/contract.ts';
 import type { Account, Accounts } from './accounts.ts';
@@ -16,15 +15,6 @@ const wrong = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 /** Sign-in by e-mail address and password: `POST /auth/login`. */
 export function localDriver({ accounts, passwords }: Deps): CredentialsDriver<Account> {
-  let decoy: Promise<string> | undefined;
-
-  /** An unknown address takes as long as a wrong password. */
-  async function matches(account: Account | undefined, password: string): Promise<boolean> {
-    decoy ??= passwords.hash(randomBytes(16).toString('hex'));
-    const stored = account?.password ?? (await decoy);
-    return (await passwords.verify(stored, password)) && account?.password !== null && account !== undefined;
-  }
-
   return {
     kind: 'credentials',
     name: 'local',
@@ -36,8 +26,9 @@ export function localDriver({ accounts, passwords }: Deps): CredentialsDriver<Ac
     },
     identifiers: ['email'],
     find: ({ email }) => accounts.byEmail(email as string),
-    async authenticate({ password }, _client, account) {
-      const isMatch = await matches(account, password as string);
+    async authenticate({ password }, { ip = null }, account) {
+      // An unknown address and an account without a password take as long as a wrong password.
+      const isMatch = await passwords.verify(account?.password ?? null, password as string, { user: null, ip });
       if (!account) throw wrong('no user has this e-mail address');
       if (account.provider !== LOCAL_PROVIDER) {
         throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);

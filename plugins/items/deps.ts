@@ -17,7 +17,7 @@ export interface Deps {
   readonly events: EventsApi;
   /** Sees every row: for finding rows that a write means without telling the caller about them. */
   readonly unseen: () => Caller;
-  readonly hash: (text: string) => Promise<string>;
+  readonly hash: (text: string, caller: Caller) => Promise<string>;
   /** Rows one request may write; Infinity where there is no limit. */
   readonly maxMutations: number;
   /** Asked before rows are written, nested ones included, where a writer is held to less than its caller is; throws. */

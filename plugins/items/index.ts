@@ -32,7 +32,7 @@ export default definePlugin<Config>({
       db: host.db,
       shapes: createShapes(),
       events: host.events,
-      hash: (text) => used.passwords.hash(text),
+      hash: used.passwords.hash,
       unseen: () => host.asSystem('a write names rows its caller may change but not read'),
       maxMutations: host.config.MAX_BATCH_MUTATION === -1 ? Number.POSITIVE_INFINITY : host.config.MAX_BATCH_MUTATION,
     };

@@ -1,12 +1,6 @@
-import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [Address, number];
-
-/** Entries of a list that are neither an address nor a range of them. */
-export class AddressListError extends Error {}
+import { type Address, isWithin, parseAddress, parseRange } from './ranges.ts';
 
 /** May this address be connected to, also where it is one of a private network? False for everything that is no address. */
 export type Policy = (address: string, reach?: 'private') => boolean;
@@ -24,10 +18,10 @@ const PLATFORM = ['168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'];
  */
 export function createPolicy(denied: readonly string[], allowed: readonly string[]): Policy {
   // Own interfaces are denied in any case.
-  const never = [...PLATFORM, ...denied.filter((entry) => entry !== OWN_INTERFACES)].map(rangeOf);
-  const always = allowed.map(rangeOf);
+  const never = [...PLATFORM, ...denied.filter((entry) => entry !== OWN_INTERFACES)].map(parseRange);
+  const always = allowed.map(parseRange);
   return (text, reach) => {
-    const address = addressOf(text);
+    const address = parseAddress(text);
     if (!address) return false;
     if (isWithin(address, always)) return true;
     // What is reached through a translator is denied as well as the address that stands for it.
@@ -36,31 +30,6 @@ export function createPolicy(denied: readonly string[], allowed: readonly string
     return meant.every((one) => isReached(one) && !isWithin(one, never) && !isOwn(one));
   };
 }
-
-function addressOf(text: string): Address | undefined {
-  const [plain = ''] = text.split('%', 1);
-  const family = isIP(plain);
-  if (family === 0) return undefined;
-  // The library takes `::1.2.3.4` for a mapped address; without dots it is what the system takes it for.
-  const address = family === 4 ? plain : new URL(`http://[${plain}]`).hostname.slice(1, -1);
-  // An IPv4 address written as an IPv6 one is the IPv4 address.
-  return ipaddr.process(address);
-}
-
-function rangeOf(entry: string): Range {
-  const [start = '', bits, ...rest] = entry.split('/');
-  const address = addressOf(start);
-  const width = isIP(start) === 6 ? 128 : 32;
-  const count = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
-  // Of a mapped address only the part counts that is the IPv4 address.
-  const own = address?.kind() === 'ipv4' ? count - (width - 32) : count;
-  if (!address || rest.length > 0 || count > width || own < 0)
-    throw new AddressListError(`"${entry.slice(0, 60)}" is neither an IP address nor a range such as 10.0.0.0/8`);
-  return [address, own];
-}
-
-const isWithin = (address: Address, ranges: readonly Range[]): boolean =>
-  ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range as never, bits));
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 const NAT64 = ipaddr.IPv6.parse('64:ff9b::');
@@ -81,6 +50,6 @@ const translated = (address: Address): readonly Address[] =>
 function isOwn(address: Address): boolean {
   const text = address.toString();
   return Object.values(networkInterfaces()).some((all) =>
-    all?.some((one) => addressOf(one.address)?.toString() === text),
+    all?.some((one) => parseAddress(one.address)?.toString() === text),
   );
 }

@@ -1,9 +1,10 @@
 import { BootFailure, capabilities, definePlugin } from '#kernel';
 import { remotes } from '../broker/contract.ts';
-import { AddressListError, createPolicy, type Policy } from './addresses.ts';
+import { createPolicy, type Policy } from './addresses.ts';
 import { requestCapability, requestMethods } from './capability/capability.ts';
 import { outbound } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
+import { AddressListError } from './ranges.ts';
 import { createResolver } from './resolve.ts';
 import { createOutbound } from './send.ts';
 

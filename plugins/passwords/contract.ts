@@ -1,11 +1,21 @@
-import { service } from '#kernel';
+import { type Caller, service } from '#kernel';
 
-/** One-way hashes for what people type: Argon2id, parameters and salt inside the text. */
+/** Who causes the work, for whom its place is counted: the user, else the network of the address. */
+export type PasswordClient = Pick<Caller, 'user' | 'ip'>;
+
+/**
+ * One-way hashes for what people type: Argon2id, parameters and salt inside the text. The work is done by processes of its own, so
+ * that neither the event loop nor the threads that files use are busy with it. Both methods wait for a place.
+ * @throws SERVICE_UNAVAILABLE with `retryAfter` (seconds) where too many wait, of all clients or of this one, or for too long.
+ */
 export interface Passwords {
-  /** A hash of the text; the same text twice has different ones. Costly on purpose; the work is done outside of the event loop. */
-  hash(text: string): Promise<string>;
-  /** False for a wrong text and for a stored value that is no hash. */
-  verify(hash: string, text: string): Promise<boolean>;
+  /** A hash of the text; the same text twice has different ones. Without `client` the work is the service's own. */
+  hash(text: string, client?: PasswordClient): Promise<string>;
+  /**
+   * False for a wrong text, for a stored value that is no hash, and for null, which takes as long as a hash of today's cost: so the
+   * time does not tell a user who does not exist.
+   */
+  verify(stored: string | null, text: string, client?: PasswordClient): Promise<boolean>;
 }
 
 /** For `auth`, `users` and `items`, which hashes fields of the type `hash`. */

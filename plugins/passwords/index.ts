@@ -1,24 +1,27 @@
 import { definePlugin } from '#kernel';
-import { argonPasswords } from './argon.ts';
+import { workers } from '../workers/contract.ts';
 import { passwords } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
+import { processOptions } from './processes.ts';
+import { createPasswords } from './service.ts';
 
 interface Config {
   HASH_MEMORY_COST: number;
   HASH_TIME_COST: number;
   HASH_PARALLELISM: number;
+  HASH_PROCESSES: number;
 }
 
 export default definePlugin<Config>({
   manifest,
-  register({ config, provide }) {
-    provide(
-      passwords,
-      argonPasswords({
-        memory: config.HASH_MEMORY_COST,
-        time: config.HASH_TIME_COST,
-        parallelism: config.HASH_PARALLELISM,
-      }),
-    );
+  register({ config, provide, use }) {
+    const cost = {
+      memory: config.HASH_MEMORY_COST,
+      time: config.HASH_TIME_COST,
+      parallelism: config.HASH_PARALLELISM,
+    };
+    const processes = config.HASH_PROCESSES;
+    const pool = use({ workers }).workers.pool(processOptions(processes, cost));
+    provide(passwords, createPasswords({ pool, processes, cost }));
   },
 });

@@ -136,3 +136,33 @@ export interface Semaphores {
   /** Keys with holders. */
   readonly size: number;
 }
+
+/** Limits of a fair semaphore: every member counts holders or those who wait. */
+export interface FairSemaphoreOptions {
+  /** Holders at a time, of all keys together. */
+  readonly limit: number;
+  /** Holders at a time of one key. */
+  readonly limitOfKey: number;
+  /** How many may wait, of all keys together. */
+  readonly queue: number;
+  /** How many of one key may wait. */
+  readonly queueOfKey: number;
+  /** Milliseconds that one may wait. */
+  readonly deadline: number;
+  /** Makes what `run` rejects with. */
+  readonly refuse: (reason: Exclude<SemaphoreRefusal, 'closed'>) => unknown;
+}
+
+/**
+ * A semaphore whose places are shared between keys, such as addresses of clients: keys take turns, first in, first out within
+ * one key. Where the queue is full, the last of the key with the most waiting makes room for a key with fewer.
+ */
+export interface FairSemaphore {
+  /**
+   * Holds a place of `key` while `work` runs.
+   * @throws what `work` throws, and what `refuse` makes.
+   */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
+  readonly held: number;
+  readonly waiting: number;
+}

@@ -1,2 +1,3 @@
+export { createFairSemaphore } from './fair-semaphore.ts';
 export { createSemaphore } from './semaphore.ts';
 export { createSemaphores } from './semaphores.ts';

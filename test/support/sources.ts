@@ -70,8 +70,8 @@ const importsOf = (path: string, text: string): readonly Import[] =>
     };
   });
 
-/** The kernel, as every plugin has it, and modules of Node that reach nothing outside of the process. */
-const COMPUTING = new Set(['#kernel', 'node:crypto', 'node:util']);
+/** The kernel, as every plugin has it, and modules and packages that reach nothing outside of the process. */
+const COMPUTING = new Set(['#kernel', 'node:crypto', 'node:util', 'ipaddr.js']);
 
 /**
  * Whether a file, with all it brings along, computes and nothing else: it imports types and other pure files of `sources`. Such a

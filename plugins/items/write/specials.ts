@@ -13,7 +13,7 @@ export async function withGenerated(
   action: 'create' | 'update',
   payload: Payload,
   caller: Caller,
-  hash: (text: string) => Promise<string>,
+  hash: (text: string, caller: Caller) => Promise<string>,
 ): Promise<Payload> {
   const written: Payload = { ...payload };
   const now = new Date().toISOString();
@@ -37,7 +37,7 @@ export async function withGenerated(
     ) {
       written[field.name] = randomUUID();
     }
-    if (field.special.includes('hash') && typeof value === 'string') written[field.name] = await hash(value);
+    if (field.special.includes('hash') && typeof value === 'string') written[field.name] = await hash(value, caller);
   }
   return written;
 }

@@ -1,8 +1,13 @@
 import { expect } from 'chai';
-import { argonPasswords } from '../../../plugins/passwords/argon.ts';
+import { processOptions } from '../../../plugins/passwords/processes.ts';
+import { createPasswords } from '../../../plugins/passwords/service.ts';
+import { createWorkers } from '../../../plugins/workers/service.ts';
 
 describe('passwords', () => {
-  const passwords = argonPasswords({ memory: 1024, time: 2, parallelism: 1 });
+  const cost = { memory: 1024, time: 2, parallelism: 1 };
+  const workers = createWorkers();
+  const passwords = createPasswords({ pool: workers.pool(processOptions(2, cost)), processes: 2, cost });
+  after(() => workers.stop());
 
   it('are kept as Argon2id', async () => {
     const stored = await passwords.hash('correct horse');
@@ -16,5 +21,17 @@ describe('passwords', () => {
     for (const stored of ['', 'correct horse', '$argon2id$nonsense']) {
       expect(await passwords.verify(stored, 'correct horse')).to.equal(false);
     }
+  });
+
+  it('of users who do not exist are hashed like any other, and match nothing', async () => {
+    const jobs: object[] = [];
+    const pool = {
+      async run(job: object) {
+        jobs.push(job);
+        return { reply: '$argon2id$made' };
+      },
+    };
+    expect(await createPasswords({ pool, processes: 2, cost }).verify(null, 'correct horse')).to.equal(false);
+    expect(jobs).to.deep.equal([{ text: 'correct horse', cost }]);
   });
 });

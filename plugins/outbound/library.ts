@@ -1,0 +1,2 @@
+export type { AddressRange } from './ranges.ts';
+export { AddressListError, isWithin, networkOf, parseAddress, parseRange } from './ranges.ts';

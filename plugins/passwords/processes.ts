@@ -1,0 +1,32 @@
+import type { WorkerPoolOptions } from '../workers/contract.ts';
+import { PROCESS } from './limits.ts';
+import type { Cost } from './messages.ts';
+
+/** The library's work takes one thread of the process, which starts `parallelism` more. */
+const ENVIRONMENT = { UV_THREADPOOL_SIZE: '1' };
+
+/** Processes hold what people typed: they may read files, which the library needs, and write none. */
+const FLAGS = [
+  '--permission',
+  '--allow-addons',
+  '--allow-fs-read=*',
+  '--max-old-space-size=64',
+  '--disallow-code-generation-from-strings',
+];
+
+/** `count` processes, each of which has one hash at a time. */
+export const processOptions = (count: number, cost: Cost): WorkerPoolOptions => ({
+  program: new URL('./child.ts', import.meta.url),
+  flags: FLAGS,
+  environment: ENVIRONMENT,
+  bounds: {
+    data: PROCESS.data + Math.ceil(cost.memory / 1024),
+    processor: PROCESS.processor,
+    niceness: PROCESS.niceness,
+    outOfMemoryScore: PROCESS.outOfMemoryScore,
+  },
+  processes: count,
+  startTimeout: PROCESS.start,
+  idleTimeout: PROCESS.idle,
+  replaceAfter: PROCESS.worn,
+});

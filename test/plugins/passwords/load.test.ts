@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { type AssetsGround, assetsGround } from '../../http/assets-ground.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+describe('POST /auth/login under a load of wrong passwords', () => {
+  let database: FreshDatabase;
+  let ground: AssetsGround;
+  let service: InProcess;
+  before(async () => {
+    database = await migratedDatabase('passwords_load');
+    ground = await assetsGround();
+    // A hash of an unknown address never ends within the test; that of the admin is made at a small cost.
+    const env = { ...ground.env, IP_TRUST_PROXY: '1', HASH_TIME_COST: '100000', SHUTDOWN_TIMEOUT: '100' };
+    service = await startService({ database, env });
+  });
+  after(async () => {
+    await service?.stop();
+    await ground?.remove();
+    await database?.drop();
+  });
+
+  const login = (from: string, body: Record<string, string>): Promise<Reply> =>
+    service.request('POST', '/auth/login', { body, headers: { 'x-forwarded-for': from } });
+
+  /** Wrong logins at the same time; the list has the answers that came so far. */
+  function flood(addresses: readonly string[]): Reply[] {
+    const answered: Reply[] = [];
+    for (const from of addresses) {
+      void login(from, { email: 'unknown@example.com', password: 'wrong' }).then(
+        (reply) => answered.push(reply),
+        () => {},
+      );
+    }
+    return answered;
+  }
+
+  const hashed = (replies: readonly Reply[]) => replies.filter(({ status }) => status !== 503);
+
+  it('answers 503 with Retry-After beyond what one address may have in the queue', async () => {
+    const answered = flood(Array.from({ length: 100 }, () => '198.51.100.7'));
+    await until(() => answered.length >= 60);
+    for (const { status, headers, body } of answered) {
+      expect([status, body.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+      expect(Number(headers.get('retry-after'))).to.be.greaterThan(0);
+    }
+  });
+
+  it('signs in a user of another address while one address has its places', async () => {
+    const { email, password } = service.admin;
+    expect((await login('203.0.113.9', { email, password })).status).to.equal(200);
+  });
+
+  it('counts the addresses of one IPv6 network as one', async () => {
+    const answered = flood(Array.from({ length: 100 }, (_, at) => `2001:db8:7:7::${(at + 1).toString(16)}`));
+    await until(() => answered.length >= 60);
+    expect(hashed(answered)).to.deep.equal([]);
+  });
+
+  it('leaves files to be read while hashes take all processes and others wait', async () => {
+    const file = await ground.file(database, 'the bytes');
+    const answered = flood(Array.from({ length: 16 }, (_, at) => `192.0.2.${at + 1}`));
+    for (let round = 0; round < 8; round++) {
+      const { status, body } = await service.request('GET', `/assets/${file}`, { token: service.admin.token });
+      expect([status, body]).to.deep.equal([200, 'the bytes']);
+    }
+    expect(hashed(answered)).to.deep.equal([]);
+    expect(answered.length, 'answered logins').to.be.below(16);
+  });
+});
