@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { type Capability, fail, type Subject } from '#kernel';
 import type { Guard } from './builder.ts';
-import { type Db, type Sql, WITHOUT_TIME_LIMIT } from './contract.ts';
+import { type Db, type Share, type Sql, WITHOUT_TIME_LIMIT } from './contract.ts';
 import type { StreamRows } from './cursor.ts';
 import { type DatabaseGrant, describeGrant, grantSchema, grantWidens } from './grant.ts';
 import { noteStatement } from './observe.ts';
@@ -64,10 +64,11 @@ function createDb(
   const check = runtime === 'internal' || grant.sql ? undefined : createStatementCheck({ grant, schema, deny });
   const guard = tableGuard({ name, grant, schema, deny, check });
   const textOf = createTextOf({ name, checkedText, assertPlain, check });
+  const own: Share = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
   const mayChangeTables = grant.ddl === true || Boolean(grant.own?.length || grant.watch?.length);
 
-  async function* checkedStream(text: Promise<string>, ...rest: RowsArguments) {
-    yield* stream(await text, ...rest);
+  async function* checkedStream(text: Promise<string>, ...[params, options]: RowsArguments) {
+    yield* stream(await text, params, options, own);
   }
 
   return {
@@ -79,15 +80,15 @@ function createDb(
     },
     async query(sql, params, options) {
       const text = textOf(sql, 'query');
-      return statements.query(typeof text === 'string' ? text : await text, params, options);
+      return statements.query(typeof text === 'string' ? text : await text, params, options, own);
     },
     async first(sql, params, options) {
       const text = textOf(sql, 'query');
-      return statements.first(typeof text === 'string' ? text : await text, params, options);
+      return statements.first(typeof text === 'string' ? text : await text, params, options, own);
     },
     stream(sql, params, options) {
       const text = textOf(sql, 'query');
-      return typeof text === 'string' ? stream(text, params, options) : checkedStream(text, params, options);
+      return typeof text === 'string' ? stream(text, params, options, own) : checkedStream(text, params, options);
     },
     async ddl(sql) {
       if (!mayChangeTables) throw deny('change tables');
@@ -95,9 +96,9 @@ function createDb(
       await units.transaction(async () => {
         await statements.query(WITHOUT_TIME_LIMIT);
         await statements.query(text);
-      });
+      }, own);
     },
-    transaction: (work) => units.transaction(work),
+    transaction: (work, { share = own } = {}) => units.transaction(work, share),
     isInside: () => units.isInside(),
     builder() {
       if (!grant.sql || !grant.ddl) throw deny('use any table');

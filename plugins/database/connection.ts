@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client, Pool, PoolClient } from 'pg';
+import type { Client, Pool } from 'pg';
 import { fail, type Log } from '#kernel';
 import { connectFailure, Remediable } from './connect-failure.ts';
 import { type EmbeddedServer, embeddedServer } from './embedded/server.ts';
+import { createPlaces, type Places } from './places.ts';
 import { connectAlone, createPool } from './pool.ts';
 import type { DatabaseConfig } from './settings.ts';
 import { configuredTarget, type Target } from './target.ts';
+import type { Connect } from './unit.ts';
 
 const OLDEST = 140_000;
 /** Milliseconds that connections have to come back at the end. */
@@ -14,9 +16,10 @@ const GIVING_BACK = 1500;
 /** The one connection of this process to its database: nothing before `open`, a pool after it, nothing after `close`. */
 export interface Connection {
   open(): Promise<void>;
-  acquire(): Promise<PoolClient>;
+  /** A connection of the pool, once there is a place for this share of it. @throws SERVICE_UNAVAILABLE */
+  readonly acquire: Connect;
   alone(): Promise<Client>;
-  usage(): { used: number; available: number };
+  readonly places: Pick<Places, 'held' | 'waiting' | 'longestWait' | 'refusedAt'>;
   close(): Promise<void>;
 }
 
@@ -27,6 +30,12 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     return opened;
   };
 
+  const max = config.DB_POOL_MAX;
+  const places = createPlaces({
+    limit: max,
+    deadline: config.DB_POOL_WAIT_TIMEOUT,
+    called: `connections of the pool (${max})`,
+  });
   let opening: Promise<void> | undefined;
 
   async function open(): Promise<void> {
@@ -38,7 +47,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
     const pool = createPool(target, {
       min,
-      max: config.DB_POOL_MAX,
+      max,
       schemas,
       statementTimeout: config.DB_STATEMENT_TIMEOUT,
       log,
@@ -55,20 +64,27 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       opening = open();
       return opening;
     },
-    async acquire() {
+    async acquire(share, signal) {
+      const { pool } = current();
+      const turn = places.enter(share, signal);
+      if (turn) await turn;
       try {
-        return await current().pool.connect();
+        const client = await pool.connect();
+        return {
+          client,
+          release(broken) {
+            client.release(broken);
+            places.leave(share);
+          },
+        };
       } catch (error) {
+        places.leave(share);
         log.error({ reason: (error as Error).message }, 'no connection to the database');
         throw fail('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
       }
     },
     alone: () => connectAlone(current().target, schemas),
-    usage() {
-      const { pool } = current();
-      const used = pool.totalCount - pool.idleCount;
-      return { used, available: config.DB_POOL_MAX - used };
-    },
+    places,
     async close() {
       // Told to stop while it starts, it finishes starting: a server half started would be left behind.
       await opening?.catch(() => {});

@@ -9,6 +9,16 @@ export interface Result<Row = Record<string, unknown>> {
   readonly count: number;
 }
 
+/** Whose share of the pool's connections a statement takes: a collection and a client may each hold most of them, and never all. */
+export interface Share {
+  /** Name of the collection that is read or written; undefined where it is none. */
+  readonly collection: string | undefined;
+  /** The user, the address of a client without a user, or the plugin that acts for itself. */
+  readonly client: string;
+  /** `service`: of an admin, of code that acts as the system, or the service's own, as for a login. */
+  readonly rank: 'request' | 'service';
+}
+
 /** How one statement is run. */
 export interface StatementOptions {
   /** Prepared under this name on each connection: for statements that come again and again. */
@@ -23,7 +33,12 @@ export interface StatementOptions {
    * where it is a function; inside a unit of work it is not looked at: what belongs together runs to its end.
    */
   readonly signal?: Signal;
+  /** Of a statement outside of a unit of work; that of the plugin without it. */
+  readonly share?: Share;
 }
+
+/** How a unit of work runs that is in no other one. */
+export type TransactionOptions = Pick<StatementOptions, 'share'>;
 
 /** How a grant names a table. `own` includes the others; `write` includes reading; `watch` is a trigger and nothing else. */
 export type TableUse = 'own' | 'write' | 'read' | 'watch';
@@ -100,12 +115,12 @@ export interface Db {
    * The rows of a statement of one text column, in batches of about a quarter of a megabyte, through a cursor: each `next`
    * fetches a batch. Holds a connection from the first batch until the last one, or until `return`; streams share half of the pool.
    * Not inside a unit of work.
-   * @throws SERVICE_UNAVAILABLE where no connection is free within ten seconds, and the errors of `query`
+   * @throws SERVICE_UNAVAILABLE where no connection is free within DB_POOL_WAIT_TIMEOUT, and the errors of `query`
    */
   stream(
     sql: Sql,
     params?: readonly unknown[],
-    options?: Pick<StatementOptions, 'signal'>,
+    options?: Pick<StatementOptions, 'signal' | 'share'>,
   ): AsyncGenerator<readonly string[], void, undefined>;
   /**
    * Changes tables: those of handles that allow it, or any (`ddl`). Without the time limit of a statement.
@@ -114,10 +129,10 @@ export interface Db {
   ddl(sql: Sql): Promise<void>;
   /**
    * A unit of work: all statements of `work`, also those of services it calls, commit together or not at all. Inside
-   * another unit it joins that one.
+   * another unit it joins that one. `share`: whose connections of the pool it takes; the plugin's without it.
    * @throws what `work` throws, after the rollback
    */
-  transaction<T>(work: () => Promise<T>): Promise<T>;
+  transaction<T>(work: () => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Whether a unit of work is open: its statements need no connection of their own. */
   isInside(): boolean;
   /**

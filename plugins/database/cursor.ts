@@ -1,20 +1,20 @@
 import pg from 'pg';
 import { fail } from '#kernel';
-import { createSemaphore } from '../workers/library.ts';
 import { cancellable, type Signal, signalOf } from './cancel.ts';
+import type { Share } from './contract.ts';
+import { createPlaces, SERVICE_SHARE } from './places.ts';
 import type { Units } from './unit-of-work.ts';
 
 export type StreamRows = (
   text: string,
   params?: readonly unknown[],
-  options?: { readonly signal?: Signal },
+  options?: { readonly signal?: Signal; readonly share?: Share },
+  own?: Share,
 ) => AsyncGenerator<readonly string[], void, undefined>;
 
 /** Few, since nothing is known about their size yet. */
 const FIRST_BATCH = 100;
 const LARGEST_BATCH = 2000;
-/** Milliseconds that a reader waits for its place: as long as others wait for a connection. */
-const LONGEST_WAIT = 10_000;
 /** Characters of a batch: more costs memory for every reader, less costs round trips. */
 const BATCH_SIZE = 256 * 1024;
 
@@ -34,18 +34,16 @@ class Column extends pg.Query {
  *
  * A reader holds its connection until it has read everything, so readers may take half of the pool at most.
  */
-export function createCursors(units: Units, poolSize: number): StreamRows {
-  const readers = createSemaphore({
-    limit: Math.max(1, Math.floor(poolSize / 2)),
-    deadline: LONGEST_WAIT,
-    refuse: () => fail('SERVICE_UNAVAILABLE', 'Too many large reads at a time; try again.', { service: 'database' }),
-  });
+export function createCursors(units: Units, poolSize: number, deadline: number): StreamRows {
+  const limit = Math.max(1, Math.floor(poolSize / 2));
+  const readers = createPlaces({ limit, deadline, called: `places of large reads (${limit})` });
 
-  return async function* stream(text, params = [], options = {}) {
+  return async function* stream(text, params = [], options = {}, own = SERVICE_SHARE) {
     const signal = signalOf(options.signal);
-    const leave = await readers.acquire(signal);
+    const share = options.share ?? own;
+    await readers.enter(share, signal);
     try {
-      const { client, inUnit, release } = await units.lease();
+      const { client, inUnit, release } = await units.lease(false, share, signal);
       if (inUnit) {
         release();
         throw fail('INTERNAL_SERVER_ERROR', 'a stream would keep its unit of work from all other statements');
@@ -62,7 +60,7 @@ export function createCursors(units: Units, poolSize: number): StreamRows {
         release(broken);
       }
     } finally {
-      leave();
+      readers.leave(share);
     }
   };
 }

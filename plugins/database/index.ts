@@ -22,7 +22,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const connection = createConnection(config, schemas, log);
     const units = createUnits(connection.acquire, log);
     const statements = createStatements(units);
-    const stream = createCursors(units, config.DB_POOL_MAX);
+    const stream = createCursors(units, config.DB_POOL_MAX, config.DB_POOL_WAIT_TIMEOUT);
     const builders = createBuilders(units, schemas[0] as string);
     const whole = createWholeBuilder(units);
 
@@ -32,7 +32,12 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     host.define(migrations);
     host.contribute(capabilities, databaseCapability({ units, statements, stream, builders, whole, schemas, onBind }));
     host.contribute(effects, units.defer);
-    for (const check of healthChecks(statements, connection)) {
+    for (const check of healthChecks({
+      statements,
+      connection,
+      max: config.DB_POOL_MAX,
+      threshold: config.DB_HEALTHCHECK_THRESHOLD,
+    })) {
       host.contribute<ContributionTo<typeof health>>('health', check);
     }
     host.provide(connections, dedicatedConnections(connection.alone));

@@ -10,6 +10,7 @@ export function literal(text: string): string {
 
 /** A lost connection and a statement that took too long as SERVICE_UNAVAILABLE; any other error as it is. */
 export { asUnavailable } from './lost.ts';
-
 /** For test runs: sees every statement before it runs. */
 export { type ObservedStatement, onStatement } from './observe.ts';
+/** Whose connections of the pool a statement takes that reads or writes a collection for a caller. */
+export { shareOf } from './share.ts';

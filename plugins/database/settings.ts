@@ -10,7 +10,11 @@ export interface DatabaseConfig {
   readonly DB_SCHEMAS: readonly string[];
   readonly DB_POOL_MIN: number;
   readonly DB_POOL_MAX: number;
+  /** Milliseconds that a statement waits for a connection of the pool. */
+  readonly DB_POOL_WAIT_TIMEOUT: number;
   /** Milliseconds; 0 is no limit. */
   readonly DB_STATEMENT_TIMEOUT: number;
+  /** Milliseconds. */
+  readonly DB_HEALTHCHECK_THRESHOLD: number;
   readonly DATA_PATH: string;
 }

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { cancellable, type Signal } from './cancel.ts';
-import type { Result, StatementOptions } from './contract.ts';
+import type { Result, Share, StatementOptions } from './contract.ts';
 import { firstRow, type Texts } from './first-row.ts';
 import { asUnavailable } from './lost.ts';
 import type { Lease, Units } from './unit-of-work.ts';
@@ -10,8 +10,10 @@ export interface Statements {
     text: string,
     params?: readonly unknown[],
     options?: StatementOptions,
+    own?: Share,
   ): Promise<Result<Row>>;
-  first(text: string, params?: readonly unknown[], options?: StatementOptions): Promise<Texts | undefined>;
+  /** `own`: whose connections it takes where the options do not say. */
+  first(text: string, params?: readonly unknown[], options?: StatementOptions, own?: Share): Promise<Texts | undefined>;
 }
 
 /** Sends a statement, prepared under `name` where there is one. */
@@ -65,10 +67,11 @@ export function createStatements(units: Units): Statements {
     send: Send<T>,
     text: string,
     params: readonly unknown[],
-    { name, last, signal }: StatementOptions,
+    { name, last, signal, share }: StatementOptions,
+    own: Share | undefined,
   ): Promise<T> {
     const values = params as unknown[];
-    const lease = await units.lease(last);
+    const lease = await units.lease(last, share ?? own, signal);
     if (name === undefined) return run(send, lease, text, values, undefined, signal);
     const edition = editions.get(name) ?? 0;
     try {
@@ -79,12 +82,12 @@ export function createStatements(units: Units): Statements {
       editions.set(name, edition + 1);
       if (lease.inUnit) throw error;
     }
-    return run(send, await units.lease(last), text, values, nameOf(name, edition + 1), signal);
+    return run(send, await units.lease(last, share ?? own, signal), text, values, nameOf(name, edition + 1), signal);
   }
 
   return {
-    query: (text, params = [], options = NO_OPTIONS) => perform<Result<never>>(rows, text, params, options),
-    first: (text, params = [], options = NO_OPTIONS) => perform(firstRow, text, params, options),
+    query: (text, params = [], options = NO_OPTIONS, own) => perform<Result<never>>(rows, text, params, options, own),
+    first: (text, params = [], options = NO_OPTIONS, own) => perform(firstRow, text, params, options, own),
   };
 }
 

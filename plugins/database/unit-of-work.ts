@@ -1,14 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log } from '#kernel';
+import type { Signal } from './cancel.ts';
+import type { Share } from './contract.ts';
 import { asUnavailable } from './lost.ts';
+import { SERVICE_SHARE } from './places.ts';
 import { type Connect, type Lease, leaseAlone, Unit } from './unit.ts';
 
 export type { Lease };
 
 export interface Units {
-  /** `last`: nothing follows in the unit. One that is also the first needs no transaction around it. */
-  lease(last?: boolean): Promise<Lease>;
-  transaction<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * `last`: nothing follows in the unit. One that is also the first needs no transaction around it. `share` and `signal` are
+   * for a connection outside of all units.
+   */
+  lease(last?: boolean, share?: Share, signal?: Signal): Promise<Lease>;
+  transaction<T>(work: () => Promise<T>, share?: Share): Promise<T>;
   /** Inside a unit: a part that may fail by itself. It is taken back as a whole, and the unit goes on. */
   part<T>(work: () => Promise<T>): Promise<T>;
   /** Does what is said now belong to a unit? */
@@ -27,8 +33,8 @@ export function createUnits(connect: Connect, log: Log): Units {
     return unit?.state === 'committed' ? undefined : unit;
   };
 
-  async function begin<T>(work: () => Promise<T>): Promise<T> {
-    const unit = new Unit(connect);
+  async function begin<T>(work: () => Promise<T>, share = SERVICE_SHARE): Promise<T> {
+    const unit = new Unit(connect, share);
     let result: T;
     try {
       result = await storage.run(unit, work);
@@ -42,13 +48,13 @@ export function createUnits(connect: Connect, log: Log): Units {
   }
 
   return {
-    lease(last = false) {
+    lease(last = false, share = SERVICE_SHARE, signal) {
       const unit = current();
-      return unit ? unit.lease(last) : leaseAlone(connect);
+      return unit ? unit.lease(last) : leaseAlone(connect, share, signal);
     },
-    transaction(work) {
+    transaction(work, share) {
       const unit = current();
-      return unit ? unit.join(work) : begin(work);
+      return unit ? unit.join(work) : begin(work, share);
     },
     part(work) {
       const unit = current();

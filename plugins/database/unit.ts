@@ -1,8 +1,17 @@
 import type { PoolClient } from 'pg';
 import { fail, type Log } from '#kernel';
+import type { Signal } from './cancel.ts';
+import type { Share } from './contract.ts';
 import { isLost } from './lost.ts';
 
-export type Connect = () => Promise<PoolClient>;
+/** A connection of the pool, with the place that its holder has. */
+export interface Held {
+  readonly client: PoolClient;
+  /** `broken`: nothing more is asked on it. */
+  release(broken: boolean): void;
+}
+
+export type Connect = (share: Share, signal?: Signal) => Promise<Held>;
 
 /** A connection for one statement. */
 export interface Lease {
@@ -14,9 +23,9 @@ export interface Lease {
 }
 
 /** A connection outside of all units: its statement commits by itself. */
-export async function leaseAlone(connect: Connect): Promise<Lease> {
-  const client = await connect();
-  return { client, inUnit: false, release: (broken, error) => client.release(broken || isLost(error)) };
+export async function leaseAlone(connect: Connect, share: Share, signal?: Signal): Promise<Lease> {
+  const held = await connect(share, signal);
+  return { client: held.client, inUnit: false, release: (broken, error) => held.release(broken || isLost(error)) };
 }
 
 /**
@@ -26,8 +35,9 @@ export async function leaseAlone(connect: Connect): Promise<Lease> {
 export class Unit {
   state: 'open' | 'committed' | 'rolled back' = 'open';
   readonly #connect: Connect;
+  readonly #share: Share;
   /** Connected and begun by its first statement: a unit without statements costs nothing. */
-  #client: PoolClient | undefined;
+  #held: Held | undefined;
   /** Parts at work inside it, whose statements are never the last of the whole. */
   #joined = 0;
   /** Its only statement went out as one that commits by itself, and maybe failed. */
@@ -39,8 +49,9 @@ export class Unit {
   #turn: Promise<void> = Promise.resolve();
   #savepoints = 0;
 
-  constructor(connect: Connect) {
+  constructor(connect: Connect, share: Share) {
     this.#connect = connect;
+    this.#share = share;
   }
 
   /** `last`: nothing follows in the unit. One that is also the first needs no transaction around it. */
@@ -57,8 +68,8 @@ export class Unit {
       // After a failure it may be tried again; nothing was written.
       if (this.#single && this.#single.error === undefined)
         throw fail('INTERNAL_SERVER_ERROR', 'a statement came after the last one of its unit of work');
-      if (last && !this.#client && this.#joined === 0) return await this.#leaseSingle(free);
-      const client = this.#client ?? (await this.#start());
+      if (last && !this.#held && this.#joined === 0) return await this.#leaseSingle(free);
+      const { client } = this.#held ?? (await this.#start());
       return { client, inUnit: true, release: free };
     } catch (error) {
       free();
@@ -111,24 +122,24 @@ export class Unit {
     if (this.#failed) throw this.#failed.error;
     await this.#turn;
     if (this.#single?.error !== undefined) throw this.#single.error;
-    if (this.#client) {
-      const { command } = await this.#client.query('commit');
+    if (this.#held) {
+      const { command } = await this.#held.client.query('commit');
       if (command !== 'COMMIT')
         throw fail('INTERNAL_SERVER_ERROR', 'the database rolled back: a failed statement was ignored');
     }
     this.state = 'committed';
-    this.#client?.release(false);
+    this.#held?.release(false);
   }
 
   async rollback(): Promise<void> {
     this.state = 'rolled back';
     await this.#turn;
-    if (!this.#client) return;
-    const isBroken = await this.#client.query('rollback').then(
+    if (!this.#held) return;
+    const isBroken = await this.#held.client.query('rollback').then(
       () => false,
       () => true,
     );
-    this.#client.release(isBroken);
+    this.#held.release(isBroken);
   }
 
   /** After the commit. */
@@ -142,23 +153,23 @@ export class Unit {
     }
   }
 
-  async #start(): Promise<PoolClient> {
-    this.#client = await this.#connect();
-    await this.#client.query('begin');
-    return this.#client;
+  async #start(): Promise<Held> {
+    this.#held = await this.#connect(this.#share);
+    await this.#held.client.query('begin');
+    return this.#held;
   }
 
   /** PostgreSQL takes a statement by itself as a transaction, and two round trips fewer. */
   async #leaseSingle(free: () => void): Promise<Lease> {
-    const client = await this.#connect();
+    const held = await this.#connect(this.#share);
     const single: { error?: unknown } = {};
     this.#single = single;
     return {
-      client,
+      client: held.client,
       inUnit: false,
       release(broken, error) {
         if (error !== undefined) single.error = error;
-        client.release(broken || isLost(error));
+        held.release(broken || isLost(error));
         free();
       },
     };

@@ -100,6 +100,9 @@ export interface Subjects {
   readonly given?: readonly Bound[];
   /** The plugin that reads where no user does: for the log. */
   readonly owner?: string | undefined;
+  /** The address of the client: clients without a user share the pool's connections by it. */
+  readonly ip?: string | null | undefined;
+  readonly admin?: boolean | undefined;
 }
 
 /** JSON made by PostgreSQL. `data` is null where a single row was asked for and there is none. */

@@ -1,5 +1,6 @@
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
+import { shareOf } from '../database/library.ts';
 import { readStatement, streamStatement } from './compile/read.ts';
 import { isPending, type Pending, Statement } from './compile/statement.ts';
 import { whereSql } from './compile/where.ts';
@@ -40,7 +41,7 @@ export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
     const params = resolve(prepared.params, subjects);
     const from = performance.now();
     try {
-      const row = await db.first(prepared.text, params, optionsOf(prepared.name, subjects)).catch(asQueryError);
+      const row = await db.first(prepared.text, params, optionsOf(prepared, subjects)).catch(asQueryError);
       return { data: row?.[0] ?? null, meta: row?.[1] ?? null };
     } finally {
       noteTime(prepared, subjects, performance.now() - from);
@@ -57,6 +58,7 @@ export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
     stream: (prepared, subjects, options) =>
       streamRows(db, prepared, resolve(prepared.params, subjects), {
         signal: options?.signal ?? (subjects.owner === undefined ? requestScope.getStore()?.signal : undefined),
+        share: shareOf((prepared as PreparedRead).read.collection.name, subjects),
         onEnd: (ms) => noteTime(prepared, subjects, ms),
       }),
     explain: ({ text, params }) => explainStatement(db, text, params),
@@ -115,11 +117,12 @@ class PreparedRead implements Prepared {
  * A client that goes away takes its statement along; not what a plugin reads for itself meanwhile, which may be for
  * others as well.
  */
-function optionsOf(name: string | undefined, { owner }: Subjects): StatementOptions | undefined {
-  const scope = owner === undefined ? requestScope.getStore() : undefined;
-  if (!scope) return name === undefined ? undefined : { name };
-  const signal = () => scope.signal;
-  return name === undefined ? { signal } : { name, signal };
+function optionsOf(prepared: Prepared, subjects: Subjects): StatementOptions {
+  const { name } = prepared;
+  const share = shareOf((prepared as PreparedRead).read.collection.name, subjects);
+  const scope = subjects.owner === undefined ? requestScope.getStore() : undefined;
+  if (!scope) return { name, share };
+  return { name, share, signal: () => scope.signal };
 }
 
 function resolve(params: readonly unknown[], subjects: Subjects): readonly unknown[] {

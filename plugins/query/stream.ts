@@ -1,9 +1,10 @@
-import type { Db } from '../database/contract.ts';
+import type { Db, Share } from '../database/contract.ts';
 import type { Prepared, Stream } from './contract.ts';
 import { asQueryError } from './failures.ts';
 
 interface Options {
   readonly signal: AbortSignal | undefined;
+  readonly share: Share;
   /** Told once, at the end, how long the database worked on it: without the time in which nobody asked for more. */
   readonly onEnd: (ms: number) => void;
 }
@@ -13,9 +14,9 @@ export async function streamRows(
   db: Db,
   { text, hasMeta }: Prepared,
   params: readonly unknown[],
-  { signal, onEnd }: Options,
+  { signal, share, onEnd }: Options,
 ): Promise<Stream> {
-  const rows = db.stream(text, params, signal && { signal });
+  const rows = db.stream(text, params, signal ? { signal, share } : { share });
   let spent = 0;
   let ended = false;
   const end = () => {

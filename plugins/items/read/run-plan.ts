@@ -64,9 +64,14 @@ export function createPlanRuns({ query, events }: Pick<Deps, 'query' | 'events'>
 }
 
 /** The values that a statement takes of its caller, and `more`. */
-export const subjectsOf = ({ user, role, owner }: Caller, more: Pick<Subjects, 'given' | 'keys'> = {}): Subjects => ({
+export const subjectsOf = (
+  { user, role, owner, ip, admin }: Caller,
+  more: Pick<Subjects, 'given' | 'keys'> = {},
+): Subjects => ({
   user,
   role,
   owner,
+  ip,
+  admin,
   ...more,
 });

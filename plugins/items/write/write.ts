@@ -1,5 +1,6 @@
 import { type Caller, fail, isSystem } from '#kernel';
 import type { Action } from '../../access/contract.ts';
+import { shareOf } from '../../database/library.ts';
 import type { Items, Key, Payload, WriteOptions } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { isOutdated } from '../outdated.ts';
@@ -20,24 +21,24 @@ export function createWrites(deps: Deps): Writes {
     async createOne(caller, name, payload, { given } = {}) {
       await assertAllowed(access, caller, name, 'create');
       const entry = given ? { payload, given } : { payload };
-      return inUnit(deps, name, [payload], async (inner) => first(await inner.create(caller, name, [entry])));
+      return inUnit(deps, caller, name, [payload], async (inner) => first(await inner.create(caller, name, [entry])));
     },
     async createMany(caller, name, payloads) {
       if (payloads.length === 0) return [];
       await assertAllowed(access, caller, name, 'create');
       const entries = payloads.map((payload) => ({ payload }));
-      return inUnit(deps, name, payloads, (inner) => inner.create(caller, name, entries));
+      return inUnit(deps, caller, name, payloads, (inner) => inner.create(caller, name, entries));
     },
     async updateOne(caller, name, key, payload, options) {
       await assertAllowed(access, caller, name, 'update');
-      return inUnit(deps, name, [payload], async (inner) =>
+      return inUnit(deps, caller, name, [payload], async (inner) =>
         first(await change(inner, caller, name, [key], payload, options)),
       );
     },
     async updateMany(caller, name, keys, payload) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'update');
-      return inUnit(deps, name, [payload], (inner) => change(inner, caller, name, keys, payload));
+      return inUnit(deps, caller, name, [payload], (inner) => change(inner, caller, name, keys, payload));
     },
     async updateEach(caller, name, payloads) {
       await assertAllowed(access, caller, name, 'update');
@@ -45,7 +46,7 @@ export function createWrites(deps: Deps): Writes {
       const missing = payloads.findIndex((payload) => payload[key.name] === undefined || payload[key.name] === null);
       if (missing >= 0)
         throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
-      return inUnit(deps, name, payloads, async (inner) => {
+      return inUnit(deps, caller, name, payloads, async (inner) => {
         const changes = payloads.map(({ [key.name]: own, ...payload }) => ({ keys: [own], payload }));
         return (await inner.update(caller, name, changes)).flat();
       });
@@ -53,23 +54,23 @@ export function createWrites(deps: Deps): Writes {
     async updateByQuery(caller, name, raw, payload) {
       // Who may read finds out by it that there is nothing to change.
       await assertAllowed(access, caller, name, 'update', 'read');
-      return inUnit(deps, name, [payload], async (inner) => {
+      return inUnit(deps, caller, name, [payload], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : change(inner, caller, name, keys, payload);
       });
     },
     async upsertSingleton(caller, name, payload) {
       await assertAllowed(access, caller, name, 'create', 'update');
-      return inUnit(deps, name, [payload], (inner) => upsertRow(deps, inner, caller, name, payload));
+      return inUnit(deps, caller, name, [payload], (inner) => upsertRow(deps, inner, caller, name, payload));
     },
     async deleteMany(caller, name, keys) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'delete');
-      return inUnit(deps, name, [], (inner) => inner.remove(caller, name, keys));
+      return inUnit(deps, caller, name, [], (inner) => inner.remove(caller, name, keys));
     },
     async deleteByQuery(caller, name, raw) {
       await assertAllowed(access, caller, name, 'delete', 'read');
-      return inUnit(deps, name, [], async (inner) => {
+      return inUnit(deps, caller, name, [], async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : inner.remove(caller, name, keys);
       });
@@ -99,6 +100,7 @@ const ATTEMPTS = 3;
  */
 async function inUnit<T>(
   deps: Deps,
+  caller: Caller,
   name: string,
   payloads: readonly Payload[],
   work: (inner: Inner) => Promise<T>,
@@ -109,7 +111,7 @@ async function inUnit<T>(
     // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
     if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
     try {
-      return await db.transaction(() => work(createInner(deps)));
+      return await db.transaction(() => work(createInner(deps)), { share: shareOf(name, caller) });
     } catch (error) {
       // Inside of another unit that one is over as well, and its owner is told.
       if (!isOutdated(error) || db.isInside()) throw asWriteError(error, collection);

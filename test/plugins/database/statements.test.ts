@@ -50,12 +50,18 @@ describe('statements', () => {
   });
 
   it('are measured for the health of the service', async () => {
-    const [time, free, used] = healthChecks(db, { usage: () => ({ used: 1, available: 9 }) });
+    let waited = 0;
+    const places = { held: 1, waiting: 0, refusedAt: 0, longestWait: () => waited };
+    const connection = { places, alone: () => Promise.reject(new Error('a place is free')) };
+    const [time, free, used, waiting] = healthChecks({ statements: db, connection, max: 10, threshold: 150 });
     expect(time).to.include({ name: 'pg:responseTime', componentType: 'datastore', threshold: 150 });
     expect((await time?.check())?.value).to.be.within(0, 1000);
     expect([await free?.check(), await used?.check()]).to.deep.equal([
       { value: 9, unit: 'connections' },
       { value: 1, unit: 'connections' },
     ]);
+    expect(await waiting?.check()).to.deep.equal({ value: 0, unit: 'statements', status: 'ok' });
+    waited = 1000;
+    expect((await waiting?.check())?.status).to.equal('warn');
   });
 });
