@@ -35,7 +35,8 @@ export const confinedFilter =
       if (isRefused) one.admitted.denied(`${meta.event}: may not change ${error.message}`);
       if (!isRefused && !(error instanceof GuestFailure)) throw error;
       const { name } = one.admitted.subject;
-      if (!isRefused && (error.code === 'busy' || one.guest.state() === 'parked')) throw unavailable('A hook of this event');
+      if (!isRefused && (error.code === 'busy' || one.guest.state() === 'parked'))
+        throw unavailable('A hook of this event');
       const why = isRefused ? `it may not change ${error.message}` : error.code;
       throw fail(
         'INTERNAL_SERVER_ERROR',
