@@ -27,8 +27,10 @@ export interface PlacesOptions {
 /** Of statements for which no plugin is known: migrations, and the query builder. */
 export const SERVICE_SHARE: Share = { collection: undefined, client: 'service', rank: 'service' };
 
-/** A collection or a client that holds places may have more while it has fewer than this many times those that are left. */
-const RATIO = 4;
+/** A collection that holds places may have more while it has fewer than this many times those that are left, but for one. */
+const OF_COLLECTION = 4;
+/** The same for a client, whose statements of one collection then leave it some for another. */
+const OF_CLIENT = 9;
 /** Requests that may wait, for each place; those of one group may be half of them. */
 const QUEUE = 100;
 /** Milliseconds between looks at those that wait. */
@@ -51,9 +53,10 @@ interface Group {
 }
 
 /**
- * A collection, and a client, may hold four times as many places as it leaves free, and leaves one at least: the first to come
- * gets most of them, and a statement that hangs cannot keep out those of other collections and clients. One place in ten is for
- * admins and the service's own statements, such as those of a login. A pool of one or two has nothing to share.
+ * A collection may hold four times as many places as it leaves free, a client a few more than one collection, and both leave one at
+ * least: the first to come gets most of them, and a statement that hangs keeps out neither other collections nor other clients, nor
+ * what its own client asks of other collections. One place in ten is for admins and the service's own statements, such as those of a
+ * login. A pool of one or two has nothing to share.
  */
 export function createPlaces({ limit, deadline, called }: PlacesOptions): Places {
   const collections = new Map<string, number>();
@@ -72,10 +75,11 @@ export function createPlaces({ limit, deadline, called }: PlacesOptions): Places
     if (free <= 0) return false;
     const ofClient = clients.get(client) ?? 0;
     const ofCollection = collection === undefined ? 0 : (collections.get(collection) ?? 0);
-    const most = Math.max(ofClient, ofCollection);
+    const isFirst = ofClient === 0 && ofCollection === 0;
     // The last one is also for a client of whose statements few hang, in another collection.
-    const isNew = Math.min(ofClient, ofCollection) === 0 && most < limit / 3;
-    return most === 0 || (most < RATIO * free && (isNew || free > spare));
+    const isNew = Math.min(ofClient, ofCollection) === 0 && Math.max(ofClient, ofCollection) < limit / 3;
+    const isWithin = ofCollection < OF_COLLECTION * (free - spare) && ofClient < OF_CLIENT * free;
+    return isFirst || isNew || (isWithin && free > spare);
   };
 
   const take = ({ collection, client }: Share): void => {

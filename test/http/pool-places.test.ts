@@ -91,6 +91,14 @@ describe('connections of the pool while a table is locked', () => {
     await locked(['held0'], requests, () => assertServed(others.slice(0, 4)));
   });
 
+  for (const whose of ['a caller', 'an admin']) {
+    it(`serve other tables to ${whose} whose own reads of a locked table hang`, async () => {
+      const own = whose === 'an admin' ? service.admin.token : (tokens[0] as string);
+      const requests = Array.from({ length: 14 }, (_, at) => [`/items/held0?limit=${at + 1}`, own] as const);
+      await locked(['held0'], requests, () => assertServed([own, own]));
+    });
+  }
+
   it('serve other tables, logins and health while fourteen callers read the locked table', async () => {
     const requests = tokens.map((token) => ['/items/held0', token] as const);
     await locked(['held0'], requests, () => assertServed(tokens.slice(0, 4)));

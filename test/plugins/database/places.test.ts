@@ -21,7 +21,16 @@ describe('places of the pool', () => {
   it('give most to one collection, and some of the rest to the next one', () => {
     const places = open();
     expect([taken(open(50), share('a', 'x'), 60), taken(open(5), share('a', 'x'))]).to.deep.equal([36, 3]);
-    expect([taken(places, share('a', 'x')), taken(places, share('b', 'y'))]).to.deep.equal([8, 1]);
+    expect([taken(places, share('a', 'x')), taken(places, share('b', 'y'))]).to.deep.equal([7, 1]);
+  });
+
+  it('are left to a client for another collection than the one in which its statements hang', () => {
+    const places = open();
+    expect([taken(places, share('a', 'x')), taken(places, share('b', 'x'))]).to.deep.equal([7, 1]);
+    const ofAdmin = open();
+    expect([taken(ofAdmin, share('a', 'x', 'service')), taken(ofAdmin, share('b', 'x', 'service'))]).to.deep.equal([
+      8, 1,
+    ]);
   });
 
   it('are no more for a client that asks for many collections', () => {
@@ -41,7 +50,7 @@ describe('places of the pool', () => {
   it('are left for another collection to clients that hold one each', () => {
     const places = open();
     for (let at = 0; at < 20; at++) taken(places, share('a', `x${at}`), 1);
-    expect([places.held, taken(places, share('b', 'x1'), 1)]).to.deep.equal([8, 1]);
+    expect([places.held, taken(places, share('b', 'x1'), 1)]).to.deep.equal([7, 1]);
   });
 
   it('are all for use where there are few', () => {
