@@ -21,10 +21,12 @@ export interface Siege {
 export type Endings = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Before it stalls a body has sent this much of what it promised. */
-const SENT_BYTES = 64 * 1024;
-const PROMISED_BYTES = 900 * 1024;
+const SENT_BYTES = 900 * 1024;
+const PROMISED_BYTES = 1000 * 1024;
 /** After a refusal, in milliseconds: who is refused tries again. */
 const AGAIN_MS = 100;
+/** After the end of a body, which cost its sender a megabyte. */
+const NEXT_BODY_MS = 5000;
 
 setPriority(0, constants.priority.PRIORITY_LOW);
 const siege = JSON.parse(process.argv[2] ?? '{}') as Siege;
@@ -79,7 +81,7 @@ const stall = () =>
     socket.on('error', () => {});
     socket.on('close', () => {
       ended('stalled bodies', /^HTTP\/1.1 (\d+)/.exec(answer)?.[1] ?? 'closed');
-      setTimeout(resolve, AGAIN_MS);
+      setTimeout(resolve, NEXT_BODY_MS);
     });
   });
 
