@@ -10,8 +10,8 @@ export interface ComposeOptions {
   /** The layers of this moment: they change when plugins are loaded and unloaded. */
   readonly middleware: () => readonly OwnedMiddleware[];
   readonly log: Log;
-  /** Counts the requests that run. */
-  readonly load: { running: number };
+  /** Counts the requests that run; while they are drained, each is the last one of its connection. */
+  readonly load: { running: number; isDraining: boolean };
 }
 
 const ID = /^[\w.:-]{1,64}$/;
@@ -31,6 +31,7 @@ export function compose({ middleware, log, load }: ComposeOptions): Koa {
     ctx.set('X-Request-Id', id);
     load.running++;
     await requestScope.run({ id, invocation }, () => boundary(ctx, next, log)).finally(() => load.running--);
+    if (load.isDraining) ctx.set('Connection', 'close');
   });
   app.use(liveLayers(middleware));
   // An error that leaves the boundary is a connection that broke while the answer was written.
@@ -62,8 +63,7 @@ async function boundary(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<voi
     const { status, body } = envelope(error, (ctx.state as RequestState).caller);
     if (status >= 500) log.error({ err: error, owner: 'kernel' }, 'request failed');
     else log.debug({ owner: 'kernel', status, detail: detailOf(error) }, 'request refused');
-    ctx.status = status;
-    ctx.body = body;
+    Object.assign(ctx, { status, body });
     const { allow, retryAfter } = error instanceof Failure ? error.extensions : {};
     if (status === 405 && Array.isArray(allow)) ctx.set('Allow', allow.join(', '));
     if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));

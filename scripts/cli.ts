@@ -57,7 +57,10 @@ async function serve(running: Kernel): Promise<void> {
   await running.migrate();
   await running.start();
   const { address } = await running.listen();
-  console.log(`Tenon listens on ${address}`);
+  const text = `Tenon listens on ${address}`;
+  // What reads the lines of the style `raw` parses each of them.
+  if (running.settings.value('LOG_STYLE') === 'raw') running.log.info({ owner: 'kernel', address }, text);
+  else console.log(text);
 }
 
 program

@@ -29,7 +29,7 @@ const UNDO_TIME = 3000;
 
 /** Opens the HTTP server. @throws BootFailure */
 export async function serve({ host, port, middleware, upgrades, log }: ServeOptions): Promise<HttpServer> {
-  const load = { running: 0 };
+  const load = { running: 0, isDraining: false };
   const app = compose({ middleware, log, load });
   // Headers must come in time; a body may be gigabytes on a slow line, and the plugin that reads it sets its time limit.
   const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, app.callback());
@@ -52,14 +52,14 @@ export async function serve({ host, port, middleware, upgrades, log }: ServeOpti
     port: bound.port,
     address: `http://${hostname}:${bound.port}`,
     async drain(timeout) {
+      load.isDraining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), timeout);
       // A connection whose last request has ended meanwhile would be kept for another one.
       const sweep = setInterval(() => server.closeIdleConnections(), 20);
       await closed;
-      clearTimeout(cut);
-      clearInterval(sweep);
+      for (const timer of [cut, sweep]) clearTimeout(timer);
       for (let left = UNDO_TIME; load.running > 0 && left > 0; left -= 20) await pause(20);
     },
   };

@@ -47,8 +47,10 @@ export function createSharedPlaces({ db, log, presence, storage }: Deps): Shared
     );
   }
 
+  let isAnnounced = false;
   return {
     async announce() {
+      isAnnounced = true;
       for (const one of storage.locations) {
         const location = storage.at(one);
         const identity = await location.identity?.();
@@ -59,7 +61,7 @@ export function createSharedPlaces({ db, log, presence, storage }: Deps): Shared
     },
     async withdraw() {
       // Where the database is not reached, the next process that starts forgets this one.
-      await db.query(FORGET, [[presence.id]]).catch(() => {});
+      if (isAnnounced) await db.query(FORGET, [[presence.id]]).catch(() => {});
     },
   };
 }

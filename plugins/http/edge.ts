@@ -1,5 +1,6 @@
 import { envelope, type Middleware, type RequestScope, requestScope } from '#kernel';
 import { hasBody } from './body.ts';
+import { addressOf } from './client.ts';
 import { ClientScope } from './client-scope.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
@@ -26,6 +27,9 @@ export function edge(config: HttpConfig, settings: RequestSettings, findRoute: F
       (ctx.state as HttpContext['state']).settings = settings;
       for (const [name, value] of headers) ctx.res.setHeader(name, value);
       if (hasBody(ctx)) lingering(ctx);
+      const isLogged = log.isLevelEnabled('info');
+      // A connection that is closed has no address any more.
+      const ip = isLogged ? addressOf(ctx) : null;
       let status = 500;
       try {
         if (!cors(ctx)) {
@@ -39,10 +43,14 @@ export function edge(config: HttpConfig, settings: RequestSettings, findRoute: F
         throw error;
       } finally {
         closeUnlessComplete(ctx);
-        const write = () => logRequest(log, ctx.method, ctx.originalUrl, status, started);
-        // An answer that is still being made has its line when it is over.
-        if (ctx.body instanceof StreamedAnswer) ctx.res.once('close', write);
-        else write();
+        if (isLogged) {
+          const { method, originalUrl: url } = ctx;
+          const { user } = (ctx.state as HttpContext['state']).caller;
+          const write = () => logRequest(log, { method, url, status, ip, user, started });
+          // An answer that is still being made has its line when it is over.
+          if (ctx.body instanceof StreamedAnswer) ctx.res.once('close', write);
+          else write();
+        }
       }
     },
   };

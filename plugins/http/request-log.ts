@@ -3,11 +3,23 @@ import type { Log } from '#kernel';
 const TELLING = /token|secret|password|otp|%/i;
 const SECRET = /token|secret|password|otp/i;
 
-/** One line a request: what was asked, what came of it. Never a header, never a secret of the query. */
-export function logRequest(log: Log, method: string, url: string, status: number, started: number): void {
-  if (!log.isLevelEnabled('info')) return;
+export interface LoggedRequest {
+  readonly method: string;
+  /** Path and query string as they were sent. */
+  readonly url: string;
+  readonly status: number;
+  /** Of the client. */
+  readonly ip: string | null;
+  /** Key of the user; null where none is known. */
+  readonly user: string | null;
+  /** Of `performance.now()`. */
+  readonly started: number;
+}
+
+/** One line a request: what was asked, by which user from where, and how it was answered. Never a header, never a secret of the query. */
+export function logRequest(log: Log, { method, url, status, ip, user, started }: LoggedRequest): void {
   const path = TELLING.test(url) ? withoutSecrets(url) : url;
-  log.info({ method, path, status, ms: Math.round((performance.now() - started) * 10) / 10 }, 'request');
+  log.info({ method, path, status, ms: Math.round((performance.now() - started) * 10) / 10, ip, user }, 'request');
 }
 
 export function withoutSecrets(url: string): string {

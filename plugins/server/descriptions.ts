@@ -53,7 +53,12 @@ const INFO = exactObject(
   },
 );
 
-const components = { schemas: { Health: HEALTH, HealthCheck: CHECK, ServerInfo: INFO } };
+const ENTRY_POINT = exactObject({
+  service: TEXT,
+  links: exactObject({ info: TEXT, health: TEXT, login: TEXT, items: TEXT, graphql: TEXT }),
+});
+
+const components = { schemas: { EntryPoint: ENTRY_POINT, Health: HEALTH, HealthCheck: CHECK, ServerInfo: INFO } };
 const health = { 'application/health+json': schemaRef('Health') };
 
 export const SERVER_HEALTH: RouteDescription = {
@@ -69,5 +74,13 @@ export const SERVER_INFO: RouteDescription = {
   access: 'public',
   summary: 'Answers what the caller may know of the project and the service.',
   answers: dataAnswer(schemaRef('ServerInfo')),
+  components,
+};
+
+export const ROOT: RouteDescription = {
+  tag: 'server',
+  access: 'public',
+  summary: 'Answers where the routes of the service begin, or redirects to ROOT_REDIRECT.',
+  answers: { ...dataAnswer(schemaRef('EntryPoint')), 302: {} },
   components,
 };

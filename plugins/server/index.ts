@@ -5,14 +5,19 @@ import { sendData } from '../http/library.ts';
 import { query } from '../query/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { health as healthChecks } from './contract.ts';
-import { SERVER_HEALTH, SERVER_INFO } from './descriptions.ts';
+import { ROOT, SERVER_HEALTH, SERVER_INFO } from './descriptions.ts';
 import { serverFields } from './graphql.ts';
 import { createHealth, type HealthDeps, healthFor } from './health.ts';
 import { infoFor } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
 import { ping } from './ping.ts';
+import { rootHandler } from './root.ts';
 
-export default definePlugin({
+interface Config {
+  ROOT_REDIRECT: string;
+}
+
+export default definePlugin<Config>({
   manifest,
   register(host) {
     const used = host.use({ query, settings });
@@ -48,6 +53,12 @@ export default definePlugin({
       path: '/server/info',
       description: SERVER_INFO,
       handle: async (ctx) => sendData(ctx, await infoFor(ctx.state.caller, used)),
+    });
+    host.contribute(routes, {
+      method: 'GET',
+      path: '/',
+      description: ROOT,
+      handle: rootHandler(host.config.ROOT_REDIRECT),
     });
     for (const field of serverFields({ ...used, health: checked }))
       host.contribute<GraphqlField>('graphql.fields', field);

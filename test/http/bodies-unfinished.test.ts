@@ -113,6 +113,9 @@ describe('bodies that do not arrive completely', () => {
     slow.socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': login.length, Connection: 'close' }));
     let sent = 500_000;
     slow.socket.write(login.slice(0, sent));
+    // It goes on sending, slowly.
+    const drip = setInterval(() => void slow.socket.write(login.slice(sent, ++sent)), 50);
+    slow.socket.once('close', () => clearInterval(drip));
     const attack = Array.from({ length: 1000 }, () => {
       const one = open('127.0.0.2');
       one.socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': 900_000 }));
@@ -122,13 +125,12 @@ describe('bodies that do not arrive completely', () => {
     let most = 0;
     let refused = 0;
     while (refused < 500) {
-      // It goes on sending, slowly.
-      slow.socket.write(login.slice(sent, ++sent));
       most = Math.max(most, await held());
       const { status } = await service.request('POST', '/auth/login', { body: { email: 'no mail' } });
       expect(status).to.equal(400);
       refused = attack.filter(({ text }) => text() !== '').length;
     }
+    clearInterval(drip);
     slow.socket.write(login.slice(sent));
     await slow.ended;
     expect(statusOf(slow.text())).to.equal(401);
@@ -229,6 +231,30 @@ describe('an answer that is sent before its body has arrived', () => {
       expect(statusOf(text())).to.equal(413);
     } finally {
       socket.destroy();
+    }
+  });
+
+  it('of a service that stops carries Connection: close, though its connection was kept', async () => {
+    const stopping = await startService();
+    const { socket, text, ended } = line(stopping);
+    try {
+      const body = '{"email":"no mail"}';
+      socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': body.length }));
+      socket.write(body.slice(0, 9));
+      const isWaiting = async () => {
+        const { body: health } = await stopping.request('GET', '/server/health', { token: stopping.admin.token });
+        return health.checks['http:unfinishedBodies'][0].observedValue > 0;
+      };
+      while (!(await isWaiting()));
+      const stopped = stopping.kernel.stop();
+      socket.write(body.slice(9));
+      await ended;
+      await stopped;
+      expect(statusOf(text())).to.equal(400);
+      expect(text()).to.match(/^connection: close\r$/im);
+    } finally {
+      socket.destroy();
+      await stopping.stop();
     }
   });
 });

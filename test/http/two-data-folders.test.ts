@@ -59,6 +59,26 @@ describe('two processes with data folders of their own', () => {
     expect(one.output() + two.output()).not.to.include(value);
   });
 
+  it('write lines of JSON and nothing else with LOG_STYLE=raw, with user and address of each request', async () => {
+    const before = one.output().length;
+    await one.request('GET', '/users/me', { token: one.admin.token });
+    await one.request('GET', '/server/ping');
+    const [admin] = await database.query<{ id: string }>('select id from platform_users where email = $1', [
+      one.admin.email,
+    ]);
+    const parsed = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    expect(parsed(one.output()).some(({ msg, address }) => /listens on/.test(msg) && address)).to.equal(true);
+    const requests = parsed(one.output().slice(before)).map(({ path, ip, user }) => ({ path, ip, user }));
+    expect(requests).to.deep.equal([
+      { path: '/users/me', ip: '127.0.0.1', user: admin?.id },
+      { path: '/server/ping', ip: '127.0.0.1', user: null },
+    ]);
+  });
+
   it('are told that their storage location is not one place, with what to do', () => {
     const told = [one, two].flatMap((each) => warnings(each.output())).filter((text) => /storage location/.test(text));
     expect(told).to.have.length.at.least(1);

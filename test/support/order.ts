@@ -9,6 +9,7 @@ export const LONG_FIRST: readonly string[] = [
   'test/http/files-failures.test.ts',
   'test/plugins/storage-s3/driver.test.ts',
   'test/contract/grants-model.test.ts',
+  'test/http/bodies-unfinished.test.ts',
   'test/http/permissions-graphql.test.ts',
   'test/sandbox/escape/escape.test.ts',
   'test/http/permissions-matrix.test.ts',

@@ -1,4 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -65,11 +65,13 @@ export async function embeddedServer(options: {
 async function ownFolder(path: string): Promise<string> {
   try {
     await mkdir(path, { recursive: true });
+    // A folder that is there already may still be of another user, or on a disk that takes nothing.
+    await rmdir(await mkdtemp(join(path, '.probe-')));
     return await realpath(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Remediable(
-      `the data folder ${path} cannot be made (${code})`,
+      `the data folder ${path} cannot be made or written to (${code})`,
       'set DATA_PATH to a folder this user may write to',
     );
   }

@@ -9,6 +9,7 @@ import { createLog } from '../../../kernel/log.ts';
 import { findBinaries } from '../../../plugins/database/embedded/binaries.ts';
 import { findPlace } from '../../../plugins/database/embedded/place.ts';
 import { isAlive } from '../../../plugins/database/embedded/running.ts';
+import { embeddedServer } from '../../../plugins/database/embedded/server.ts';
 
 interface Running {
   readonly port: number;
@@ -151,5 +152,14 @@ describe('the embedded server', function () {
     const second = await start(data);
     expect([second.folder, second.notices()]).to.deep.equal([first.folder, '']);
     await end(second);
+  });
+
+  it('says what to set where nothing can be written to its data folder', async () => {
+    // Root may write to any folder of a disk; this one is none.
+    const dataPath = isRoot ? '/sys' : await folder(0o555);
+    const log = createLog({ level: 'silent', style: 'raw' });
+    const failure = await embeddedServer({ dataPath, log }).catch((error: unknown) => error);
+    expect(failure).to.include({ remedy: 'set DATA_PATH to a folder this user may write to' });
+    expect(String(failure)).to.include(dataPath);
   });
 });

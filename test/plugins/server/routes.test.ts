@@ -40,4 +40,26 @@ describe('routes of the server', () => {
     const admin = (await service.request('GET', '/server/info', { token: service.admin.token })).body.data;
     expect(admin.service.version).to.match(/^\d+\.\d+\.\d+/);
   });
+
+  it('GET / answers links that lead to routes', async () => {
+    const { status, body } = await service.request('GET', '/');
+    expect([status, body.data.service]).to.deep.equal([200, 'Tenon']);
+    for (const [name, link] of Object.entries<string>(body.data.links)) {
+      const path = new URL(link.replace('<collection>', 'nothing'), `${service.url}/`).pathname;
+      const method = name === 'login' ? 'POST' : 'GET';
+      expect((await service.request(method, path)).status, path).to.be.oneOf([200, 400, 403]);
+    }
+    expect((await service.request('HEAD', '/')).status).to.equal(200);
+    expect((await service.request('GET', '/nothing')).status).to.equal(404);
+  });
+
+  it('GET / redirects to ROOT_REDIRECT', async () => {
+    const redirecting = await startService({ env: { ROOT_REDIRECT: './panel' } });
+    try {
+      const { status, headers } = await redirecting.request('GET', '/');
+      expect([status, headers.get('location')]).to.deep.equal([302, './panel']);
+    } finally {
+      await redirecting.stop();
+    }
+  });
 });

@@ -1,0 +1,24 @@
+import type { HttpContext } from '../http/contract.ts';
+import { sendData } from '../http/library.ts';
+
+/** Relative to the address of the request, which a proxy may serve below a path of its own. */
+const LINKS = {
+  info: './server/info',
+  health: './server/health',
+  login: './auth/login',
+  items: './items/<collection>',
+  graphql: './graphql',
+};
+
+/** Answers `GET /` by links, or by a redirect to `target`; `false` is no redirect. */
+export const rootHandler =
+  (target: string) =>
+  (ctx: HttpContext): void => {
+    if (target === 'false') {
+      sendData(ctx, { service: 'Tenon', links: LINKS });
+      return;
+    }
+    ctx.status = 302;
+    ctx.set('Location', target);
+    ctx.body = '';
+  };
