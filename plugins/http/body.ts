@@ -39,7 +39,7 @@ export function createBodyReader(limit: number, timeLimit = TIME_LIMIT): ReadBod
       // The client is still sending: it reads our answer once its own words are taken off the line.
       ctx.req.unpipe();
       ctx.req.resume();
-      throw refusal(error, limit);
+      throw refusal(error, limit, ctx.req.headers['content-length']);
     } finally {
       clearTimeout(late);
       ctx.req.off('aborted', gone);
@@ -65,9 +65,13 @@ function isJson(ctx: Context): boolean {
 const derived = (ctx: Context, request: object): Context =>
   ({ req: ctx.req, request, method: 'POST', is: (types: string[]) => types.includes('application/json') }) as never;
 
-function refusal(error: unknown, limit: number) {
+function refusal(error: unknown, limit: number, length: string | undefined) {
   const { status, message } = error as { status?: number; message?: string };
-  if (status === 413) return fail('CONTENT_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
+  if (status === 413) {
+    // What came packed, or in parts, has no size yet, or another one than it will have.
+    const size = Number(length) > limit ? `has ${Number(length)} bytes, more than` : 'is larger than';
+    return fail('CONTENT_TOO_LARGE', `The body ${size} the ${limit} allowed (MAX_PAYLOAD_SIZE).`, { limit });
+  }
   if (status === 415) return fail('UNSUPPORTED_MEDIA_TYPE', message, { where: 'body' });
   return fail('INVALID_PAYLOAD', message);
 }
