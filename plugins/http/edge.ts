@@ -9,13 +9,14 @@ import { answerUnchanged, standingHeaders } from './response-headers.ts';
 import type { FindRoute } from './router.ts';
 import { type HttpConfig, requestSettings } from './settings.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
+import type { ParameterCheck } from './unknown-parameters.ts';
 
 /** What the log shows where there was nobody left to answer. */
 const CLIENT_GONE = 499;
 
 /** The outermost layer: headers of every answer, CORS, unchanged answers, the line in the log. */
-export function edge(config: HttpConfig, log: Log, findRoute: FindRoute): Middleware {
-  const settings = requestSettings(config, log);
+export function edge(config: HttpConfig, log: Log, parameters: ParameterCheck, findRoute: FindRoute): Middleware {
+  const settings = requestSettings(config, log, parameters);
   const headers = standingHeaders(config);
   const cors = createCors(config, findRoute);
   return {

@@ -6,7 +6,8 @@ import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { claimOf } from './path-claims.ts';
 import { createRouter, type FindRoute } from './router.ts';
-import type { HttpConfig } from './settings.ts';
+import { type HttpConfig, unknownParameters } from './settings.ts';
+import { createParameterCheck, unknownIn } from './unknown-parameters.ts';
 
 export default definePlugin<HttpConfig>({
   manifest,
@@ -15,6 +16,9 @@ export default definePlugin<HttpConfig>({
     const readBody = createBodyReader(config.MAX_PAYLOAD_SIZE);
     let findRoute: FindRoute = () => undefined;
     let mounted = new MountTable([]);
+    const unknown = unknownParameters(config);
+    const isChecked = unknown !== 'ignore';
+    const parameters = createParameterCheck(unknown, log);
     const allRoutes = () => host.read(routes).map(({ value }) => value);
 
     host.define(routes);
@@ -33,7 +37,7 @@ export default definePlugin<HttpConfig>({
     });
     host.contribute(
       middleware,
-      edge(config, log, (method, path) => findRoute(method, path)),
+      edge(config, log, parameters, (method, path) => findRoute(method, path)),
     );
     host.contribute(middleware, {
       name: 'router',
@@ -43,6 +47,9 @@ export default definePlugin<HttpConfig>({
         if (!found) return mounted.handle(ctx as unknown as HttpContext, next);
         const context = ctx as unknown as HttpContext & { params: HttpContext['params'] };
         context.params = found.params;
+        const { querystring } = ctx;
+        if (querystring !== '' && found.parameters && isChecked)
+          parameters.check(context, unknownIn(querystring, found.parameters), found.parameters);
         if (found.route.method !== '*' && found.route.body !== 'unread') context.state.body = await readBody(ctx);
         await found.route.handle(context);
       },

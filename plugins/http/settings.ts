@@ -1,4 +1,5 @@
 import type { Log } from '#kernel';
+import type { ParameterCheck, UnknownParameters } from './unknown-parameters.ts';
 
 /** This plugin's settings, as its manifest declares them. */
 export interface HttpConfig {
@@ -17,6 +18,8 @@ export interface HttpConfig {
   readonly QUERYSTRING_ARRAY_LIMIT: number;
   readonly QUERYSTRING_PARAMETER_LIMIT: number;
   readonly STREAM_STALL_TIMEOUT: number;
+  readonly QUERYSTRING_UNKNOWN_PARAMETERS: UnknownParameters | undefined;
+  readonly NODE_ENV: string;
 }
 
 export interface QueryLimits {
@@ -34,9 +37,16 @@ export interface RequestSettings {
   /** Milliseconds a client may take for one part of a streamed answer; 0 is no limit. */
   readonly stall: number;
   readonly log: Log;
+  /** Of names that are not in the query string: those of the query in a body. */
+  readonly parameters: ParameterCheck;
 }
 
-export const requestSettings = (config: HttpConfig, log: Log): RequestSettings => ({
+/** Warnings are for those who develop a client; strict answers have to be asked for. */
+export const unknownParameters = (config: HttpConfig): UnknownParameters =>
+  config.QUERYSTRING_UNKNOWN_PARAMETERS ?? (config.NODE_ENV === 'production' ? 'ignore' : 'warn');
+
+export const requestSettings = (config: HttpConfig, log: Log, parameters: ParameterCheck): RequestSettings => ({
+  parameters,
   limits: {
     depth: config.QUERYSTRING_MAX_PARSE_DEPTH,
     list: config.QUERYSTRING_ARRAY_LIMIT,
