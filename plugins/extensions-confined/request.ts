@@ -22,9 +22,9 @@ export async function inputOf(ctx: HttpContext, mount: string, readBody: Routing
   const path = pathBelow(ctx.path, mount);
   const query = queryOf(ctx);
   const body = JSON.stringify((await bodyIn(ctx, readBody)) ?? null);
-  if (Buffer.byteLength(body) > LONGEST_BODY) {
-    throw fail('INVALID_PAYLOAD', `The body is larger than ${LONGEST_BODY} bytes.`);
-  }
+  const size = Buffer.byteLength(body);
+  if (size > LONGEST_BODY)
+    throw fail('INVALID_PAYLOAD', `The body has ${size} bytes, more than the ${LONGEST_BODY} allowed.`);
   return `{"method":"${method}","path":${JSON.stringify(path)},"query":${JSON.stringify(query)},"body":${body}}`;
 }
 
@@ -42,7 +42,8 @@ async function bodyIn(ctx: HttpContext, readBody: Routing['readBody']): Promise<
 /** A mount of one or two segments, which a request may have written in other letters or encoded. */
 function pathBelow(path: string, mount: string): string {
   const below = `/${path.split('/').slice(mount.split('/').length).join('/')}`;
-  if (below.length > LONGEST_PATH) throw fail('INVALID_PAYLOAD', `The path is longer than ${LONGEST_PATH} characters.`);
+  if (below.length > LONGEST_PATH)
+    throw fail('INVALID_PAYLOAD', `The path has ${below.length} characters, more than the ${LONGEST_PATH} allowed.`);
   return below;
 }
 
@@ -54,9 +55,13 @@ function queryOf(ctx: HttpContext): Readonly<Record<string, string>> {
     if (key === 'access_token') continue;
     if (typeof value !== 'string')
       throw fail('INVALID_PAYLOAD', 'Each parameter of the query has one value, which is text.');
-    if (++count > MOST_KEYS) throw fail('INVALID_PAYLOAD', `The query has more than ${MOST_KEYS} parameters.`);
+    if (++count > MOST_KEYS)
+      throw fail('INVALID_PAYLOAD', `The query has more than the ${MOST_KEYS} parameters allowed.`);
     if (key.length > LONGEST_VALUE || value.length > LONGEST_VALUE) {
-      throw fail('INVALID_PAYLOAD', `A parameter of the query is longer than ${LONGEST_VALUE} characters.`);
+      throw fail(
+        'INVALID_PAYLOAD',
+        `A parameter of the query has ${Math.max(key.length, value.length)} characters, more than the ${LONGEST_VALUE} allowed.`,
+      );
     }
     query[key] = value;
   }

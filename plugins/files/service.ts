@@ -76,7 +76,7 @@ export function createFiles(deps: FilesDeps): Files {
     async check(caller, { size, ...about }, id) {
       const { limit } =
         id === undefined ? await plans.toCreate(caller, about, {}) : await plans.toReplace(caller, id, about, {});
-      if (size !== undefined && size > limit) throw tooLarge(limit);
+      if (size !== undefined && size > limit) throw tooLarge(limit, size);
     },
   };
 }

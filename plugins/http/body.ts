@@ -52,7 +52,7 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
       // The client is still sending: it reads our answer once its own words are taken off the line.
       ctx.req.unpipe();
       ctx.req.resume();
-      throw refusal(error, limits.size);
+      throw refusal(error, limits.size, ctx.req.headers['content-length']);
     }
     if (request.rawBody === '' || request.rawBody === undefined) return undefined;
     checkBody(request.body, request.rawBody, scalars);
@@ -123,10 +123,14 @@ function isJson(ctx: Context): boolean {
 const derived = (req: IncomingMessage | PipedBody, request: object): Context =>
   ({ req, request, method: 'POST', is: (types: string[]) => types.includes('application/json') }) as never;
 
-function refusal(error: unknown, limit: number) {
+function refusal(error: unknown, limit: number, length: string | undefined) {
   if (error instanceof Failure) return error;
   const { status, message } = error as { status?: number; message?: string };
-  if (status === 413) return fail('CONTENT_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
+  if (status === 413) {
+    // What came packed, or in parts, has no size yet, or another one than it will have.
+    const size = Number(length) > limit ? `has ${Number(length)} bytes, more than` : 'is larger than';
+    return fail('CONTENT_TOO_LARGE', `The body ${size} the ${limit} allowed (MAX_PAYLOAD_SIZE).`, { limit });
+  }
   if (status === 415) return fail('UNSUPPORTED_MEDIA_TYPE', message, { where: 'body' });
   return fail('INVALID_PAYLOAD', message);
 }

@@ -21,7 +21,7 @@ export interface Route {
   readonly body?: 'unread';
   /** Headers that scripts of other origins may send here and read of the answer, beside those of the settings. */
   readonly cors?: { readonly allowed: readonly string[]; readonly exposed: readonly string[] };
-  /** What the route takes and answers, as data. No request looks at it. */
+  /** What the route takes and answers, as data. Of it requests look at the names of query parameters alone. */
   readonly description: RouteDescription;
   /**
    * Answers the request by `ctx.body` and `ctx.status`.

@@ -8,14 +8,18 @@ import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { claimOf } from './path-claims.ts';
 import { createRouter, type FindRoute } from './router.ts';
-import { type HttpConfig, memoryLimit, requestSettings } from './settings.ts';
+import { type HttpConfig, memoryLimit, requestSettings, unknownParameters } from './settings.ts';
+import { createParameterCheck, unknownIn } from './unknown-parameters.ts';
 
 export default definePlugin<HttpConfig>({
   manifest,
   register(host) {
     const { config, log } = host;
     const memory = new BodyMemory(memoryLimit(config));
-    const settings = requestSettings(config, log, memory);
+    const unknown = unknownParameters(config);
+    const isChecked = unknown !== 'ignore';
+    const parameters = createParameterCheck(unknown, log);
+    const settings = requestSettings(config, { log, memory, parameters });
     const readBody = createBodyReader({ size: config.MAX_PAYLOAD_SIZE, stall: settings.stall, memory });
     let findRoute: FindRoute = () => undefined;
     let mounted = new MountTable([]);
@@ -48,6 +52,9 @@ export default definePlugin<HttpConfig>({
         if (!found) return mounted.handle(ctx as unknown as HttpContext, next);
         const context = ctx as unknown as HttpContext & { params: HttpContext['params'] };
         context.params = found.params;
+        const { querystring } = ctx;
+        if (querystring !== '' && found.parameters && isChecked)
+          parameters.check(context, unknownIn(querystring, found.parameters), found.parameters);
         if (found.route.method !== '*' && found.route.body !== 'unread') context.state.body = await readBody(ctx);
         await found.route.handle(context);
       },

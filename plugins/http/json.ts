@@ -8,7 +8,7 @@ export function checkJson(value: unknown, text: string, what: string): void {
   const isTree = value !== null && typeof value === 'object';
   const hasNul = text.includes('\\u0000') && containsNul([value]);
   if (isTree && isTooDeep(value, 1))
-    throw fail('INVALID_PAYLOAD', `${what} is nested more than ${MAX_DEPTH} levels deep.`);
+    throw fail('INVALID_PAYLOAD', `${what} is nested deeper than the ${MAX_DEPTH} levels allowed.`);
   if (hasNul) throw fail('INVALID_PAYLOAD', `${what} contains a NUL character.`);
 }
 

@@ -39,6 +39,11 @@ export { fitsBody } from './fits-body.ts';
 export { checkJson } from './json.ts';
 /** The candidate that a misspelt name most likely means; undefined where none is close. For messages about unknown names. */
 export { nearestName } from './nearest-name.ts';
+/** Warns of members of a query in a body that no parameter is called like, or refuses them, as is done with a query string. */
+export function checkQueryNames(ctx: HttpContext, query: object, known: ReadonlySet<string>): void {
+  const names = Object.keys(query).filter((name) => !known.has(name));
+  ctx.state.settings?.parameters.check(ctx, names, known);
+}
 /** The query string with brackets resolved (`filter[a][_eq]=1`); depth and list length are limited. */
 export { parseQueryString, rawQueryOf } from './query-string.ts';
 /** A failure with a status, code and message of its own. */

@@ -16,9 +16,9 @@ export function parseQueryString(text: string, limits: QueryLimits = LIMITS): Re
   const plain = PLAIN.test(text) ? parsePlain(text) : undefined;
   if (plain) return plain;
   if (text.includes('%00') || text.includes('\0')) throw fail('INVALID_QUERY', 'The query contains a NUL character.');
-  if (text.split('&', limits.parameters + 1).length > limits.parameters) {
-    throw fail('INVALID_QUERY', `The query has more than ${limits.parameters} parameters.`);
-  }
+  const count = text.split('&').length;
+  if (count > limits.parameters)
+    throw fail('INVALID_QUERY', `The query has ${count} parameters, more than the ${limits.parameters} allowed.`);
   try {
     return parse(text, {
       depth: limits.depth,
@@ -31,7 +31,10 @@ export function parseQueryString(text: string, limits: QueryLimits = LIMITS): Re
       plainObjects: true,
     });
   } catch (error) {
-    throw fail('INVALID_QUERY', (error as Error).message);
+    // The package says it with the names of its own options.
+    const isTooDeep = error instanceof RangeError && /depth/.test(error.message);
+    const deep = `A name in the query has more brackets than the ${limits.depth} allowed.`;
+    throw fail('INVALID_QUERY', isTooDeep ? deep : (error as Error).message);
   }
 }
 

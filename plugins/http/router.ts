@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import { fail } from '#kernel';
 import type { Route } from './contract.ts';
+import { parametersOf } from './unknown-parameters.ts';
 
 /** The part of a compiled route that matching needs. */
 interface Layer {
@@ -11,11 +12,14 @@ interface Layer {
 interface Compiled {
   readonly layer: Layer;
   readonly route: Route;
+  readonly parameters: ReadonlySet<string> | undefined;
 }
 
 export interface Match {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
+  /** Names of its query parameters; undefined where it describes none. */
+  readonly parameters: ReadonlySet<string> | undefined;
 }
 
 export type FindRoute = (method: string, path: string) => Match | undefined;
@@ -30,17 +34,18 @@ export function createRouter(routes: readonly Route[]): FindRoute {
   for (const route of routes) {
     const layer = router.register(route.path, [], () => {}) as unknown as Layer;
     const segment = firstSegment(route.path);
+    const parameters = parametersOf(route);
     for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]) {
       const key = `${method} ${/^[:*{]/.test(segment) ? '*' : segment}`;
-      table.set(key, [...(table.get(key) ?? []), { layer, route }]);
+      table.set(key, [...(table.get(key) ?? []), { layer, route, parameters }]);
     }
   }
   for (const compiled of table.values()) compiled.sort((a, b) => a.layer.paramNames.length - b.layer.paramNames.length);
 
   const look = (key: string, path: string): Match | undefined => {
-    for (const { layer, route } of table.get(key) ?? []) {
+    for (const { layer, route, parameters } of table.get(key) ?? []) {
       const captures = layer.regexp.exec(path);
-      if (captures) return { route, params: paramsOf(layer, captures) };
+      if (captures) return { route, parameters, params: paramsOf(layer, captures) };
     }
     return undefined;
   };

@@ -1,5 +1,6 @@
 import type { Log } from '#kernel';
 import type { BodyMemory } from './body-memory.ts';
+import type { ParameterCheck, UnknownParameters } from './unknown-parameters.ts';
 
 /** This plugin's settings, as its manifest declares them. */
 export interface HttpConfig {
@@ -19,6 +20,8 @@ export interface HttpConfig {
   readonly QUERYSTRING_ARRAY_LIMIT: number;
   readonly QUERYSTRING_PARAMETER_LIMIT: number;
   readonly STREAM_STALL_TIMEOUT: number;
+  readonly QUERYSTRING_UNKNOWN_PARAMETERS: UnknownParameters | undefined;
+  readonly NODE_ENV: string;
 }
 
 export interface QueryLimits {
@@ -38,17 +41,25 @@ export interface RequestSettings {
   /** The memory of bodies that have not arrived completely. */
   readonly memory: BodyMemory;
   readonly log: Log;
+  /** Of names that are not in the query string: those of the query in a body. */
+  readonly parameters: ParameterCheck;
 }
 
-export const requestSettings = (config: HttpConfig, log: Log, memory: BodyMemory): RequestSettings => ({
-  memory,
+/** Warnings are for those who develop a client; strict answers have to be asked for. */
+export const unknownParameters = (config: HttpConfig): UnknownParameters =>
+  config.QUERYSTRING_UNKNOWN_PARAMETERS ?? (config.NODE_ENV === 'production' ? 'ignore' : 'warn');
+
+export const requestSettings = (
+  config: HttpConfig,
+  made: Pick<RequestSettings, 'log' | 'memory' | 'parameters'>,
+): RequestSettings => ({
+  ...made,
   limits: {
     depth: config.QUERYSTRING_MAX_PARSE_DEPTH,
     list: config.QUERYSTRING_ARRAY_LIMIT,
     parameters: config.QUERYSTRING_PARAMETER_LIMIT,
   },
   stall: config.STREAM_STALL_TIMEOUT,
-  log,
   proxies: config.IP_TRUST_PROXY === 'true' ? 1 : Number(config.IP_TRUST_PROXY) || 0,
 });
 

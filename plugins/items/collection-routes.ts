@@ -1,10 +1,11 @@
 import type { Caller } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { bodyOf, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
+import { bodyOf, checkQueryNames, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
 import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
 import { createBody, deleteBody, payloadBody, searchBody, updateBody } from './bodies.ts';
 import type { Items } from './contract.ts';
 import { type CollectionDescriptions, type CollectionSubject, describeCollection } from './descriptions/collection.ts';
+import { QUERY_NAMES } from './descriptions/query.ts';
 import { formatOf } from './read/export/formats.ts';
 import { envelopeOf } from './read/long-read.ts';
 import { checkShape, sendWritten } from './written.ts';
@@ -81,7 +82,9 @@ function listRoutes(endpoints: Endpoints): readonly Route[] {
       description: describe.search,
       async handle(ctx) {
         const name = collectionOf(ctx);
-        const { query = rawQueryOf(ctx), keys } = searchBody(bodyOf(ctx));
+        const body = searchBody(bodyOf(ctx));
+        if (body.query) checkQueryNames(ctx, body.query, QUERY_NAMES);
+        const { query = rawQueryOf(ctx), keys } = body;
         const { caller } = ctx.state;
         if (await sendFile(endpoints, ctx, query, keys)) return;
         await send(

@@ -16,8 +16,11 @@ export function asQueryError(error: unknown): never {
     throw fail('INVALID_QUERY', `a geometry does not fit: ${message}`);
   if (code === '40P01')
     throw fail('SERVICE_UNAVAILABLE', 'A change was in the way; try again.', { service: 'database' });
-  if (code === 'ERR_STRING_TOO_LONG')
-    throw fail('INVALID_QUERY', 'the answer is too large: ask for fewer rows or fields');
+  if (code === 'ERR_STRING_TOO_LONG') {
+    const most = Number(/0x[\da-f]+/.exec(text)?.[0]);
+    const size = Number.isFinite(most) ? `longer than the ${most} characters allowed` : 'too large';
+    throw fail('INVALID_QUERY', `the answer is ${size}: ask for fewer rows or fields`);
+  }
   if (code === '57014') throw fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
   throw asUnavailable(error);
 }

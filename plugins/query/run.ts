@@ -131,7 +131,9 @@ function resolve(params: readonly unknown[], subjects: Subjects): readonly unkno
 
 /** The protocol counts parameters in 16 bits; one more garbles the message. */
 function checkCount(params: readonly unknown[], first = 1): void {
-  if (params.length + first - 1 > MAX_PARAMS) throw fail('INVALID_QUERY', 'the query has too many values');
+  const count = params.length + first - 1;
+  if (count > MAX_PARAMS)
+    throw fail('INVALID_QUERY', `the query has ${count} values, more than the ${MAX_PARAMS} allowed`);
 }
 
 function pendingValue({ pending, made }: Pending, subjects: Subjects): unknown {

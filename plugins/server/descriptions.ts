@@ -1,6 +1,6 @@
 import type { RouteDescription } from '../http/contract.ts';
 import {
-  BOOLEAN,
+  anyOf,
   dataAnswer,
   exactObject,
   INTEGER,
@@ -29,6 +29,10 @@ const HEALTH = exactObject(
     checks: { type: 'object', additionalProperties: listOf(schemaRef('HealthCheck')) },
   },
 );
+/** `false` in the place of what is switched off. */
+const OFF = { const: false };
+const RATE_LIMIT = anyOf(OFF, exactObject({ points: INTEGER, duration: INTEGER }));
+const TRANSPORT = anyOf(OFF, exactObject({ authentication: TEXT, path: TEXT }));
 const INFO = exactObject(
   {
     project: exactObject({
@@ -45,9 +49,9 @@ const INFO = exactObject(
     }),
   },
   {
-    rateLimit: BOOLEAN,
-    rateLimitGlobal: BOOLEAN,
-    websocket: BOOLEAN,
+    rateLimit: RATE_LIMIT,
+    rateLimitGlobal: RATE_LIMIT,
+    websocket: anyOf(OFF, exactObject({ rest: TRANSPORT, graphql: TRANSPORT, heartbeat: anyOf(OFF, INTEGER) })),
     queryLimit: objectOf({ default: INTEGER, max: INTEGER }, ['default', 'max']),
     service: exactObject({ version: TEXT }),
   },

@@ -9,9 +9,9 @@ interface Deps extends InfoDeps {
 const INFO = `
   type server_info {
     project: server_info_project
-    rateLimit: Boolean
-    rateLimitGlobal: Boolean
-    websocket: Boolean
+    rateLimit: server_info_rate_limit
+    rateLimitGlobal: server_info_rate_limit
+    websocket: server_info_websocket
     queryLimit: server_info_query_limit
     service: server_info_service
   }
@@ -27,9 +27,23 @@ const INFO = `
     public_note: String
     custom_css: String
   }
+  type server_info_rate_limit { points: Int duration: Int }
+  type server_info_websocket {
+    rest: server_info_websocket_transport
+    graphql: server_info_websocket_transport
+    heartbeat: Int
+  }
+  type server_info_websocket_transport { authentication: String path: String }
   type server_info_query_limit { default: Int max: Int }
   type server_info_service { version: String }
 `;
+
+/** What is off is `false` in REST; a type of GraphQL cannot be an object or `false`, so there it is null. */
+const withoutFalse = (value: unknown): unknown => {
+  if (value === false) return null;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFalse(inner)]));
+};
 
 /** The same by GraphQL. What a caller's level does not have of the information is null. */
 export const serverFields = ({ health, ...info }: Deps): readonly GraphqlField[] => [
@@ -39,7 +53,7 @@ export const serverFields = ({ health, ...info }: Deps): readonly GraphqlField[]
     operation: 'query',
     definition: 'server_info: server_info',
     types: INFO,
-    resolve: (_args, { caller }) => infoFor(caller, info),
+    resolve: async (_args, { caller }) => withoutFalse(await infoFor(caller, info)),
   },
   {
     scope: 'system',

@@ -11,8 +11,11 @@ const NOT_OURS = /^(?:access-control-|content-length$|content-type$)/;
 
 type WebRequest = Parameters<Server['handleWeb']>[0];
 
-/** Hands a request to the library, and its answer to the client: what it refuses is a failure like those of other routes. */
-export async function exchange(ctx: HttpContext, server: Server): Promise<void> {
+/**
+ * Hands a request to the library, and its answer to the client: what it refuses is a failure like those of other routes.
+ * @param limit Bytes that an upload may have.
+ */
+export async function exchange(ctx: HttpContext, server: Server, limit: number | undefined): Promise<void> {
   let failure: unknown;
   server.options.onResponseError = (_request, error) => {
     failure = error;
@@ -33,7 +36,8 @@ export async function exchange(ctx: HttpContext, server: Server): Promise<void> 
     const response = await server.handleWeb(request as WebRequest);
     for (const [name, value] of response.headers) if (!NOT_OURS.test(name)) ctx.set(name, value);
     if (response.status >= 400) {
-      throw failureOf(failure ?? { status_code: response.status, body: await response.text() });
+      const size = { length: Number(ctx.get('Upload-Length')), limit };
+      throw failureOf(failure ?? { status_code: response.status, body: await response.text() }, size);
     }
     ctx.status = response.status;
     if (response.status !== 204) ctx.body = '';

@@ -14,10 +14,19 @@ export const wrongVersion = () =>
 /** One answer for what is not there and what is somebody else's. */
 export const unknownUpload = (detail: string) => fail('FORBIDDEN', detail);
 
-const tooLarge = () => fail('CONTENT_TOO_LARGE', 'The upload is larger than it may be.');
+/** In bytes: what the request announces as the length of the upload, and what is allowed. */
+export interface UploadSize {
+  readonly length: number;
+  readonly limit: number | undefined;
+}
+
+const tooLarge = ({ length, limit }: UploadSize) =>
+  limit !== undefined && length > limit
+    ? fail('CONTENT_TOO_LARGE', `The upload has ${length} bytes, more than the ${limit} allowed.`, { limit })
+    : fail('CONTENT_TOO_LARGE', 'The request has more bytes than are left of the Upload-Length.');
 
 /** What the library refuses with a status that our errors do not have, or have for something else. */
-const BY_STATUS: Readonly<Record<number, () => Failure>> = {
+const BY_STATUS: Readonly<Record<number, (size: UploadSize) => Failure>> = {
   404: () => unknownUpload('there is no such upload'),
   409: () => stated(409, 'UPLOAD_OFFSET_MISMATCH', 'Upload-Offset is not where the upload ends.'),
   410: () => stated(410, 'UPLOAD_EXPIRED', 'The upload has expired.'),
@@ -26,13 +35,13 @@ const BY_STATUS: Readonly<Record<number, () => Failure>> = {
 };
 
 /** An error of ours that passed through the library, or what the library says by a status and a text. */
-export function failureOf(error: unknown): unknown {
+export function failureOf(error: unknown, size: UploadSize): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   const { status_code: status, body = '' } = error as { status_code?: number; body?: string };
   if (status === undefined) return error;
   // 501 is said of extensions of the protocol that are not spoken here.
   if (status >= 500 && status !== 501) return new Error(body);
-  return BY_STATUS[status]?.() ?? refusal(body);
+  return BY_STATUS[status]?.(size) ?? refusal(body);
 }
 
 function refusal(text: string): Failure {

@@ -161,7 +161,7 @@ async function speak(deps: RoutesDeps, ctx: HttpContext, id: string | undefined)
       return {};
     },
   });
-  await exchange(ctx, server);
+  await exchange(ctx, server, deps.maxSize);
   // The library counts from what it saw at first.
   if (ctx.response.get('Upload-Expires') === '') return;
   const after = await deps.uploads.find(id as string);

@@ -129,17 +129,16 @@ describe('graphql: /graphql/system', function () {
 
   describe('the server', () => {
     const INFO = `{ server_ping server_health server_info {
-      project { project_name default_language project_logo } rateLimit rateLimitGlobal websocket
+      project { project_name default_language project_logo } rateLimit { points duration } rateLimitGlobal { points duration }
+      websocket { rest { authentication path } graphql { authentication path } heartbeat }
       queryLimit { default max } service { version }
     } }`;
 
     it('says as much of itself as the caller may know', async () => {
       const project = { project_name: 'Tenon', default_language: 'en-US', project_logo: null };
       const nothing = { rateLimit: null, rateLimitGlobal: null, websocket: null, queryLimit: null, service: null };
+      // What is off is null here, since false is no object.
       const level = {
-        rateLimit: false,
-        rateLimitGlobal: false,
-        websocket: false,
         queryLimit: { default: 100, max: 500 },
       };
       const anybody = await dataOf(ask(null, INFO));

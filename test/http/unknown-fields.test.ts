@@ -112,10 +112,10 @@ describe('names in a payload that no field has', () => {
   });
 });
 
-describe('ITEMS_UNKNOWN_FIELDS=ignore', () => {
+describe('ITEMS_UNKNOWN_FIELDS=ignore, in production', () => {
   let service: InProcess;
   before(async () => {
-    service = await startService({ env: { ITEMS_UNKNOWN_FIELDS: 'ignore' } });
+    service = await startService({ env: { ITEMS_UNKNOWN_FIELDS: 'ignore', NODE_ENV: 'production' } });
     await service.database.query(TABLES);
     await ground(service);
   });
@@ -140,6 +140,11 @@ describe('ITEMS_UNKNOWN_FIELDS=ignore', () => {
   it('leaves them aside for system collections', async () => {
     const { id } = await asAdmin(service, 'POST', '/folders', { name: 'x', extra: 1 });
     expect((await asAdmin(service, 'GET', `/folders/${id}`)).name).to.equal('x');
+  });
+
+  it('warns of no unknown query parameter in production', async () => {
+    const { headers } = await service.request('GET', '/items/post?filtr=1', { token: service.admin.token });
+    expect(headers.get('warning')).to.equal(null);
   });
 
   it('keeps them out of history', async () => {

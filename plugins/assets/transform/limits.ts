@@ -24,7 +24,11 @@ export const limitsOf = (config: TransformConfig): Limits => ({
 export function checkSource(file: FileRecord, { maxSource }: ImagePlan): void {
   const over = (['width', 'height'] as const).filter((side) => (file[side] ?? 0) > maxSource);
   if (over.length === 0) return;
-  throw fail('ILLEGAL_ASSET_TRANSFORMATION', `The image has a side of more than ${maxSource} pixels.`, {
-    invalidTransformations: over,
-  });
+  throw fail(
+    'ILLEGAL_ASSET_TRANSFORMATION',
+    `The image has a side of ${Math.max(...over.map((side) => file[side] ?? 0))} pixels, more than the ${maxSource} allowed.`,
+    {
+      invalidTransformations: over,
+    },
+  );
 }

@@ -81,8 +81,9 @@ function refuseOther({ status, headers }: OutboundStream, maxBytes: number): voi
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding !== '' && encoding !== 'identity')
     throw unavailable('The requested destination answered in an encoding that was not asked for.');
-  if (Number(headers['content-length']) > maxBytes)
-    throw fail('CONTENT_TOO_LARGE', `The file is too large: at most ${maxBytes} bytes are fetched.`, {
+  const size = Number(headers['content-length']);
+  if (size > maxBytes)
+    throw fail('CONTENT_TOO_LARGE', `The file has ${size} bytes, more than the ${maxBytes} allowed.`, {
       limit: maxBytes,
     });
 }

@@ -29,8 +29,8 @@ export function createPatience({ timeout, stall }: Limits, wanted: AbortSignal):
     async waiting(work) {
       const [duration, what] =
         end - performance.now() < stall
-          ? [timeout, 'It took too long to fetch the file.']
-          : [stall, 'Nothing of the file came for too long.'];
+          ? [timeout, `Fetching the file took more than the ${timeout} ms allowed.`]
+          : [stall, `Nothing of the file came for ${stall} ms.`];
       const timer = setTimeout(
         () => {
           reason = fail('OUT_OF_TIME', what, { category: 'import', duration });

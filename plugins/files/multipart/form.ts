@@ -48,7 +48,8 @@ export function formOf(parts: Parts, { maxFiles, hold }: Options): Form {
 
   async function find(): Promise<FormFile | undefined> {
     for (let part = await parts.next(); part; part = await parts.next()) {
-      if (++count > MAX_PARTS) throw fail('CONTENT_TOO_LARGE', `The form has more than ${MAX_PARTS} parts.`);
+      if (++count > MAX_PARTS)
+        throw fail('CONTENT_TOO_LARGE', `The form has more than the ${MAX_PARTS} parts allowed.`);
       const { name, filename, type, isFile } = described(part);
       if (isFile) return fileOf(part, filename, type);
       const text = await textOf(part.bytes, MAX_TEXT - size, hold);
@@ -61,7 +62,7 @@ export function formOf(parts: Parts, { maxFiles, hold }: Options): Form {
   function fileOf({ bytes }: Part, filename: string | undefined, type: string | undefined): FormFile {
     if (!filename) throw invalid('A file of the form has no name.', { part: count });
     if (++files > maxFiles)
-      throw invalid(`The form has more than ${maxFiles} ${maxFiles === 1 ? 'file' : 'files'}.`, { part: count });
+      throw invalid(`The form has ${files} files or more, more than the ${maxFiles} allowed.`, { part: count });
     const own = fields;
     fields = new Map();
     size = 0;
@@ -99,7 +100,8 @@ function described({ headers }: Part): Described {
   const { value, parameters } = parameterised(decoded(headers['content-disposition']?.[0] ?? ''));
   const name = parameters.get('name');
   if (value !== 'form-data' || !name) throw invalid('A part of the form has no name.');
-  if (name.length > LONGEST_NAME) throw invalid('A part of the form has too long a name.');
+  if (name.length > LONGEST_NAME)
+    throw invalid(`A part of the form has a name of ${name.length} characters, more than the ${LONGEST_NAME} allowed.`);
   const filename = extended(parameters.get('filename*')) ?? parameters.get('filename');
   if (`${name}${filename}`.includes('\0')) throw invalid('A name of the form contains a NUL character.');
   const said = headers['content-type']?.[0]?.trim() || undefined;
@@ -119,7 +121,8 @@ async function textOf(bytes: AsyncIterable<Uint8Array>, most: number, hold: (byt
   let size = 0;
   for await (const one of bytes) {
     size += one.length;
-    if (size > most) throw fail('CONTENT_TOO_LARGE', `The fields of a file are larger than ${MAX_TEXT} bytes.`);
+    if (size > most)
+      throw fail('CONTENT_TOO_LARGE', `The fields of a file are larger than the ${MAX_TEXT} bytes allowed.`);
     taken.push(one);
     hold(one.length);
   }

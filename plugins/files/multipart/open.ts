@@ -37,7 +37,10 @@ function boundaryOf({ req }: HttpContext): string {
   if (value !== 'multipart/form-data')
     throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be a form or JSON.', { mediaType, where: 'body' });
   const boundary = parameters.get('boundary') ?? '';
-  if (boundary === '' || boundary.length > LONGEST_BOUNDARY)
-    throw fail('INVALID_PAYLOAD', 'The boundary of the form is missing or too long.');
+  if (boundary === '') throw fail('INVALID_PAYLOAD', 'The boundary of the form is missing.');
+  if (boundary.length > LONGEST_BOUNDARY) {
+    const size = `${boundary.length} characters, more than the ${LONGEST_BOUNDARY} allowed`;
+    throw fail('INVALID_PAYLOAD', `The boundary of the form has ${size}.`);
+  }
   return boundary;
 }

@@ -125,7 +125,9 @@ class ParsedParts implements Parts {
     // Where what came is not yet worked on, it is not the client who is slow.
     if (this.#parser.writableLength > 0) this.#idle?.refresh();
     else
-      this.#fail(fail('OUT_OF_TIME', 'Nothing was sent for too long.', { category: 'upload', duration: this.#stall }));
+      this.#fail(
+        fail('OUT_OF_TIME', `Nothing was sent for ${this.#stall} ms.`, { category: 'upload', duration: this.#stall }),
+      );
   }
 
   #fail(error: unknown): void {

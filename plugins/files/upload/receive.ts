@@ -17,8 +17,13 @@ export interface Received {
   readonly head: Uint8Array;
 }
 
-export const tooLarge = (limit: number) =>
-  fail('CONTENT_TOO_LARGE', `The file is too large: at most ${limit} bytes are taken.`, { limit });
+/** `size` where it is known before all of it came. */
+export const tooLarge = (limit: number, size?: number) =>
+  fail(
+    'CONTENT_TOO_LARGE',
+    `The file ${size === undefined ? 'is larger' : `has ${size} bytes, more`} than the ${limit} bytes allowed.`,
+    { limit },
+  );
 
 /** Writes what comes, counts it, and stops at the limit. What fails on the sender's side fails here as it is. */
 export async function receive(

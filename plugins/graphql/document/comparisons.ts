@@ -30,7 +30,10 @@ export function checkComparisons(document: DocumentNode): void {
     comparisons += FRAGMENTS * pairs(spread) + spread * fields.size;
     for (const same of fields.values()) comparisons += pairs(same.length) * weightOf(same);
     if (comparisons > MAX_COMPARISONS)
-      throw beyond('Document asks for the same fields, or spreads fragments, too often in one place.', place);
+      throw beyond(
+        `Document asks for the same fields, or spreads fragments, too often in one place: ${Math.ceil(comparisons)} comparisons, more than the ${MAX_COMPARISONS} allowed.`,
+        place,
+      );
     for (const same of fields.values()) {
       const inner = same.flatMap(({ selectionSet }) => selectionSet ?? []);
       if (inner.length > 0) count(inner, same[0] as FieldNode);

@@ -56,23 +56,29 @@ export function checkExtent(document: DocumentNode, limits: DocumentLimits): { r
   let schemaNodes = 0;
   for (const operation of operationsOf(document)) {
     const extent = measure.operation(operation);
-    if (extent.fields > limits.rootFields)
-      throw beyond(`Operation has more than ${limits.rootFields} root fields (GRAPHQL_MAX_ROOT_FIELDS).`, operation);
+    if (extent.fields > limits.rootFields) {
+      const most = `the ${limits.rootFields} allowed (GRAPHQL_MAX_ROOT_FIELDS)`;
+      throw beyond(`Operation has ${extent.fields} root fields, more than ${most}.`, operation);
+    }
     if (extent.depth > depth) {
       const reason = `MAX_RELATIONAL_DEPTH and ${LEVELS_BESIDE_RELATIONS} more`;
-      throw beyond(`Operation is deeper than ${depth} fields inside each other (${reason}).`, operation);
+      throw beyond(
+        `Operation has ${extent.depth} fields inside each other, more than the ${depth} allowed (${reason}).`,
+        operation,
+      );
     }
     nodes += extent.nodes;
-    if (nodes > limits.nodes)
-      throw beyond(`Document asks for more than ${limits.nodes} fields, fragments spread out (QUERY_MAX_NODES).`);
+    if (nodes > limits.nodes) throw beyond(asksFor(nodes, 'fields', limits.nodes, ' (QUERY_MAX_NODES)'));
     schemaNodes += extent.schemaNodes;
-    if (schemaNodes > MAX_SCHEMA_NODES)
-      throw beyond(`Document asks for more than ${MAX_SCHEMA_NODES} fields of the schema, fragments spread out.`);
+    if (schemaNodes > MAX_SCHEMA_NODES) throw beyond(asksFor(schemaNodes, 'fields of the schema', MAX_SCHEMA_NODES));
   }
   // Those that nobody spreads are looked at by validation as well.
   measure.rest();
   return { endless: measure.endless() };
 }
+
+const asksFor = (count: number, what: string, most: number, setting = ''): string =>
+  `Document asks for ${count} ${what}, fragments spread out, more than the ${most} allowed${setting}.`;
 
 function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   const known = new Map<string, Extent>();
@@ -130,4 +136,4 @@ function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
 }
 
 const tooNested = (place: ASTNode | undefined) =>
-  beyond(`Selections are inside each other more than ${MAX_NESTED} levels deep, fragments spread out.`, place);
+  beyond(`Selections are inside each other deeper than the ${MAX_NESTED} levels allowed, fragments spread out.`, place);

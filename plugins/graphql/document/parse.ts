@@ -1,6 +1,7 @@
 import {
   type DefinitionNode,
   type DocumentNode,
+  type FieldNode,
   GraphQLError,
   Kind,
   parse,
@@ -54,7 +55,9 @@ function parsed(text: string, tokens: number): DocumentNode {
 }
 
 const tooNested = (): DocumentFailure =>
-  new DocumentFailure('INVALID_PAYLOAD', [new GraphQLError(`Document is nested more than ${MAX_NESTED} levels deep.`)]);
+  new DocumentFailure('INVALID_PAYLOAD', [
+    new GraphQLError(`Document is nested deeper than the ${MAX_NESTED} levels allowed.`),
+  ]);
 
 function refuseLines(text: string, most: number): void {
   if (text.length <= most) return;
@@ -72,6 +75,7 @@ function refuseLines(text: string, most: number): void {
 function checkShape(document: DocumentNode, maxAliases: number): void {
   let level = 0;
   let aliases = 0;
+  let tooMany: FieldNode | undefined;
   const nested = {
     enter() {
       if (++level > MAX_NESTED) throw tooNested();
@@ -87,17 +91,23 @@ function checkShape(document: DocumentNode, maxAliases: number): void {
     [Kind.LIST_TYPE]: nested,
     [Kind.NAME]({ value }) {
       if (value.length > MAX_NAME)
-        throw beyond(`The name "${value.slice(0, 40)}…" is longer than ${MAX_NAME} characters.`);
+        throw beyond(
+          `The name "${value.slice(0, 40)}…" has ${value.length} characters, more than the ${MAX_NAME} allowed.`,
+        );
     },
     [Kind.STRING](node) {
       // JSON bodies are refused for the same: PostgreSQL has no place for it.
       if (node.value.includes('\0')) throw beyond('A text contains a NUL character.', node);
     },
     [Kind.FIELD](node) {
-      if (node.alias && ++aliases > maxAliases)
-        throw beyond(`Document contains more than ${maxAliases} aliases (GRAPHQL_MAX_ALIASES).`, node);
+      if (node.alias && ++aliases > maxAliases) tooMany ??= node;
     },
   });
+  if (tooMany)
+    throw beyond(
+      `Document has ${aliases} aliases, more than the ${maxAliases} allowed (GRAPHQL_MAX_ALIASES).`,
+      tooMany,
+    );
 }
 
 function withOwnTypeNames(definition: DefinitionNode): DefinitionNode {

@@ -20,7 +20,9 @@ export function createExecute(deps: ExecuteDeps): Execute {
     if (node.operation === OperationTypeNode.SUBSCRIPTION) throw beyond('There are no subscriptions here.');
     const run: Run = { ...operation, built, call, coerced: coerced(deps, built, operation) };
     checkRepeated(run);
-    const spend = counter(deps.ceilings.nodes, () => beyond('The document asks for too much at its root.'));
+    const spend = counter(deps.ceilings.nodes, () =>
+      beyond(`The document asks for more at its root than the ${deps.ceilings.nodes} parts allowed (QUERY_MAX_NODES).`),
+    );
     const roots = rootsOf(built, document, node, { variables: run.coerced, spend });
     checkOnce(roots);
     const [only] = roots;

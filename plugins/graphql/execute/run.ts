@@ -89,7 +89,9 @@ export function translating(
     fragments: document.fragments,
     variables,
     deepest: depth,
-    spend: counter(nodes, () => fail('INVALID_QUERY', `the field asks for more than ${nodes} parts`)),
+    spend: counter(nodes, () =>
+      fail('INVALID_QUERY', `the field asks for more than the ${nodes} parts allowed (QUERY_MAX_NODES)`),
+    ),
     ...(onTerms ? { onTerms } : {}),
   };
 }

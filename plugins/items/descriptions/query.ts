@@ -48,6 +48,9 @@ const SENDING: Readonly<Record<string, ParameterDescription>> = {
 
 const parameters = { ...SHAPE, ...SELECTION, ...SENDING };
 
+/** All that a query may have. */
+export const QUERY_NAMES: ReadonlySet<string> = new Set(Object.keys(parameters));
+
 const referencesTo = (of: Readonly<Record<string, unknown>>): Readonly<Record<string, Reference>> =>
   Object.fromEntries(Object.keys(of).map((name) => [name, parameterRef(name)]));
 

@@ -41,11 +41,7 @@ export function asWriteError(
     case '23502':
       return fail('NOT_NULL_VIOLATION', `${column ?? 'A value'} must not be null.`, about(column));
     case '22003':
-      return fail(
-        'VALUE_OUT_OF_RANGE',
-        `${given.field ?? 'A number'} is out of range for its column.`,
-        about(given.field, given.value),
-      );
+      return fail('VALUE_OUT_OF_RANGE', outOfRange(collection, given), about(given.field, given.value));
     case '22001':
       return fail('VALUE_TOO_LONG', 'A text is too long for its column.', about(null));
     case '23514':
@@ -83,4 +79,21 @@ export function asWriteError(
     `A value does not fit: ${given.field === null ? withoutValue(error.message) : error.message}`,
     given.field === null ? {} : about(given.field, given.value),
   );
+}
+
+const WHOLE_RANGES: Readonly<Record<string, readonly [least: string, most: string]>> = {
+  smallint: ['-32768', '32767'],
+  integer: ['-2147483648', '2147483647'],
+  bigint: ['-9223372036854775808', '9223372036854775807'],
+};
+
+function outOfRange(
+  collection: Collection,
+  given: { readonly field: string | null; readonly value?: string | null },
+): string {
+  const { field, value } = given;
+  const range = WHOLE_RANGES[collection.fields.get(field ?? '')?.column?.sqlType ?? ''];
+  if (field === null || value === undefined || value === null || !range)
+    return `${field ?? 'A number'} is out of range for its column.`;
+  return `${field} is ${value.slice(0, 40)}, beyond the ${range[0]} to ${range[1]} its column holds.`;
 }

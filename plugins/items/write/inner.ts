@@ -47,7 +47,10 @@ export function createInner(deps: Deps): Inner {
   const spend = (rows: number): void => {
     written += rows;
     if (written > deps.maxMutations)
-      throw fail('INVALID_PAYLOAD', `one request may write at most ${deps.maxMutations} rows`);
+      throw fail(
+        'INVALID_PAYLOAD',
+        `the request writes ${written} rows or more, more than the ${deps.maxMutations} allowed (MAX_BATCH_MUTATION)`,
+      );
   };
   const verbs = (last: boolean): Inner => ({
     async create(caller, name, entries) {

@@ -98,7 +98,14 @@ function withinRange(field: Field, text: string): string {
   const { precision, scale } = field.column ?? {};
   const largest = 10 ** ((precision ?? 0) - (scale ?? 0)) - 0.5 * 10 ** -(scale ?? 0);
   if (field.type === 'decimal' && precision && Math.abs(Number(text)) >= largest) {
-    throw fail('VALUE_OUT_OF_RANGE', `${field.name} is out of range for its column.`, about(field, text));
+    const digits =
+      (precision - (scale ?? 0) > 0 ? '9'.repeat(precision - (scale ?? 0)) : '0') +
+      (scale ? `.${'9'.repeat(scale)}` : '');
+    throw fail(
+      'VALUE_OUT_OF_RANGE',
+      `${field.name} is ${text.slice(0, 40)}, beyond the ${digits} its column holds.`,
+      about(field, text),
+    );
   }
   return text;
 }
@@ -111,8 +118,12 @@ const about = (field: Field, text: string) => {
 /** The same with lengths. */
 function shortEnough(field: Field, text: string): string {
   const max = field.column?.maxLength;
-  if (max && field.type !== 'hash' && [...text].length > max) {
-    throw fail('VALUE_TOO_LONG', `${field.name} is longer than ${max} characters`, about(field, text));
+  // A character takes one or two places in a text, so most texts need not be counted.
+  if (!max || field.type === 'hash' || text.length <= max) return text;
+  const { length } = [...text];
+  if (length > max) {
+    const reason = `${field.name} has ${length} characters, more than the ${max} allowed.`;
+    throw fail('VALUE_TOO_LONG', reason, about(field, text));
   }
   return text;
 }

@@ -19,7 +19,8 @@ const MAX_ENTRIES = 2000;
 /** `fields` as a list of paths of at most `deepest` names; absent means `*`. */
 export function parseFields(raw: unknown, path: Path, deepest: number): readonly string[] {
   const list = textList(raw, path);
-  if (list.length > MAX_ENTRIES) throw invalid(`has more than ${MAX_ENTRIES} entries`, path);
+  if (list.length > MAX_ENTRIES)
+    throw invalid(`has ${list.length} entries, more than the ${MAX_ENTRIES} allowed`, path);
   for (const entry of list) if (entry.includes('\0')) throw invalid('must not contain a NUL character', path);
   assertPaths(list, deepest, path);
   return list.length === 0 ? ['*'] : list;

@@ -54,9 +54,17 @@ const keyOf = ({ field, fn }: Name): string => (fn ? [field, ...fn.path, fn.name
 /** PostgreSQL would cut a longer name, and two that begin alike would be one. */
 export function answerKey(name: Name, path: Path): string {
   const key = keyOf(name);
-  if (name.fn && Buffer.byteLength(key) > 63)
-    throw invalid(`"${key.slice(0, 60)}" is longer than 63 bytes: give it an alias`, path);
+  if (name.fn) assertNameBytes(key, path, ': give it an alias');
   return key;
+}
+
+/** Bytes of a name in PostgreSQL. */
+const MAX_NAME_BYTES = 63;
+
+export function assertNameBytes(key: string, path: Path, remedy = ''): void {
+  const bytes = Buffer.byteLength(key);
+  if (bytes > MAX_NAME_BYTES)
+    throw invalid(`"${key.slice(0, 60)}" has ${bytes} bytes, more than the ${MAX_NAME_BYTES} allowed${remedy}`, path);
 }
 
 const MAX_JSON_STEPS = 10;
@@ -72,7 +80,7 @@ export function jsonPath(text: string, path: Path): readonly string[] {
   if (steps.some((step) => step === '' || /[[\]()\0]/.test(step)))
     throw invalid(`"${text.slice(0, 60)}" is no path into a JSON value`, path);
   if (steps.length > MAX_JSON_STEPS)
-    throw invalid(`leads deeper than ${MAX_JSON_STEPS} levels into a JSON value`, path);
+    throw invalid(`leads ${steps.length} levels into a JSON value, more than the ${MAX_JSON_STEPS} allowed`, path);
   return steps;
 }
 

@@ -22,7 +22,11 @@ export function parsePaging(
   // A page of everything is everything.
   if (page === undefined || limit === null || asked === -1) return { limit, offset: page === undefined ? offset : 0 };
   const skipped = limit * (page - 1);
-  if (!Number.isSafeInteger(skipped)) throw invalid('is too large', parameterAt(path, 'page'));
+  if (!Number.isSafeInteger(skipped))
+    throw invalid(
+      `begins at row ${skipped}, more than the ${Number.MAX_SAFE_INTEGER} allowed`,
+      parameterAt(path, 'page'),
+    );
   return { limit, offset: skipped };
 }
 
@@ -33,7 +37,8 @@ function limitOf(
   unlimited: boolean,
 ): number | null {
   if (unlimited) return asked === undefined || asked === -1 ? null : asked;
-  if (limitMax !== -1 && asked !== undefined && asked > limitMax) throw invalid(`must not be above ${limitMax}`, path);
+  if (limitMax !== -1 && asked !== undefined && asked > limitMax)
+    throw invalid(`is ${asked}, more than the ${limitMax} allowed`, path);
   if (asked === -1) return limitMax === -1 ? null : limitMax;
   return asked ?? (limitMax === -1 ? limitDefault : Math.min(limitDefault, limitMax));
 }

@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldUse, Read } from '../contract.ts';
-import { nameOf } from './names.ts';
+import { assertNameBytes, nameOf } from './names.ts';
 import { fromJson, invalid, isObject, type Path, textList } from './shape.ts';
 
 const MAX_SEARCH = 2000;
@@ -11,7 +11,8 @@ export function parseSearch(raw: unknown, path: Path): string | null {
   const text = String(raw);
   if (text.includes('\0')) throw invalid('must not contain a NUL character', path);
   // Each row is compared with the whole term: a long one costs the database seconds, and nobody types it.
-  if (text.length > MAX_SEARCH) throw invalid(`must not be longer than ${MAX_SEARCH} characters`, path);
+  if (text.length > MAX_SEARCH)
+    throw invalid(`has ${text.length} characters, more than the ${MAX_SEARCH} allowed`, path);
   return text.trim() || text;
 }
 
@@ -48,7 +49,8 @@ export function parseAliases(raw: unknown, path: Path): ReadonlyMap<string, stri
       const { field, fn, collection } = nameOf(name, at);
       if (field.includes('.') || collection !== undefined || (!fn && /[()]/.test(name)))
         throw invalid('names a field without dots', at);
-      if (key.includes('\0') || Buffer.byteLength(key) > 63) throw invalid('is longer than 63 bytes', at);
+      if (key.includes('\0')) throw invalid('must not contain a NUL character', at);
+      assertNameBytes(key, at);
       return [key, name];
     }),
   );

@@ -33,7 +33,7 @@ export interface Scope {
 export function spend(scope: Scope, path: Path): void {
   assertNesting(path);
   if (++scope.spent.nodes > scope.ceilings.nodes)
-    throw invalid(`the query has more than ${scope.ceilings.nodes} parts`, path);
+    throw invalid(`the query has more than the ${scope.ceilings.nodes} parts allowed (QUERY_MAX_NODES)`, path);
 }
 
 /** Is there a field whose whole name this is, whatever marks it contains, of which the caller may know? */

@@ -69,7 +69,8 @@ export function nameOf(payload: Payload, key: 'collection' | 'field'): string {
       `"${key}" must be a plain name: no spaces around it, no quotes, dots, slashes or control characters.`,
     );
   }
-  if (Buffer.byteLength(value) > MAX_NAME_BYTES) throw invalid(`"${key}" must have at most ${MAX_NAME_BYTES} bytes.`);
+  const bytes = Buffer.byteLength(value);
+  if (bytes > MAX_NAME_BYTES) throw invalid(`"${key}" has ${bytes} bytes, more than the ${MAX_NAME_BYTES} allowed.`);
   if (key === 'collection' && value.toLowerCase().startsWith(SYSTEM_PREFIX)) {
     throw invalid(`Names starting with "${SYSTEM_PREFIX}" are reserved.`);
   }

@@ -68,8 +68,10 @@ function columnValue({ field, type, maxLength }: SystemField, value: unknown): u
 
 function checkedText(field: string, text: string, maxLength: number | undefined): string {
   if (text.includes('\0')) throw invalid(`"meta.${field}" must not contain a NUL character.`);
-  if (maxLength !== undefined && [...text].length > maxLength) {
-    throw fail('VALUE_TOO_LONG', `"meta.${field}" must have at most ${maxLength} characters.`, { field });
+  const { length } = [...text];
+  if (maxLength !== undefined && length > maxLength) {
+    const reason = `"meta.${field}" has ${length} characters, more than the ${maxLength} allowed.`;
+    throw fail('VALUE_TOO_LONG', reason, { field });
   }
   return text;
 }

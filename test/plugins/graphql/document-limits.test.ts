@@ -21,42 +21,42 @@ describe('graphql documents: limits', () => {
       most: 2,
       within: '{ posts { a: id b: id } }',
       over: '{ c: posts { a: id ...F } } fragment F on posts { b: id }',
-      message: 'Document contains more than 2 aliases (GRAPHQL_MAX_ALIASES).',
+      message: 'Document has 3 aliases, more than the 2 allowed (GRAPHQL_MAX_ALIASES).',
     },
     {
       limit: 'rootFields',
       most: 2,
       within: '{ __typename posts { id } ...F } fragment F on Query { posts { title } }',
       over: '{ ...F } fragment F on Query { posts { id } ... { a: posts { id } ...G } } fragment G on Query { b: posts { id } }',
-      message: 'Operation has more than 2 root fields (GRAPHQL_MAX_ROOT_FIELDS).',
+      message: 'Operation has 3 root fields, more than the 2 allowed (GRAPHQL_MAX_ROOT_FIELDS).',
     },
     {
       limit: 'relations',
       most: 2,
       within: `{ posts ${'{ author '.repeat(5)} { id } ${'}'.repeat(5)} }`,
       over: `{ posts ${'{ author '.repeat(6)} { id } ${'}'.repeat(6)} }`,
-      message: 'Operation is deeper than 7 fields inside each other (MAX_RELATIONAL_DEPTH and 5 more).',
+      message: 'Operation has 8 fields inside each other, more than the 7 allowed (MAX_RELATIONAL_DEPTH and 5 more).',
     },
     {
       limit: 'relations',
       most: 2,
       within: '{ posts { ...A } } fragment A on posts { author { author { author { author { author { id } } } } } }',
       over: '{ posts { ...A } } fragment A on posts { author { author { author { ...B } } } } fragment B on posts { author { author { author { id } } } }',
-      message: 'Operation is deeper than 7 fields inside each other (MAX_RELATIONAL_DEPTH and 5 more).',
+      message: 'Operation has 8 fields inside each other, more than the 7 allowed (MAX_RELATIONAL_DEPTH and 5 more).',
     },
     {
       limit: 'nodes',
       most: 10,
       within: `{ posts { ${many(9, (at) => `field_${at}`)} } }`,
       over: '{ posts { author { ...F } comments { ...F } ...F } } fragment F on posts { id title views }',
-      message: 'Document asks for more than 10 fields, fragments spread out (QUERY_MAX_NODES).',
+      message: 'Document asks for 15 fields, fragments spread out, more than the 10 allowed (QUERY_MAX_NODES).',
     },
     {
       limit: 'nodes',
       most: 10,
       within: 'query A { posts { id title views } } query B { posts { id title views } }',
       over: 'query A { posts { id title views author { id } } } query B { posts { id title views author { id } } }',
-      message: 'Document asks for more than 10 fields, fragments spread out (QUERY_MAX_NODES).',
+      message: 'Document asks for 12 fields, fragments spread out, more than the 10 allowed (QUERY_MAX_NODES).',
     },
   ] as const satisfies readonly { limit: keyof DocumentLimits; [other: string]: unknown }[]) {
     it(`${limit}: ${over.length > 60 ? `${over.slice(0, 60)}…` : over}`, () => {
@@ -75,13 +75,13 @@ describe('graphql documents: limits', () => {
     for (const [text, code, message] of [
       [`${'\n'.repeat(10_001)}{ posts { id } }`, 'INVALID_PAYLOAD', 'more than 10000 lines'],
       [`${'#\n'.repeat(5001)}{ posts { id } }`, 'INVALID_PAYLOAD', 'more than 5000 comments'],
-      [`{ posts ${brackets('{ author ', '}', 101)} }`, 'INVALID_PAYLOAD', 'nested more than 100 levels'],
-      [`{ posts ${'{ ... '.repeat(100)} { id } ${'}'.repeat(100)} }`, 'INVALID_PAYLOAD', 'nested more than 100 levels'],
-      [`{ posts(limit: ${brackets('[', ']', 101)}) { id } }`, 'INVALID_PAYLOAD', 'nested more than 100 levels'],
-      [`{ posts(limit: ${brackets('[', ']', 2400)}) { id } }`, 'INVALID_PAYLOAD', 'nested more than 100 levels'],
+      [`{ posts ${brackets('{ author ', '}', 101)} }`, 'INVALID_PAYLOAD', 'deeper than the 100 levels allowed'],
+      [`{ posts ${'{ ... '.repeat(100)} { id } ${'}'.repeat(100)} }`, 'INVALID_PAYLOAD', 'deeper than the 100 levels allowed'],
+      [`{ posts(limit: ${brackets('[', ']', 101)}) { id } }`, 'INVALID_PAYLOAD', 'deeper than the 100 levels allowed'],
+      [`{ posts(limit: ${brackets('[', ']', 2400)}) { id } }`, 'INVALID_PAYLOAD', 'deeper than the 100 levels allowed'],
       [`{ posts(limit: ${brackets('{ a: ', '}', 101)}) { id } }`, 'INVALID_PAYLOAD', ''],
       [`query ($a: ${brackets('[', ']', 101)}) { posts { id } }`, 'INVALID_PAYLOAD', ''],
-      [`{ ${'x'.repeat(201)} }`, 'GRAPHQL_VALIDATION_EXCEPTION', 'longer than 200 characters'],
+      [`{ ${'x'.repeat(201)} }`, 'GRAPHQL_VALIDATION_EXCEPTION', '201 characters, more than the 200 allowed'],
       ['{ posts(filter: { id: { _eq: "\\u0000" } }) { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'a NUL character'],
       ['{ posts(filter: { id: { _eq: """\0""" } }) { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'a NUL character'],
     ] as const) {
@@ -103,7 +103,7 @@ describe('graphql documents: limits', () => {
       [last, ...[...chain].reverse()],
     ]) {
       const failure = refusal(documentsOf(), `{ posts { ...F0 } } ${fragments.join(' ')}`);
-      expect(failure.message).to.contain('more than 100 levels deep');
+      expect(failure.message).to.contain('deeper than the 100 levels allowed');
     }
     documentsOf().of(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
   });

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { type InProcess, startService } from '../support/service.ts';
+
+describe('query parameters that a route does not know', () => {
+  const services: InProcess[] = [];
+  const start = async (env: Record<string, string>) => {
+    const service = await startService({ env });
+    services.push(service);
+    await service.database.query('create table thing (id serial primary key, name text)');
+    return service;
+  };
+  after(async () => {
+    for (const service of services) await service.stop();
+  });
+  const sending = (service: InProcess) => (method: string, path: string, body?: unknown) =>
+    service.request(method, path, { token: service.admin.token, body });
+
+  describe('without a setting', () => {
+    let service: InProcess;
+    let send: ReturnType<typeof sending>;
+    const lines = () => service.log.filter(({ msg }) => String(msg).startsWith('unknown query parameter'));
+    before(async () => {
+      service = await start({ LOG_LEVEL: 'warn' });
+      send = sending(service);
+    });
+
+    const CASES: readonly [what: string, method: string, path: string, body: unknown, warning: string | null][] = [
+      ['a list', 'GET', '/items/thing?filtr[name]=a&limit=1', undefined, 'filtr, did you mean filter?'],
+      ['a row', 'GET', '/settings?feilds=id', undefined, 'feilds, did you mean fields?'],
+      ['a system collection', 'GET', '/roles?Limit=1', undefined, 'Limit, did you mean limit?'],
+      ['a write', 'POST', '/items/thing?nothing_like_it=1', {}, 'nothing_like_it"'],
+      ['encoded brackets', 'GET', '/items/thing?filtr%5Bname%5D=a', undefined, 'filtr, did you mean filter?'],
+      ['a query in a body', 'SEARCH', '/items/thing', { query: { sorts: ['id'] } }, 'sorts, did you mean sort?'],
+      [
+        'names that are known',
+        'GET',
+        '/items/thing?fields=id&filter[id]=1&sort=id&limit=1&offset=0&page=1&meta=*&deep={}&search=a&alias[x]=id&backlink=true&access_token=',
+        undefined,
+        null,
+      ],
+      ['known names in a body', 'SEARCH', '/items/thing', { query: { filter: { id: 1 }, limit: 1 } }, null],
+      ['conditions on a single row', 'GET', '/items/thing/1?filter[id]=1&limit=1', undefined, null],
+      ['a route without parameters', 'GET', '/server/ping?time=1', undefined, null],
+    ];
+    for (const [what, method, path, body, warning] of CASES) {
+      it(`are ${warning ? 'warned of' : 'no matter'} in ${what}`, async () => {
+        const { headers, status, body: answer } = await send(method, path, body);
+        expect(status, JSON.stringify(answer)).to.be.oneOf([200, 204, 403]);
+        const header = headers.get('warning');
+        if (warning) expect(header).to.contain('299 - "unknown query parameter').and.to.contain(warning);
+        else expect(header).to.equal(null);
+      });
+    }
+
+    it('have one line in the log, however often they are sent', async () => {
+      for (let n = 0; n < 3; n++) await send('GET', '/items/thing?srch=x');
+      const found = lines().filter(({ parameter }) => parameter === 'srch');
+      expect(found).to.have.length(1);
+      expect(found[0]).to.include({ route: 'GET /items', meant: 'search' });
+    });
+
+    it('have a bounded number of lines in the log, and of names in a header', async () => {
+      for (let n = 0; n < 40; n++) {
+        const many = Array.from({ length: 10 }, (_, at) => `made_up_${n}_${at}=1`).join('&');
+        const { headers } = await send('GET', `/items/thing?${many}`);
+        expect(headers.get('warning')?.split(', 299').length).to.equal(5);
+      }
+      expect(lines().length).to.be.at.most(101);
+      expect(lines().at(-1)?.msg).to.contain('further ones are not logged');
+    });
+
+    it('put nothing into the header that could end it', async () => {
+      const { headers } = await send('GET', `/items/thing?${encodeURIComponent('a"\r\nb: c, ü')}=1`);
+      expect(headers.get('warning')).to.equal('299 - "unknown query parameter a???b:?c???"');
+    });
+  });
+
+  describe('with QUERYSTRING_UNKNOWN_PARAMETERS=refuse', () => {
+    let send: ReturnType<typeof sending>;
+    before(async () => {
+      send = sending(await start({ QUERYSTRING_UNKNOWN_PARAMETERS: 'refuse' }));
+    });
+
+    for (const [method, path, body, name, meant] of [
+      ['GET', '/items/thing?filtr[name]=a', undefined, 'filtr', 'filter'],
+      ['GET', '/users?limt=1', undefined, 'limt', 'limit'],
+      ['GET', '/items/thing?fields=id&xyzzy=1', undefined, 'xyzzy', null],
+      ['SEARCH', '/items/thing', { query: { agregate: { count: '*' } } }, 'agregate', 'aggregate'],
+    ] as const)
+      it(`${method} ${path} is refused, with ${meant ? `"${meant}"` : 'no name'} as the nearest`, async () => {
+        const { status, body: answer } = await send(method, path, body);
+        expect([status, answer.errors?.[0].extensions.code]).to.deep.equal([400, 'INVALID_QUERY']);
+        expect(answer.errors[0].message).to.contain(`"${name}"`);
+        if (meant) expect(answer.errors[0].message).to.contain(`Did you mean "${meant}"?`);
+        else expect(answer.errors[0].message).not.to.contain('Did you mean');
+      });
+
+    it('answers what knows all of its parameters', async () => {
+      for (const path of [
+        '/items/thing?limit=1&fields=*',
+        '/items/thing',
+        '/users?filter[email][_nnull]=true',
+        '/server/info',
+      ])
+        expect((await send('GET', path)).status, path).to.equal(200);
+    });
+  });
+});
