@@ -107,6 +107,7 @@ function createDb(
     afterCommit(effect) {
       if (!units.defer(effect)) effect();
     },
+    answerAfter: (wait) => units.answerAfter(wait),
   };
 }
 

@@ -26,6 +26,8 @@ export default definePlugin({
       events.onFilter(`settings.${action}`, async (payload, meta) => {
         checkPresets((payload as Record<string, unknown>).storage_asset_presets);
         await checkPublicFiles({ items: used.items, settings: remembered }, payload, meta);
+        // A file that is no longer public is not served by another process once this one has answered.
+        db.answerAfter(used.bus.confirmed);
       });
       // The next request of this process must see the change, so nobody waits for the message from the database.
       events.onAction(`settings.${action}`, remembered.forget);
