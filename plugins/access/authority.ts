@@ -15,7 +15,7 @@ const OF_USERS = [
   'auth_data',
 ];
 /** By these fields a role makes its users admins, or keeps them out. */
-const OF_ROLES = ['admin_access', 'app_access', 'ip_access', 'enforce_tfa'];
+export const OF_ROLES = ['admin_access', 'app_access', 'ip_access', 'enforce_tfa'];
 
 const AUTHORITY: Readonly<Record<string, readonly string[]>> = { platform_users: OF_USERS, platform_roles: OF_ROLES };
 

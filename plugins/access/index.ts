@@ -3,7 +3,7 @@ import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { query, sealing } from '../query/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
-import { createAssertAuthority } from './authority.ts';
+import { createAssertAuthority, OF_ROLES } from './authority.ts';
 import { createCleanUp } from './cleanup.ts';
 import * as collections from './collections.ts';
 import { access } from './contract.ts';
@@ -57,6 +57,12 @@ export default definePlugin<Config>({
       events.onAction(`permissions.${verb}`, forget);
       events.onAction(`roles.${verb}`, forget);
     }
+    // Grants may reach other processes a moment later; what takes something away is answered when all have confirmed it.
+    const confirm = () => db.answerAfter(used.bus.confirmed);
+    for (const event of ['permissions.update', 'permissions.delete', 'roles.delete']) events.onFilter(event, confirm);
+    events.onFilter('roles.update', (payload) => {
+      if (OF_ROLES.some((name) => Object.hasOwn(payload as object, name))) confirm();
+    });
     const cleanUp = createCleanUp(db);
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await cleanUp.forgetCollections(keys as string[]);

@@ -83,7 +83,9 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
 
     events.onFilter('users.update', async (payload, { keys }) => {
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);
+      if (Object.hasOwn(payload as object, 'status')) db.answerAfter(used.bus.confirmed);
     });
+    events.onFilter('users.delete', () => db.answerAfter(used.bus.confirmed));
     // The next request of this process must see the change, so nobody waits for the message from the database.
     for (const event of ['users.update', 'users.delete', 'roles.delete']) events.onAction(event, standing.forget);
     host.onStart(async () => {

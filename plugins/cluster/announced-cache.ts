@@ -11,6 +11,8 @@ export function createAnnouncedCache<T>({
   let known = new Map<string, Promise<T>>();
   // Only what is still in here when its reading ends is kept: an announcement, or a newer reading, has not come in between.
   let running = new Map<string, Promise<CacheReading<T>>>();
+  /** While changes are not announced nothing is kept or shared. */
+  let listens = true;
 
   function keep(key: string, value: Promise<T>): void {
     const [oldest] = known.size >= max ? known.keys() : [];
@@ -20,7 +22,7 @@ export function createAnnouncedCache<T>({
 
   async function load(key: string): Promise<T> {
     const reading = read(key);
-    running.set(key, reading);
+    if (listens) running.set(key, reading);
     try {
       const { value, settled } = await reading;
       if (settled && running.get(key) === reading) keep(key, Promise.resolve(value));
@@ -46,9 +48,15 @@ export function createAnnouncedCache<T>({
     }
     onForget();
   }
-  const forgetAll = () => forget();
-  bus.subscribe(channel, forgetAll);
-  bus.onGap(forgetAll);
+  bus.subscribe(channel, () => forget());
+  bus.onLost(() => {
+    listens = false;
+    forget();
+  });
+  bus.onGap(() => {
+    listens = true;
+    forget();
+  });
 
   return {
     get(key) {

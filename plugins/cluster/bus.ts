@@ -8,14 +8,15 @@ const MAX_BYTES = 7168;
 
 interface Deps {
   readonly db: Pick<Db, 'query' | 'sql' | 'literal'>;
-  readonly shared: Pick<SharedConnection, 'onConnect' | 'onAgain'>;
+  readonly shared: Pick<SharedConnection, 'onConnect' | 'onLost' | 'onAgain'>;
   readonly log: Log;
 }
 
 /** LISTEN and NOTIFY of PostgreSQL: a message sent in a unit of work leaves when it commits, and not at all otherwise. */
-export function createBus({ db, shared, log }: Deps): Bus {
+export function createBus({ db, shared, log }: Deps): Omit<Bus, 'confirmed'> {
   const NOTIFY = db.sql`select pg_notify(${db.literal(NOTIFY_CHANNEL)}, $1)`;
   const handlers = new Map<string, ((payload: unknown) => void)[]>();
+  const losses: (() => void)[] = [];
   const gaps: (() => void)[] = [];
 
   function receive(text: string): void {
@@ -43,6 +44,9 @@ export function createBus({ db, shared, log }: Deps): Bus {
     });
     await connection.query(`listen ${NOTIFY_CHANNEL}`);
   });
+  shared.onLost(() => {
+    for (const handle of losses) guarded(handle);
+  });
   shared.onAgain(() => {
     for (const handle of gaps) guarded(handle);
   });
@@ -57,6 +61,7 @@ export function createBus({ db, shared, log }: Deps): Bus {
     subscribe(channel, handle) {
       handlers.set(channel, [...(handlers.get(channel) ?? []), handle]);
     },
+    onLost: (handle) => void losses.push(handle),
     onGap: (handle) => void gaps.push(handle),
   };
 }

@@ -42,8 +42,16 @@ export interface Bus {
   publish(channel: string, payload: unknown): Promise<void>;
   /** Calls `handle` with each message of the channel, those of this process included, until the service stops. */
   subscribe(channel: string, handle: (payload: unknown) => void): void;
+  /** Called when the listening connection breaks: until `onGap` no message arrives. */
+  onLost(handle: () => void): void;
   /** Called after the listening connection was lost and is back: messages may have been missed. */
   onGap(handle: () => void): void;
+  /**
+   * Resolves when every live process has handled the messages of all that was committed before the call, or after
+   * `CONFIRMATION_BOUND`: for an answer that says that a right was taken away. Calls at the same time share one round of
+   * messages; a process that is alone sends none. Inside of a unit of work: `db.answerAfter(bus.confirmed)`.
+   */
+  confirmed(): Promise<void>;
 }
 
 /** For work that one process of all does at a time. */
@@ -64,7 +72,7 @@ export interface CacheReading<T> {
 
 /** What a cache needs: its channel, its size and how a value is read. */
 export interface AnnouncedCacheOptions<T> {
-  readonly bus: Pick<Bus, 'subscribe' | 'onGap'>;
+  readonly bus: Pick<Bus, 'subscribe' | 'onLost' | 'onGap'>;
   /** Every message on it empties the cache; a trigger of `announcing` sends one for each change. */
   readonly channel: string;
   /** Keys that are kept; beyond them the oldest one makes room. */
@@ -91,3 +99,6 @@ export interface AnnouncedCache<T> {
    */
   forget(key?: string): void;
 }
+
+/** How long a change waits for other processes to confirm it, in milliseconds. */
+export const CONFIRMATION_BOUND = 2000;

@@ -2,6 +2,7 @@ import { definePlugin } from '#kernel';
 import { connections } from '../database/contract.ts';
 import { createAttempt } from './attempt.ts';
 import { createBus } from './bus.ts';
+import { createConfirmation } from './confirmation.ts';
 import { bus, lock, presence } from './contract.ts';
 import { createLock } from './lock.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -15,8 +16,11 @@ export default definePlugin({
     const used = host.use({ connections });
     const shared = createSharedConnection({ connections: used.connections, log });
     host.provide(lock, { ...createLock(used.connections), attempt: createAttempt(shared) });
-    host.provide(presence, createPresence(db, shared));
-    host.provide(bus, createBus({ db, shared, log }));
+    const messages = createBus({ db, shared, log });
+    // After the bus: who is known to be alive listens already.
+    const { self, ...present } = createPresence(db, shared);
+    host.provide(presence, present);
+    host.provide(bus, { ...messages, confirmed: createConfirmation({ shared, bus: messages, self, log }) });
     // Before any plugin reads what others may change, so that no message is missed in between.
     host.onMigrate(shared.connect);
     host.onStop(shared.stop);

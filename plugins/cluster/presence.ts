@@ -6,11 +6,28 @@ import type { SharedConnection } from './shared-connection.ts';
 /** Tells these locks from other advisory locks in the database. Never changed. */
 const CLASS = 1952804466;
 
+/** This process as the database knows it. */
+export interface Member {
+  readonly id: string;
+  /** What `OTHER_MEMBERS` answers of it; known once it is connected. */
+  key(): string;
+  /** Of a statement with `OTHER_MEMBERS`. */
+  readonly params: readonly unknown[];
+}
+
+/** A part of a statement, parameters `$1` and `$2`: the processes that are alive, but for this one. */
+export const OTHER_MEMBERS = `(select objid::text as member from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+  and classid = $1::int8::oid and objid <> (hashtext($2)::int8 & 4294967295)::oid
+  and database = (select oid from pg_database where datname = current_database())) others`;
+
 /**
  * A lock under the id of each process for as long as its connection lasts. Two ids of one hash count as alive while one of
  * them is: nobody is ever called gone who is not.
  */
-export function createPresence(db: Pick<Db, 'query' | 'sql'>, shared: Pick<SharedConnection, 'onConnect'>): Presence {
+export function createPresence(
+  db: Pick<Db, 'query' | 'sql'>,
+  shared: Pick<SharedConnection, 'onConnect'>,
+): Presence & { readonly self: Member } {
   const id = randomUUID();
   const GONE = db.sql`select id from unnest($1::text[]) id where not exists (
     select from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = $2::int8::oid
@@ -21,11 +38,17 @@ export function createPresence(db: Pick<Db, 'query' | 'sql'>, shared: Pick<Share
     where l.locktype = 'advisory' and l.granted and l.objsubid = 2 and l.classid = $2::int8::oid
       and l.database = (select oid from pg_database where datname = current_database())
       and not exists (select from unnest($1::text[]) id where l.objid = (hashtext(id)::int8 & 4294967295)::oid)`;
+  let key = '';
   shared.onConnect(async (connection) => {
-    await connection.query('select pg_advisory_lock_shared($1, hashtext($2))', [CLASS, id]);
+    const { rows } = await connection.query(
+      'select pg_advisory_lock_shared($1, hashtext($2)), (hashtext($2)::int8 & 4294967295)::text as key',
+      [CLASS, id],
+    );
+    key = (rows[0] as { key: string }).key;
   });
   return {
     id,
+    self: { id, key: () => key, params: [CLASS, id] },
     async gone(ids) {
       const params = [ids.filter((one) => one !== id), CLASS];
       const { rows } = await db.query<{ id: string }>(GONE, params, { name: 'platform_presence' });

@@ -15,6 +15,8 @@ export interface SharedConnection {
   current(): DedicatedConnection;
   /** Run on every new connection before anybody is given it; `again` from the second one on. */
   onConnect(prepare: (connection: DedicatedConnection) => Promise<void>): void;
+  /** Called when it breaks. */
+  onLost(handle: () => void): void;
   /** Called when it is back. */
   onAgain(handle: () => void): void;
   connect(): Promise<void>;
@@ -25,6 +27,7 @@ export interface SharedConnection {
 export function createSharedConnection({ connections, log }: Deps): SharedConnection {
   const preparations: ((connection: DedicatedConnection) => Promise<void>)[] = [];
   const told: (() => void)[] = [];
+  const lostHandlers: (() => void)[] = [];
   let connection: DedicatedConnection | undefined;
   let retry: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -35,6 +38,7 @@ export function createSharedConnection({ connections, log }: Deps): SharedConnec
       lost = true;
       connection = undefined;
       log.warn('the connection to the other processes was lost');
+      for (const handle of lostHandlers) handle();
       reconnect(FIRST_WAIT);
     });
     try {
@@ -69,6 +73,7 @@ export function createSharedConnection({ connections, log }: Deps): SharedConnec
       return connection;
     },
     onConnect: (prepare) => void preparations.push(prepare),
+    onLost: (handle) => void lostHandlers.push(handle),
     onAgain: (handle) => void told.push(handle),
     connect,
     async stop() {

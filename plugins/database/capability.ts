@@ -108,6 +108,7 @@ function createDb(
     afterCommit(effect) {
       if (!units.defer(effect)) effect();
     },
+    answerAfter: (wait) => units.answerAfter(wait),
   };
 }
 

@@ -148,6 +148,11 @@ export interface Db {
   inside<T>(builder: unknown, work: () => Promise<T>): Promise<T>;
   /** Runs once the outermost unit of work has committed, at once where none is open, never after a rollback. */
   afterCommit(effect: () => void): void;
+  /**
+   * Runs `wait` once the outermost unit of work has committed, after the effects, and lets the unit answer when it is settled;
+   * the same `wait` once a unit. Never where no unit is open.
+   */
+  answerAfter(wait: () => Promise<void>): void;
   /** Schemas served, the first one also holds the service's own tables. */
   readonly schemas: readonly string[];
 }

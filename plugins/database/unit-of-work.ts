@@ -21,6 +21,8 @@ export interface Units {
   isInside(): boolean;
   /** Keeps an effect until the unit has committed; false where none is open. */
   defer(effect: () => void): boolean;
+  /** Lets the open unit, if any, answer only when `wait` is settled, which runs after the commit. */
+  answerAfter(wait: () => Promise<void>): void;
 }
 
 /** Units of work, each carried along with the asynchronous calls that were made inside it. */
@@ -44,6 +46,8 @@ export function createUnits(connect: Connect, log: Log): Units {
       throw asUnavailable(error);
     }
     unit.runEffects(log);
+    const waits = unit.waits(log);
+    if (waits) await waits;
     return result;
   }
 
@@ -66,5 +70,6 @@ export function createUnits(connect: Connect, log: Log): Units {
       unit?.defer(effect);
       return unit !== undefined;
     },
+    answerAfter: (wait) => current()?.answerAfter(wait),
   };
 }

@@ -45,6 +45,7 @@ export class Unit {
   /** The error of a part that failed: what belongs together does not commit even where the caller swallowed the error. */
   #failed: { readonly error: unknown } | undefined;
   readonly #effects: (() => void)[] = [];
+  readonly #waits = new Set<() => Promise<void>>();
   /** Resolves when the connection is free: one statement at a time. */
   #turn: Promise<void> = Promise.resolve();
   #savepoints = 0;
@@ -117,6 +118,11 @@ export class Unit {
     if (this.state === 'open') this.#effects.push(effect);
   }
 
+  /** The same `wait` counts once, however many parts of the unit ask for it. */
+  answerAfter(wait: () => Promise<void>): void {
+    if (this.state === 'open') this.#waits.add(wait);
+  }
+
   /** Throws where anything of the unit failed; the unit is then still to be rolled back. */
   async commit(): Promise<void> {
     if (this.#failed) throw this.#failed.error;
@@ -151,6 +157,13 @@ export class Unit {
         log.error({ err: error }, 'an effect after commit failed');
       }
     }
+  }
+
+  /** After the effects: what has to be over before the unit answers; undefined where that is nothing. */
+  waits(log: Log): Promise<unknown> | undefined {
+    if (this.#waits.size === 0) return undefined;
+    const failed = (error: unknown) => log.error({ err: error }, 'a wait after commit failed');
+    return Promise.all([...this.#waits].map((wait) => wait().catch(failed)));
   }
 
   async #start(): Promise<Held> {

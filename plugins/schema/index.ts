@@ -51,7 +51,8 @@ export default definePlugin<Config>({
       if (isStarted) keeper.rebuild();
     });
     messages.subscribe(CHANNEL, keeper.heard);
-    messages.onGap(keeper.heard);
+    messages.onLost(() => keeper.listening(false));
+    messages.onGap(() => keeper.listening(true));
     host.onStart(async () => {
       if (config.CACHE_SCHEMA || (await watchDatabase(db, log))) keeper.trustAnnouncements();
       await keeper.refresh();

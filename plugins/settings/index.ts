@@ -26,6 +26,8 @@ export default definePlugin({
       events.onFilter(`settings.${action}`, async (payload, meta) => {
         checkPresets((payload as Record<string, unknown>).storage_asset_presets);
         await checkPublicFiles({ items: used.items, settings: remembered }, payload, meta);
+        // A file that is no longer public is not served by another process once this one has answered.
+        db.answerAfter(used.bus.confirmed);
         // The one row has the id of its column's default; an update to another one is refused like that of any row of the service's own.
         const { id: _id, ...rest } = payload as Record<string, unknown>;
         return action === 'create' ? rest : undefined;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { CONFIRMATION_BOUND } from '../../plugins/cluster/contract.ts';
 import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
 import { type Spawned, spawnService } from '../support/service.ts';
 import { personWith } from './people.ts';
@@ -67,7 +68,146 @@ describe('two processes on one database', () => {
       person.role,
     ]);
     await two.request('DELETE', `/permissions/${permission?.id}`, { token: two.admin.token });
-    await until(async () => (await one.request('GET', '/items/fresh', { token: person.token })).status === 403);
+    expect((await one.request('GET', '/items/fresh', { token: person.token })).status).to.equal(403);
+  });
+
+  describe('after a right was taken away by one of them', () => {
+    const MANY = 3;
+    let one: Spawned;
+    let two: Spawned;
+    let isBusy = true;
+    let busy: Promise<void>[] = [];
+    before(async () => {
+      [one, two] = services as [Spawned, Spawned];
+      await database.query('create table diary (id serial primary key, word text, secret text)');
+      await database.query("insert into diary (word, secret) values ('a', 'b')");
+      for (const service of services)
+        await until(async () => (await asAdminOf(service, 'GET', '/items/diary')).status === 200);
+      // Work that keeps the other process from its messages.
+      busy = Array.from({ length: 4 }, async () => {
+        while (isBusy) await asAdminOf(two, 'GET', '/items/track?limit=200');
+      });
+    });
+    after(async () => {
+      isBusy = false;
+      await Promise.all(busy);
+    });
+
+    const asAdminOf = (service: Spawned, method: string, path: string, body?: unknown) =>
+      service.request(method, path, { token: service.admin.token, body });
+
+    async function done(method: string, path: string, body?: unknown) {
+      const reply = await asAdminOf(one, method, path, body);
+      expect(reply.status, `${method} ${path} ${JSON.stringify(reply.body)}`).to.be.oneOf([200, 204]);
+      return reply.body?.data;
+    }
+
+    /** Statuses of reads that all begin after the call, at both processes. */
+    async function reads(token: string, path = '/items/diary'): Promise<ReadonlySet<number>> {
+      const replies = [one, two].flatMap((service) =>
+        Array.from({ length: MANY }, () => service.request('GET', path, { token })),
+      );
+      return new Set((await Promise.all(replies)).map(({ status }) => status));
+    }
+
+    const remembered = (token: string, path?: string) =>
+      until(async () => {
+        const statuses = await reads(token, path);
+        return statuses.size === 1 && statuses.has(200);
+      });
+
+    const readable = { collection: 'diary', action: 'read', fields: ['*'] };
+
+    it('no read anywhere uses a permission that was deleted or narrowed, 40 times over', async () => {
+      const person = await personWith(one, []);
+      const seen: unknown[] = [];
+      for (let round = 0; round < 40; round++) {
+        const { id } = await done('POST', '/permissions', { ...readable, role: person.role });
+        await remembered(person.token);
+        if (round % 2 === 0) await done('DELETE', `/permissions/${id}`);
+        else await done('PATCH', `/permissions/${id}`, { action: 'delete' });
+        seen.push([...(await reads(person.token))]);
+        if (round % 2 === 1) await done('DELETE', `/permissions/${id}`);
+      }
+      expect(seen).to.deep.equal(seen.map(() => [403]));
+    });
+
+    it('no read anywhere comes from a user who was suspended or deleted', async () => {
+      const seen: unknown[] = [];
+      for (let round = 0; round < 6; round++) {
+        const person = await personWith(one, [readable as never]);
+        const account = { email: `leaving${round}@example.com`, password: 'once upon a time' };
+        await done('PATCH', `/users/${person.id}`, account);
+        const login = await one.request('POST', '/auth/login', { body: account });
+        const token = login.body.data.access_token;
+        await remembered(token);
+        if (round % 2 === 0) await done('PATCH', `/users/${person.id}`, { status: 'suspended' });
+        else await done('DELETE', `/users/${person.id}`);
+        seen.push([...(await reads(token))]);
+      }
+      expect(seen).to.deep.equal(seen.map(() => [401]));
+    });
+
+    it('no read anywhere uses a role that was narrowed to addresses or deleted', async () => {
+      const seen: unknown[] = [];
+      for (let round = 0; round < 6; round++) {
+        const person = await personWith(one, [readable as never]);
+        await remembered(person.token);
+        if (round % 2 === 0) await done('PATCH', `/roles/${person.role}`, { ip_access: ['192.0.2.1'] });
+        else await done('DELETE', `/roles/${person.role}`);
+        seen.push([...(await reads(person.token))]);
+      }
+      expect(seen).to.deep.equal(seen.map(() => [401]));
+    });
+
+    it('no read anywhere shows a field that was deleted or concealed, by REST or GraphQL', async () => {
+      const seen: unknown[] = [];
+      for (let round = 0; round < 6; round++) {
+        const field = `extra_${round}`;
+        await done('POST', '/fields/diary', { field, type: 'string' });
+        await done('PATCH', '/items/diary/1', { [field]: 'clear' });
+        await until(async () => JSON.stringify((await asAdminOf(two, 'GET', '/items/diary')).body).includes('clear'));
+        const document = { query: `{ diary { ${field} } }` };
+        expect((await asAdminOf(two, 'POST', '/graphql', document)).body.data.diary[0][field]).to.equal('clear');
+        if (round % 2 === 0) await done('DELETE', `/fields/diary/${field}`);
+        else await done('PATCH', `/fields/diary/${field}`, { meta: { special: ['conceal'] } });
+        const [rest, graphql] = await Promise.all([
+          asAdminOf(two, 'GET', '/items/diary'),
+          asAdminOf(two, 'POST', '/graphql', document),
+        ]);
+        seen.push([JSON.stringify(rest.body).includes('clear'), JSON.stringify(graphql.body).includes('clear')]);
+      }
+      expect(seen).to.deep.equal(seen.map(() => [false, false]));
+    });
+
+    it('the answer does not wait longer than its bound for a process that hangs, nor at all for one that died', async () => {
+      const person = await personWith(one, [readable as never]);
+      const [first] = (await done('GET', `/permissions?filter[role]=${person.role}&fields=id`)) as [{ id: number }];
+      process.kill(two.pid, 'SIGSTOP');
+      try {
+        const begun = performance.now();
+        await done('PATCH', `/permissions/${first.id}`, { fields: ['word'] });
+        expect(performance.now() - begun).to.be.within(CONFIRMATION_BOUND * 0.9, CONFIRMATION_BOUND + 5000);
+      } finally {
+        process.kill(two.pid, 'SIGCONT');
+      }
+      isBusy = false;
+      await Promise.allSettled(busy);
+      busy = [];
+      await two.kill('SIGKILL');
+      await until(async () => (await alive()) === 1);
+      const begun = performance.now();
+      await done('DELETE', `/permissions/${first.id}`);
+      expect(performance.now() - begun).to.be.below(CONFIRMATION_BOUND * 0.9);
+      expect((await one.request('GET', '/items/diary', { token: person.token })).status).to.equal(403);
+    });
+
+    /** Processes whose presence the database knows. */
+    const alive = async () =>
+      (
+        await database.query(`select distinct pid from pg_locks where locktype = 'advisory' and classid = 1952804466
+        and database = (select oid from pg_database where datname = current_database())`)
+      ).length;
   });
 });
 

@@ -29,6 +29,7 @@ export const LONG_FIRST: readonly string[] = [
   'test/plugins/database/embedded.test.ts',
   'test/http/tus-crash.test.ts',
   'test/http/tus-processes.test.ts',
+  'test/http/two-processes.test.ts',
 ];
 
 /** The files of a run, as paths from the repository's root, in the order in which processes take them. */

@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
+import { coalesce } from '../../cluster/library.ts';
 import type { Reading, Source } from '../catalog/source.ts';
 import type { Overview } from '../contract.ts';
-import { coalesce } from './coalesce.ts';
 import { Snapshots } from './snapshots.ts';
 
 interface Deps {
@@ -23,6 +23,8 @@ export interface Keeper {
   rebuild(): void;
   /** From now on changes are announced by calls of `heard`, so that nobody needs to look. */
   trustAnnouncements(): void;
+  /** Whether announcements arrive at the moment: while they do not, every request looks. */
+  listening(arrives: boolean): void;
   /** Until `settled` is called, overviews inside units of work are checked on their own connection. */
   unsettled(): { settled(): void };
 }
@@ -30,6 +32,9 @@ export interface Keeper {
 /** Holds the overview and knows whether it is still right. */
 export function createKeeper({ source, build, inUnit, log }: Deps): Keeper {
   const snapshots = new Snapshots(source, build);
+  let trusts = false;
+  let arrives = true;
+  /** Both of them. */
   let announced = false;
   let messages = 0;
   let answered = 0;
@@ -83,7 +88,13 @@ export function createKeeper({ source, build, inUnit, log }: Deps): Keeper {
       heard();
     },
     trustAnnouncements() {
-      announced = true;
+      trusts = true;
+      announced = arrives;
+    },
+    listening(does) {
+      arrives = does;
+      announced = trusts && arrives;
+      if (arrives) heard();
     },
     unsettled() {
       const token = {};

@@ -9,7 +9,7 @@ export interface WriteDeps {
   readonly db: Db;
   readonly keeper: Keeper;
   readonly events: Pick<EventsApi, 'filter' | 'action'>;
-  readonly bus: Pick<Bus, 'publish'>;
+  readonly bus: Pick<Bus, 'publish' | 'confirmed'>;
   readonly inUnit: () => boolean;
 }
 

@@ -37,6 +37,8 @@ async function once<T>({ db, keeper, bus }: WriteDeps, nested: boolean, work: ()
         mark.settled();
         keeper.heard();
       });
+      // What is gone from the schema is not to be read at another process once this one has answered.
+      db.answerAfter(bus.confirmed);
       await db.query(`select pg_advisory_xact_lock(hashtext('platform_schema'))`);
       // Whoever reads a table waits behind a change that waits for it, so that must not last.
       await db.query(`select set_config('lock_timeout', '${TABLE_WAIT}', true)`);

@@ -15,6 +15,7 @@ function openCache(max = 10) {
   const cache = createAnnouncedCache<number>({
     bus: {
       subscribe: (channel, handle) => void handlers.set(channel, () => handle(null)),
+      onLost: (handle) => void handlers.set('lost', handle),
       onGap: (handle) => void handlers.set('gap', handle),
     },
     channel: 'changed',
@@ -29,6 +30,7 @@ function openCache(max = 10) {
     cache,
     readings,
     announce: () => handlers.get('changed')?.(),
+    disconnect: () => handlers.get('lost')?.(),
     reconnect: () => handlers.get('gap')?.(),
     forgotten: () => forgotten,
     /** Keeps a value. */
@@ -76,6 +78,22 @@ describe('cluster: the announced cache', () => {
       expect(await opened.cache.get('a')).to.equal(2);
     });
   }
+
+  it('keeps and shares nothing while the connection is lost, and goes on when it is back', async () => {
+    const opened = openCache();
+    await opened.keep('a', 1);
+    opened.disconnect();
+    const lost = [opened.cache.get('a'), opened.cache.get('a')];
+    opened.readings[1]?.answer(2);
+    opened.readings[2]?.answer(3);
+    expect(await Promise.all(lost)).to.deep.equal([2, 3]);
+    const late = opened.cache.get('a');
+    opened.reconnect();
+    opened.readings[3]?.answer(4);
+    expect(await late).to.equal(4);
+    await opened.keep('a', 5);
+    expect(await opened.cache.get('a')).to.equal(5);
+  });
 
   it('does not keep a value whose reading began before its key was forgotten, and keeps other keys', async () => {
     const opened = openCache();

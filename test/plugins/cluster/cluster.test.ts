@@ -1,7 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import { type Bus, bus, type Lock, lock, type Presence, presence } from '../../../plugins/cluster/contract.ts';
+import {
+  type Bus,
+  bus,
+  CONFIRMATION_BOUND,
+  type Lock,
+  lock,
+  type Presence,
+  presence,
+} from '../../../plugins/cluster/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { failureOf } from '../../support/plugin.ts';
@@ -74,6 +82,46 @@ describe('two processes on one database', () => {
     expect(there).to.deep.equal(['between', 'done']);
   });
 
+  it('have handled all messages of what was committed once a change is confirmed', async () => {
+    const there = received(b, 'x');
+    for (let round = 0; round < 50; round++) {
+      const other = a.bus.publish('x', `other ${round}`);
+      await a.db.transaction(async () => {
+        await a.bus.publish('x', round);
+        a.db.answerAfter(a.bus.confirmed);
+        a.db.answerAfter(a.bus.confirmed);
+      });
+      expect(there).to.include(round);
+      await other;
+    }
+    await Promise.all([a.bus.publish('x', 'last'), a.bus.publish('x', 'first')]);
+    await Promise.all([a.bus.confirmed(), a.bus.confirmed(), b.bus.confirmed()]);
+    expect(there).to.include('last').and.include('first');
+  });
+
+  it('confirm while their pools are full, and wait for nobody who stopped', async () => {
+    const there = received(b, 'x');
+    await a.bus.publish('x', 1);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const holders = Array.from({ length: 10 }, () =>
+      b.db.transaction(async () => {
+        await b.db.query('select 1');
+        await held;
+      }),
+    );
+    const begun = performance.now();
+    await a.bus.confirmed();
+    expect(there).to.deep.equal([1]);
+    release();
+    await Promise.all(holders);
+    await b.ground.stop();
+    await a.bus.confirmed();
+    expect(performance.now() - begun).to.be.below(CONFIRMATION_BOUND);
+  });
+
   it('go on after a receiver failed, and refuse what is too large to send', async () => {
     b.bus.subscribe('x', () => {
       throw new Error('on purpose');
@@ -88,7 +136,7 @@ describe('two processes on one database', () => {
     const there = received(b, 'x');
     let gaps = 0;
     b.bus.onGap(() => gaps++);
-    await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen platform_bus'`);
+    await database.query(LISTENERS);
     await until(() => gaps === 1);
     await a.bus.publish('x', 'after');
     await until(() => there.length > 0);
@@ -166,9 +214,7 @@ describe('two processes on one database', () => {
     const gaps: string[] = [];
     a.bus.onGap(() => void gaps.push('a'));
     b.bus.onGap(() => void gaps.push('b'));
-    await database.query(
-      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
-    );
+    await database.query(LISTENERS);
     await until(() => gaps.length === 2);
     expect(await a.presence.gone([b.presence.id])).to.deep.equal([]);
     expect(await a.lock.attempt('one', async () => 'mine')).to.deep.equal({ value: 'mine' });
@@ -177,5 +223,9 @@ describe('two processes on one database', () => {
     expect(there).to.deep.equal(['again']);
   });
 });
+
+/** Breaks the connections by which processes listen, which hold the locks of their presence. */
+const LISTENERS = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+  and database = (select oid from pg_database where datname = current_database())`;
 
 const never = (): Promise<never> => Promise.reject(new Error('nobody should come here'));

@@ -147,6 +147,31 @@ describe('units of work', () => {
       expect(seen).to.deep.equal(['now']);
     });
 
+    it('come before the waits for which the answer of the unit waits, each once and never after a rollback', async () => {
+      const seen: string[] = [];
+      const wait = async () => {
+        seen.push('wait begins');
+        await db.query('select 1');
+        seen.push('wait ends');
+      };
+      await db.transaction(async () => {
+        db.answerAfter(wait);
+        await db.transaction(async () => db.answerAfter(wait));
+        db.answerAfter(() => Promise.reject(new Error('on purpose')));
+        db.afterCommit(() => seen.push('effect'));
+      });
+      seen.push('answer');
+      expect(seen).to.deep.equal(['effect', 'wait begins', 'wait ends', 'answer']);
+      await failureOf(
+        db.transaction(async () => {
+          db.answerAfter(wait);
+          throw new Error('on purpose');
+        }),
+      );
+      db.answerAfter(wait);
+      expect(seen).to.have.length(4);
+    });
+
     it('run outside of the unit, and one that fails hinders nobody', async () => {
       const seen: unknown[] = [];
       let written: Promise<unknown> | undefined;

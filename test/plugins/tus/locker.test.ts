@@ -13,6 +13,8 @@ function cluster() {
     publish: async (_channel, payload) => handlers.forEach((handle) => void handle(payload)),
     subscribe: (_channel, handle) => void handlers.push(handle),
     onGap: () => {},
+    onLost: () => {},
+    confirmed: async () => {},
   };
   const attempt = async <T>(name: string, work: () => Promise<T>) => {
     if (locked.has(name)) return undefined;
@@ -89,7 +91,7 @@ describe('tus: the lock of an upload', () => {
           throw new Error('no connection');
         },
       },
-      { publish: async () => {}, subscribe: () => {}, onGap: () => {} },
+      { publish: async () => {}, subscribe: () => {}, onGap: () => {}, onLost: () => {}, confirmed: async () => {} },
       20,
     );
     for (let time = 0; time < 2; time++) {

@@ -49,7 +49,7 @@ export function chooser(config: Partial<TransformConfig> = {}): Choose {
     const variants = createVariants({
       config: { ...CONFIG, ...config },
       settings: { current: async () => settings as SettingsValues },
-      bus: { publish: async () => nothing(), subscribe() {}, onGap() {} },
+      bus: { publish: async () => nothing(), subscribe() {}, onGap() {}, onLost() {}, confirmed: async () => {} },
       storage: { locations: ['local'], at: nothing },
       media: { inspect: nothing, transform: nothing, pending: 0 },
       lock: { run: nothing, attempt: nothing },

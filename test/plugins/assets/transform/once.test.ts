@@ -38,6 +38,8 @@ function world(making: Making = async () => {}) {
     },
     subscribe: (_channel, handle) => void handlers.push(handle),
     onGap() {},
+    onLost() {},
+    confirmed: async () => {},
   };
   const process = (most = 25) => {
     const once = createOnce({

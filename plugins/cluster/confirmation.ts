@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '#kernel';
+import { coalesce } from './coalesce.ts';
+import { type Bus, CONFIRMATION_BOUND } from './contract.ts';
+import { messageText, NOTIFY_CHANNEL } from './notify-sql.ts';
+import { type Member, OTHER_MEMBERS } from './presence.ts';
+import type { SharedConnection } from './shared-connection.ts';
+
+const ASK = 'cluster.confirm';
+const ANSWER = 'cluster.confirmed';
+/** Between two looks at who is still alive, and between two attempts while the connection is lost. */
+const LOOK_AGAIN = 200;
+
+interface Deps {
+  readonly shared: Pick<SharedConnection, 'current'>;
+  readonly bus: Pick<Bus, 'subscribe'>;
+  readonly self: Member;
+  readonly log: Log;
+}
+
+interface Round {
+  readonly name: string;
+  /** Members that are to answer. */
+  waiting: readonly string[];
+  readonly answered: Set<string>;
+  /** Ends the pause between two looks. */
+  wake(): void;
+}
+
+const SEND = 'select pg_notify($1, $2)';
+const LIVE = `select member from ${OTHER_MEMBERS}`;
+/** The question leaves only where another process is alive. */
+const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS}`;
+
+/**
+ * PostgreSQL delivers messages in the order of the commits, one by one to each listener. A process that receives the question
+ * has therefore handled every message before it, and answers so. All of this uses the connections that listen, so that a full
+ * pool delays nothing.
+ */
+export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confirmed'] {
+  const rounds = new Map<string, Round>();
+
+  bus.subscribe(ASK, (payload) => {
+    const { round, from } = payload as { round: string; from: string };
+    if (from === self.id) return;
+    const text = messageText(ANSWER, { round, member: self.key() });
+    // Where this fails the connection is lost, and what this process remembered with it.
+    (async () => shared.current().query(SEND, [NOTIFY_CHANNEL, text]))().catch(() => {});
+  });
+  bus.subscribe(ANSWER, (payload) => {
+    const { round, member } = payload as { round: string; member: string };
+    rounds.get(round)?.answered.add(member);
+    rounds.get(round)?.wake();
+  });
+
+  async function look(text: string, params: readonly unknown[] = []): Promise<readonly string[]> {
+    const { rows } = await shared.current().query(text, [...self.params, ...params]);
+    return rows.map((row) => String((row as { member: unknown }).member));
+  }
+
+  /** Resolves when all have answered, or at the deadline. A process that dies is not waited for. */
+  async function finish(round: Round, deadline: number): Promise<boolean> {
+    const question = messageText(ASK, { round: round.name, from: self.id });
+    for (let isAsked = false; performance.now() < deadline; ) {
+      try {
+        const asked = round.waiting;
+        round.waiting = await (isAsked ? look(LIVE) : look(LIVE_AND_ASK, [NOTIFY_CHANNEL, question]));
+        // A process that came meanwhile remembers nothing from before.
+        if (isAsked) round.waiting = round.waiting.filter((one) => asked.includes(one));
+        isAsked = true;
+      } catch {
+        // The connection is lost; it may be back before the deadline.
+      }
+      const isComplete = () => isAsked && round.waiting.every((one) => round.answered.has(one));
+      const end = Math.min(deadline, performance.now() + LOOK_AGAIN);
+      while (!isComplete() && performance.now() < end) await answerOrPause(round, end - performance.now());
+      if (isComplete()) return true;
+    }
+    return false;
+  }
+
+  return coalesce(async () => {
+    const round: Round = { name: randomUUID(), waiting: [], answered: new Set(), wake: () => {} };
+    rounds.set(round.name, round);
+    // A statement that hangs does not hold the answer for longer either.
+    const expiry = new AbortController();
+    const expired = pause(CONFIRMATION_BOUND, false, { signal: expiry.signal }).catch(() => false);
+    try {
+      const isConfirmed = await Promise.race([finish(round, performance.now() + CONFIRMATION_BOUND), expired]);
+      if (!isConfirmed)
+        log.warn({ bound: CONFIRMATION_BOUND }, 'another process did not confirm a change in time: it may be hanging');
+    } finally {
+      expiry.abort();
+      rounds.delete(round.name);
+    }
+  });
+}
+
+/** Until an answer comes, or for this many milliseconds. */
+const answerOrPause = (round: Round, time: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, time);
+    round.wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
