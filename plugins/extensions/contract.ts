@@ -11,6 +11,7 @@ export type {
   AppBundle,
   AppHalf,
   Built,
+  ContributionFailure,
   EntryOutcome,
   EventNames,
   ExtensionManifest,
