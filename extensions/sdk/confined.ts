@@ -22,6 +22,15 @@ export interface ConfinedContext<Host = ConfinedHost> {
   readonly activation: Activation;
   readonly accountability: Accountability | null;
   readonly host: Host;
+  /**
+   * Ends the invocation with an error that the client is answered: of an endpoint or of the write that a filter stands
+   * before, `{ errors: [{ message, extensions: { code } }] }` with this status; of a step, the data of its reject branch. It
+   * throws, so leave it uncaught. Of actions it is a failure like others. `status`: 400 to 499. `code`: 2 to 64 capital
+   * letters, digits and `_`, the first a letter; one that the service has itself only with the status it has there, and none
+   * of signing in. `message`: one line, cut after 500 characters. Whatever is out of these bounds, and whatever else is
+   * thrown, the client is answered 500 without a word of it; administrators read it at `GET /extensions` and in the log.
+   */
+  reject(status: number, code: string, message: string): never;
 }
 
 /** A request, without headers, cookies and raw bytes. */

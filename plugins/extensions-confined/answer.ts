@@ -9,9 +9,10 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
  * would leave the client waiting for another one.
  */
 export function sendAnswer(ctx: HttpContext, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new GuestFailure('invalid-result');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new GuestFailure('invalid-result', { thrown: UNFIT });
   const { status = 200, body = null, ...others } = value as Record<string, unknown>;
-  if (Object.keys(others).length > 0 || !isStatus(status)) throw new GuestFailure('invalid-result');
+  if (Object.keys(others).length > 0 || !isStatus(status)) throw new GuestFailure('invalid-result', { thrown: UNFIT });
   ctx.status = status;
   if (WITHOUT_BODY.has(status)) {
     ctx.body = null;
@@ -21,6 +22,8 @@ export function sendAnswer(ctx: HttpContext, value: unknown): void {
   ctx.type = 'application/json; charset=utf-8';
   ctx.body = JSON.stringify(body);
 }
+
+const UNFIT = { message: 'A handler answers { status?, body? } and nothing else, with a status from 200 to 599.' };
 
 const isStatus = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 200 && (value as number) <= 599;

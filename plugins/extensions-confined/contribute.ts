@@ -1,12 +1,13 @@
 import type { Authority, EventsApi } from '#kernel';
 import type { Admitted } from '../broker/contract.ts';
-import type { Grants } from '../extensions/contract.ts';
+import type { ContributionFailure, Grants } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
 import type { Guest } from '../sandbox/contract.ts';
 import { checkContribution } from './checks.ts';
 import type { ConfinedDeps } from './deps.ts';
 import { endpointHandler } from './endpoint.ts';
 import type { AccessLevel } from './endpoint-capability.ts';
+import { createFailures } from './failures.ts';
 import type { Gated } from './gate/gate.ts';
 import type { Contribution } from './gate/identity.ts';
 import { confinedAction, confinedFilter } from './hook.ts';
@@ -15,6 +16,8 @@ import type { Running } from './running.ts';
 
 /** Something registered. */
 export interface Contributed {
+  /** What failed of late. */
+  failures(): readonly ContributionFailure[];
   /** No request, step or event reaches it any more. */
   stop(): void;
   /** Its line in the audit and all its listeners are gone. */
@@ -26,7 +29,7 @@ export interface Contributed {
  * its authority. LoadFailure leaves nothing behind.
  */
 export function contribute(
-  { found, version }: Gated,
+  { found, version, positions }: Gated,
   contribution: Contribution,
   grants: Grants,
   guest: (admitted: Admitted, type: Contribution['type']) => Guest,
@@ -52,7 +55,9 @@ export function contribute(
     grants,
     authorities: [ADDS[type](id)],
   });
-  running = { contribution, admitted, guest: guest(admitted, type) };
+  const redact = (text: string) => deps.subjects.redact(text);
+  const failures = createFailures({ extension: found.name, contribution, positions, redact, log: deps.log });
+  running = { contribution, admitted, guest: guest(admitted, type), failures };
   let isStopped = false;
   if (type === 'hook') {
     const own = admitted.get<EventsApi>('events');
@@ -63,6 +68,7 @@ export function contribute(
     for (const event of events.action ?? []) own.onAction(event, (meta) => (isStopped ? undefined : action(meta)));
   }
   return {
+    failures: () => failures.list(),
     stop() {
       if (!isStopped) withdraw?.();
       isStopped = true;

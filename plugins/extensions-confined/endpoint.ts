@@ -5,18 +5,19 @@ import { checkAccess } from './access.ts';
 import { sendAnswer } from './answer.ts';
 import type { ConfinedDeps } from './deps.ts';
 import type { AccessLevel } from './endpoint-capability.ts';
+import { statedFailure } from './reject.ts';
 import { inputOf } from './request.ts';
 import { type Running, run, unavailable } from './running.ts';
 
 /**
- * Answers requests by a confined handler. What goes wrong inside is `500` with one sentence for all of it, and `503` where
- * there is no room or the program has been set aside.
+ * Answers requests by a confined handler. What its author refuses by `reject` is answered as he states it; what goes wrong
+ * inside is `500` with one sentence for all of it, and `503` where there is no room or the program has been set aside.
  */
 export function endpointHandler(
   level: AccessLevel,
   mount: string,
   running: () => Running,
-  { routing, log }: Pick<ConfinedDeps, 'routing' | 'log'>,
+  { routing }: Pick<ConfinedDeps, 'routing'>,
 ): (ctx: HttpContext) => Promise<void> {
   return async (ctx) => {
     const { caller } = ctx.state;
@@ -29,8 +30,8 @@ export function endpointHandler(
       sendAnswer(ctx, value);
     } catch (error) {
       if (!(error instanceof GuestFailure)) throw error;
-      const { name } = one.admitted.subject;
-      log.warn({ extension: name, contribution: one.contribution.id, code: error.code }, `${name}: an endpoint failed`);
+      const stated = statedFailure(error, one.failures);
+      if (stated) throw stated;
       throw error.code === 'busy' || one.guest.state() === 'parked' ? unavailable('The endpoint') : failed();
     }
   };

@@ -1,6 +1,7 @@
 import { type ActionHandler, type EventMeta, type FilterHandler, fail, requestScope } from '#kernel';
 import { GuestFailure } from '../sandbox/library.ts';
 import type { Schema } from '../schema/contract.ts';
+import { statedFailure } from './reject.ts';
 import { type Rows, RowsRefused, rowsOf } from './rows.ts';
 import { type Running, run, unavailable } from './running.ts';
 
@@ -13,7 +14,8 @@ type Overviews = Pick<Schema, 'overview'>;
 
 /**
  * A filter by a confined handler. It runs inside of the unit of work that it may stop, and so does what it asks of its
- * host. No answer leaves the payload as it is; a failure blocks what was about to happen, with one sentence for all.
+ * host. No answer leaves the payload as it is; a failure blocks what was about to happen, with what the author states by
+ * `reject`, or one sentence for all others.
  */
 export const confinedFilter =
   (running: () => Running, schema: Overviews): FilterHandler =>
@@ -31,30 +33,45 @@ export const confinedFilter =
       if (text === undefined) return undefined;
       return rows ? rows.taken(value, before) : value;
     } catch (error) {
-      const isRefused = error instanceof RowsRefused;
-      if (isRefused) one.admitted.denied(`${meta.event}: may not change ${error.message}`);
-      if (!isRefused && !(error instanceof GuestFailure)) throw error;
-      const { name } = one.admitted.subject;
-      if (!isRefused && (error.code === 'busy' || one.guest.state() === 'parked'))
-        throw unavailable('A hook of this event');
-      const why = isRefused ? `it may not change ${error.message}` : error.code;
-      throw fail(
-        'INTERNAL_SERVER_ERROR',
-        `the hook "${one.contribution.id}" of ${name} failed at ${meta.event} (${why})`,
-      );
+      throw filterFailure(error, one, meta.event);
     }
   };
+
+function filterFailure(error: unknown, one: Running, event: string): unknown {
+  const { guest, failures, admitted, contribution } = one;
+  let why: string;
+  if (error instanceof RowsRefused) {
+    why = `it may not change ${error.message}`;
+    admitted.denied(`${event}: may not change ${error.message}`);
+    failures.record({ code: 'change-refused', message: `The filter may not change ${error.message}.` }, event);
+  } else if (error instanceof GuestFailure) {
+    const stated = statedFailure(error, failures, event);
+    if (stated) return stated;
+    if (error.code === 'busy' || guest.state() === 'parked') return unavailable('A hook of this event');
+    why = error.code;
+  } else return error;
+  return fail(
+    'INTERNAL_SERVER_ERROR',
+    `the hook "${contribution.id}" of ${admitted.subject.name} failed at ${event} (${why})`,
+  );
+}
 
 /** An action by a confined handler. A failure is a warning in the log, which the events write. */
 export const confinedAction =
   (running: () => Running, schema: Overviews): ActionHandler =>
   async (meta) => {
     const rows = rowsOf(meta, await schema.overview());
-    await run(running(), {
-      activation: { type: 'event-action', event: meta.event },
-      caller: meta.caller,
-      input: `{"meta":${metaOf(meta, rows)}}`,
-    });
+    const one = running();
+    try {
+      await run(one, {
+        activation: { type: 'event-action', event: meta.event },
+        caller: meta.caller,
+        input: `{"meta":${metaOf(meta, rows)}}`,
+      });
+    } catch (error) {
+      if (error instanceof GuestFailure && error.code !== 'busy') one.failures.record(error, meta.event);
+      throw error;
+    }
   };
 
 /** Without the caller, of whom the context tells what a stranger may know. */
@@ -69,13 +86,15 @@ function metaOf({ caller: _caller, ...meta }: EventMeta, rows?: Rows): string {
 const plain = (value: unknown): unknown =>
   value === undefined ? undefined : JSON.parse(bounded(value, LONGEST_PAYLOAD));
 
+const UNFIT = { message: 'The payload or the data of the event is no JSON, or larger than a confined hook is handed.' };
+
 function bounded(value: unknown, limit: number): string {
   let text: string;
   try {
     text = JSON.stringify(value) ?? 'null';
   } catch {
-    throw new GuestFailure('internal');
+    throw new GuestFailure('internal', { thrown: UNFIT });
   }
-  if (Buffer.byteLength(text) > limit) throw new GuestFailure('internal');
+  if (Buffer.byteLength(text) > limit) throw new GuestFailure('internal', { thrown: UNFIT });
   return text;
 }

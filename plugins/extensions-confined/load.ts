@@ -40,6 +40,9 @@ export function createConfined(deps: ConfinedDeps): Confined {
         get entries() {
           return one.entries;
         },
+        get failures() {
+          return one.failures;
+        },
         async remove() {
           loaded.delete(one);
           await one.remove();

@@ -1,24 +1,33 @@
 import type { Operation } from '../flows/contract.ts';
+import type { StatedFailure } from '../http/library.ts';
 import type { GuestError } from '../sandbox/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
+import { statedFailure } from './reject.ts';
 import { type Running, run } from './running.ts';
 
 /** Bytes of options and input together, as JSON. */
 const LONGEST_INPUT = 1024 * 1024;
 
-/** Why a step took the reject branch; both members are what its data holds. The text is the host's own. */
-export class OperationFailure extends Error {
-  readonly code: GuestError;
+/** Codes that flows know (conventions, "Failure of an invocation"), of those that say it more exactly to the author. */
+const KNOWN: Partial<Record<GuestError, GuestError>> = { 'cpu-limit': 'timeout', 'result-too-large': 'invalid-result' };
 
-  constructor(code: GuestError) {
-    super('The operation failed.');
+/** Why a step took the reject branch; its members are what its data holds. The text is the host's own, unless stated. */
+export class OperationFailure extends Error {
+  readonly code: string;
+  /** What the author stated by `reject`. */
+  readonly status: number | undefined;
+
+  constructor(code: GuestError, stated?: StatedFailure) {
+    super(stated?.message ?? 'The operation failed.');
     this.name = 'OperationFailure';
-    this.code = code;
+    this.code = stated?.shown().code ?? KNOWN[code] ?? code;
+    this.status = stated?.status;
   }
 
   /** As data of the chain. */
-  toJSON(): { readonly message: string; readonly code: string } {
-    return { message: this.message, code: this.code };
+  toJSON(): { readonly message: string; readonly code: string; readonly status?: number } {
+    const { message, code, status } = this;
+    return { message, code, ...(status === undefined ? {} : { status }) };
   }
 }
 
@@ -38,8 +47,9 @@ export function confinedOperation(running: () => Running, id: string, secretOpti
         if (Buffer.byteLength(json) > LONGEST_INPUT) throw new GuestFailure('internal');
         return json;
       };
+      const one = running();
       try {
-        const { value } = await run(running(), {
+        const { value } = await run(one, {
           activation: { type: 'flow-operation' },
           caller,
           input: '',
@@ -54,7 +64,8 @@ export function confinedOperation(running: () => Running, id: string, secretOpti
         });
         return value ?? null;
       } catch (error) {
-        throw new OperationFailure(error instanceof GuestFailure ? error.code : 'internal');
+        if (!(error instanceof GuestFailure)) throw new OperationFailure('internal');
+        throw new OperationFailure(error.code, statedFailure(error, one.failures));
       }
     },
   };

@@ -68,6 +68,9 @@ export function loadPackage(
     get entries() {
       return manifest.type === 'bundle' ? entries.map(outcomeOf) : undefined;
     },
+    get failures() {
+      return entries.flatMap(({ contributed }) => contributed?.failures() ?? []);
+    },
     clash(all) {
       for (const entry of entries) {
         const failure = all.get(placeOf(gated, entry.contribution));

@@ -1,6 +1,7 @@
 import { type Caller, type Failure, fail, isSystem } from '#kernel';
 import type { Admitted } from '../broker/contract.ts';
 import type { Activation, Guest, Outcome, Run } from '../sandbox/contract.ts';
+import type { Failures } from './failures.ts';
 import type { Contribution } from './gate/identity.ts';
 
 /** One contribution while it runs: its program and what it may call. */
@@ -8,6 +9,7 @@ export interface Running {
   readonly contribution: Contribution;
   readonly guest: Guest;
   readonly admitted: Admitted;
+  readonly failures: Failures;
 }
 
 type Asked = Pick<Run, 'input' | 'prepare' | 'signal'> & {

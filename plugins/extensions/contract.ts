@@ -13,6 +13,7 @@ export type {
   AppBundle,
   AppHalf,
   Built,
+  ContributionFailure,
   EntryOutcome,
   EventNames,
   ExtensionManifest,

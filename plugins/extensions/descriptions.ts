@@ -4,6 +4,7 @@ import {
   BOOLEAN,
   dataAnswer,
   exactObject,
+  INTEGER,
   jsonBody,
   listOf,
   nullable,
@@ -16,6 +17,11 @@ import {
 } from '../http/library.ts';
 
 const REASON = objectOf({ code: TEXT, detail: TEXT }, ['code']);
+
+const FAILURE = objectOf(
+  { type: TEXT, contribution: TEXT, event: TEXT, code: TEXT, message: TEXT, at: TEXT, count: INTEGER, time: TEXT },
+  ['type', 'contribution', 'code', 'count', 'time'],
+);
 
 const EXTENSION = exactObject(
   {
@@ -37,6 +43,7 @@ const EXTENSION = exactObject(
     reason: REASON,
     entries: listOf(objectOf({ name: TEXT, type: TEXT, status: TEXT, reason: REASON }, ['name', 'type'])),
     settings: objectOf({ status: TEXT, reason: REASON }, ['status']),
+    failures: listOf(FAILURE),
   },
 );
 

@@ -149,11 +149,31 @@ export interface EntryOutcome {
   readonly capabilities?: Readonly<Record<string, unknown>>;
 }
 
+/** Something that failed in a contribution of a confined package while it ran, in the process that is asked. */
+export interface ContributionFailure {
+  readonly type: ServerType;
+  readonly contribution: string;
+  /** The event, of hooks. */
+  readonly event?: string;
+  /** `GUEST_ERROR`, `TIMEOUT`, `CPU_LIMIT`, `CRASH`, `RESULT_TOO_LARGE` and the like. */
+  readonly code: string;
+  /** In the author's words where he threw it: one line, at most 500 characters, redacted. */
+  readonly message?: string;
+  /** `file:line:column` inside of the package, where it was thrown. */
+  readonly at?: string;
+  /** How often in a row of the latest ones. */
+  readonly count: number;
+  /** Of the latest one, ISO 8601. */
+  readonly time: string;
+}
+
 /** What loading added; `remove` undoes exactly that. */
 export interface Loaded {
   readonly entries?: readonly EntryOutcome[];
   /** Events that it filters, where its manifest does not say so: of code with full authority. */
   readonly filters?: readonly string[];
+  /** Of confined packages: at most five of each contribution, the latest first. */
+  readonly failures?: readonly ContributionFailure[];
   remove(): Promise<void>;
 }
 

@@ -10,6 +10,7 @@ import { openAccount } from './account.ts';
 import type { Outcome, Run } from './contract.ts';
 import { GuestFailure } from './library.ts';
 import { parseGuestJson } from './nesting.ts';
+import { guestFailure } from './words.ts';
 
 interface Parts {
   readonly admitted: Admitted;
@@ -35,16 +36,16 @@ export async function invoke({ process, limits, log, ...program }: Parts, run: R
     const { entry, signal } = run;
     return outcomeOf(await process.invoke({ entry, context, input, signal, call: account.call }));
   } catch (error) {
-    throw asGuestFailure(error);
+    throw asGuestFailure(error, (text) => invocation.secrets.scrub(text));
   } finally {
     account.close();
     over.abort();
   }
 }
 
-/** What is not a failure of confined code stays what it is. */
-export const asGuestFailure = (error: unknown): unknown =>
-  error instanceof RunFailure ? new GuestFailure(error.code) : error;
+/** What is not a failure of confined code stays what it is. `scrub` takes secrets out of a text. */
+export const asGuestFailure = (error: unknown, scrub = (text: string): string => text): unknown =>
+  error instanceof RunFailure ? guestFailure(error, scrub) : error;
 
 const contextOf = ({ subject }: Admitted, { contributionId, activation, caller }: Run): GuestContext => ({
   extensionId: subject.name,

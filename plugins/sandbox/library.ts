@@ -1,12 +1,32 @@
 import type { GuestError } from './contract.ts';
 
-/** One run of confined code failed; texts of the guest never leave the sandbox. */
+/** What an author stated by `reject`, unchecked but for its types. */
+export interface Rejection {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a handler threw, in the author's words, and where in the script. */
+export interface Thrown {
+  readonly message: string;
+  /** Line and column from 1, of the script that was opened; undefined where the stack does not tell. */
+  readonly at?: { readonly line: number; readonly column: number };
+}
+
+/** One run of confined code failed. Its message is ours; texts of the guest are in `rejection` and `thrown` alone. */
 export class GuestFailure extends Error {
   readonly code: GuestError;
+  /** Of `rejected`. */
+  readonly rejection: Rejection | undefined;
+  /** Of `guest-error`, as far as the guest tells. */
+  readonly thrown: Thrown | undefined;
 
-  constructor(code: GuestError) {
+  constructor(code: GuestError, words: { readonly rejection?: Rejection; readonly thrown?: Thrown } = {}) {
     super(`confined code failed: ${code}`);
     this.name = 'GuestFailure';
     this.code = code;
+    this.rejection = words.rejection;
+    this.thrown = words.thrown;
   }
 }

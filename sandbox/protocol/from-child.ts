@@ -1,5 +1,5 @@
 import { FrameError } from './frames.ts';
-import type { ContractEntry, FromChild } from './messages.ts';
+import type { ChildFailure, ContractEntry, FromChild } from './messages.ts';
 
 const METHOD = /^[a-z]{1,32}\.[A-Za-z]{1,32}$/;
 const ENTRIES = 64;
@@ -50,7 +50,13 @@ export function fromChild(header: Header): FromChild {
   }
 }
 
-const FAILURES: ReadonlySet<unknown> = new Set(['timeout', 'guest-error', 'invalid-result']);
+const FAILURES: ReadonlySet<unknown> = new Set<ChildFailure>([
+  'timeout',
+  'guest-error',
+  'invalid-result',
+  'result-too-large',
+  'rejected',
+]);
 
 const wrong = (type: string): FrameError => new FrameError(`malformed message: ${type}`);
 

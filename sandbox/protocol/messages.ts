@@ -5,6 +5,9 @@
  */
 export const PROTOCOL = 1;
 
+/** What stacks of the guest call its script. */
+export const ARTIFACT = 'artifact';
+
 /** Bounds of one child, told with `prepare`; times in milliseconds, sizes in bytes. */
 export interface Limits {
   /** Heap of the isolate. */
@@ -47,14 +50,19 @@ export interface ContractEntry {
   readonly actions: readonly string[];
 }
 
-/** How an invocation ended badly. `busy` and `internal` are said by the host alone. */
+/** What a child says of an invocation that ended badly. */
+export type ChildFailure = 'timeout' | 'guest-error' | 'invalid-result' | 'result-too-large' | 'rejected';
+
+/**
+ * How an invocation ended badly. `busy` and `internal` are said by the host alone, and so is `cpu-limit`: of a `timeout`
+ * long before the wall-clock time, and of a process that it killed for its CPU time.
+ */
 export type GuestError =
-  | 'timeout'
+  | ChildFailure
+  | 'cpu-limit'
   | 'crash'
   | 'invalid-entry'
   | 'identity-mismatch'
-  | 'guest-error'
-  | 'invalid-result'
   | 'busy'
   | 'internal';
 
@@ -82,7 +90,11 @@ export type FromChild =
   | { readonly type: 'refused'; readonly code: 'invalid-entry' | 'timeout' }
   /** Body: what the handler answered, as JSON (`null` for undefined unless `none`). */
   | { readonly type: 'result'; readonly id: number; readonly none?: true }
-  | { readonly type: 'failure'; readonly id: number; readonly code: 'timeout' | 'guest-error' | 'invalid-result' }
+  /**
+   * Body: of `rejected`, `{ status, code, message }` as the author stated them; of `guest-error`, `{ message?, stack? }` of
+   * what was thrown; else nothing.
+   */
+  | { readonly type: 'failure'; readonly id: number; readonly code: ChildFailure }
   /** Body: the list of arguments as JSON. `call` is 0 where no reply is wanted. */
   | { readonly type: 'call'; readonly id: number; readonly call: number; readonly method: string }
   | { readonly type: 'pong'; readonly id: number };

@@ -1,5 +1,6 @@
 import type IsolatedVm from 'isolated-vm';
 import type { Limits } from '../protocol/messages.ts';
+import { ARTIFACT } from '../protocol/messages.ts';
 import { surplus } from './language.ts';
 import { OP } from './ops.ts';
 import { createStretches, type Enter, type Stretch } from './stretch.ts';
@@ -99,7 +100,7 @@ export function makeIsolate(ivm: Ivm, limits: Limits): Isolate {
       while (prepared.length < rooms) prepared.push(bare());
     },
     load(artifact) {
-      program = isolate.compileScriptSync(artifact);
+      program = isolate.compileScriptSync(artifact, { filename: ARTIFACT });
     },
     room,
     touch: settle,

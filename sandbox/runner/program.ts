@@ -1,4 +1,4 @@
-import type { FromChild, GuestContext, Limits } from '../protocol/messages.ts';
+import type { ChildFailure, FromChild, GuestContext, Limits } from '../protocol/messages.ts';
 import type { Room } from './isolate.ts';
 import { OP } from './ops.ts';
 import { read } from './said.ts';
@@ -31,6 +31,13 @@ export interface ProgramOptions {
 }
 
 export const told = (entry: string, context: GuestContext): string => JSON.stringify({ entry, context });
+
+/** What the guest's realm posts as a failure. */
+const FAILURES: Readonly<Record<string, ChildFailure>> = {
+  'invalid-result': 'invalid-result',
+  'result-too-large': 'result-too-large',
+  rejected: 'rejected',
+};
 
 const TOO_LONG = JSON.stringify({ code: 'invalid_request', message: 'the arguments are too long' });
 
@@ -110,7 +117,7 @@ class GuestProgram implements Program {
         this.#send({ type: 'result', id: invocation.id, none: true });
         break;
       case 'failure':
-        this.#fail(invocation, rest[0] === 'invalid-result' ? 'invalid-result' : 'guest-error');
+        this.#fail(invocation, FAILURES[rest[0] ?? ''] ?? 'guest-error', body);
         break;
       case 'call':
         this.#forward(invocation, Number(rest[0]), rest[1] ?? '', body);
@@ -127,7 +134,7 @@ class GuestProgram implements Program {
   #answer(invocation: Invocation, text: string): void {
     this.#finish(invocation);
     const body = Buffer.from(text, 'utf8');
-    if (body.length > this.#limits.result) this.#send({ type: 'failure', id: invocation.id, code: 'invalid-result' });
+    if (body.length > this.#limits.result) this.#send({ type: 'failure', id: invocation.id, code: 'result-too-large' });
     else this.#send({ type: 'result', id: invocation.id }, body);
   }
 
@@ -161,9 +168,9 @@ class GuestProgram implements Program {
     this.#rooms.refill();
   }
 
-  #fail(invocation: Invocation, code: 'timeout' | 'guest-error' | 'invalid-result'): void {
+  #fail(invocation: Invocation, code: ChildFailure, body = ''): void {
     this.#finish(invocation);
-    this.#send({ type: 'failure', id: invocation.id, code });
+    this.#send({ type: 'failure', id: invocation.id, code }, body);
   }
 
   #abandon(room: Room): void {

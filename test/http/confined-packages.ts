@@ -65,3 +65,14 @@ export async function rowsOf(service: Service): Promise<Readonly<Record<string, 
 
 export const reload = (service: Service) =>
   service.request('POST', '/extensions/reload', { token: service.admin.token });
+
+/** What failed in a package of late, the latest first, as admins are told. */
+export interface Failed {
+  readonly code: string;
+  readonly message?: string;
+  readonly at?: string;
+  readonly count: number;
+}
+
+export const failuresOf = async (service: Service, name: string): Promise<readonly Failed[]> =>
+  ((await rowsOf(service))[name]?.failures ?? []) as readonly Failed[];

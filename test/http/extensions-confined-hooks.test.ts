@@ -1,25 +1,12 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { failuresOf, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
-const hook = (events: object, capabilities: object = {}) => ({ type: 'hook', events, capabilities });
-
-describe('confined hooks', () => {
-  let packages: Packages;
-  let service: InProcess;
-
-  before(async function () {
-    this.timeout(120_000);
-    packages = await packagesIn();
-    await packages.put(
-      'service-extension-notes',
-      hook(
-        { filter: ['notes.items.create', 'notes.items.delete'], action: ['notes.items.create'] },
-        { log: true, items: { accountability: 'full-access' } },
-      ),
-      `export default { id: 'notes', filters: {
-        async 'notes.items.create'(payload, meta, { host, activation, accountability }) {
+const HOOK = `export default { id: 'notes', filters: {
+        async 'notes.items.create'(payload, meta, { host, activation, accountability, reject }) {
+          if (payload.text.startsWith('{')) { const { status, code, message } = JSON.parse(payload.text); reject(status, code, message); }
+          if (payload.text === 'lines') throw new Error('first\\nsecond\\u001b[31m' + 'x'.repeat(5000));
           if (payload.text === 'same') return undefined;
           if (payload.text === 'throw') throw new Error('a secret of the guest');
           if (payload.text === 'null') return null;
@@ -37,7 +24,25 @@ describe('confined hooks', () => {
           host.log.info('told', meta);
           if (meta.payload.text === 'same') throw new Error();
         },
-      } };`,
+      } };`;
+
+const hook = (events: object, capabilities: object = {}) => ({ type: 'hook', events, capabilities });
+
+describe('confined hooks', () => {
+  let packages: Packages;
+  let service: InProcess;
+  let guest: string;
+
+  before(async function () {
+    this.timeout(120_000);
+    packages = await packagesIn();
+    await packages.put(
+      'service-extension-notes',
+      hook(
+        { filter: ['notes.items.create', 'notes.items.delete'], action: ['notes.items.create'] },
+        { log: true, items: { accountability: 'full-access' } },
+      ),
+      HOOK,
     );
     await packages.put(
       'service-extension-as-user',
@@ -67,6 +72,7 @@ describe('confined hooks', () => {
       const fields = [{ field: 'text', type: 'text' }];
       await asAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
     }
+    guest = (await personWith(service, [{ collection: 'notes', action: 'create' }])).token;
   });
   after(async () => {
     await service?.stop();
@@ -106,6 +112,78 @@ describe('confined hooks', () => {
     const { body } = await write('throw');
     expect(body.errors[0].extensions.code).to.equal('INTERNAL_SERVER_ERROR');
     expect(await texts('notes')).to.deep.equal(before);
+  });
+
+  it('stop it with the status, code and message that their author states', async () => {
+    const before = await texts('notes');
+    const stated = { status: 409, code: 'NOTE_TAKEN', message: 'Another note says\nthat.' };
+    const { status, body } = await write(JSON.stringify(stated));
+    expect([status, body]).to.deep.equal([
+      409,
+      { errors: [{ message: 'Another note says that.', extensions: { code: 'NOTE_TAKEN' } }] },
+    ]);
+    const forbidden = await write(JSON.stringify({ status: 403, code: 'FORBIDDEN', message: 'Not today.' }));
+    expect([forbidden.status, forbidden.body.errors[0].message]).to.deep.equal([403, 'Not today.']);
+    expect(await texts('notes')).to.deep.equal(before);
+  });
+
+  it('state no other status than 4xx, and no code by which clients of the service know something else', async () => {
+    const wrong = [
+      { status: 500, code: 'BROKEN', message: 'x' },
+      { status: 399, code: 'FINE', message: 'x' },
+      { status: 400.5, code: 'HALF', message: 'x' },
+      { status: 400, code: 'not a code', message: 'x' },
+      { status: 400, code: 'EMPTY', message: '' },
+      { status: 400, code: 'LONG'.repeat(20), message: 'x' },
+      { status: 401, code: 'TOKEN_EXPIRED', message: 'x' },
+      { status: 401, code: 'INVALID_CREDENTIALS', message: 'x' },
+      { status: 403, code: 'INVALID_TOKEN', message: 'x' },
+      { status: 404, code: 'FORBIDDEN', message: 'x' },
+      { status: 400, code: 'SERVICE_UNAVAILABLE', message: 'x' },
+      { code: 'NONE', message: 'x' },
+    ];
+    for (const one of wrong) {
+      const { status, body } = await service.request('POST', '/items/notes', {
+        token: guest,
+        body: { text: JSON.stringify(one) },
+      });
+      expect([status, body.errors], JSON.stringify(one)).to.deep.equal([
+        500,
+        [{ message: 'An unexpected error occurred.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+      ]);
+    }
+    const failures = await failuresOf(service, 'service-extension-notes');
+    expect(failures.filter(({ code }) => code === 'INVALID_REJECTION')).not.to.be.empty;
+    expect(failures.length).to.be.at.most(5);
+  });
+
+  it('tell admins and the log what was thrown and where, and the client nothing of it', async () => {
+    const client = await service.request('POST', '/items/notes', { token: guest, body: { text: 'throw' } });
+    expect(JSON.stringify(client.body)).not.to.include('secret');
+    for (let at = 0; at < 30; at++) await write('throw');
+    const failures = await failuresOf(service, 'service-extension-notes');
+    const [latest] = failures;
+    const line = HOOK.split('\n').findIndex((text) => text.includes("new Error('a secret")) + 1;
+    expect(latest).to.deep.include({
+      type: 'hook',
+      contribution: 'notes',
+      event: 'notes.items.create',
+      code: 'GUEST_ERROR',
+      message: 'a secret of the guest',
+    });
+    expect(latest?.at).to.match(new RegExp(`^index\\.js:${line}:\\d+$`));
+    expect(latest?.count).to.be.at.least(31);
+    const lines = service.log.filter(({ message }) => message === 'a secret of the guest');
+    expect(lines.length).to.be.within(1, 12);
+    expect(lines[0]).to.deep.include({ extension: 'service-extension-notes', at: latest?.at, code: 'GUEST_ERROR' });
+  });
+
+  it('write one line of bounded length, whatever they throw', async () => {
+    await write('lines');
+    const [latest] = await failuresOf(service, 'service-extension-notes');
+    expect(latest?.message)
+      .to.match(/^first second \[31mx+…$/)
+      .and.have.length(500);
   });
 
   it('stop it by taking too long', async () => {

@@ -43,7 +43,8 @@ describe('confined operations', () => {
       }),
       code(
         'sum',
-        `async ({ options, input, ...rest }, { accountability, host, activation }) => {
+        `async ({ options, input, ...rest }, { accountability, host, activation, reject }) => {
+          if (input === 'reject') reject(409, 'NO_STOCK', 'No stock.');
           if (input === 'throw') throw new Error('a secret of the guest');
           if (input === 'loop') for (;;);
           if (input === 'log') { host.log.info('with ' + options.token.ref, options); return; }
@@ -108,6 +109,7 @@ describe('confined operations', () => {
   it('take the reject branch with a message and a code', async () => {
     expect(await rejection(run({}, 'throw'))).to.deep.equal({ message: 'The operation failed.', code: 'guest-error' });
     expect((await rejection(run({}, 'loop'))).code).to.equal('timeout');
+    expect(await rejection(run({}, 'reject'))).to.deep.equal({ message: 'No stock.', code: 'NO_STOCK', status: 409 });
     expect((await rejection(run({}, 'x'.repeat(2 * 1024 * 1024)))).code).to.equal('internal');
   });
 

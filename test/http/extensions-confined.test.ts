@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { endpoint, failuresOf, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const access = (level: string, more: object = {}) => ({
@@ -35,6 +35,10 @@ describe('confined endpoints', () => {
             case '/facts': return { body: facts };
             case '/throw': throw new Error('a secret of the guest');
             case '/loop': for (;;);
+            case '/reject': return context.reject(418, 'TEAPOT', 'No coffee here.');
+            case '/large': return { body: 'x'.repeat(2 * 1024 * 1024) };
+            case '/shape': return { headers: {} };
+            case '/bomb': { const all = []; for (;;) all.push(new Array(1e6).fill(1)); }
             case '/wait': return new Promise(() => {});
             case '/answer': return request.body;
             case '/items': return { body: await host.items.readMany('notes', { fields: ['id', 'text'] }) };
@@ -291,5 +295,31 @@ describe('confined endpoints', () => {
     const line = body.data.may.find(({ name }: { name: string }) => name === 'service-extension-echo');
     expect(line.runtime).to.equal('confined');
     expect(line.sentences).to.include.members(['serves /echo', 'may be called by anyone']);
+  });
+
+  it('answer what their author states by reject', async () => {
+    const { status, body } = await ask('GET', '/echo/reject');
+    expect([status, body]).to.deep.equal([
+      418,
+      { errors: [{ message: 'No coffee here.', extensions: { code: 'TEAPOT' } }] },
+    ]);
+  });
+
+  it('tell admins apart what was thrown, too late, too much and too large', async () => {
+    const codes: Record<string, string> = {
+      throw: 'GUEST_ERROR',
+      loop: 'CPU_LIMIT',
+      wait: 'TIMEOUT',
+      large: 'RESULT_TOO_LARGE',
+      shape: 'INVALID_RESULT',
+      bomb: 'CRASH',
+    };
+    for (const [path, code] of Object.entries(codes)) {
+      const { status, body } = await ask('GET', `/echo/${path}`);
+      expect([status, body.errors[0].message], path).to.deep.equal([500, 'An unexpected error occurred.']);
+      const [latest] = await failuresOf(service, 'service-extension-echo');
+      expect(latest?.code, path).to.equal(code);
+    }
+    expect((await ask('GET', '/extensions', app)).status).to.equal(403);
   });
 });

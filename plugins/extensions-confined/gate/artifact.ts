@@ -12,6 +12,7 @@ import {
 } from '../../extensions/library.ts';
 import type { Script } from '../../sandbox/contract.ts';
 import { CONFINED_NAMES, isRelative, KIT, refusedModule } from './modules.ts';
+import { createPositions, NO_POSITIONS, type Positions } from './positions.ts';
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   '.js': 'js',
@@ -29,12 +30,20 @@ const HELD = 'kit';
 /** The kit as confined code sees it: each function answers what it is given. */
 const KIT_SOURCE = CONFINED_NAMES.map((name) => `export const ${name} = (config) => config;`).join('\n');
 
+/** What is probed and run, and where its parts were written. */
+export interface Built {
+  readonly script: Script;
+  readonly positions: Positions;
+}
+
+const HEAD = '(function (module, exports) {\n';
+
 /**
  * Turns a built entry and what it imports of its own package into one script, `(function (module, exports) { … })`: what
  * is probed, and then run, with nothing read again (conventions, "Load gate", 4 and 6). ESM, CommonJS and TypeScript
  * will do. `limit` is for all files together, and for the script.
  */
-export async function scriptOf(files: PackageFiles, built: string, limit: number): Promise<Script> {
+export async function scriptOf(files: PackageFiles, built: string, limit: number): Promise<Built> {
   const entry = await files.find(built);
   if (!entry)
     throw new LoadFailure('SOURCE_UNAVAILABLE', 'The built entry that "path" names is missing; build the package.');
@@ -45,6 +54,10 @@ export async function scriptOf(files: PackageFiles, built: string, limit: number
       absWorkingDir: files.root,
       bundle: true,
       write: false,
+      // Said of the files by position alone: the map tells authors where something failed.
+      sourcemap: 'external',
+      sourcesContent: false,
+      outfile: join(files.root, 'artifact.js'),
       format: 'cjs',
       platform: 'neutral',
       target: 'node24',
@@ -58,9 +71,16 @@ export async function scriptOf(files: PackageFiles, built: string, limit: number
       tsconfigRaw: '{}',
       plugins: [ownFilesOnly(files, entry, limit, found)],
     });
-    const text = outputFiles?.[0]?.contents;
+    const contentsOf = (ending: string) => outputFiles?.find(({ path }) => path.endsWith(ending))?.contents;
+    const text = contentsOf('.js');
     if (!text || text.length > limit) throw tooLarge(entry, limit);
-    return `(function (module, exports) {\n${Buffer.from(text).toString('utf8')}\n})`;
+    const map = contentsOf('.map');
+    return {
+      script: `${HEAD}${Buffer.from(text).toString('utf8')}\n})`,
+      positions: map
+        ? createPositions(Buffer.from(map).toString('utf8'), HEAD.split('\n').length, files.root)
+        : NO_POSITIONS,
+    };
   } catch (error) {
     throw found.first() ?? (error instanceof LoadFailure ? error : invalid(error, files));
   }

@@ -5,6 +5,7 @@ import { GuestFailure } from '../../sandbox/library.ts';
 import { scriptOf } from './artifact.ts';
 import { type Contribution, contributionsOf } from './identity.ts';
 import { manifestAgain } from './manifest-again.ts';
+import { NO_POSITIONS, type Positions } from './positions.ts';
 import { checkSources, serverSources } from './sources.ts';
 
 /** What passed the gate, ready to be loaded. Nothing of the package is read after this. */
@@ -12,6 +13,7 @@ export interface Gated {
   readonly found: Found;
   readonly version: string;
   readonly script: Script;
+  readonly positions: Positions;
   readonly contributions: readonly Contribution[];
   /** A context serves several calls: the package's declared opt-in. */
   readonly reuse: boolean;
@@ -37,11 +39,11 @@ export async function passGate(found: Found, deps: GateDeps): Promise<Gated> {
     await checkSources(files, serverSources(manifest));
     const reuse = manifest.stateful === true;
     if (manifest.type === 'bundle' && serverEntries(manifest).length === 0) {
-      return { found, version, script: '', contributions: [], reuse };
+      return { found, version, script: '', positions: NO_POSITIONS, contributions: [], reuse };
     }
-    const script = await scriptOf(files, built, deps.sandbox.maxArtifact());
+    const { script, positions } = await scriptOf(files, built, deps.sandbox.maxArtifact());
     const contributions = contributionsOf(found.name, manifest, await deps.sandbox.probe(script));
-    return { found, version, script, contributions, reuse };
+    return { found, version, script, positions, contributions, reuse };
   } catch (error) {
     throw asLoadFailure(error);
   }
@@ -52,6 +54,7 @@ const PROBED: Readonly<Record<string, readonly [ReasonCode, string]>> = {
   'guest-error': ['INVALID_ENTRY', 'The built entry fails when it is evaluated.'],
   'invalid-result': ['INVALID_ENTRY', 'The built entry exports no contract object.'],
   'identity-mismatch': ['IDENTITY_MISMATCH', 'The built entry is not what its manifest declares.'],
+  'cpu-limit': ['TIMEOUT', 'The built entry takes too long to evaluate. Do the work in the handler.'],
   timeout: ['TIMEOUT', 'The built entry takes too long to evaluate. Do the work in the handler.'],
   crash: ['CRASH', 'The process that evaluated the built entry died. Do less when it is loaded.'],
 };

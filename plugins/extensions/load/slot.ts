@@ -49,6 +49,7 @@ export function rowOf(slot: Slot, asReason: AsReason, since?: LoadFailure): Row 
     ...(why === undefined ? {} : { reason: why }),
     ...(entries === undefined ? {} : { entries }),
     ...(settings === undefined ? {} : { settings }),
+    ...((slot.loaded?.failures ?? []).length === 0 ? {} : { failures: slot.loaded?.failures ?? [] }),
   };
 }
 

@@ -1,6 +1,13 @@
 import { basename } from 'node:path';
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
-import { APP_TYPES, type EntryOutcome, type Found, type Reason, type ReasonCode } from '../model.ts';
+import {
+  APP_TYPES,
+  type ContributionFailure,
+  type EntryOutcome,
+  type Found,
+  type Reason,
+  type ReasonCode,
+} from '../model.ts';
 import { redactDetail, redactGateDetail } from './redact.ts';
 import { withRemedy } from './remedy.ts';
 
@@ -18,13 +25,22 @@ export interface Row {
   readonly settings?: SettingsStatus;
   /** What it filters is refused while it is not loaded. */
   readonly required?: true;
+  readonly failures?: readonly ContributionFailure[];
 }
 
 /**
  * A row as `GET /extensions` shows it (specification, "Extension info record"). `id`, `bundle`, `schema` and `meta` are
  * for clients that know extensions in another shape. Members that do not apply are left out.
  */
-export function recordOf({ found, status, reason, entries, settings, required }: Row): Record<string, unknown> {
+export function recordOf({
+  found,
+  status,
+  reason,
+  entries,
+  settings,
+  required,
+  failures,
+}: Row): Record<string, unknown> {
   const { id, name, type, local, version, manifest } = found;
   const { runtime, capabilities, stateful } = manifest ?? {};
   const folder = found.folder === '' ? name : basename(found.folder);
@@ -42,6 +58,7 @@ export function recordOf({ found, status, reason, entries, settings, required }:
     ...(entries === undefined ? {} : { entries }),
     ...(settings === undefined ? {} : { settings }),
     ...(required === undefined ? {} : { required }),
+    ...(failures === undefined ? {} : { failures }),
     bundle: null,
     schema: type === null ? null : { type, local, ...(version === undefined ? {} : { version }) },
     meta: { id, source: local ? 'local' : 'module', enabled: true, folder, bundle: null },

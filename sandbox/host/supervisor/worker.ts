@@ -215,12 +215,11 @@ export class Worker implements PlaceHolder {
 
   #settle(active: ActiveRun, message: FromChild & { type: 'result' | 'failure' }, body: Buffer): void {
     const { wall, result } = this.#limits;
-    let isExhausted = false;
-    if (message.type === 'failure') {
-      active.reject(new RunFailure(message.code));
-      // What took its whole time merely waited.
-      isExhausted = message.code === 'timeout' && this.#now() - active.since < wall * 0.95;
-    } else if (body.length > result) active.reject(new RunFailure('invalid-result'));
+    // What took its whole time merely waited.
+    const isExhausted =
+      message.type === 'failure' && message.code === 'timeout' && this.#now() - active.since < wall * 0.95;
+    if (message.type === 'failure') active.reject(new RunFailure(isExhausted ? 'cpu-limit' : message.code, body));
+    else if (body.length > result) active.reject(new RunFailure('result-too-large'));
     else active.resolve(message.none ? undefined : body);
     this.#settled(isExhausted);
   }

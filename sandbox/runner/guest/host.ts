@@ -16,10 +16,21 @@ export interface Run {
   calls: number;
   inFlight: number;
   readonly waiting: Table<(answer: unknown) => void>;
+  /** What `reject` threw last, and what it says. */
+  rejection: { readonly error: object; readonly text: string } | undefined;
 }
 
 export const newRun = (id: number, type: string): Run =>
-  ({ __proto__: null, id, type, over: false, calls: 0, inFlight: 0, waiting: table() }) as unknown as Run;
+  ({
+    __proto__: null,
+    id,
+    type,
+    over: false,
+    calls: 0,
+    inFlight: 0,
+    waiting: table(),
+    rejection: undefined,
+  }) as unknown as Run;
 
 /**
  * `host` of one invocation (conventions, "Host API"): frozen, without prototypes, and of no use once it is over. Each

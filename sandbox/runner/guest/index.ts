@@ -1,5 +1,6 @@
 import { OP } from '../ops.ts';
 import { type Contract, describe, entryOf, functionOf } from './contract.ts';
+import { failureText, makeReject } from './failure.ts';
 import { leaveOnlyTheLanguage } from './globals.ts';
 import { makeHost, newRun, type Run, reply } from './host.ts';
 import { fetch, post, postFirst } from './outbox.ts';
@@ -75,8 +76,8 @@ async function invoke(id: number, told: string, input: string): Promise<void> {
   try {
     // What is awaited may be anything of the guest's; the engine asks it for `then` and gives nothing of ours away.
     answer = textOf(run, await handle(run, entry, context, input));
-  } catch {
-    answer = `failure ${id} guest-error`;
+  } catch (error) {
+    answer = failureText(run, error);
   }
   if (run.over) return;
   end(run);
@@ -91,7 +92,14 @@ function handle(run: Run, key: string, facts: { readonly [name: string]: unknown
   if (run.type === 'exec') return apply(functionOf(entry), undefined, [input]);
   const { extensionId, contributionId, activation, accountability } = facts;
   const event = own(activation as object, 'event') as string;
-  const context = { extensionId, contributionId, activation, accountability, host: makeHost(run) };
+  const context = {
+    extensionId,
+    contributionId,
+    activation,
+    accountability,
+    host: makeHost(run),
+    reject: makeReject(run),
+  };
   switch (run.type) {
     case 'json-endpoint':
     case 'flow-operation':
@@ -119,7 +127,8 @@ function textOf(run: Run, value: unknown): string {
   } catch {
     // Not JSON: a loop, a BigInt, or a `toJSON` that throws.
   }
-  if (text === undefined || text.length > LONGEST_RESULT) return `failure ${run.id} invalid-result`;
+  if (text === undefined) return `failure ${run.id} invalid-result`;
+  if (text.length > LONGEST_RESULT) return `failure ${run.id} result-too-large`;
   return `result ${run.id}\n${text}`;
 }
 

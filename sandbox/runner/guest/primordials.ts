@@ -12,6 +12,8 @@ export const { isArray } = Array;
 export const PromiseOf = Promise;
 export const Range = RangeError;
 export const Type = TypeError;
+export const ErrorOf = Error;
+export const { slice } = String.prototype;
 
 export type Table<T> = { [key: number]: T };
 export const table = <T>(): Table<T> => ({ __proto__: null }) as unknown as Table<T>;

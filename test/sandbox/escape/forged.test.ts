@@ -23,7 +23,7 @@ const SQL = `
 type Outcome = unknown;
 type Expected = (outcome: Outcome) => void;
 const ends: Expected = (outcome) =>
-  expect(outcome).to.be.oneOf(['crash', 'timeout', 'busy', 'invalid-result', 'guest-error']);
+  expect(outcome).to.be.oneOf(['crash', 'timeout', 'cpu-limit', 'busy', 'invalid-result', 'guest-error']);
 const is =
   (...outcomes: readonly unknown[]): Expected =>
   (outcome) =>
@@ -52,7 +52,7 @@ const FORGERIES: Readonly<Record<string, Expected>> = {
   'results that are empty': is('invalid-result'),
   'results that are bytes': is('invalid-result'),
   'results that are deep': is('invalid-result'),
-  'results that are too large': is('invalid-result'),
+  'results that are too large': is('result-too-large'),
   'results that are numbers without end': () => {},
   'results with prototypes': () => {},
   'codes that are the host’s': is('crash'),

@@ -65,7 +65,7 @@ describe('runner: invocations', () => {
     expect(await runner.run(2)).to.equal(null);
   });
 
-  it('fail with a code and no text of the guest', async () => {
+  it('fail with a code', async () => {
     const runner = await Runner.load(
       `module.exports = { async handler({ query }) {
       switch (query) {
@@ -95,8 +95,8 @@ describe('runner: invocations', () => {
       symbol: 'invalid-result',
       toJSON: 'invalid-result',
       nothing: 'invalid-result',
-      long: 'invalid-result',
-      'long in bytes': 'invalid-result',
+      long: 'result-too-large',
+      'long in bytes': 'result-too-large',
       deep: 'invalid-result',
       recursion: 'guest-error',
       thenable: 'guest-error',
@@ -105,6 +105,48 @@ describe('runner: invocations', () => {
     for (const [query, code] of Object.entries(codes)) expect(await runner.run(++id, { query }), query).to.equal(code);
     expect(await runner.run(++id, {})).to.have.length(9998);
     expect(runner.said).to.eql([]);
+  });
+
+  it('fail with what was thrown and where, or with what the author states, in bounds', async () => {
+    const runner = await Runner.load(
+      `module.exports = { async handler({ query }, { reject }) {
+      switch (query) {
+        case 'throw': throw new Error('the text');
+        case 'text': throw 'a text';
+        case 'long': throw new Error('x'.repeat(1e6));
+        case 'getter': throw { get message() { throw 1; } };
+        case 'symbol': throw Symbol('x');
+        case 'reject': return reject(409, 'TAKEN', 'It is taken.');
+        case 'caught': try { reject(409, 'TAKEN', 'x'); } catch { return 'went on'; }
+        case 'other': try { reject(409, 'TAKEN', 'x'); } catch { throw new Error('another'); }
+        case 'poisoned': String.prototype.slice = () => 'poison'; JSON.stringify = () => 'poison'; Object.prototype.toJSON = () => 'poison';
+          return reject(409, 'TAKEN', 'It is taken.');
+        case 'odd': return reject({ valueOf: () => 409 }, ['TAKEN'], { toString: () => 'x' });
+      } } };`,
+    );
+    let id = 0;
+    const failure = async (query: string) => {
+      runner.invoke(++id, { query });
+      const { code, body } = await runner.next('failure');
+      return { code, ...JSON.parse(body) };
+    };
+    const thrown = await failure('throw');
+    expect([thrown.code, thrown.message]).to.deep.equal(['guest-error', 'the text']);
+    expect(thrown.stack).to.match(/artifact:3:\d+/);
+    expect(await failure('text')).to.deep.equal({ code: 'guest-error', message: 'a text' });
+    expect((await failure('long')).message).to.have.length(1000);
+    expect(await failure('getter')).to.deep.equal({ code: 'guest-error' });
+    expect(await failure('symbol')).to.deep.equal({ code: 'guest-error' });
+    const stated = { status: 409, message: 'It is taken.' };
+    runner.invoke(++id, { query: 'reject' });
+    const { code, body } = await runner.next('failure');
+    expect([code, JSON.parse(body)]).to.deep.equal(['rejected', { ...stated, code: 'TAKEN' }]);
+    expect(await runner.run(++id, { query: 'caught' })).to.equal('went on');
+    expect((await failure('other')).message).to.equal('another');
+    runner.invoke(++id, { query: 'poisoned' });
+    expect(JSON.parse((await runner.next('failure')).body)).to.deep.equal({ ...stated, code: 'TAKEN' });
+    runner.invoke(++id, { query: 'odd' });
+    expect(JSON.parse((await runner.next('failure')).body)).to.deep.equal({ status: null, code: null, message: null });
   });
 
   it('each have a realm nobody was in before', async () => {

@@ -136,7 +136,7 @@ describe('supervisor: crashes', () => {
     const options = { bounds: { together: 0 }, limits: { wall: LONG } };
     return withGround(fakeLauncher({ burning, idling }), options, async ({ open, parked }) => {
       const guest = open('burning');
-      for (let at = 0; at < 20; at++) expect(await outcome(guest.invoke(run()))).to.equal('timeout');
+      for (let at = 0; at < 20; at++) expect(await outcome(guest.invoke(run()))).to.equal('cpu-limit');
       expect(guest.state()).to.equal('parked');
       expect(parked[0]).to.match(/CPU time/);
       const other = open('idling');

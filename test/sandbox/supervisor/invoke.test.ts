@@ -41,7 +41,7 @@ describe('supervisor: invocations', () => {
       { limits: { result: 1000 } },
       async ({ open }) => {
         expect(await outcome(open('bad').invoke(run()))).to.equal('guest-error');
-        expect(await outcome(open('long').invoke(run()))).to.equal('invalid-result');
+        expect(await outcome(open('long').invoke(run()))).to.equal('result-too-large');
       },
     ));
 

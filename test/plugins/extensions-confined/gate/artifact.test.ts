@@ -18,7 +18,9 @@ describe('extensions: the script of a built entry', () => {
   afterEach(() => place.remove());
   after(() => stopBundler());
 
-  const make = async (files: Record<string, string>, entry = 'index.js', limit = LIMIT) => {
+  const make = async (files: Record<string, string>, entry = 'index.js', limit = LIMIT) =>
+    (await build(files, entry, limit)).script;
+  const build = async (files: Record<string, string>, entry = 'index.js', limit = LIMIT) => {
     await place.write(Object.fromEntries(Object.entries(files).map(([path, text]) => [`own/${path}`, text])));
     const folder = join(place.root, 'own');
     return scriptOf(await packageFiles(folder), join(folder, entry), limit);
@@ -29,6 +31,23 @@ describe('extensions: the script of a built entry', () => {
     runInNewContext(script)(module, module.exports);
     return module.exports?.default ?? module.exports;
   };
+
+  it('knows where in which file a part of it was written', async () => {
+    const { script, positions } = await build({
+      'index.js': "import { other } from './lib/other.js';\nexport default { id: 'a', handler: other };",
+      'lib/other.js': "// A comment.\nexport function other() {\n  throw new Error('here');\n}",
+    });
+    let stack = '';
+    try {
+      const module = { exports: {} as { default?: { handler(): void } } };
+      runInNewContext(script, {}, { filename: 'artifact' })(module, module.exports);
+      module.exports.default?.handler();
+    } catch (error) {
+      stack = (error as Error).stack ?? '';
+    }
+    const [, line, column] = /artifact:(\d+):(\d+)/.exec(stack) ?? [];
+    expect(positions.find({ line: Number(line), column: Number(column) })).to.equal('lib/other.js:3:9');
+  });
 
   it('is one function, made of an ES module', async () => {
     expect(exportsOf(await make({ 'index.js': "export default { id: 'a' };" }))).to.deep.include({ id: 'a' });

@@ -1,0 +1,42 @@
+import type { Run } from './host.ts';
+import { apply, ErrorOf, freeze, isObject, slice, stringify } from './primordials.ts';
+
+/** Characters of what leaves the realm; the host cuts again. */
+const LONGEST_MESSAGE = 1000;
+const LONGEST_STACK = 4000;
+
+const cut = (text: unknown, longest: number): string | undefined =>
+  typeof text === 'string' ? apply(slice, text, [0, longest]) : undefined;
+
+/**
+ * `context.reject(status, code, message)`: throws what ends the invocation with an answer that the author states. Whether
+ * the three are in order is for the host to judge. Caught by the author, it means nothing.
+ */
+export function makeReject(run: Run): unknown {
+  return freeze((status: unknown, code: unknown, message: unknown): never => {
+    const text = stringify({
+      __proto__: null,
+      status: typeof status === 'number' ? status : null,
+      code: cut(code, LONGEST_MESSAGE) ?? null,
+      message: cut(message, LONGEST_MESSAGE) ?? null,
+    });
+    const error = new ErrorOf(cut(message, LONGEST_MESSAGE));
+    run.rejection = { error, text };
+    throw error;
+  });
+}
+
+/** How what a handler threw is posted. Runs getters of the guest, on the account of its invocation. */
+export function failureText(run: Run, error: unknown): string {
+  if (run.rejection !== undefined && run.rejection.error === error)
+    return `failure ${run.id} rejected\n${run.rejection.text}`;
+  let details = '{}';
+  try {
+    const message = isObject(error) ? (error as { message?: unknown }).message : `${error as string}`;
+    const stack = isObject(error) ? (error as { stack?: unknown }).stack : undefined;
+    details = stringify({ __proto__: null, message: cut(message, LONGEST_MESSAGE), stack: cut(stack, LONGEST_STACK) });
+  } catch {
+    // A getter that throws, or a symbol: there is nothing to tell.
+  }
+  return `failure ${run.id} guest-error\n${details}`;
+}
