@@ -7,9 +7,11 @@ import type { GraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
+import { settings } from '../settings/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createAccounts } from './accounts.ts';
 import { findByCookie } from './asset-cookie.ts';
+import { createAttempts } from './attempts.ts';
 import * as collections from './collections.ts';
 import * as contract from './contract.ts';
 import { createEntry } from './entry.ts';
@@ -42,8 +44,9 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
   manifest,
   register(host) {
     const { config, db, events, identity, log } = host;
-    const used = host.use({ access, activity, bus, passwords, routing });
+    const used = host.use({ access, activity, bus, passwords, routing, settings });
     host.contribute(systemCollections, collections.sessions);
+    host.contribute(systemCollections, collections.attempts);
     host.contribute(migrations, announceStanding(db));
 
     let secret = config.SECRET;
@@ -62,7 +65,8 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     host.contribute(middleware, identify({ callers, identity, byCookie }));
 
     const accounts = createAccounts(db);
-    const local = localDriver({ accounts, passwords: used.passwords });
+    const attempts = createAttempts(db, used.settings);
+    const local = localDriver({ accounts, passwords: used.passwords, attempts });
     host.define(contract.authDrivers);
     host.define(contract.authSteps);
     host.contribute(contract.authDrivers, local);
@@ -81,6 +85,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
 
     events.onFilter('users.update', async (payload, { keys }) => {
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);
+      await attempts.forgetChanged(keys as string[], payload as Record<string, unknown>);
     });
     // The next request of this process must see the change, so nobody waits for the message from the database.
     for (const event of ['users.update', 'users.delete', 'roles.delete']) events.onAction(event, standing.forget);
