@@ -2,6 +2,19 @@ import type { SystemCollection } from '../schema/contract.ts';
 
 const about = (field: string) => ({ field, type: 'string', maxLength: 255, nullable: true }) as const;
 
+/** Sign-ins by password that failed since the last one that did not, and those that are being checked at this moment. */
+export const attempts: SystemCollection = {
+  collection: 'platform_sign_in_attempts',
+  note: 'How often users failed to sign in',
+  internal: true,
+  fields: [
+    { field: 'user', type: 'uuid', primary: true, references: { collection: 'platform_users', onDelete: 'CASCADE' } },
+    { field: 'failures', type: 'integer', default: '0' },
+    { field: 'pending', type: 'integer', default: '0' },
+    { field: 'at', type: 'timestamp' },
+  ],
+};
+
 export const sessions: SystemCollection = {
   collection: 'platform_sessions',
   note: 'Who is signed in',

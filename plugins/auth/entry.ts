@@ -72,9 +72,14 @@ export function createEntry({ signIn, local, sessions, cookie, accessLifetime, s
       const given = object(asked ?? {});
       const presented = text(given, 'refresh_token');
       const mode = modeOf(given) ?? (presented === undefined ? 'cookie' : 'json');
-      const token = mode === 'json' ? presented : (cookie.read(ctx) ?? presented);
+      // The token of the body counts before that of the cookie where the answer goes into the body.
+      const fromCookie = cookie.read(ctx);
+      const token = mode === 'json' ? (presented ?? fromCookie) : (fromCookie ?? presented);
       if (!token) throw fail('INVALID_CREDENTIALS', 'no refresh token');
-      return tokens(ctx, mode, await signIn.refresh(token, requestOf(ctx, given)));
+      const answer = tokens(ctx, mode, await signIn.refresh(token, requestOf(ctx, given)));
+      // The cookie's token is spent, and the new one is in the body.
+      if (mode === 'json' && token === fromCookie) cookie.clear(ctx);
+      return answer;
     },
 
     async logout(ctx, asked) {

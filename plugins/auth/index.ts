@@ -7,9 +7,11 @@ import type { GraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
+import { settings } from '../settings/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createAccounts } from './accounts.ts';
 import { findByCookie } from './asset-cookie.ts';
+import { createAttempts } from './attempts.ts';
 import * as collections from './collections.ts';
 import * as contract from './contract.ts';
 import { createEntry } from './entry.ts';
@@ -42,9 +44,10 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
   manifest,
   register(host) {
     const { config, db, events, identity, log } = host;
-    const used = host.use({ access, activity, bus, passwords, routing });
+    const used = host.use({ access, activity, bus, passwords, routing, settings });
     host.contribute(systemCollections, collections.sessions);
     host.contribute(systemCollections, collections.agreedSecrets);
+    host.contribute(systemCollections, collections.attempts);
     host.contribute(migrations, announceStanding(db));
 
     const secrets = createSecretSource({ db, log });
@@ -64,7 +67,8 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     host.contribute(middleware, identify({ callers, identity, byCookie }));
 
     const accounts = createAccounts(db);
-    const local = localDriver({ accounts, passwords: used.passwords });
+    const attempts = createAttempts(db, used.settings);
+    const local = localDriver({ accounts, passwords: used.passwords, attempts });
     host.define(contract.authDrivers);
     host.define(contract.authSteps);
     host.contribute(contract.authDrivers, local);
@@ -83,6 +87,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
 
     events.onFilter('users.update', async (payload, { keys }) => {
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);
+      await attempts.forgetChanged(keys as string[], payload as Record<string, unknown>);
       if (Object.hasOwn(payload as object, 'status')) db.answerAfter(used.bus.confirmed);
     });
     events.onFilter('users.delete', () => db.answerAfter(used.bus.confirmed));

@@ -1,11 +1,13 @@
 import { fail } from '#kernel';
 import type { Passwords } from '../passwords/contract.ts';
 import type { Account, Accounts } from './accounts.ts';
+import type { Attempts } from './attempts.ts';
 import type { CredentialsDriver } from './contract.ts';
 
 interface Deps {
   readonly accounts: Accounts;
   readonly passwords: Passwords;
+  readonly attempts: Attempts;
 }
 
 /** The provider of users who sign in by e-mail address and password. */
@@ -14,7 +16,7 @@ export const LOCAL_PROVIDER = 'default';
 const wrong = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 /** Sign-in by e-mail address and password: `POST /auth/login`. */
-export function localDriver({ accounts, passwords }: Deps): CredentialsDriver<Account> {
+export function localDriver({ accounts, passwords, attempts }: Deps): CredentialsDriver<Account> {
   return {
     kind: 'credentials',
     name: 'local',
@@ -28,7 +30,10 @@ export function localDriver({ accounts, passwords }: Deps): CredentialsDriver<Ac
     find: ({ email }) => accounts.byEmail(email as string),
     async authenticate({ password }, { ip = null }, account) {
       // An unknown address and an account without a password take as long as a wrong password.
-      const isMatch = await passwords.verify(account?.password ?? null, password as string, { user: null, ip });
+      const stored = account?.password ?? null;
+      const check = () => passwords.verify(stored, password as string, { user: null, ip });
+      // Users of other providers have no password that could be guessed.
+      const isMatch = await attempts.count(account?.provider === LOCAL_PROVIDER ? account.id : undefined, check);
       if (!account) throw wrong('no user has this e-mail address');
       if (account.provider !== LOCAL_PROVIDER) {
         throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);

@@ -14,6 +14,10 @@ export interface SettingsValues {
   readonly public_note: string | null;
   readonly default_language: string;
   readonly custom_css: string | null;
+  /** A regular expression that passwords have to match, as it was checked when it was written. */
+  readonly auth_password_policy: string | null;
+  /** Failed sign-ins after which a user is suspended, at least 1; null: without a limit. */
+  readonly auth_login_attempts: number | null;
   /** `all`, `presets`; anything else means none. */
   readonly storage_asset_transform: string;
   /** As stored: a list, or null. The plugin that uses one checks it. */

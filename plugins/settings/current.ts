@@ -19,6 +19,8 @@ const DEFAULTS: SettingsValues = {
   public_note: null,
   default_language: 'en-US',
   custom_css: null,
+  auth_password_policy: null,
+  auth_login_attempts: 25,
   storage_asset_transform: 'all',
   storage_asset_presets: null,
   storage_default_folder: null,
@@ -33,7 +35,7 @@ export interface Remembered extends Settings {
 /** The row from memory: asked for once, and again after anybody changed it anywhere. */
 export function rememberedSettings(db: Pick<Db, 'query' | 'read' | 'sql' | 'isInside'>, bus: Bus): Remembered {
   const CURRENT = db.sql`select project_name, project_descriptor, project_url, project_color, project_logo, public_foreground,
-    public_background, public_favicon, public_note, default_language, custom_css, storage_asset_transform,
+    public_background, public_favicon, public_note, default_language, custom_css, auth_password_policy, auth_login_attempts, storage_asset_transform,
     storage_asset_presets, storage_default_folder from ${db.read(SETTINGS)} limit 1`;
   async function read(): Promise<SettingsValues> {
     const { rows } = await db.query<SettingsValues>(CURRENT, [], { name: 'settings_current' });

@@ -5,6 +5,7 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
+import { checkAttempts } from './attempts.ts';
 import { SETTINGS, settingsCollection } from './collections.ts';
 import { settings } from './contract.ts';
 import { announceSettings, rememberedSettings } from './current.ts';
@@ -25,6 +26,7 @@ export default definePlugin({
     for (const action of ['create', 'update']) {
       events.onFilter(`settings.${action}`, async (payload, meta) => {
         checkPresets((payload as Record<string, unknown>).storage_asset_presets);
+        checkAttempts((payload as Record<string, unknown>).auth_login_attempts);
         await checkPublicFiles({ items: used.items, settings: remembered }, payload, meta);
         // A file that is no longer public is not served by another process once this one has answered.
         db.answerAfter(used.bus.confirmed);

@@ -2,19 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { PUBLIC_ROLE } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { Passwords } from '../passwords/contract.ts';
+import type { CheckPassword } from './rules/password-policy.ts';
 import type { UserStatements } from './statements.ts';
 
 interface Deps {
   readonly db: Db;
   readonly statements: UserStatements;
   readonly passwords: Passwords;
+  readonly checkPassword: CheckPassword;
   readonly admin: { readonly email: string; readonly password?: string };
   /** Shows a made-up password, which is stored nowhere in clear. */
   readonly show: (account: { readonly email: string; readonly password: string }) => void;
 }
 
 /** The Public role always, and an admin where there is none yet: was one made? Processes that start together make one. */
-export async function firstStart({ db, statements, passwords, admin, show }: Deps): Promise<boolean> {
+export async function firstStart({ db, statements, passwords, checkPassword, admin, show }: Deps): Promise<boolean> {
   const password = admin.password ?? randomBytes(12).toString('base64url');
   const made = await db.transaction(async () => {
     await db.query(statements.LOCK_FIRST_START);
@@ -26,6 +28,11 @@ export async function firstStart({ db, statements, passwords, admin, show }: Dep
         remedy: 'set ADMIN_EMAIL to an address that nobody has',
       });
     }
+    await checkPassword(password).catch(() => {
+      throw Object.assign(new Error('the password of the first admin does not match auth_password_policy'), {
+        remedy: 'set ADMIN_PASSWORD to one that matches the setting auth_password_policy',
+      });
+    });
     const hash = await passwords.hash(password);
     await db.query(statements.ADD_ADMIN, [admin.email, hash, await adminRole(db, statements)]);
     return true;

@@ -6,6 +6,7 @@ import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
+import { settings } from '../settings/contract.ts';
 import { showAccount } from './account.ts';
 import { users } from './collections.ts';
 import { firstStart } from './first-start.ts';
@@ -14,6 +15,7 @@ import manifest from './package.json' with { type: 'json' };
 import { meRoutes } from './routes/me.ts';
 import { ownRightsRoutes } from './routes/own-rights.ts';
 import { permissionRoutes } from './routes/permissions.ts';
+import { passwordPolicy } from './rules/password-policy.ts';
 import { permissionRules } from './rules/permissions.ts';
 import { roleRules } from './rules/roles.ts';
 import { userRules } from './rules/users.ts';
@@ -28,10 +30,12 @@ export default definePlugin<Config>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
-    const used = host.use({ items, access, passwords });
+    const used = host.use({ items, access, passwords, settings });
     host.contribute(systemCollections, users);
     const statements = userStatements(db);
-    for (const rules of [userRules, roleRules, permissionRules]) rules({ db, statements, access: used.access }, events);
+    const checkPassword = passwordPolicy(used.settings, events);
+    for (const rules of [userRules, roleRules, permissionRules])
+      rules({ db, statements, access: used.access, checkPassword }, events);
     for (const route of [
       ...meRoutes({ items: used.items, db, trackPage: statements.TRACK_PAGE }),
       ...collectionRoutes(used.items, '/users', 'platform_users'),
@@ -44,7 +48,14 @@ export default definePlugin<Config>({
     for (const field of userFields(used.items, used.access)) host.contribute<GraphqlField>('graphql.fields', field);
     host.onMigrate(async () => {
       const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD };
-      const made = await firstStart({ db, statements, passwords: used.passwords, admin, show: showAccount });
+      const made = await firstStart({
+        db,
+        statements,
+        passwords: used.passwords,
+        checkPassword,
+        admin,
+        show: showAccount,
+      });
       if (made) log.info({ email: admin.email }, 'the first admin was made');
     });
   },

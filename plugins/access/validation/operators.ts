@@ -1,4 +1,5 @@
 import { NOBODY, order, same, textOf } from './compare.ts';
+import { parsePattern, testPattern } from './pattern.ts';
 
 /** What a broken rule says beside its field (errors, "FAILED_VALIDATION payload"). */
 export interface Complaint {
@@ -134,14 +135,13 @@ function folded(value: unknown, operand: unknown): boolean {
   return a !== undefined && b !== undefined ? lower(a) === lower(b) : same(value, operand);
 }
 
-/** With or without enclosing slashes; an expression that cannot be read is kept by nothing. */
+/** With or without enclosing slashes; an expression that cannot be read, or takes too long, is kept by nothing. */
 function matches(value: unknown, operand: unknown): boolean {
   const whole = textOf(value);
   const source = textOf(operand);
   if (whole === undefined || source === undefined) return false;
-  const wrapped = /^\/(.*)\/([dimsu]*)$/s.exec(source);
   try {
-    return new RegExp(wrapped?.[1] ?? source, wrapped?.[2] ?? '').test(whole);
+    return testPattern(parsePattern(source), whole) === true;
   } catch {
     return false;
   }

@@ -2,6 +2,7 @@ import type { EventMeta } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { UserStatements } from '../statements.ts';
+import type { CheckPassword } from './password-policy.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
@@ -12,6 +13,7 @@ export interface RuleDeps {
   readonly db: Db;
   readonly statements: UserStatements;
   readonly access: Pick<Access, 'demand' | 'assertAuthority'>;
+  readonly checkPassword: CheckPassword;
 }
 
 /** The rows an update is about; none where a row is created. */

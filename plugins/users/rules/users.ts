@@ -31,6 +31,7 @@ async function written(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, 
     if (has(payload, field) && !caller.admin) throw refused(`${field} can be changed by admins only.`, field);
   }
   checkValues(payload);
+  if (typeof payload.password === 'string') await deps.checkPassword(payload.password);
   if (has(payload, 'email')) await checkEmail(deps, payload.email, keys);
   if (verb === 'update' && (await losesAdmin(deps, payload))) await keepAnAdmin(deps, { users: keys });
   const cleared = verb === 'update' && ADMINS_ONLY.some((field) => has(payload, field)) && !has(payload, 'auth_data');

@@ -161,12 +161,21 @@ describe('signing in', () => {
       expect(json.headers.getSetCookie()).to.deep.equal([]);
     });
 
-    it('needs a token that is there, in the right place', async () => {
+    it('takes the cookie where the mode is json and the body has no token, and answers in the body', async () => {
       const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
+      const renewed = await post('/auth/refresh', { mode: 'json' }, cookie);
+      expect([renewed.status, cookieOf(renewed)]).to.deep.equal([
+        200,
+        'service_refresh_token=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
+      ]);
+      expect((await refresh(renewed.body.data.refresh_token)).status).to.equal(200);
+    });
+
+    it('needs a token that is there, in the right place', async () => {
       expect(outcome(await post('/auth/refresh'))).to.deep.equal(WRONG);
+      expect(outcome(await post('/auth/refresh', { mode: 'json' }))).to.deep.equal(WRONG);
       expect(outcome(await post('/auth/refresh', {}))).to.deep.equal(WRONG);
       expect(outcome(await post('/auth/refresh', { mode: 'cookie' }))).to.deep.equal(WRONG);
-      expect(outcome(await post('/auth/refresh', { mode: 'json' }, cookie))).to.deep.equal(WRONG);
       expect(outcome(await refresh('unknown'))).to.deep.equal(WRONG);
       expect(outcome(await refresh(7))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       expect(outcome(await post('/auth/refresh', { mode: 'session' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);

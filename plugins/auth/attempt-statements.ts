@@ -1,0 +1,38 @@
+import type { Db } from '../database/contract.ts';
+
+/** The statements about attempts to sign in. `failures`: since the last success; `pending`: being checked. */
+export function attemptStatements(db: Db) {
+  const attempts = db.write('platform_sign_in_attempts');
+  const sessions = db.write('platform_sessions');
+  const users = db.write('platform_users');
+  const roles = db.read('platform_roles');
+  // A process that ended leaves its attempts pending.
+  const pending = db.sql`case when a.at < now() - interval '2 minutes' then 0 else a.pending end`;
+  return {
+    // Those that are being checked count as failed, so that no more than $2 are ever checked. A user who is active though they are
+    // used up was activated by hand, or is the last admin, who is never suspended: one attempt in ten seconds.
+    BEGIN: db.sql`insert into ${attempts} as a ("user", failures, pending, at)
+      select id, 0, 1, now() from ${users} where id = $1
+      on conflict ("user") do update set pending = ${pending} + 1, at = now()
+      where a.failures + ${pending} < $2 or (a.failures >= $2 and ${pending} = 0 and a.at < now() - interval '10 seconds'
+        and exists (select 1 from ${users} u where u.id = a."user" and u.status = 'active'))
+      returning 1`,
+    STATUS: db.sql`select status from ${users} where id = $1`,
+    FAIL: db.sql`update ${attempts} set failures = failures + 1, pending = greatest(pending - 1, 0), at = now()
+      where "user" = $1 returning failures`,
+    SUCCEED: db.sql`update ${attempts} set failures = 0, pending = greatest(pending - 1, 0) where "user" = $1`,
+    GIVE_BACK: db.sql`update ${attempts} set pending = greatest(pending - 1, 0) where "user" = $1`,
+    FORGET: db.sql`delete from ${attempts} where "user" = any($1::uuid[])`,
+
+    // The rule of users that one active admin stays takes the same lock.
+    LOCK: db.sql`select pg_advisory_xact_lock(hashtext('platform.last-admin'))`,
+    SUSPEND: db.sql`with suspended as (
+        update ${users} u set status = 'suspended' where u.id = $1 and u.status = 'active' and (
+          not exists (select 1 from ${roles} r where r.id = u.role and r.admin_access)
+          or exists (select 1 from ${users} o join ${roles} r on r.id = o.role
+            where r.admin_access and o.status = 'active' and o.id <> u.id))
+        returning u.id
+      )
+      delete from ${sessions} s using suspended where s."user" = suspended.id`,
+  };
+}

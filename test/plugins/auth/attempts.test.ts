@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { type InProcess, type Reply, startService } from '../../support/service.ts';
+import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
+
+const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
+const SUSPENDED = [401, 'USER_SUSPENDED'] as const;
+const LIMIT = 3;
+
+describe('auth_login_attempts', () => {
+  /** Two processes of the service on one database. */
+  let here: InProcess;
+  let there: InProcess;
+  let admin: Ask;
+  let role: string;
+  let person: Person;
+  before(async () => {
+    here = await startService();
+    there = await startService({ database: here.database });
+    admin = asking(here, here.admin.token);
+    role = await makeRole(here, { app_access: true });
+  });
+  beforeEach(async () => {
+    await admin('PATCH', '/settings', { auth_login_attempts: LIMIT });
+    person = await makePerson(here, role);
+  });
+  after(async () => {
+    await there?.stop();
+    await here?.stop();
+  });
+
+  const login = (password: string, { email }: { readonly email: string } = person, service = here): Promise<Reply> =>
+    service.request('POST', '/auth/login', { body: { email, password } });
+  const statusOf = async (id: string) => (await admin('GET', `/users/${id}?fields=status`)).body.data.status;
+
+  it('suspends a user after as many wrong passwords at any process, and ends his sessions', async () => {
+    const token = (await login(person.password)).body.data.refresh_token;
+    for (const service of [here, there, here]) {
+      expect(await statusOf(person.id)).to.equal('active');
+      expect(outcome(await login('wrong', person, service))).to.deep.equal(WRONG);
+    }
+    expect(await statusOf(person.id)).to.equal('suspended');
+    expect(outcome(await login('wrong'))).to.deep.equal(SUSPENDED);
+    expect(outcome(await login(person.password, person, there))).to.deep.equal(SUSPENDED);
+    expect(outcome(await person.ask('GET', '/users/me'))).to.deep.equal(SUSPENDED);
+    const refresh = await here.request('POST', '/auth/refresh', { body: { refresh_token: token } });
+    expect(outcome(refresh)).to.deep.equal(WRONG);
+  });
+
+  it('begin anew with a right password, and when an admin makes the user active', async () => {
+    for (let round = 0; round < 2; round++) {
+      for (let at = 1; at < LIMIT; at++) expect(outcome(await login('wrong'))).to.deep.equal(WRONG);
+      expect((await login(person.password)).status).to.equal(200);
+    }
+    for (let at = 0; at < LIMIT; at++) await login('wrong');
+    expect((await admin('PATCH', `/users/${person.id}`, { status: 'active' })).status).to.equal(200);
+    for (let at = 1; at < LIMIT; at++) expect(outcome(await login('wrong'))).to.deep.equal(WRONG);
+    expect((await login(person.password)).status).to.equal(200);
+  });
+
+  it('check no more passwords than the limit, also where they come at the same time', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 24 }, (_, at) => login('wrong', person, at % 2 ? here : there)),
+    );
+    const checked = replies.filter((reply) => outcome(reply)[1] === 'INVALID_CREDENTIALS');
+    expect(checked).to.have.length(LIMIT);
+    expect(await statusOf(person.id)).to.equal('suspended');
+  });
+
+  it('do not count right passwords, however many come at the same time', async () => {
+    await admin('PATCH', '/settings', { auth_login_attempts: 5 });
+    const replies = await Promise.all(Array.from({ length: 12 }, () => login(person.password)));
+    expect(replies.map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
+  });
+
+  it('never suspend the last active admin, whose password is still checked at intervals', async () => {
+    const { email, password } = here.admin;
+    for (let at = 0; at < LIMIT; at++) expect(outcome(await login('wrong', { email }))).to.deep.equal(WRONG);
+    expect(outcome(await login(password, { email }))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+    await here.database.query(`update platform_sign_in_attempts set at = now() - interval '1 minute'`);
+    expect((await login(password, { email })).status).to.equal(200);
+  });
+
+  it('have no limit where they are null, and must be one or more', async () => {
+    await admin('PATCH', '/settings', { auth_login_attempts: null });
+    for (let at = 0; at <= LIMIT; at++) expect(outcome(await login('wrong'))).to.deep.equal(WRONG);
+    expect((await login(person.password)).status).to.equal(200);
+    for (const attempts of [0, -1]) {
+      const reply = await admin('PATCH', '/settings', { auth_login_attempts: attempts });
+      expect(outcome(reply)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(reply.body.errors[0].extensions.path).to.deep.equal(['auth_login_attempts']);
+    }
+  });
+
+  it('count nothing for users of other providers', async () => {
+    await admin('PATCH', `/users/${person.id}`, { provider: 'elsewhere' });
+    for (let at = 0; at <= LIMIT; at++) await login('wrong');
+    expect(await statusOf(person.id)).to.equal('active');
+  });
+});

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { type InProcess, type Reply, startService } from '../../support/service.ts';
+import { type Ask, asking, makePerson, makeRole, outcome } from './people.ts';
+
+const POLICY = '/^(?=.*\\d).{8,}$/';
+const BAD = 'no digit';
+const GOOD = 'a digit 1';
+
+describe('auth_password_policy', () => {
+  let service: InProcess;
+  let admin: Ask;
+  before(async () => {
+    service = await startService();
+    admin = asking(service, service.admin.token);
+    expect((await admin('PATCH', '/settings', { auth_password_policy: POLICY })).status).to.equal(200);
+  });
+  after(() => service?.stop());
+
+  let count = 0;
+  const user = (password: string) => ({ email: `policy${++count}@example.com`, password });
+  const text = JSON.stringify;
+  const graphql = async (query: string): Promise<Reply> => {
+    const reply = await admin('POST', '/graphql/system', { query });
+    return { ...reply, status: reply.body.errors ? 400 : 200 };
+  };
+
+  describe('holds every password that is set', () => {
+    let role: string;
+    let id: string;
+    let me: Ask;
+    before(async () => {
+      role = await makeRole(service, { app_access: true }, [{ collection: 'platform_users', action: 'update' }]);
+      const person = await makePerson(service, role, { password: GOOD });
+      ({ id, ask: me } = person);
+    });
+
+    const ways: Readonly<Record<string, (password: string) => Promise<Reply>>> = {
+      'POST /users': (password) => admin('POST', '/users', user(password)),
+      'POST /users with a list': (password) => admin('POST', '/users', [user(GOOD), user(password)]),
+      'PATCH /users/<id>': (password) => admin('PATCH', `/users/${id}`, { password }),
+      'PATCH /users with keys': (password) => admin('PATCH', '/users', { keys: [id], data: { password } }),
+      'PATCH /users with a list': (password) => admin('PATCH', '/users', [{ id, password }]),
+      'PATCH /users by a query': (password) =>
+        admin('PATCH', '/users', { query: { filter: { id: { _eq: id } } }, data: { password } }),
+      'PATCH /users/me': (password) => me('PATCH', '/users/me', { password }),
+      'POST /roles with a nested user': (password) =>
+        admin('POST', '/roles', { name: `Policy ${++count}`, users: { create: [user(password)] } }),
+      'PATCH /roles/<id> with a nested user': (password) =>
+        admin('PATCH', `/roles/${role}`, { users: { update: [{ id, password }] } }),
+      create_users_item: (password) => {
+        const { email } = user(password);
+        return graphql(
+          `mutation { create_users_item(data: { email: ${text(email)}, password: ${text(password)} }) { id } }`,
+        );
+      },
+      update_users_me: (password) =>
+        graphql(`mutation { update_users_me(data: { password: ${text(password)} }) { id } }`),
+    };
+
+    for (const [way, set] of Object.entries(ways)) {
+      it(`by ${way}`, async () => {
+        const refused = await set(BAD);
+        expect(outcome(refused), text(refused.body)).to.deep.equal([400, 'FAILED_VALIDATION']);
+        expect(refused.body.errors[0].extensions).to.include({ field: 'password', type: 'regex' });
+        expect(text(refused.body)).not.to.include(BAD);
+        const taken = await set(GOOD);
+        expect(taken.status, text(taken.body)).to.equal(200);
+      });
+    }
+  });
+
+  describe('as a setting', () => {
+    it('is refused where it is no regular expression, or takes too long', async () => {
+      for (const policy of ['(', '/[/', '[z-a]', '^(a+)+$', '/^(\\d*)*x$/', '^(.*a){20}$', 7]) {
+        const reply = await admin('PATCH', '/settings', { auth_password_policy: policy });
+        expect([policy, ...outcome(reply)]).to.deep.equal([policy, 400, 'INVALID_PAYLOAD']);
+        expect(reply.body.errors[0].extensions.path).to.deep.equal(['auth_password_policy']);
+      }
+    });
+
+    it('that was written by hand and takes for ever holds up nobody, and no password keeps it', async () => {
+      await service.database.query(`update platform_settings set auth_password_policy = '^(b+)+$'`);
+      const password = `${'b'.repeat(60)}!`;
+      expect(outcome(await admin('POST', '/users', user(password)))).to.deep.equal([400, 'FAILED_VALIDATION']);
+    });
+
+    it('that is taken away holds nothing', async () => {
+      expect((await admin('PATCH', '/settings', { auth_password_policy: null })).status).to.equal(200);
+      expect((await admin('POST', '/users', user(BAD))).status).to.equal(200);
+    });
+  });
+});
