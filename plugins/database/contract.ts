@@ -204,6 +204,11 @@ export const connections = service<Connections>('connections', { version: '1.0.0
 export interface Migration {
   /** Unique within the plugin and never changed again, for example `2026-11-21-users`. */
   readonly id: string;
+  /**
+   * What ids of this step begin with whose id follows from what it makes: a recorded one that this version does not know is then
+   * another state of the same tables, and no reason to refuse them.
+   */
+  readonly series?: string;
   /** `db` is the contributor's own `host.db`: its grant names the tables that a step may make and change. */
   up(db: Db): Promise<void>;
 }
