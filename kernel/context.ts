@@ -6,7 +6,7 @@ export interface RequestScope {
   readonly id: string;
   /** Of this one request, with the client's id at its end, so that the activity log tells requests with the same id apart. */
   readonly invocation?: string | undefined;
-  /** Aborts with a `ClientGone` when the client leaves before it has its answer. Only requests that read have one: a write runs to its end. */
+  /** Aborts with a `ClientGone` when the client leaves before it has its answer. Only requests that read have one: what a write does may be for others. */
   readonly signal?: AbortSignal | undefined;
   /** Marks a request whose method could write as one that only reads: from then on it ends with its client. */
   onlyReads?(): void;

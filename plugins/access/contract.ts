@@ -123,7 +123,7 @@ export interface Access {
   /**
    * What a create or update adds and demands: checks the field list, merges presets under the payload, validates it.
    * Answers the payload to write. `given` are values the platform itself sets (the foreign key of a child in a nested write):
-   * they count as submitted and need no grant.
+   * they count as submitted and need no grant. With `values` of their own, rows of one batch look up what their rules name once.
    * @throws FORBIDDEN without permission, INVALID_PAYLOAD for an unknown field (left out where `ITEMS_UNKNOWN_FIELDS` is `ignore`),
    *   Failures of FAILED_VALIDATION.
    */
@@ -134,6 +134,7 @@ export interface Access {
     caller: Caller,
     overview: Overview,
     given?: Record<string, unknown>,
+    values?: RuleValues,
   ): Promise<Record<string, unknown>>;
   /**
    * Whatever permissions say, only admins assign a role with `admin_access`, give that flag to a role, delete an admin or such a
@@ -165,6 +166,9 @@ export interface Access {
   /** The fields the caller may read of a collection: for schema routes. */
   readableFields(collection: Collection, caller: Caller): Promise<ReadonlySet<string>>;
 }
+
+/** What `$CURRENT_USER.a.b` and the like stand for, by their texts, as long as one caller writes one batch. */
+export type RuleValues = Map<string, Promise<unknown>>;
 
 /** What a concealed value reads as, and what a client therefore may send back. */
 export { MASK } from '../query/contract.ts';

@@ -23,6 +23,11 @@ export type {
 /** Callers for plugins that act on behalf of a user outside of a request: by a token, for a user, for the Public role. */
 export interface Identity {
   /**
+   * Whether the request brings an access token that was signed for an admin and has not expired. Nothing is looked up, so the admin may be
+   * suspended since: for the health of a service whose database is down, and for nothing else.
+   */
+  isSignedAdmin(ctx: HttpContext): boolean;
+  /**
    * The caller of an access token or a static token, by the same checks as a request with it.
    * @throws INVALID_TOKEN for an access token whose signature or form is wrong, TOKEN_EXPIRED, INVALID_CREDENTIALS for an unknown
    * token and a deleted user, USER_SUSPENDED for a user who is not active, INVALID_IP where the role is bound to addresses and

@@ -3,6 +3,7 @@ import type { Access } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { AccessTokens, Claims } from './access-tokens.ts';
 import type { AuthClient, Identity } from './contract.ts';
+import { presentedToken } from './presented-token.ts';
 import { checkAddress } from './role-address.ts';
 import type { Standing } from './standing.ts';
 import { createOwnerOf } from './static-tokens.ts';
@@ -58,6 +59,11 @@ export function createIdentity({ identity, db, access, tokens, standing }: Deps)
       if (!verified) return ofClaims(await ownerOf(token), client);
       if (verified.claims.id !== null) await standing.check(verified.claims.id);
       return ofClaims(verified.claims, client);
+    },
+
+    isSignedAdmin(ctx) {
+      const token = presentedToken(ctx);
+      return (token === undefined ? undefined : tokens.verify(token))?.claims.admin_access ?? false;
     },
 
     async ofUser(id, client) {

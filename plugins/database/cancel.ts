@@ -55,12 +55,13 @@ export async function cancellable<T>(client: pg.ClientBase, signal: Signal, run:
   }
 }
 
-interface Watch {
+/** A connection whose statements are cancelled when the signal aborts; `end` resolves when no request to cancel is under way. */
+export interface Watch {
   readonly signal: AbortSignal;
   end(): Promise<void> | undefined;
 }
 
-function watchFor(client: pg.ClientBase, signal: AbortSignal): Watch {
+export function watchFor(client: pg.ClientBase, signal: AbortSignal): Watch {
   let ended = false;
   let wake = () => {};
   let cancelling: Promise<void> | undefined;

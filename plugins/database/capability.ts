@@ -98,7 +98,7 @@ function createDb(
         await statements.query(text);
       }, own);
     },
-    transaction: (work, { share = own } = {}) => units.transaction(work, share),
+    transaction: (work, options) => units.transaction(work, options?.share ?? own, options),
     isInside: () => units.isInside(),
     builder() {
       if (!grant.sql || !grant.ddl) throw deny('use any table');

@@ -38,7 +38,15 @@ export interface StatementOptions {
 }
 
 /** How a unit of work runs that is in no other one. */
-export type TransactionOptions = Pick<StatementOptions, 'share'>;
+export interface TransactionOptions extends Pick<StatementOptions, 'share'> {
+  /**
+   * Aborting it before the commit begins ends the unit: its statement is cancelled, all is rolled back, and it fails with the signal's
+   * reason. Asked for when the unit takes long, where it is a function.
+   */
+  readonly signal?: Signal;
+  /** Milliseconds after which it is ended likewise, and fails with SERVICE_UNAVAILABLE; 0 is no limit, which is the default. */
+  readonly timeout?: number;
+}
 
 /** How a grant names a table. `own` includes the others; `write` includes reading; `watch` is a trigger and nothing else. */
 export type TableUse = 'own' | 'write' | 'read' | 'watch';
@@ -201,6 +209,11 @@ export const connections = service<Connections>('connections', { version: '1.0.0
 export interface Migration {
   /** Unique within the plugin and never changed again, for example `2026-11-21-users`. */
   readonly id: string;
+  /**
+   * What ids of this step begin with whose id follows from what it makes: a recorded one that this version does not know is then
+   * another state of the same tables, and no reason to refuse them.
+   */
+  readonly series?: string;
   /** `db` is the contributor's own `host.db`: its grant names the tables that a step may make and change. */
   up(db: Db): Promise<void>;
 }

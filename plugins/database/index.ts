@@ -44,7 +44,15 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
 
     const dbOf = (plugin: string) => granted.get(plugin);
     const run = () =>
-      migrate(host.read(migrations), { statements, units, schemas, log, dbOf, connect: connection.alone });
+      migrate(host.read(migrations), {
+        statements,
+        units,
+        schemas,
+        log,
+        dbOf,
+        allowNewer: config.DB_ALLOW_NEWER_SCHEMA,
+        connect: connection.alone,
+      });
     host.provide(migrator, { run });
     host.onMigrate(async () => {
       await connection.open();

@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import { fail, type Log } from '#kernel';
+import { Remediable } from './connect-failure.ts';
 import { type Db, type Migration, WITHOUT_TIME_LIMIT } from './contract.ts';
 import { identifier } from './library.ts';
 import type { Statements } from './statements.ts';
@@ -15,6 +16,8 @@ interface Deps {
   readonly log: Log;
   /** The part of the database that a plugin is granted; undefined where it has taken none. */
   readonly dbOf: (plugin: string) => Db | undefined;
+  /** DB_ALLOW_NEWER_SCHEMA: runs on tables that a newer version changed. */
+  readonly allowNewer: boolean;
   /** Not from the pool: with a pool of one the steps would wait for the lock's own connection. */
   readonly connect: () => Promise<Client>;
 }
@@ -31,6 +34,7 @@ export async function migrate(steps: readonly { owner: string; value: Migration 
       `create table if not exists ${table} (owner text not null, id text not null, at timestamptz not null default now(), primary key (owner, id))`,
     );
     const { rows } = await statements.query<{ owner: string; id: string }>(`select owner, id from ${table}`);
+    if (!deps.allowNewer) refuseNewer(steps, rows, dbOf);
     const done = new Set(rows.map(({ owner, id }) => `${owner}\0${id}`));
     for (const { owner, value } of steps) {
       if (done.has(`${owner}\0${value.id}`)) continue;
@@ -47,6 +51,26 @@ export async function migrate(steps: readonly { owner: string; value: Migration 
     // The lock belongs to the session and goes with it.
     await holder.end();
   }
+}
+
+/**
+ * A recorded step that this version does not have was made by a newer one: what it changed, this one does not know, and would write
+ * to all the same. Steps of plugins that are not loaded say nothing; one that passed to another plugin is known by its id.
+ */
+function refuseNewer(
+  steps: readonly { owner: string; value: Migration }[],
+  recorded: readonly { owner: string; id: string }[],
+  dbOf: Deps['dbOf'],
+): void {
+  const ids = new Set(steps.map(({ value }) => value.id));
+  const series = steps.flatMap(({ value }) => value.series ?? []);
+  const isKnown = (id: string) => ids.has(id) || series.some((start) => id.startsWith(start));
+  const newer = recorded.find(({ owner, id }) => dbOf(owner) !== undefined && !isKnown(id));
+  if (!newer) return;
+  throw new Remediable(
+    `a newer version of ${newer.owner} changed the tables (${newer.id}), which this version does not know`,
+    'start the newer version, or one of a backup of the database from before; DB_ALLOW_NEWER_SCHEMA=true starts this one all the same, on your own account',
+  );
 }
 
 async function takeLock(holder: Client, log: Log): Promise<void> {

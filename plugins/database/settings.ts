@@ -16,5 +16,6 @@ export interface DatabaseConfig {
   readonly DB_STATEMENT_TIMEOUT: number;
   /** Milliseconds. */
   readonly DB_HEALTHCHECK_THRESHOLD: number;
+  readonly DB_ALLOW_NEWER_SCHEMA: boolean;
   readonly DATA_PATH: string;
 }

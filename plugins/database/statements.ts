@@ -49,8 +49,9 @@ export function createStatements(units: Units): Statements {
     let failed: unknown;
     const { client } = lease;
     try {
-      const result = await (signal && !lease.inUnit
-        ? cancellable(client, signal, () => send(client, text, values, name))
+      const ended = lease.signal ?? (lease.inUnit ? undefined : signal);
+      const result = await (ended
+        ? cancellable(client, ended, () => send(client, text, values, name))
         : send(client, text, values, name));
       if (name !== undefined) full = isFull(lease, name);
       return result;

@@ -5,6 +5,7 @@ import type { Share } from './contract.ts';
 import { asUnavailable } from './lost.ts';
 import { SERVICE_SHARE } from './places.ts';
 import { type Connect, type Lease, leaseAlone, Unit } from './unit.ts';
+import type { UnitLimits } from './unit-end.ts';
 
 export type { Lease };
 
@@ -14,7 +15,7 @@ export interface Units {
    * for a connection outside of all units.
    */
   lease(last?: boolean, share?: Share, signal?: Signal): Promise<Lease>;
-  transaction<T>(work: () => Promise<T>, share?: Share): Promise<T>;
+  transaction<T>(work: () => Promise<T>, share?: Share, limits?: UnitLimits): Promise<T>;
   /** Inside a unit: a part that may fail by itself. It is taken back as a whole, and the unit goes on. */
   part<T>(work: () => Promise<T>): Promise<T>;
   /** Does what is said now belong to a unit? */
@@ -35,15 +36,15 @@ export function createUnits(connect: Connect, log: Log): Units {
     return unit?.state === 'committed' ? undefined : unit;
   };
 
-  async function begin<T>(work: () => Promise<T>, share = SERVICE_SHARE): Promise<T> {
-    const unit = new Unit(connect, share);
+  async function begin<T>(work: () => Promise<T>, share = SERVICE_SHARE, limits?: UnitLimits): Promise<T> {
+    const unit = new Unit(connect, share, limits);
     let result: T;
     try {
       result = await storage.run(unit, work);
       await unit.commit();
     } catch (error) {
       await unit.rollback();
-      throw asUnavailable(error);
+      throw unit.ended ?? asUnavailable(error);
     }
     unit.runEffects(log);
     const waits = unit.waits(log);
@@ -56,9 +57,9 @@ export function createUnits(connect: Connect, log: Log): Units {
       const unit = current();
       return unit ? unit.lease(last) : leaseAlone(connect, share, signal);
     },
-    transaction(work, share) {
+    transaction(work, share, limits) {
       const unit = current();
-      return unit ? unit.join(work) : begin(work, share);
+      return unit ? unit.join(work) : begin(work, share, limits);
     },
     part(work) {
       const unit = current();

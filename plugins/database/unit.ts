@@ -3,6 +3,7 @@ import { fail, type Log } from '#kernel';
 import type { Signal } from './cancel.ts';
 import type { Share } from './contract.ts';
 import { isLost } from './lost.ts';
+import { UnitEnd, type UnitLimits } from './unit-end.ts';
 
 /** A connection of the pool, with the place that its holder has. */
 export interface Held {
@@ -18,6 +19,8 @@ export interface Lease {
   readonly client: PoolClient;
   /** A transaction is open on it. */
   readonly inUnit: boolean;
+  /** Ends the statement where it commits by itself: it is all of its unit. */
+  readonly signal?: Signal;
   /** With the error of a statement that failed. */
   release(broken?: boolean, error?: unknown): void;
 }
@@ -36,6 +39,8 @@ export class Unit {
   state: 'open' | 'committed' | 'rolled back' = 'open';
   readonly #connect: Connect;
   readonly #share: Share;
+  readonly #limits: UnitLimits;
+  readonly #end: UnitEnd;
   /** Connected and begun by its first statement: a unit without statements costs nothing. */
   #held: Held | undefined;
   /** Parts at work inside it, whose statements are never the last of the whole. */
@@ -50,9 +55,11 @@ export class Unit {
   #turn: Promise<void> = Promise.resolve();
   #savepoints = 0;
 
-  constructor(connect: Connect, share: Share) {
+  constructor(connect: Connect, share: Share, limits: UnitLimits = {}) {
     this.#connect = connect;
     this.#share = share;
+    this.#limits = limits;
+    this.#end = new UnitEnd(limits);
   }
 
   /** `last`: nothing follows in the unit. One that is also the first needs no transaction around it. */
@@ -66,6 +73,7 @@ export class Unit {
     try {
       if (this.state !== 'open')
         throw fail('INTERNAL_SERVER_ERROR', `a statement came after its unit of work was ${this.state}`);
+      this.#assertGoesOn();
       // After a failure it may be tried again; nothing was written.
       if (this.#single && this.#single.error === undefined)
         throw fail('INTERNAL_SERVER_ERROR', 'a statement came after the last one of its unit of work');
@@ -128,7 +136,10 @@ export class Unit {
     if (this.#failed) throw this.#failed.error;
     await this.#turn;
     if (this.#single?.error !== undefined) throw this.#single.error;
+    const ending = this.#end.end();
     if (this.#held) {
+      await ending;
+      this.#assertGoesOn();
       const { command } = await this.#held.client.query('commit');
       if (command !== 'COMMIT')
         throw fail('INTERNAL_SERVER_ERROR', 'the database rolled back: a failed statement was ignored');
@@ -140,12 +151,23 @@ export class Unit {
   async rollback(): Promise<void> {
     this.state = 'rolled back';
     await this.#turn;
+    await this.#end.end();
     if (!this.#held) return;
     const isBroken = await this.#held.client.query('rollback').then(
       () => false,
       () => true,
     );
     this.#held.release(isBroken);
+  }
+
+  /** Why the unit was ended from outside; undefined where it was not. */
+  get ended(): unknown {
+    return this.#end.reason;
+  }
+
+  #assertGoesOn(): void {
+    const { reason } = this.#end;
+    if (reason !== undefined) throw reason;
   }
 
   /** After the commit. */
@@ -167,19 +189,21 @@ export class Unit {
   }
 
   async #start(): Promise<Held> {
-    this.#held = await this.#connect(this.#share);
+    this.#held = await this.#connect(this.#share, this.#limits.signal);
+    this.#end.watch(this.#held);
     await this.#held.client.query('begin');
     return this.#held;
   }
 
   /** PostgreSQL takes a statement by itself as a transaction, and two round trips fewer. */
   async #leaseSingle(free: () => void): Promise<Lease> {
-    const held = await this.#connect(this.#share);
+    const held = await this.#connect(this.#share, this.#limits.signal);
     const single: { error?: unknown } = {};
     this.#single = single;
     return {
       client: held.client,
       inUnit: false,
+      signal: this.#end.signal,
       release(broken, error) {
         if (error !== undefined) single.error = error;
         held.release(broken || isLost(error));

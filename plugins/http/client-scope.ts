@@ -31,6 +31,18 @@ export class ClientScope implements RequestScope {
   }
 }
 
+/**
+ * The signal that the client of a request is gone, whatever the request does: for a write, which ends with its client until its
+ * commit begins.
+ */
+export const clientSignal = ({ res }: Pick<Context, 'res'>): (() => AbortSignal) => {
+  let signal: AbortSignal | undefined;
+  return () => {
+    signal ??= leaveSignal(res);
+    return signal;
+  };
+};
+
 function leaveSignal(res: Context['res']): AbortSignal {
   const leave = new AbortController();
   const check = () => {

@@ -7,6 +7,8 @@ export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
 
 /** Who is asking, before anybody is known: address (behind trusted proxies the client's own), user agent, origin. */
 export { addressOf, clientOf } from './client.ts';
+/** The signal that the client of a request is gone, made when it is asked for. */
+export { clientSignal } from './client-scope.ts';
 /** Pieces of which descriptions of routes are made, and what follows from a description. */
 export {
   ANYTHING,

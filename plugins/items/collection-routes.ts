@@ -1,9 +1,9 @@
 import type { Caller } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { bodyOf, checkQueryNames, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
+import { bodyOf, checkQueryNames, clientSignal, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
 import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
 import { createBody, deleteBody, payloadBody, searchBody, updateBody } from './bodies.ts';
-import type { Items } from './contract.ts';
+import type { Items, WriteLimits } from './contract.ts';
 import { type CollectionDescriptions, type CollectionSubject, describeCollection } from './descriptions/collection.ts';
 import { QUERY_NAMES } from './descriptions/query.ts';
 import { formatOf } from './read/export/formats.ts';
@@ -102,8 +102,8 @@ function listRoutes(endpoints: Endpoints): readonly Route[] {
       async handle(ctx) {
         const name = collectionOf(ctx);
         const body = deleteBody(bodyOf(ctx));
-        if ('keys' in body) await items.deleteMany(ctx.state.caller, name, body.keys);
-        else await items.deleteByQuery(ctx.state.caller, name, body.query);
+        if ('keys' in body) await items.deleteMany(ctx.state.caller, name, body.keys, limitsOf(ctx));
+        else await items.deleteByQuery(ctx.state.caller, name, body.query, limitsOf(ctx));
         sendData(ctx, undefined);
       },
     },
@@ -128,7 +128,13 @@ function rowRoutes({ items, path, describe, collectionOf, refuseSingleton, readL
         const name = collectionOf(ctx);
         await refuseSingleton(ctx);
         await checkShape(items, ctx, name);
-        const key = await items.updateOne(ctx.state.caller, name, ctx.params.id, payloadBody(bodyOf(ctx)));
+        const key = await items.updateOne(
+          ctx.state.caller,
+          name,
+          ctx.params.id,
+          payloadBody(bodyOf(ctx)),
+          limitsOf(ctx),
+        );
         return sendWritten(items, ctx, name, [key], false);
       },
     },
@@ -137,7 +143,7 @@ function rowRoutes({ items, path, describe, collectionOf, refuseSingleton, readL
       path: rowPath,
       description: describe.deleteOne,
       async handle(ctx) {
-        await items.deleteMany(ctx.state.caller, collectionOf(ctx), [ctx.params.id]);
+        await items.deleteMany(ctx.state.caller, collectionOf(ctx), [ctx.params.id], limitsOf(ctx));
         sendData(ctx, undefined);
       },
     },
@@ -151,8 +157,8 @@ async function createRows({ items, collectionOf, refuseSingleton }: Endpoints, c
   await checkShape(items, ctx, name);
   const { caller } = ctx.state;
   if ('length' in body && Array.isArray(body))
-    return sendWritten(items, ctx, name, await items.createMany(caller, name, body), true);
-  const key = await items.createOne(caller, name, body as Record<string, unknown>);
+    return sendWritten(items, ctx, name, await items.createMany(caller, name, body, limitsOf(ctx)), true);
+  const key = await items.createOne(caller, name, body as Record<string, unknown>, limitsOf(ctx));
   return sendWritten(items, ctx, name, [key], false);
 }
 
@@ -161,16 +167,16 @@ async function updateRows({ items, collectionOf, isSingleton }: Endpoints, ctx: 
   const { caller } = ctx.state;
   await checkShape(items, ctx, name);
   if (await isSingleton(ctx)) {
-    const key = await items.upsertSingleton(caller, name, payloadBody(bodyOf(ctx)));
+    const key = await items.upsertSingleton(caller, name, payloadBody(bodyOf(ctx)), limitsOf(ctx));
     return sendWritten(items, ctx, name, [key], false);
   }
   const body = updateBody(bodyOf(ctx));
   const keys =
     'rows' in body
-      ? await items.updateEach(caller, name, body.rows)
+      ? await items.updateEach(caller, name, body.rows, limitsOf(ctx))
       : 'keys' in body
-        ? await items.updateMany(caller, name, body.keys, body.data)
-        : await items.updateByQuery(caller, name, body.query, body.data);
+        ? await items.updateMany(caller, name, body.keys, body.data, limitsOf(ctx))
+        : await items.updateByQuery(caller, name, body.query, body.data, limitsOf(ctx));
   return sendWritten(items, ctx, name, keys, true);
 }
 
@@ -187,6 +193,9 @@ async function sendFile(
   await sendStream(ctx, parts, { type, download: name });
   return true;
 }
+
+/** A write ends with its client, until its commit begins. */
+const limitsOf = (ctx: HttpContext): WriteLimits => ({ signal: clientSignal(ctx) });
 
 const send = (ctx: HttpContext, answer: ReadText | Stream): void | Promise<void> =>
   'batches' in answer

@@ -91,7 +91,7 @@ export interface Items {
    * Creates rows, all or none; answers their keys in the order of `payloads`.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  createMany(caller: Caller, collection: string, payloads: readonly Payload[]): Promise<Key[]>;
+  createMany(caller: Caller, collection: string, payloads: readonly Payload[], options?: WriteLimits): Promise<Key[]>;
   /**
    * Changes a row and its nested rows; answers its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -101,32 +101,50 @@ export interface Items {
    * The same change to several rows; one that may not be updated fails all.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  updateMany(caller: Caller, collection: string, keys: readonly unknown[], payload: Payload): Promise<Key[]>;
+  updateMany(
+    caller: Caller,
+    collection: string,
+    keys: readonly unknown[],
+    payload: Payload,
+    options?: WriteLimits,
+  ): Promise<Key[]>;
   /**
    * Each row its own change; every payload contains the primary key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  updateEach(caller: Caller, collection: string, payloads: readonly Payload[]): Promise<Key[]>;
+  updateEach(caller: Caller, collection: string, payloads: readonly Payload[], options?: WriteLimits): Promise<Key[]>;
   /**
    * The same change to the rows that the query finds; answers their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  updateByQuery(caller: Caller, collection: string, query: RawQuery, payload: Payload): Promise<Key[]>;
+  updateByQuery(
+    caller: Caller,
+    collection: string,
+    query: RawQuery,
+    payload: Payload,
+    options?: WriteLimits,
+  ): Promise<Key[]>;
   /**
    * Creates the row of a singleton or changes it.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  upsertSingleton(caller: Caller, collection: string, payload: Payload): Promise<Key>;
+  upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteLimits): Promise<Key>;
   /**
    * Deletes rows, all or none; answers their keys.
    * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
    */
-  deleteMany(caller: Caller, collection: string, keys: readonly unknown[]): Promise<Key[]>;
+  deleteMany(caller: Caller, collection: string, keys: readonly unknown[], options?: WriteLimits): Promise<Key[]>;
   /**
    * Deletes the rows that the query finds; answers their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
    */
-  deleteByQuery(caller: Caller, collection: string, query: RawQuery): Promise<Key[]>;
+  deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteLimits): Promise<Key[]>;
+}
+
+/** What ends a write before its commit begins: nothing of it is written then. */
+export interface WriteLimits {
+  /** Aborts when the client leaves, whose write ends with it. Asked for when the write takes long. Looked at by the outermost unit of work. */
+  readonly signal?: () => AbortSignal | undefined;
 }
 
 /** What may be done with a row; an update by the fields granted, which adds the presets. */
@@ -137,7 +155,7 @@ export interface ItemPermissions {
 }
 
 /** What the platform adds to a write. */
-export interface WriteOptions {
+export interface WriteOptions extends WriteLimits {
   /** Values the platform sets: they stand whatever the payload says, count for validation and need no grant of the caller. */
   readonly given?: Payload;
 }

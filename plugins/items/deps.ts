@@ -20,6 +20,8 @@ export interface Deps {
   readonly hash: (text: string, caller: Caller) => Promise<string>;
   /** Rows one request may write; Infinity where there is no limit. */
   readonly maxMutations: number;
+  /** Milliseconds that one write may take; 0 is no limit. */
+  readonly timeout: number;
   /** Asked before rows are written, nested ones included, where a writer is held to less than its caller is; throws. */
   readonly guard?: (collection: string, action: 'create' | 'update' | 'delete') => void;
 }

@@ -21,6 +21,8 @@ import { createWrites } from './write/write.ts';
 
 interface Config {
   MAX_BATCH_MUTATION: number;
+  /** Milliseconds; 0 is no limit. */
+  WRITE_TIMEOUT: number;
 }
 
 export default definePlugin<Config>({
@@ -34,6 +36,7 @@ export default definePlugin<Config>({
       events: host.events,
       hash: used.passwords.hash,
       unseen: () => host.asSystem('a write names rows its caller may change but not read'),
+      timeout: host.config.WRITE_TIMEOUT,
       maxMutations: host.config.MAX_BATCH_MUTATION === -1 ? Number.POSITIVE_INFINITY : host.config.MAX_BATCH_MUTATION,
     };
     const reads = createReads(deps);

@@ -199,4 +199,6 @@ export interface Overview {
   readonly version: string;
   readonly collections: ReadonlyMap<string, Collection>;
   readonly relations: readonly Relation[];
+  /** Tables that admins see in lists of collections and fields, and whose rows no request reads or writes (sessions, migrations). */
+  readonly internal: ReadonlyMap<string, Collection>;
 }

@@ -18,22 +18,23 @@ export interface Health {
 }
 
 const TIME_LIMIT = 5000;
-const KEPT = 1000;
 const ORDER: readonly CheckStatus[] = ['ok', 'warn', 'error'];
 
 /**
- * Runs all checks at once and keeps the answer for a second, so that watching the service costs it nothing. A check that is added or
- * taken away is noticed at once.
+ * Runs all checks at once. Whoever asks while they run is answered by the same run, so that any number of clients that ask without a
+ * token cause one run at a time; no answer is kept. A check that is added or taken away is noticed at once.
  */
-export function createHealth(timeLimit = TIME_LIMIT, kept = KEPT): (checks: readonly HealthCheck[]) => Promise<Health> {
-  let last:
-    | { readonly at: number; readonly checks: readonly HealthCheck[]; readonly health: Promise<Health> }
-    | undefined;
+export function createHealth(timeLimit = TIME_LIMIT): (checks: readonly HealthCheck[]) => Promise<Health> {
+  let running: { readonly checks: readonly HealthCheck[]; readonly health: Promise<Health> } | undefined;
   return (checks) => {
-    const now = Date.now();
-    if (!last || last.checks !== checks || now - last.at > kept)
-      last = { at: now, checks, health: measure(checks, timeLimit) };
-    return last.health;
+    if (running?.checks === checks) return running.health;
+    const run = { checks, health: measure(checks, timeLimit) };
+    running = run;
+    const end = () => {
+      if (running === run) running = undefined;
+    };
+    run.health.then(end, end);
+    return run.health;
   };
 }
 
@@ -55,7 +56,7 @@ export interface HealthDeps {
 
 /** What a caller is shown: admins the checks, all other callers the status alone, which is `error` in a process that stops. */
 export async function healthFor(
-  { admin }: Caller,
+  { admin }: Pick<Caller, 'admin'>,
   { measure: measured, checks: known, isStopping }: HealthDeps,
 ): Promise<{ readonly status: CheckStatus }> {
   const { status, checks } = await measured(known());

@@ -1,13 +1,15 @@
 import { definePlugin, middleware } from '#kernel';
+import { identity } from '../auth/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
-import { type HttpContext, routes } from '../http/contract.ts';
+import { routes } from '../http/contract.ts';
 import { sendData } from '../http/library.ts';
 import { query } from '../query/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { health as healthChecks } from './contract.ts';
 import { ROOT, SERVER_HEALTH, SERVER_INFO } from './descriptions.ts';
 import { serverFields } from './graphql.ts';
-import { createHealth, type HealthDeps, healthFor } from './health.ts';
+import { createHealth, type HealthDeps } from './health.ts';
+import { healthWithoutCaller, sendHealth } from './health-route.ts';
 import { infoFor } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
 import { ping } from './ping.ts';
@@ -20,7 +22,7 @@ interface Config {
 export default definePlugin<Config>({
   manifest,
   register(host) {
-    const used = host.use({ query, settings });
+    const used = host.use({ identity, query, settings });
     let isStopping = false;
     host.define(healthChecks);
     // The kernel emits it before it stops taking connections: the health of requests that still run says so from then on.
@@ -33,20 +35,13 @@ export default definePlugin<Config>({
       isStopping: () => isStopping,
     };
 
-    async function health(ctx: HttpContext): Promise<void> {
-      const shown = await healthFor(ctx.state.caller, checked);
-      ctx.status = shown.status === 'error' ? 503 : 200;
-      ctx.set('Cache-Control', 'no-store');
-      ctx.type = 'application/health+json; charset=utf-8';
-      ctx.body = JSON.stringify(shown);
-    }
-
     host.contribute(middleware, ping);
+    host.contribute(middleware, healthWithoutCaller(used.identity, checked));
     host.contribute(routes, {
       method: 'GET',
       path: '/server/health',
       description: SERVER_HEALTH,
-      handle: health,
+      handle: (ctx) => sendHealth(ctx, ctx.state.caller.admin, checked),
     });
     host.contribute(routes, {
       method: 'GET',

@@ -13,9 +13,18 @@ describe('a client that goes away', () => {
     await database.query(`insert into thing (name) values ('a'), ('b')`);
     await database.query('create view slow as select id, pg_sleep(120)::text as waited from thing');
     await database.query(`create function wait() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(120); return new; end $$`);
+    await database.query(`create table waiting (id serial primary key, name text)`);
+    await database.query('create table holder (id serial primary key, name text, waiting int references waiting)');
+    await database.query(`insert into waiting (name) values ('a'), ('b')`);
+    await database.query(
+      'create trigger waits before insert or update or delete on waiting for each row execute function wait()',
+    );
+    // Runs when the transaction commits, which is no longer cancelled.
+    await database.query(`create function wait_shortly() returns trigger language plpgsql as
       $$ begin perform pg_sleep(1); return new; end $$`);
-    await database.query('create table waiting (id serial primary key, name text)');
-    await database.query('create trigger waits before insert on waiting for each row execute function wait()');
+    await database.query(`create table late (id serial primary key, name text, thing int references thing);
+      create constraint trigger waits after insert on late deferrable initially deferred for each row execute function wait_shortly()`);
     service = await startService({ database, env: { DB_POOL_MAX: '2', LOG_LEVEL: 'debug' } });
   });
   after(async () => {
@@ -38,13 +47,18 @@ describe('a client that goes away', () => {
 
   /** Sends a request and hangs up as soon as the database works on it. */
   async function leave(method: string, path: string, body?: object): Promise<void> {
+    const text = body && JSON.stringify(body);
     const sent = ask(service.url + path, {
       method,
       agent: false,
-      headers: { authorization: `Bearer ${service.admin.token}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${service.admin.token}`,
+        'content-type': 'application/json',
+        ...(text ? { 'content-length': Buffer.byteLength(text) } : {}),
+      },
     });
     sent.on('error', () => {});
-    sent.end(body && JSON.stringify(body));
+    sent.end(text);
     await until(async () => (await running()) === 1);
     sent.destroy();
   }
@@ -79,8 +93,43 @@ describe('a client that goes away', () => {
     expect(line?.status).to.equal(499);
   });
 
-  it('does not take a write along', async () => {
-    await leave('POST', '/items/waiting', { name: 'kept' });
-    await until(async () => (await database.query('select 1 from waiting')).length === 1);
+  const rows = () => database.query('select id, name from waiting order by id');
+  const mutation = (text: string) => ({ query: `mutation { ${text} }` });
+  for (const [what, method, path, body] of [
+    ['a row created', 'POST', '/items/waiting', { name: 'new' }],
+    ['rows created', 'POST', '/items/waiting', [{ name: 'new' }, { name: 'newer' }]],
+    ['a row with a nested one', 'POST', '/items/holder', { name: 'h', waiting: { name: 'new' } }],
+    ['a row changed', 'PATCH', '/items/waiting/1', { name: 'new' }],
+    ['rows changed by keys', 'PATCH', '/items/waiting', { keys: [1, 2], data: { name: 'new' } }],
+    [
+      'rows changed each',
+      'PATCH',
+      '/items/waiting',
+      [
+        { id: 1, name: 'x' },
+        { id: 2, name: 'y' },
+      ],
+    ],
+    ['rows changed by query', 'PATCH', '/items/waiting', { query: { filter: {} }, data: { name: 'new' } }],
+    ['a row deleted', 'DELETE', '/items/waiting/1', undefined],
+    ['rows deleted by keys', 'DELETE', '/items/waiting', [1, 2]],
+    ['rows deleted by query', 'DELETE', '/items/waiting', { query: { filter: {} } }],
+    ['a row created by GraphQL', 'POST', '/graphql', mutation('create_waiting_item(data: { name: "new" }) { id }')],
+    ['rows deleted by GraphQL', 'POST', '/graphql', mutation('delete_waiting_items(ids: [1, 2]) { ids }')],
+  ] as const) {
+    it(`takes ${what} back before the commit`, async () => {
+      await leave(method, path, body);
+      await until(async () => (await running()) === 0);
+      expect(await rows()).to.deep.equal([
+        { id: 1, name: 'a' },
+        { id: 2, name: 'b' },
+      ]);
+      expect(await database.query('select * from holder')).to.deep.equal([]);
+    });
+  }
+
+  it('does not keep a write from its end once the commit has begun', async () => {
+    await leave('POST', '/items/late', { name: 'kept', thing: { name: 'kept' } });
+    await until(async () => (await database.query('select 1 from late')).length === 1);
   });
 });

@@ -120,6 +120,71 @@ describe('statements that a write takes', () => {
     expect(short(await during(() => ok('DELETE', '/items/author', keys)))).to.deep.equal(['delete from author']);
   });
 
+  it('one for a row that is named five thousand times, whose last values count', async () => {
+    await ok('POST', '/items/author', { name: 'A' });
+    const rows = Array.from({ length: 5000 }, (_, at) => ({ id: at % 2 ? 1 : '1', name: `n${at}` }));
+    const statements = await during(() => ok('PATCH', '/items/author?fields=id', rows));
+    expect(short(statements)).to.deep.equal(['update author', 'select']);
+    expect(await database.query('select name from author')).to.deep.equal([{ name: 'n4999' }]);
+    const revisions = await asAdmin(service, 'GET', '/revisions?filter[collection]=author&filter[item]=1&limit=-1');
+    expect(revisions.at(-1).delta).to.deep.equal({ name: 'n4999' });
+  });
+
+  it('one for the rows below a row that is named many times', async () => {
+    await ok('POST', '/items/article', { title: 'a' });
+    const rows = Array.from({ length: 300 }, (_, at) => ({ id: 1, comments: { create: [{ text: `c${at}` }] } }));
+    const statements = await during(() => ok('PATCH', '/items/article?fields=id', rows));
+    expect(statements.length).to.be.at.most(7);
+    expect(await database.query('select count(*)::int as n from comment where article = 1')).to.deep.equal([
+      { n: 300 },
+    ]);
+  });
+
+  it('keeps apart what nested rows of a row named twice cannot be told as one', async () => {
+    await ok('POST', '/items/article', { title: 'a' });
+    await ok('PATCH', '/items/article?fields=id', [
+      { id: 1, author: { name: 'first' } },
+      { id: 1, title: 'b', author: { name: 'second' } },
+    ]);
+    expect(await database.query('select name from author order by id')).to.deep.equal([
+      { name: 'first' },
+      { name: 'second' },
+    ]);
+    expect(await database.query('select title, author from article')).to.deep.equal([{ title: 'b', author: 2 }]);
+  });
+
+  it('one for each set of fields, however the rows are mixed', async () => {
+    const rows = Array.from({ length: 600 }, (_, at) => ({ title: `t${at}` }));
+    await ok('POST', '/items/article?fields=id', rows);
+    const mixed = rows.map((_row, at) => (at % 2 ? { id: at + 1, title: 'odd' } : { id: at + 1, author: null }));
+    const statements = await during(() => ok('PATCH', '/items/article?fields=id', mixed));
+    expect(short(statements)).to.deep.equal(['begin', 'update article', 'update article', 'commit', 'select']);
+  });
+
+  it('one look at what a rule names of the user, and one at the rows that a rule admits', async () => {
+    const { token } = await personWith(service, [
+      {
+        collection: 'article',
+        action: 'update',
+        permissions: { title: { _nnull: true } },
+        presets: { title: '$CURRENT_USER.email' },
+        validation: { title: { _neq: '$CURRENT_USER.role.name' } },
+      },
+      { collection: 'author', action: 'create' },
+    ]);
+    await ok(
+      'POST',
+      '/items/article?fields=id',
+      Array.from({ length: 50 }, () => ({ title: 't' })),
+    );
+    const rows = Array.from({ length: 50 }, (_, at) => ({ id: at + 1, author: { name: `a${at}` } }));
+    const all = await statementsDuring(() => ok('PATCH', '/items/article', rows, token));
+    const own = all.filter((text) => OWN.test(text));
+    expect(own.filter((text) => text.includes('for no key update')).length).to.be.at.most(2);
+    expect(all.filter((text) => /platform_users/.test(text)).length).to.be.at.most(6);
+    expect(own.length).to.be.at.most(6);
+  });
+
   it('eight for an article with a new author, three new tags through a junction and two new comments', async () => {
     const body = {
       title: 't',

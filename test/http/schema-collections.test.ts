@@ -465,7 +465,32 @@ describe('/collections over HTTP', () => {
       expect(
         names((await send('SEARCH', '/collections', { keys: ['bare', 'folder'] })).body.data, 'collection'),
       ).to.have.members(['bare', 'folder']);
-      expect(names(all, 'collection')).not.to.include.members(['platform_sessions']);
+    });
+
+    it('has sessions and migrations for admins, who may look at their fields and change nothing', async () => {
+      for (const [name, fields] of [
+        ['platform_sessions', ['token', 'user', 'share', 'expires', 'ip', 'user_agent', 'origin']],
+        ['platform_migrations', ['owner', 'id', 'at']],
+      ] as const) {
+        const one = await admin('GET', `/collections/${name}`);
+        expect(one.meta.system).to.equal(true);
+        expect(names(await admin('GET', '/collections'), 'collection')).to.include(name);
+        expect(names(await admin('GET', `/fields/${name}`), 'field')).to.have.members([...fields]);
+        for (const [method, path, body] of [
+          ['PATCH', `/collections/${name}`, { meta: { note: 'x' } }],
+          ['DELETE', `/collections/${name}`, undefined],
+          ['POST', `/fields/${name}`, { field: 'x', type: 'string' }],
+          ['PATCH', `/fields/${name}/${fields[0]}`, { meta: { note: 'x' } }],
+          ['DELETE', `/fields/${name}/${fields[0]}`, undefined],
+          ['GET', `/items/${name}`, undefined],
+          ['PATCH', `/items/${name}/1`, { user: null }],
+        ] as const)
+          expect((await send(method, path, body)).status, `${method} ${path}`).to.be.within(400, 404);
+      }
+      const { token } = await personWith(service, [{ collection: 'platform_sessions', action: 'read' }], {
+        app_access: true,
+      });
+      expect(refusal(await send('GET', '/fields/platform_sessions', undefined, token))).to.deep.equal(HIDDEN);
     });
   });
 

@@ -775,7 +775,7 @@ describe('/fields over HTTP', () => {
         'schema',
         'type',
       ]);
-      for (const path of ['/fields/old/nothing', '/fields/nowhere', '/fields/nowhere/a', '/fields/platform_sessions']) {
+      for (const path of ['/fields/old/nothing', '/fields/nowhere', '/fields/nowhere/a', '/fields/platform_nowhere']) {
         expect(refusal(await send('GET', path)), path).to.deep.equal(HIDDEN);
       }
     });

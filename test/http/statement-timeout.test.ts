@@ -16,7 +16,14 @@ describe('a statement that takes too long', () => {
     await database.query('create table big (id serial primary key, name varchar(50))');
     await database.query(`insert into big (name) select 'n' || n from generate_series(1, 3) n`);
     await database.query("alter table big add constraint checked check (slowly() = 1 and name <> '')");
-    service = await startService({ database, env: { DB_STATEMENT_TIMEOUT: '2s' } });
+    await database.query('create table parent (id serial primary key, name text)');
+    await database.query('create table slow_row (id serial primary key, name text, parent int references parent)');
+    await database.query(`create function doze() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(0.4); return new; end $$`);
+    await database.query(
+      'create trigger dozes before insert or update on slow_row for each row execute function doze()',
+    );
+    service = await startService({ database, env: { DB_STATEMENT_TIMEOUT: '2s', WRITE_TIMEOUT: '1s' } });
   });
   after(async () => {
     await service?.stop();
@@ -30,6 +37,24 @@ describe('a statement that takes too long', () => {
     expect(Date.now() - started).to.be.below(40_000);
     expect((await service.request('GET', '/items/thing', { token: service.admin.token })).status).to.equal(200);
   });
+
+  for (const [what, body] of [
+    ['one statement', Array.from({ length: 8 }, () => ({ name: 'new' }))],
+    ['several statements', Array.from({ length: 8 }, () => ({ name: 'new', parent: { name: 'p' } }))],
+  ] as const) {
+    it(`is no part of a write of ${what} that takes longer than WRITE_TIMEOUT, of which nothing is kept`, async () => {
+      const { status, body: answer } = await service.request('POST', '/items/slow_row', {
+        token: service.admin.token,
+        body,
+      });
+      expect([status, answer.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+      expect(answer.errors[0].message).to.match(/longer than 1000 ms.*nothing of it was written/);
+      expect(await database.query('select 1 from slow_row union all select 1 from parent')).to.deep.equal([]);
+      const one = await service.request('POST', '/items/slow_row', { token: service.admin.token, body: { name: 'a' } });
+      expect(one.status).to.equal(200);
+      await database.query('delete from slow_row');
+    });
+  }
 
   it('may change a table all the same', async () => {
     const started = Date.now();

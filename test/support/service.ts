@@ -176,7 +176,7 @@ const environmentOf = (database: FreshDatabase, data: string) => ({
 });
 
 /** Settings that migrations depend on: with another value of one of them a service begins with an empty database. */
-const OF_MIGRATIONS = /^(ADMIN_|HASH_|SECRET|DB_(?!POOL_|STATEMENT_))/;
+const OF_MIGRATIONS = /^(ADMIN_|HASH_|SECRET|DB_(?!POOL_|STATEMENT_|HEALTHCHECK_))/;
 
 async function ownDatabase(env: ServiceOptions['env'] = {}): Promise<FreshDatabase> {
   const usual: Readonly<Record<string, string>> = QUICK_HASHES;

@@ -1,6 +1,6 @@
 import { type Caller, fail, isSystem } from '#kernel';
 import type { Collection, Overview } from '../../schema/contract.ts';
-import type { Access, Permission, PermissionSet } from '../contract.ts';
+import type { Access, Permission, PermissionSet, RuleValues } from '../contract.ts';
 import { lists } from '../restrict/rules.ts';
 import { type Breach, breaches } from '../validation/breaches.ts';
 import { NOBODY } from '../validation/compare.ts';
@@ -28,24 +28,27 @@ interface Branch {
 /** Everything a payload has to pass before it is written: field list, presets, validation, in this order. */
 export function createAdmit({ permissions, substitute, unknownFields }: Deps): Access['admit'] {
   async function branchOf(permission: Permission, submitted: Row, scope: Scope): Promise<Branch> {
-    const { collection, caller, overview, options } = scope;
-    const presets = ofFields(collection, await substitute(permission.presets ?? {}, caller, overview));
+    const { collection, caller, overview, options, values } = scope;
+    const presets = ofFields(collection, await substitute(permission.presets ?? {}, caller, overview, values));
     if (!permission.validation) return { permission, presets, broken: [] };
-    const rule = await substitute(permission.validation, caller, overview);
+    const rule = await substitute(permission.validation, caller, overview, values);
     return { permission, presets, broken: breaches(rule, { ...presets, ...submitted }, options) };
   }
 
-  async function ownRules(row: Row, { collection, caller, overview, options }: Scope): Promise<readonly Breach[]> {
+  async function ownRules(
+    row: Row,
+    { collection, caller, overview, options, values }: Scope,
+  ): Promise<readonly Breach[]> {
     const found: (Breach & { message?: string | null })[] = [];
     for (const { meta } of collection.fields.values()) {
       if (!meta?.validation) continue;
-      const rule = await substitute(meta.validation, caller, overview);
+      const rule = await substitute(meta.validation, caller, overview, values);
       found.push(...breaches(rule, row, options).map((one) => ({ ...one, message: meta.validation_message })));
     }
     return found;
   }
 
-  return async (collection, action, payload, caller, overview, given = {}) => {
+  return async (collection, action, payload, caller, overview, given = {}, values = new Map()) => {
     if (isSystem(caller)) return { ...payload, ...given };
     const set = await permissions(caller);
     const granted = set.admin ? 'all' : set.of(collection.name, action);
@@ -57,7 +60,7 @@ export function createAdmit({ permissions, substitute, unknownFields }: Deps): A
     const submitted = { ...admitted, ...given };
 
     const options = action === 'create' ? { nullUnlessSubmitted: nullUnlessSubmitted(collection) } : {};
-    const scope: Scope = { collection, caller, overview, options };
+    const scope: Scope = { collection, caller, overview, options, values };
     const branches = granted === 'all' ? [] : await Promise.all(granted.map((one) => branchOf(one, submitted, scope)));
     const holding = branches.filter(({ broken }) => broken.length === 0);
     const adding = (holding.length > 0 ? holding : branches).map(({ presets }) => presets);
@@ -77,6 +80,7 @@ interface Scope {
   readonly caller: Caller;
   readonly overview: Overview;
   readonly options: Parameters<typeof breaches>[2];
+  readonly values: RuleValues;
 }
 
 /** Each field counts under the permissions that list it, so one of those has to be satisfied with the payload. */

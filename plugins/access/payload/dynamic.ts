@@ -2,15 +2,16 @@ import type { Caller } from '#kernel';
 import type { Sealing } from '../../query/contract.ts';
 import { momentAt, parseMoment } from '../../query/library.ts';
 import type { Collection, Overview } from '../../schema/contract.ts';
+import type { RuleValues } from '../contract.ts';
 import { NOBODY } from '../validation/compare.ts';
 
 const WHO = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
 
 /** Replaces `$NOW`, `$CURRENT_USER` and the like, wherever they stand in a rule or in presets. */
-export type Substitute = <T>(value: T, caller: Caller, overview: Overview) => Promise<T>;
+export type Substitute = <T>(value: T, caller: Caller, overview: Overview, known: RuleValues) => Promise<T>;
 
 export function createSubstitute(readValue: Sealing['value']): Substitute {
-  async function resolved(text: string, caller: Caller, overview: Overview): Promise<unknown> {
+  async function resolved(text: string, caller: Caller, overview: Overview, known: RuleValues): Promise<unknown> {
     const moment = parseMoment(text);
     if (moment) return momentAt(moment);
     const [whole, who, path] = WHO.exec(text) ?? [];
@@ -19,7 +20,12 @@ export function createSubstitute(readValue: Sealing['value']): Substitute {
     if (key === null) return NOBODY;
     if (!path) return key;
     const start = overview.collections.get(who === 'USER' ? 'platform_users' : 'platform_roles');
-    return (await follow(start, key, path.split('.'), overview)) ?? NOBODY;
+    let value = known.get(text);
+    if (!value) {
+      value = follow(start, key, path.split('.'), overview);
+      known.set(text, value);
+    }
+    return (await value) ?? NOBODY;
   }
 
   /** From row to row along many-to-one fields, with the system's rights: rules may, requests may not. */
@@ -40,15 +46,15 @@ export function createSubstitute(readValue: Sealing['value']): Substitute {
     return value;
   }
 
-  async function substitute(value: unknown, caller: Caller, overview: Overview): Promise<unknown> {
-    if (typeof value === 'string') return value.startsWith('$') ? resolved(value, caller, overview) : value;
-    if (Array.isArray(value)) return Promise.all(value.map((one) => substitute(one, caller, overview)));
+  async function substitute(value: unknown, caller: Caller, overview: Overview, known: RuleValues): Promise<unknown> {
+    if (typeof value === 'string') return value.startsWith('$') ? resolved(value, caller, overview, known) : value;
+    if (Array.isArray(value)) return Promise.all(value.map((one) => substitute(one, caller, overview, known)));
     if (typeof value !== 'object' || value === null) return value;
     const entries = Object.entries(value).map(
-      async ([key, one]) => [key, await substitute(one, caller, overview)] as const,
+      async ([key, one]) => [key, await substitute(one, caller, overview, known)] as const,
     );
     return Object.fromEntries(await Promise.all(entries));
   }
 
-  return (value, caller, overview) => substitute(value, caller, overview) as never;
+  return (value, caller, overview, known) => substitute(value, caller, overview, known) as never;
 }

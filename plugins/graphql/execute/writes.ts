@@ -1,4 +1,5 @@
 import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
+import { clientSignal } from '../../http/library.ts';
 import type { Key, Payload } from '../../items/contract.ts';
 import { collect, setsOf } from '../plan/collect.ts';
 import type { Root } from '../plan/roots.ts';
@@ -31,26 +32,27 @@ export async function write(deps: ExecuteDeps, run: Run, root: Root, binding: Wr
 /** The key of the one row written, or the keys of several. */
 async function written(
   { items }: ExecuteDeps,
-  { call: { caller } }: Run,
+  { call: { caller, ctx } }: Run,
   kind: Exclude<WriteBinding['kind'], 'delete one' | 'delete many'>,
   collection: string,
   { id, ids = [], data }: Given,
 ): Promise<Key | readonly Key[]> {
   const row = (data ?? {}) as Payload;
   const rows = (data ?? []) as readonly Payload[];
+  const limits = { signal: clientSignal(ctx) };
   switch (kind) {
     case 'create one':
-      return items.createOne(caller, collection, row);
+      return items.createOne(caller, collection, row, limits);
     case 'create many':
-      return items.createMany(caller, collection, rows);
+      return items.createMany(caller, collection, rows, limits);
     case 'update one':
-      return items.updateOne(caller, collection, id, row);
+      return items.updateOne(caller, collection, id, row, limits);
     case 'update many':
-      return items.updateMany(caller, collection, ids, row);
+      return items.updateMany(caller, collection, ids, row, limits);
     case 'update each':
-      return rows.length === 0 ? [] : items.updateEach(caller, collection, rows);
+      return rows.length === 0 ? [] : items.updateEach(caller, collection, rows, limits);
     case 'update singleton':
-      return items.upsertSingleton(caller, collection, row);
+      return items.upsertSingleton(caller, collection, row, limits);
   }
 }
 
@@ -65,7 +67,7 @@ async function remove(
   const type = getNamedType(root.field.type);
   const shown =
     type instanceof GraphQLObjectType ? collect(translating(deps, run), type, setsOf(root.nodes)) : undefined;
-  await deps.items.deleteMany(run.call.caller, name, ids);
+  await deps.items.deleteMany(run.call.caller, name, ids, { signal: clientSignal(run.call.ctx) });
   if (!shown) return 'true';
   const keys = ids.map(String);
   const values: Readonly<Record<string, unknown>> = { __typename: type.name, id: keys[0], ids: keys };

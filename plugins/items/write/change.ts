@@ -1,4 +1,5 @@
 import type { Caller } from '#kernel';
+import type { RuleValues } from '../../access/contract.ts';
 import type { RevisionSlot } from '../../activity/contract.ts';
 import type { Restricted, Where } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
@@ -9,6 +10,7 @@ import { assertSameKey, withoutFields, withoutGrant, withoutSameKey } from './gi
 import type { Change, Work } from './inner.ts';
 import { lockedRows } from './lookups.ts';
 import { writeManys } from './many.ts';
+import { merged } from './merge.ts';
 import { writeOnes } from './one.ts';
 import { withGenerated } from './specials.ts';
 import { type Parts, split } from './split.ts';
@@ -43,7 +45,8 @@ export async function changeRows(
   const target = await findWritable(deps.schema, name);
   // A listener may look at the rows, so it finds the changes before its own already made.
   const isHeard = eventNames(target.collection, 'update').some((event) => deps.events.has('filter', event));
-  const parts = isHeard ? changes.map((one) => [one]) : distinct(changes, target.key);
+  const rows = merged(target.collection, target.key, changes);
+  const parts = isHeard ? rows.map((one) => [one]) : distinct(rows, target.key);
   const done: Key[][] = [];
   for (const [at, part] of parts.entries())
     done.push(...(await changeAll(work, caller, target, part, last && at === parts.length - 1)));
@@ -76,8 +79,9 @@ async function changeAll(
   const { deps } = work;
   const { collection, key } = target;
   const prepare = preparer(work, caller, target);
-  const rows: Prepared[] = [];
-  for (const change of changes) rows.push(await admitFirst(work, caller, target, await prepare(change)));
+  const prepared: Prepared[] = [];
+  for (const change of changes) prepared.push(await prepare(change));
+  const rows = await admitFirst(work, caller, target, prepared);
 
   const hasRevisions = deps.activity.kept(collection) === 'all';
   const written = await writeOnes(
@@ -93,7 +97,8 @@ async function changeAll(
   const done: Key[][] = [];
   for (const [at, group] of groups.entries()) {
     const isLast = last && !hasManys && at === groups.length - 1;
-    done.push(...(await writeGroup(work, caller, target, group, { hasRevisions, last: isLast })));
+    const keys = await writeGroup(work, caller, target, group, { hasRevisions, last: isLast });
+    for (const [index, place] of group.places.entries()) done[place] = keys[index] as Key[];
   }
   await writeManys(
     work,
@@ -114,24 +119,29 @@ async function changeAll(
 
 /**
  * The row rule is about the rows as they are before anything of the request (conventions, 5). Where a nested row is
- * changed first, which the rule may speak of, it cannot wait for the statement.
+ * changed first, which the rule may speak of, it cannot wait for the statement. Rows under one rule are measured at once.
  */
 async function admitFirst(
   { deps }: Work,
   caller: Caller,
   { collection, overview }: WritableTarget,
-  row: Prepared,
-): Promise<Prepared> {
-  if (row.parts.ones.length === 0 || row.where === null) return row;
-  const condition = deps.query.condition(row.where, caller, overview, 2);
-  if ((await lockedRows(deps.db, collection, row.keys, condition)) < row.keys.length)
-    throw mayNot('updated', collection);
-  return { ...row, where: null, asked: `${row.asked}\nadmitted` };
+  rows: readonly Prepared[],
+): Promise<readonly Prepared[]> {
+  const nested = new Set(rows.filter(({ parts, where }) => parts.ones.length > 0 && where !== null));
+  for (const same of Map.groupBy(nested, ({ asked }) => asked).values()) {
+    const condition = deps.query.condition((same[0] as Prepared).where as Restricted<Where>, caller, overview, 2);
+    const keys = same.flatMap((row) => row.keys);
+    if ((await lockedRows(deps.db, collection, keys, condition)) < keys.length) throw mayNot('updated', collection);
+  }
+  return nested.size === 0
+    ? rows
+    : rows.map((row) => (nested.has(row) ? { ...row, where: null, asked: `${row.asked}\nadmitted` } : row));
 }
 
 /** Everything that comes before the statement. Changes of the same fields share their row rule. */
 function preparer({ deps, spend }: Work, caller: Caller, { collection, overview, key }: WritableTarget) {
   const rules = new Map<string, Restricted<Where>>();
+  const values: RuleValues = new Map();
   const ruleFor = async (fields: readonly string[], asked: string): Promise<Restricted<Where>> => {
     const rule = rules.get(asked) ?? (await deps.access.restrictWrite(collection, 'update', fields, caller, overview));
     rules.set(asked, rule);
@@ -148,7 +158,7 @@ function preparer({ deps, spend }: Work, caller: Caller, { collection, overview,
     const fields = Object.keys(submitted);
     const asked = fields.join('\0');
     const where = await ruleFor(fields, asked);
-    const admitted = await deps.access.admit(collection, 'update', submitted, caller, overview, granted);
+    const admitted = await deps.access.admit(collection, 'update', submitted, caller, overview, granted, values);
     const final = await withGenerated(collection, 'update', { ...admitted, ...given }, caller, deps.hash);
     assertSameKey(collection, keys, final);
     const parts = split(collection, final, overview);
@@ -159,21 +169,23 @@ function preparer({ deps, spend }: Work, caller: Caller, { collection, overview,
 interface Group {
   readonly rows: readonly Prepared[];
   readonly owns: readonly Payload[];
+  /** Where the rows stand in the list of all. */
+  readonly places: readonly number[];
 }
 
-/** Neighbours that set the same fields under the same rule: one statement does for them. */
+/** Rows that set the same fields under the same rule: one statement does for them. One whose key changes is written alone. */
 function grouped(rows: readonly Prepared[], owns: readonly Payload[], key: Field): readonly Group[] {
-  const groups: { rows: Prepared[]; owns: Payload[]; kind: string }[] = [];
+  const groups = new Map<string, { rows: Prepared[]; owns: Payload[]; places: number[] }>();
   for (const [at, row] of rows.entries()) {
     const own = owns[at] as Payload;
-    const kind = Object.hasOwn(own, key.name) ? '' : `${row.asked}\n${Object.keys(own).sort().join('\0')}`;
-    const group = groups.at(-1);
-    if (group && kind !== '' && group.kind === kind) {
-      group.rows.push(row);
-      group.owns.push(own);
-    } else groups.push({ rows: [row], owns: [own], kind });
+    const kind = Object.hasOwn(own, key.name) ? `${at}` : `${row.asked}\n${Object.keys(own).sort().join('\0')}\n`;
+    const group = groups.get(kind) ?? { rows: [], owns: [], places: [] };
+    groups.set(kind, group);
+    group.rows.push(row);
+    group.owns.push(own);
+    group.places.push(at);
   }
-  return groups;
+  return [...groups.values()];
 }
 
 async function writeGroup(

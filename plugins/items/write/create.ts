@@ -1,4 +1,5 @@
 import type { Caller } from '#kernel';
+import type { RuleValues } from '../../access/contract.ts';
 import type { RevisionSlot } from '../../activity/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { eventNames } from '../names.ts';
@@ -32,7 +33,8 @@ export async function createRows(
   const target = await findWritable(deps.schema, name);
   const { collection } = target;
   const rows: Row[] = [];
-  for (const entry of entries) rows.push(await prepared(work, caller, target, entry));
+  const values: RuleValues = new Map();
+  for (const entry of entries) rows.push(await prepared(work, caller, target, entry, values));
 
   const hasRevisions = deps.activity.kept(collection) === 'all';
   const inside = (row: Row) => (hasRevisions ? row.own : null);
@@ -71,12 +73,13 @@ async function prepared(
   caller: Caller,
   { collection, overview }: Target,
   { payload, given = {}, above = null }: Entry,
+  values: RuleValues,
 ): Promise<Row> {
   const granted = withoutGrant(collection, given);
   const meta = { caller, collection: collection.name };
   const filtered = await deps.events.filter(eventNames(collection, 'create'), { ...payload, ...given }, meta);
   const submitted = withoutFields(filtered, granted);
-  const admitted = await deps.access.admit(collection, 'create', submitted, caller, overview, granted);
+  const admitted = await deps.access.admit(collection, 'create', submitted, caller, overview, granted, values);
   const final = await withGenerated(collection, 'create', { ...admitted, ...given }, caller, deps.hash);
   return { parts: split(collection, final, overview), payload: final, above, own: { id: null } };
 }

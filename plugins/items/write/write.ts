@@ -1,7 +1,7 @@
 import { type Caller, fail, isSystem } from '#kernel';
 import type { Action } from '../../access/contract.ts';
 import { shareOf } from '../../database/library.ts';
-import type { Items, Key, Payload, WriteOptions } from '../contract.ts';
+import type { Items, Key, Payload, WriteLimits, WriteOptions } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { isOutdated } from '../outdated.ts';
 import { findWritable } from '../target.ts';
@@ -18,59 +18,65 @@ type Writes = Pick<
 export function createWrites(deps: Deps): Writes {
   const { access, schema } = deps;
   return {
-    async createOne(caller, name, payload, { given } = {}) {
+    async createOne(caller, name, payload, { given, ...limits } = {}) {
       await assertAllowed(access, caller, name, 'create');
       const entry = given ? { payload, given } : { payload };
-      return inUnit(deps, caller, name, [payload], async (inner) => first(await inner.create(caller, name, [entry])));
+      return inUnit(deps, { caller, name, payloads: [payload], limits }, async (inner) =>
+        first(await inner.create(caller, name, [entry])),
+      );
     },
-    async createMany(caller, name, payloads) {
+    async createMany(caller, name, payloads, limits) {
       if (payloads.length === 0) return [];
       await assertAllowed(access, caller, name, 'create');
       const entries = payloads.map((payload) => ({ payload }));
-      return inUnit(deps, caller, name, payloads, (inner) => inner.create(caller, name, entries));
+      return inUnit(deps, { caller, name, payloads, limits }, (inner) => inner.create(caller, name, entries));
     },
     async updateOne(caller, name, key, payload, options) {
       await assertAllowed(access, caller, name, 'update');
-      return inUnit(deps, caller, name, [payload], async (inner) =>
+      return inUnit(deps, { caller, name, payloads: [payload], limits: options }, async (inner) =>
         first(await change(inner, caller, name, [key], payload, options)),
       );
     },
-    async updateMany(caller, name, keys, payload) {
+    async updateMany(caller, name, keys, payload, limits) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'update');
-      return inUnit(deps, caller, name, [payload], (inner) => change(inner, caller, name, keys, payload));
+      return inUnit(deps, { caller, name, payloads: [payload], limits }, (inner) =>
+        change(inner, caller, name, keys, payload),
+      );
     },
-    async updateEach(caller, name, payloads) {
+    async updateEach(caller, name, payloads, limits) {
       await assertAllowed(access, caller, name, 'update');
       const { key } = await findWritable(schema, name);
       const missing = payloads.findIndex((payload) => payload[key.name] === undefined || payload[key.name] === null);
       if (missing >= 0)
         throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
-      return inUnit(deps, caller, name, payloads, async (inner) => {
+      return inUnit(deps, { caller, name, payloads, limits }, async (inner) => {
         const changes = payloads.map(({ [key.name]: own, ...payload }) => ({ keys: [own], payload }));
         return (await inner.update(caller, name, changes)).flat();
       });
     },
-    async updateByQuery(caller, name, raw, payload) {
+    async updateByQuery(caller, name, raw, payload, limits) {
       // Who may read finds out by it that there is nothing to change.
       await assertAllowed(access, caller, name, 'update', 'read');
-      return inUnit(deps, caller, name, [payload], async (inner) => {
+      return inUnit(deps, { caller, name, payloads: [payload], limits }, async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : change(inner, caller, name, keys, payload);
       });
     },
-    async upsertSingleton(caller, name, payload) {
+    async upsertSingleton(caller, name, payload, limits) {
       await assertAllowed(access, caller, name, 'create', 'update');
-      return inUnit(deps, caller, name, [payload], (inner) => upsertRow(deps, inner, caller, name, payload));
+      return inUnit(deps, { caller, name, payloads: [payload], limits }, (inner) =>
+        upsertRow(deps, inner, caller, name, payload),
+      );
     },
-    async deleteMany(caller, name, keys) {
+    async deleteMany(caller, name, keys, limits) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'delete');
-      return inUnit(deps, caller, name, [], (inner) => inner.remove(caller, name, keys));
+      return inUnit(deps, { caller, name, payloads: [], limits }, (inner) => inner.remove(caller, name, keys));
     },
-    async deleteByQuery(caller, name, raw) {
+    async deleteByQuery(caller, name, raw, limits) {
       await assertAllowed(access, caller, name, 'delete', 'read');
-      return inUnit(deps, caller, name, [], async (inner) => {
+      return inUnit(deps, { caller, name, payloads: [], limits }, async (inner) => {
         const keys = await keysByQuery(deps, caller, name, raw);
         return keys.length === 0 ? [] : inner.remove(caller, name, keys);
       });
@@ -94,24 +100,30 @@ async function assertAllowed(
 /** How often a unit is begun whose tables somebody changes under it. */
 const ATTEMPTS = 3;
 
+interface WriteRequest {
+  readonly caller: Caller;
+  readonly name: string;
+  readonly payloads: readonly Payload[];
+  readonly limits: WriteLimits | undefined;
+}
+
 /**
  * One unit of work a verb; errors that PostgreSQL keeps for the commit are translated as well. Where tables changed under its
  * statements all is taken back and begun anew by the tables as they are then: filters of events are asked again.
  */
 async function inUnit<T>(
   deps: Deps,
-  caller: Caller,
-  name: string,
-  payloads: readonly Payload[],
+  { caller, name, payloads, limits = {} }: WriteRequest,
   work: (inner: Inner) => Promise<T>,
 ): Promise<T> {
-  const { db, schema } = deps;
+  const { db, schema, timeout } = deps;
+  const options = { share: shareOf(name, caller), timeout, ...(limits.signal ? { signal: limits.signal } : {}) };
   for (let attempt = 1; ; attempt++) {
     const { collection, overview } = await findWritable(schema, name);
     // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
     if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
     try {
-      return await db.transaction(() => work(createInner(deps)), { share: shareOf(name, caller) });
+      return await db.transaction(() => work(createInner(deps)), options);
     } catch (error) {
       // Inside of another unit that one is over as well, and its owner is told.
       if (!isOutdated(error) || db.isInside()) throw asWriteError(error, collection);

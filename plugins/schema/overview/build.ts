@@ -1,12 +1,30 @@
 import { collectionNames } from '../catalog/collection-names.ts';
 import { primaryOf } from '../catalog/column.ts';
 import type { CatalogTable, Content, Row } from '../catalog/content.ts';
-import { type Collection, type CollectionMeta, type Overview, SYSTEM_PREFIX } from '../contract.ts';
+import {
+  type Collection,
+  type CollectionMeta,
+  type Overview,
+  SYSTEM_PREFIX,
+  type SystemCollection,
+} from '../contract.ts';
 import type { Declarations } from '../system/declarations.ts';
 import { fieldsOf, type MutableFields } from './fields.ts';
 import { collectionMeta } from './registry-rows.ts';
 import { linkFields, relationsOf } from './relations.ts';
 import { systemCollectionMeta } from './system-meta.ts';
+
+/** The record of migrations, which is there before any table that is declared. */
+const MIGRATIONS: SystemCollection = {
+  collection: 'platform_migrations',
+  note: 'Steps by which plugins prepared their tables',
+  internal: true,
+  fields: [
+    { field: 'owner', type: 'text' },
+    { field: 'id', type: 'text' },
+    { field: 'at', type: 'timestamp', default: 'now()' },
+  ],
+};
 
 interface Input {
   readonly content: Content;
@@ -18,19 +36,23 @@ interface Input {
 
 /** Catalogs, registry rows and declarations put together. */
 export function buildOverview({ content, version, declared, first }: Input): Overview {
-  const names = collectionNames(content.tables, first, (name) => declared.has(name));
+  const names = collectionNames(content.tables, first, (name) => declared.has(name) || name === MIGRATIONS.collection);
   const rows = rowsByCollection(content.registry.fields);
   const metas = new Map(content.registry.collections.map((row) => [String(row.collection), collectionMeta(row)]));
 
   const collections = new Map<string, Collection & { readonly fields: MutableFields }>();
+  const internal = new Map<string, Collection>();
   const served = new Map<CatalogTable, string>();
   for (const [table, name] of names) {
-    const system = declared.get(name);
-    if (system?.internal) continue;
-    served.set(table, name);
+    const system = name === MIGRATIONS.collection ? MIGRATIONS : declared.get(name);
     const fields = fieldsOf(name, table, rows.get(name) ?? [], system, declared);
     const meta = system ? systemCollectionMeta(system) : (metas.get(name) ?? null);
     const collection = collectionOf(name, table, fields, meta, system !== undefined);
+    if (system?.internal) {
+      internal.set(name, { ...collection, verbs: [] });
+      continue;
+    }
+    served.set(table, name);
     collections.set(name, system?.verbs ? { ...collection, verbs: system.verbs } : collection);
   }
   const relations = relationsOf({
@@ -45,7 +67,7 @@ export function buildOverview({ content, version, declared, first }: Input): Ove
   for (const [name, meta] of metas) {
     if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, folderOf(name, meta));
   }
-  return { version, collections: all, relations };
+  return { version, collections: all, relations, internal };
 }
 
 function collectionOf(

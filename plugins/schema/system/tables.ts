@@ -9,10 +9,13 @@ import { type Declarations, primaryField } from './declarations.ts';
 /** On every table made here, so that one of somebody else's with the same name is never taken for ours. */
 const MARK = 'system collection';
 
+const SERIES = 'system-collections-';
+
 /** Makes and extends the tables of all declared collections; runs again whenever the declarations change. */
 export const systemTables = (read: () => Declarations): Migration => ({
+  series: SERIES,
   get id() {
-    return `system-collections-${hashOf(read())}`;
+    return `${SERIES}${hashOf(read())}`;
   },
   async up(db) {
     const all = [...read().values()];

@@ -45,6 +45,25 @@ describe('migrations', () => {
     ]);
   });
 
+  it('of a newer version keep an older one from starting, unless it is allowed to', async () => {
+    const [first, second] = [
+      step('1', 'create table notes (id int)'),
+      step('2', 'alter table notes add column text text'),
+    ];
+    await (await startGround([plugin(first, second)], { database })).stop();
+    const failed = await failureOf(startGround([plugin(first)], { database }));
+    expect([failed.plugin, failed.phase, failed.message]).to.deep.equal([
+      '@tenon/database',
+      'migrate',
+      'a newer version of notes changed the tables (2), which this version does not know',
+    ]);
+    expect(failed.remedy).to.contain('DB_ALLOW_NEWER_SCHEMA=true');
+    const environment = { DB_ALLOW_NEWER_SCHEMA: 'true' };
+    await (await startGround([plugin(first)], { database, environment })).stop();
+    // A plugin that is not loaded is missed by nobody.
+    await (await startGround([], { database })).stop();
+  });
+
   it('that fail leave nothing of themselves behind, and stop the boot', async () => {
     const broken = plugin(
       step('1', 'create table notes (id int)'),

@@ -76,7 +76,12 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
       sortField: word(fields.$ ?? '', 'sort') ?? null,
     };
   });
-  return { version: 'sketch', collections: new Map(collections.map((one) => [one.name, one])), relations };
+  return {
+    version: 'sketch',
+    collections: new Map(collections.map((one) => [one.name, one])),
+    relations,
+    internal: new Map(),
+  };
 }
 
 /** The tables of a sketch, for running what was compiled. */

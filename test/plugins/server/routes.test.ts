@@ -6,7 +6,9 @@ describe('routes of the server', () => {
   let service: InProcess;
   before(async function () {
     this.timeout(120_000);
-    service = await startService({ env: { QUERY_LIMIT_MAX: '500' } });
+    service = await startService({
+      env: { QUERY_LIMIT_MAX: '500', DB_HEALTHCHECK_THRESHOLD: '5s', STORAGE_LOCAL_HEALTHCHECK_THRESHOLD: '6s' },
+    });
   });
   after(() => service?.stop());
 
@@ -25,8 +27,9 @@ describe('routes of the server', () => {
     expect(admin.body.checks['pg:responseTime'][0]).to.include({
       componentType: 'datastore',
       status: 'ok',
-      threshold: 150,
+      threshold: 5000,
     });
+    expect(admin.body.checks['storage:local:responseTime'][0].threshold).to.equal(6000);
   });
 
   it('tell as much of the service as the caller may know', async () => {

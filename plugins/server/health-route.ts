@@ -1,0 +1,31 @@
+import { Failure, type Middleware } from '#kernel';
+import type { Identity } from '../auth/contract.ts';
+import type { HttpContext } from '../http/contract.ts';
+import { type HealthDeps, healthFor } from './health.ts';
+
+const PATH = '/server/health';
+
+/** Answers the health of the service as an admin sees it, or as all other callers do. */
+export async function sendHealth(ctx: HttpContext, admin: boolean, deps: HealthDeps): Promise<void> {
+  const shown = await healthFor({ admin }, deps);
+  ctx.status = shown.status === 'error' ? 503 : 200;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.type = 'application/health+json; charset=utf-8';
+  ctx.body = JSON.stringify(shown);
+}
+
+/** Nobody can be identified while the database is down; the health of the service is told all the same. */
+export const healthWithoutCaller = (identity: Pick<Identity, 'isSignedAdmin'>, deps: HealthDeps): Middleware => ({
+  name: 'health',
+  phase: 'edge',
+  async handle(ctx, next) {
+    if (ctx.path !== PATH || ctx.method !== 'GET') return next();
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
+      const context = ctx as unknown as HttpContext;
+      await sendHealth(context, identity.isSignedAdmin(context), deps);
+    }
+  },
+});
