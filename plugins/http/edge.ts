@@ -1,8 +1,9 @@
-import { envelope, type Log, type Middleware, type RequestScope, requestScope } from '#kernel';
+import { ClientGone, envelope, type Log, type Middleware, type RequestScope, requestScope } from '#kernel';
 import { hasBody } from './body.ts';
 import { ClientScope } from './client-scope.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
+import type { TellError } from './error-events.ts';
 import { lingering } from './lingering.ts';
 import { logRequest } from './request-log.ts';
 import { answerUnchanged, standingHeaders } from './response-headers.ts';
@@ -14,7 +15,7 @@ import { StreamedAnswer } from './streamed-answer.ts';
 const CLIENT_GONE = 499;
 
 /** The outermost layer: headers of every answer, CORS, unchanged answers, the line in the log. */
-export function edge(config: HttpConfig, log: Log, findRoute: FindRoute): Middleware {
+export function edge(config: HttpConfig, log: Log, findRoute: FindRoute, tellError: TellError): Middleware {
   const settings = requestSettings(config, log);
   const headers = standingHeaders(config);
   const cors = createCors(config, findRoute);
@@ -34,9 +35,14 @@ export function edge(config: HttpConfig, log: Log, findRoute: FindRoute): Middle
           answerUnchanged(ctx);
         }
         status = ctx.status;
-      } catch (error) {
-        status = ctx.res.closed ? CLIENT_GONE : envelope(error, { admin: false }).status;
-        throw error;
+      } catch (thrown) {
+        const error = thrown instanceof ClientGone ? thrown : await tellError(ctx, thrown);
+        status = ctx.res.closed
+          ? CLIENT_GONE
+          : error === undefined
+            ? ctx.status
+            : envelope(error, { admin: false }).status;
+        if (error !== undefined) throw error;
       } finally {
         const write = () => logRequest(log, ctx.method, ctx.originalUrl, status, started);
         // An answer that is still being made has its line when it is over.

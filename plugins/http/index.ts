@@ -2,6 +2,7 @@ import { definePlugin, middleware } from '#kernel';
 import { createBodyReader } from './body.ts';
 import { type HttpContext, mounts, reserved, routes, routing } from './contract.ts';
 import { edge } from './edge.ts';
+import { createTellError } from './error-events.ts';
 import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { claimOf } from './path-claims.ts';
@@ -11,7 +12,7 @@ import type { HttpConfig } from './settings.ts';
 export default definePlugin<HttpConfig>({
   manifest,
   register(host) {
-    const { config, log } = host;
+    const { config, log, events } = host;
     const readBody = createBodyReader(config.MAX_PAYLOAD_SIZE);
     let findRoute: FindRoute = () => undefined;
     let mounted = new MountTable([]);
@@ -33,7 +34,7 @@ export default definePlugin<HttpConfig>({
     });
     host.contribute(
       middleware,
-      edge(config, log, (method, path) => findRoute(method, path)),
+      edge(config, log, (method, path) => findRoute(method, path), createTellError({ events, log })),
     );
     host.contribute(middleware, {
       name: 'router',
