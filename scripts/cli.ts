@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { BootFailure, boot, type Kernel } from '#kernel/boot';
+import { culpritOf } from '../plugins/extensions/library.ts';
 import { composition } from '../plugins/preset.ts';
 import { renderBootFailure } from './boot-failure.ts';
 import { writePretty } from './pretty-log.ts';
@@ -39,12 +40,22 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 
 // A promise that nobody awaited belongs to one request or one timer; the others must not pay for it.
 process.on('unhandledRejection', (error) => {
-  if (kernel) kernel.log.error({ err: error, owner: 'kernel' }, 'a promise was rejected and nobody noticed');
+  const name = culpritOf(error);
+  if (kernel && name)
+    kernel.log.error({ err: error, extension: name }, `${name} rejected a promise that nobody awaits`);
+  else if (kernel) kernel.log.error({ err: error, owner: 'kernel' }, 'a promise was rejected and nobody noticed');
   else void fail(error);
 });
 
 // After an exception out of nowhere nothing is certain any more: end, and let whoever watches us start anew.
-process.on('uncaughtException', (error) => void fail(error));
+process.on('uncaughtException', (error) => {
+  const name = culpritOf(error);
+  if (name && !stopping)
+    console.error(
+      `${name} threw outside of any call, in a timer for example. The service ends: correct or remove the package.`,
+    );
+  void fail(error);
+});
 
 function fail(error: unknown): Promise<never> {
   // What fails while we are stopping fails because we are stopping.

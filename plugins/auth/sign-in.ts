@@ -13,6 +13,7 @@ import type {
   SignedIn,
 } from './contract.ts';
 import { termsOf } from './driver.ts';
+import { tellFailedLogin } from './failed-login.ts';
 import type { Owner, Rotation, Sessions } from './sessions.ts';
 
 export interface SignInDeps {
@@ -92,16 +93,17 @@ export function createSignIn(deps: SignInDeps): SignIn {
     async login(driver, credentials, request) {
       const { caller, client } = request;
       const terms = termsOf(drivers(), driver);
-      const found = await driver.find?.(credentials);
-      const about = { caller, user: found?.id, provider: terms?.provider, status: 'pending' };
-      const filtered = await events.filter(['auth.login'], credentials, about);
-      const signedIn = await driver.authenticate(filtered, client, found);
-      // The driver's plugin may have been unloaded meanwhile.
-      if (!terms || termsOf(drivers(), driver) !== terms)
-        throw fail('INVALID_PROVIDER', 'the driver is no longer there');
-      const account = await accountOf(signedIn);
       const shown = Object.fromEntries(driver.identifiers.map((name) => [name, credentials[name]]));
-      return begin(account, terms, request, shown);
+      const found = await driver.find?.(credentials);
+      const about = { caller, user: found?.id, provider: terms?.provider };
+      return tellFailedLogin(events, about, shown, async () => {
+        const filtered = await events.filter(['auth.login'], credentials, { ...about, status: 'pending' });
+        const signedIn = await driver.authenticate(filtered, client, found);
+        // The driver's plugin may have been unloaded meanwhile.
+        if (!terms || termsOf(drivers(), driver) !== terms)
+          throw fail('INVALID_PROVIDER', 'the driver is no longer there');
+        return begin(await accountOf(signedIn), terms, request, shown);
+      });
     },
 
     async open(driver, signedIn, request) {
@@ -109,10 +111,12 @@ export function createSignIn(deps: SignInDeps): SignIn {
       if (!terms)
         throw fail('CAPABILITY_DENIED', 'a session is opened by a driver that is contributed to auth.drivers');
       const account = await accountOf(signedIn);
-      const about = { caller: request.caller, user: account.id, provider: terms.provider, status: 'pending' };
+      const about = { caller: request.caller, user: account.id, provider: terms.provider };
       // The external identifier is a secret of its user.
-      await events.filter(['auth.login'], {}, about);
-      return begin(account, terms, request, {});
+      return tellFailedLogin(events, about, {}, async () => {
+        await events.filter(['auth.login'], {}, { ...about, status: 'pending' });
+        return begin(account, terms, request, {});
+      });
     },
 
     async refresh(presented, { client, caller }) {

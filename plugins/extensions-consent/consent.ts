@@ -65,10 +65,10 @@ export function createConsent(deps: ConsentDeps): Consent {
     const asks = await addedBy(one, agreements, deps);
     if (asks.length === 0) return undefined;
     pending.set(place, { ...one, asks });
-    const first = `It asks for what nobody agreed to yet: ${asks.join('; ')}.`;
+    const detail = `It asks for what nobody agreed to yet: ${asks.join('; ')}.`;
     return new LoadFailure(
       'CONSENT_REQUIRED',
-      `${first} An administrator decides: POST its name to extensions/consent.`,
+      `${detail} An administrator decides: POST its name to extensions/consent.`,
     );
   }
 

@@ -3,6 +3,7 @@ import type { Access } from '../access/contract.ts';
 import type { Subjects } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import type { Mounts, OperationOffers } from '../extensions/contract.ts';
+import type { Files } from '../files/contract.ts';
 import type { Routing } from '../http/contract.ts';
 import type { Items } from '../items/contract.ts';
 import type { Query } from '../query/contract.ts';
@@ -17,6 +18,7 @@ export interface FullDeps {
   readonly subjects: Subjects;
   readonly settings: ExtensionSettings;
   readonly access: Access;
+  readonly files: Files;
   readonly items: Items;
   readonly query: Query;
   readonly schema: Schema;

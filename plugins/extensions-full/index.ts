@@ -4,6 +4,7 @@ import { broker } from '../broker/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import { fullLoaders } from '../extensions/contract.ts';
 import { createMounts, createOffers } from '../extensions/library.ts';
+import { files } from '../files/contract.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
 import { mounts, routing } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
@@ -24,6 +25,7 @@ export default definePlugin({
       access,
       subjects: broker,
       settings: extensionSettings,
+      files,
       items,
       operations,
       query,

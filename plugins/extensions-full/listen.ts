@@ -1,4 +1,5 @@
 import type { EventMeta } from '#kernel';
+import { answerNotFound } from './compat/not-found.ts';
 import { asFailure } from './failure.ts';
 import { checked, type Handler } from './handler.ts';
 import { eventContext, type Kit } from './kit.ts';
@@ -18,7 +19,9 @@ export function listen(kit: Kit, kind: Kind, event: string, handler: Handler): (
     kind === 'filter'
       ? kit.events.onFilter(event, async (payload, meta) => {
           try {
-            return await call(payload, metaOf(meta), await eventContext(kit, meta.caller));
+            const context = await eventContext(kit, meta.caller);
+            if (meta.event !== 'request.not_found') return await call(payload, metaOf(meta), context);
+            return await answerNotFound(kit, meta, (given) => call(payload, given, context));
           } catch (error) {
             throw asFailure(error);
           }

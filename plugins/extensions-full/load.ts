@@ -48,7 +48,9 @@ export async function loadFull(
         });
   }
   return {
-    ...(found.manifest?.entries ? { entries: found.manifest.entries.map(({ name, type }) => ({ name, type })) } : {}),
+    ...(found.manifest?.entries
+      ? { entries: found.manifest.entries.map(({ name, type }) => ({ name, type, status: 'loaded' })) }
+      : {}),
     filters,
     remove: () => scope.close(),
   };

@@ -13,6 +13,7 @@ import { createJointLedger } from './account/ledgers.ts';
 import { createAllPackages } from './all-packages.ts';
 import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders, requirements } from './contract.ts';
 import { contributed } from './contributed.ts';
+import { watchCulprits } from './culprits.ts';
 import { prepareFolders } from './discover/discover.ts';
 import { fingerprint } from './discover/fingerprint.ts';
 import { extensionFields } from './graphql.ts';
@@ -47,6 +48,7 @@ export default definePlugin<ExtensionsConfig>({
     const reload = createReload({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
     let watching: Watch | undefined;
     let undoResolve: (() => void) | undefined;
+    let undoCulprits: (() => void) | undefined;
 
     host.provide(extensionLoader, {
       failed: (id, failure) => extensions.failed(id, failure),
@@ -72,6 +74,7 @@ export default definePlugin<ExtensionsConfig>({
     // Before core plugins start: what these contribute, a storage driver for example, may be what they start with.
     host.onMigrate(async () => {
       undoResolve = resolveOwnPackages();
+      undoCulprits = watchCulprits(() => rows().map(({ found }) => found));
       await plugins.refresh();
     });
     host.onStart(async () => {
@@ -93,6 +96,7 @@ export default definePlugin<ExtensionsConfig>({
       await extensions.stop();
       await stopBundler();
       undoResolve?.();
+      undoCulprits?.();
     });
   },
 });

@@ -8,6 +8,8 @@ export type {
   OnResolveResult,
   Plugin as BuildPlugin,
 } from 'esbuild';
+/** Whose code threw an error that nobody caught. */
+export { culpritOf } from './culprits.ts';
 /** Which halves an extension has, and whether its server half is confined. */
 export { hasAppPart, hasServerPart, isConfined } from './load/slot.ts';
 /** What a confined package asks for, by contract key. */

@@ -143,8 +143,7 @@ export interface Reason {
 export interface EntryOutcome {
   readonly name: string;
   readonly type: string;
-  /** Absent for entries of bundles with full authority. */
-  readonly status?: 'loaded' | 'discovered' | 'failed';
+  readonly status: 'loaded' | 'discovered' | 'failed';
   readonly reason?: Reason;
   readonly capabilities?: Readonly<Record<string, unknown>>;
 }

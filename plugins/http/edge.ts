@@ -1,9 +1,10 @@
-import { envelope, type Middleware, type RequestScope, requestScope } from '#kernel';
+import { ClientGone, envelope, type Middleware, type RequestScope, requestScope } from '#kernel';
 import { hasBody } from './body.ts';
 import { addressOf } from './client.ts';
 import { ClientScope } from './client-scope.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
+import type { TellError } from './error-events.ts';
 import { closeUnlessComplete, lingering } from './lingering.ts';
 import { logRequest } from './request-log.ts';
 import { answerUnchanged, standingHeaders } from './response-headers.ts';
@@ -15,7 +16,12 @@ import { StreamedAnswer } from './streamed-answer.ts';
 const CLIENT_GONE = 499;
 
 /** The outermost layer: headers of every answer, CORS, unchanged answers, the line in the log. */
-export function edge(config: HttpConfig, settings: RequestSettings, findRoute: FindRoute): Middleware {
+export function edge(
+  config: HttpConfig,
+  settings: RequestSettings,
+  findRoute: FindRoute,
+  tellError: TellError,
+): Middleware {
   const { log } = settings;
   const headers = standingHeaders(config);
   const cors = createCors(config, findRoute);
@@ -38,9 +44,14 @@ export function edge(config: HttpConfig, settings: RequestSettings, findRoute: F
           answerUnchanged(ctx);
         }
         status = ctx.status;
-      } catch (error) {
-        status = ctx.res.closed ? CLIENT_GONE : envelope(error, { admin: false }).status;
-        throw error;
+      } catch (thrown) {
+        const error = thrown instanceof ClientGone ? thrown : await tellError(ctx, thrown);
+        status = ctx.res.closed
+          ? CLIENT_GONE
+          : error === undefined
+            ? ctx.status
+            : envelope(error, { admin: false }).status;
+        if (error !== undefined) throw error;
       } finally {
         closeUnlessComplete(ctx);
         if (isLogged) {

@@ -4,6 +4,7 @@ import { createBodyReader } from './body.ts';
 import { BodyMemory, memoryCheck } from './body-memory.ts';
 import { type HttpContext, mounts, reserved, routes, routing } from './contract.ts';
 import { edge } from './edge.ts';
+import { createTellError } from './error-events.ts';
 import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { claimOf } from './path-claims.ts';
@@ -14,7 +15,7 @@ import { createParameterCheck, unknownIn } from './unknown-parameters.ts';
 export default definePlugin<HttpConfig>({
   manifest,
   register(host) {
-    const { config, log } = host;
+    const { config, log, events } = host;
     const memory = new BodyMemory(memoryLimit(config));
     const unknown = unknownParameters(config);
     const isChecked = unknown !== 'ignore';
@@ -42,7 +43,7 @@ export default definePlugin<HttpConfig>({
     host.contribute<ContributionTo<typeof health>>('health', memoryCheck(memory));
     host.contribute(
       middleware,
-      edge(config, settings, (method, path) => findRoute(method, path)),
+      edge(config, settings, (method, path) => findRoute(method, path), createTellError({ events, log })),
     );
     host.contribute(middleware, {
       name: 'router',

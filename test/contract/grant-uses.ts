@@ -141,6 +141,11 @@ async function putExtensions(folder: string): Promise<void> {
       { type: 'hook', path: 'index.js', ...confined, events: { filter: ['x.items.create'] }, required: true },
       '0',
     ],
+    [
+      'listener',
+      { type: 'hook', path: 'index.js' },
+      `({ filter }) => { filter('request.not_found', () => false); filter('request.error', (errors) => errors); }`,
+    ],
     ['later', { type: 'endpoint', path: 'index.js', host: '^99.0.0' }, endpoint('later')],
   ];
   for (const [id, manifest, code] of packages) {
@@ -170,6 +175,7 @@ async function exerciseAll(request: Send, outside: string): Promise<void> {
   // The dearest one: it starts processes that look into images.
   await exerciseFiles(ask, request, token, outside);
   await request('GET', '/echo');
+  await request('GET', '/nothing-at-all');
   await ask('GET', '/extensions');
   await ask('POST', '/extensions/reload', {});
 }

@@ -44,6 +44,7 @@ describe('errors of code with full authority that belong to nobody', () => {
       expect((await service.request('GET', `/stray/${path}`)).status).to.equal(200);
     for (const text of [
       'nobody waits',
+      'service-extension-stray rejected a promise',
       'after the answer',
       'at the start',
       'at its end',
@@ -59,5 +60,6 @@ describe('errors of code with full authority that belong to nobody', () => {
     const ended = service.kill('SIGCONT');
     expect(await ended).to.equal(1);
     await said('thrown out of nowhere');
+    await said('service-extension-stray threw');
   });
 });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { endpoint, packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
 import { type InProcess, startService } from '../support/service.ts';
-import { rowsOf } from './confined-packages.ts';
+import { reload, rowsOf } from './confined-packages.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
@@ -98,6 +98,20 @@ describe('http: packages in a folder outside of the service', function () {
   it('import @tenon/extension-sdk with full authority, as module and as CommonJS', async () => {
     expect(await textOf('/kit')).to.equal('{"kit":true}');
     expect(await textOf('/old')).to.equal('{"old":true}');
+  });
+
+  it('in CommonJS are loaded anew where they changed', async () => {
+    await place.write({
+      'endpoints/old/index.cjs': `const { defineEndpoint } = require('@tenon/extension-sdk');
+        const { answer } = require('./answer.cjs');
+        module.exports = defineEndpoint((router) => router.get('/', (req, res) => res.json({ old: answer })));`,
+      'endpoints/old/answer.cjs': 'exports.answer = 1;',
+    });
+    await reload(service);
+    expect(await textOf('/old')).to.equal('{"old":1}');
+    await place.write({ 'endpoints/old/answer.cjs': 'exports.answer = 22;' });
+    await reload(service);
+    expect(await textOf('/old')).to.equal('{"old":22}');
   });
 
   it('find the types by the tsconfig.json of the README', async () => {

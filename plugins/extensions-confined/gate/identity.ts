@@ -63,7 +63,7 @@ function contribution(
   if (type !== 'hook' && !said.handler) throw invalid(`${where} has no handler function; export { id, handler }`);
   if (id === null) throw mismatch(`${where} has no id; call it "${ids[1] ?? ids[0]}"`);
   if (said.id !== null && !ids.includes(said.id))
-    throw mismatch(`${where} calls itself otherwise; its id is "${ids.join('" or "')}"`);
+    throw mismatch(`${where} calls itself ${shown(said.id)}; its id must be "${ids.join('" or "')}"`);
   if (type === 'hook') {
     checkEvents(where, 'filter', said.filters, events.filter);
     checkEvents(where, 'action', said.actions, events.action);
@@ -74,8 +74,12 @@ function contribution(
 function checkEvents(where: string, kind: string, handled: readonly string[], declared: readonly string[] = []): void {
   const other = declared.find((event) => !handled.includes(event));
   if (other !== undefined) throw mismatch(`${where} has no ${kind} for the declared event "${other}"`);
-  if (handled.length !== declared.length) throw mismatch(`${where} has a ${kind} for an event that is not declared`);
+  const more = handled.find((event) => !declared.includes(event));
+  if (more !== undefined) throw mismatch(`${where} has a ${kind} for ${shown(more)}, an event that is not declared`);
 }
+
+/** What the code says of itself, where it is a name that may stand in a sentence of the service. */
+const shown = (name: string): string => (/^[\w.:-]{1,80}$/.test(name) ? `"${name}"` : 'otherwise');
 
 const invalid = (what: string) => new LoadFailure('INVALID_ENTRY', `${capital(what)}.`);
 const mismatch = (what: string) => new LoadFailure('IDENTITY_MISMATCH', `${capital(what)}.`);

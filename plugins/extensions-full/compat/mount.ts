@@ -36,7 +36,7 @@ function leave(ctx: HttpContext): void {
   ctx.respond = false;
 }
 
-async function partsOf({ deps }: Kit, ctx: HttpContext): Promise<RequestParts> {
+export async function partsOf({ deps }: Kit, ctx: HttpContext): Promise<RequestParts> {
   const overview = await deps.schema.overview();
   const query = { ...rawQueryOf(ctx) };
   return {

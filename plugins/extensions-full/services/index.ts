@@ -1,5 +1,6 @@
 import type { Kit } from '../kit.ts';
 import { actingClass, type ServiceOptions } from './acting.ts';
+import { filesServiceClass } from './files.ts';
 import { itemsServiceClass } from './items.ts';
 import { schemaServiceClasses } from './schema.ts';
 
@@ -15,6 +16,7 @@ const COLLECTIONS = {
   PresetsService: 'platform_presets',
   RevisionsService: 'platform_revisions',
   RolesService: 'platform_roles',
+  SettingsService: 'platform_settings',
   TranslationsService: 'platform_translations',
   UsersService: 'platform_users',
 } as const;
@@ -43,6 +45,7 @@ export function createServices(kit: Kit) {
   return Object.freeze({
     ItemsService,
     ...(fixed as Readonly<Record<keyof typeof COLLECTIONS, Fixed>>),
+    FilesService: filesServiceClass(kit, ItemsService),
     ...schemaServiceClasses(kit, Acting),
   });
 }

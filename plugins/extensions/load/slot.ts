@@ -35,14 +35,14 @@ export const hasAppPart = ({ type, manifest }: Found): boolean =>
 export function rowOf(slot: Slot, asReason: AsReason, since?: LoadFailure): Row {
   const { found, settings, appFailure } = slot;
   const failure = since ?? slot.failure;
-  const reason = failure && asReason(failure, slot.byGate === true && !since);
+  const reason = failure && asReason(failure, slot.byGate === true && !since, found.name);
   const entries = entriesOf(found, slot.loaded?.entries ?? [], reason, asReason);
   const status = statusOf(slot, failure, entries);
   const isHalf = status === 'failed' || status === 'partial';
   const why =
     reason ??
     (status === 'failed' ? entries?.find((one) => one.reason !== undefined)?.reason : undefined) ??
-    (isHalf && appFailure ? asReason(appFailure, false) : undefined);
+    (isHalf && appFailure ? asReason(appFailure, false, found.name) : undefined);
   return {
     found,
     status,

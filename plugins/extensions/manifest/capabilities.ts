@@ -28,13 +28,22 @@ export function capabilityProblems(
     if (Object.hasOwn(RESERVED, name)) {
       found.push(...problems(RESERVED[name as keyof typeof RESERVED], grant, `${at}/${name}`));
     } else if ((GRANTED as readonly string[]).includes(name)) {
-      found.push(...subjects.problems({ [name]: grant }).map((one) => one.replace('/capabilities', at)));
+      const wrong = subjects.problems({ [name]: grant }).map((one) => one.replace('/capabilities', at));
+      found.push(...wrong, ...(name === 'request' && wrong.length === 0 ? originProblems(grant, `${at}/request`) : []));
     } else {
       found.push(`${at}/${name} is not a capability that confined code can be granted`);
     }
   }
   return found;
 }
+
+/** What looks like an origin and is the address of nothing: a port of 99999, an IPv4 address of 999.1.1.1. */
+const originProblems = (grant: unknown, at: string): readonly string[] =>
+  Object.entries(grant as Readonly<Record<string, readonly string[]>>).flatMap(([key, list]) =>
+    key === 'origins' || key === 'urls'
+      ? list.flatMap((text, index) => (URL.canParse(text) ? [] : [`${at}/${key}/${index} "${text}" is no address`]))
+      : [],
+  );
 
 /** The grants of a valid block: without those that are reserved and those that say no. */
 export const grantsOf = (declared: Capabilities = {}): Capabilities =>

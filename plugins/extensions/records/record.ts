@@ -66,32 +66,44 @@ export function recordOf({
 }
 
 /** A failure as others may read it. */
-export type AsReason = (failure: { readonly code: string; readonly detail: string }, byGate: boolean) => Reason;
+export type AsReason = (
+  failure: { readonly code: string; readonly detail: string },
+  byGate: boolean,
+  /** The package's name, which is no secret however long it is. */
+  name?: string,
+) => Reason;
 
 export const createAsReason =
   (redact: (text: string) => string): AsReason =>
-  ({ code, detail }, byGate) => {
+  ({ code, detail }, byGate, name = '') => {
     const clean = byGate ? redactGateDetail : redactDetail;
-    return { code, detail: withRemedy(code as ReasonCode, clean(detail, redact), byGate) };
+    return { code, detail: withRemedy(code as ReasonCode, clean(detail, redact, name), byGate) };
   };
 
 /**
- * Entries of a bundle as they are listed (conventions, "States and records"): with what became of each where the bundle
- * is confined, by name and type alone where it has full authority. `reason` is why none of the server's entries works.
+ * Entries of a bundle as they are listed, with what became of each (specification, "Extension info record"). `reason` is why none
+ * of the server's entries works.
  */
 export function entriesOf(
-  { manifest }: Found,
+  { name: own, manifest }: Found,
   outcomes: readonly EntryOutcome[],
   reason: Reason | undefined,
   asReason: AsReason,
 ): readonly EntryOutcome[] | undefined {
   if (manifest?.entries === undefined) return undefined;
-  if (manifest.runtime === undefined) return manifest.entries.map(({ name, type }) => ({ name, type }));
+  // All of it is loaded or none, and of what failed nothing is served to browsers.
+  if (manifest.runtime === undefined)
+    return manifest.entries.map(({ name, type }) => ({
+      name,
+      type,
+      status: reason ? 'failed' : 'loaded',
+      ...(reason === undefined ? {} : { reason }),
+    }));
   return manifest.entries.map(({ name, type, capabilities }): EntryOutcome => {
     if ((APP_TYPES as readonly string[]).includes(type)) return { name, type, status: 'loaded' };
     const shown = capabilities === undefined ? {} : { capabilities };
     const told = reason ? undefined : outcomes.find((one) => one.name === name && one.type === type);
-    const why = reason ?? (told?.reason && asReason(told.reason, true));
+    const why = reason ?? (told?.reason && asReason(told.reason, true, own));
     const status = reason ? 'failed' : (told?.status ?? 'loaded');
     return { name, type, status, ...(why === undefined ? {} : { reason: why }), ...shown };
   });

@@ -12,28 +12,29 @@ type Redact = (text: string) => string;
  * A reason's detail as others may read it (conventions, "Reason detail redaction"): one line without values of the
  * environment, paths, and what looks like a secret.
  */
-export function redactDetail(detail: string, ofEnvironment: Redact): string {
+export function redactDetail(detail: string, ofEnvironment: Redact, name = ''): string {
   const shown = oneLine(ofEnvironment(detail)).replace(WORD, withoutPath);
   // The beginning of a path may be a value of the environment.
-  return cut(withoutTokens(shown.replaceAll('<redacted><path>', '<path>')));
+  return cut(withoutTokens(shown.replaceAll('<redacted><path>', '<path>'), name));
 }
 
 /**
  * Details of the gate of confined packages may name a file of the package, by its path inside of it. One that names
  * another place says nothing at all.
  */
-export function redactGateDetail(detail: string, ofEnvironment: Redact): string {
+export function redactGateDetail(detail: string, ofEnvironment: Redact, name = ''): string {
   const text = oneLine(ofEnvironment(detail));
   const escapes = (text.match(WORD) ?? []).some((word) => isAbsolute(word) || /(^|[\\/])\.\.([\\/]|$)/.test(word));
-  return escapes ? 'The package could not be validated. See the log of the service.' : cut(withoutTokens(text));
+  return escapes ? 'The package could not be validated. See the log of the service.' : cut(withoutTokens(text, name));
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 
 /** Names of packages, settings and reason codes are long and no secrets. */
-const withoutTokens = (text: string): string =>
+const withoutTokens = (text: string, name: string): string =>
   text.replace(TOKEN, (token, at: number) => {
+    if (name.includes(token)) return token;
     if (/^[A-Z]+(_[A-Z]+)+$/.test(token)) return token;
     const before = /[@\w.~/-]*$/.exec(text.slice(0, at))?.[0] ?? '';
     return isExtensionName(before + token) ? token : '<redacted>';
@@ -42,10 +43,13 @@ const withoutTokens = (text: string): string =>
 const isAbsolute = (word: string): boolean =>
   /^(\/|\\|~[\\/]|[A-Za-z]:[\\/]|file:)/.test(word) || /[=:](\/|[A-Za-z]:[\\/])(?!\/)/.test(word);
 
+/** Routes of the service that details name, since something is to be done there. */
+const ROUTES: ReadonlySet<string> = new Set(['extensions/consent', 'extensions/restart']);
+
 function withoutPath(word: string): string {
   const origin = /^https?:\/\/[\w.:-]+(?=[/?#]|$)/i.exec(word)?.[0];
   if (origin !== undefined) return origin.length === word.length ? word : `${origin}/<path>`;
   const bare = word.replace(/[.:!?]+$/, '');
-  if (!/[\\/]/.test(bare) || SCOPED.test(bare)) return word;
+  if (!/[\\/]/.test(bare) || SCOPED.test(bare) || ROUTES.has(bare)) return word;
   return `<path>${word.slice(bare.length)}`;
 }

@@ -49,7 +49,11 @@ const ROOM = 200;
  */
 export function withRemedy(code: ReasonCode, detail: string, byGate: boolean): string {
   const remedy = REMEDIES[code];
+  // What is asked for may be long: the last sentence would be cut off, and be missed most.
+  if (code === 'CONSENT_REQUIRED' && remedy && !detail.endsWith(remedy)) return joined(detail, remedy);
   if (remedy === undefined || (byGate ? /[.;:!?] /.test(detail) : /[.!?] [A-Z]/.test(detail))) return detail;
-  const first = detail.length > ROOM ? `${detail.slice(0, ROOM - 1)}…` : detail.replace(/[.!?]?$/, '.');
-  return `${first} ${remedy}`;
+  return joined(detail, remedy);
 }
+
+const joined = (detail: string, remedy: string): string =>
+  `${detail.length > ROOM ? `${detail.slice(0, ROOM - 1)}…` : detail.replace(/[.!?]?$/, '.')} ${remedy}`;

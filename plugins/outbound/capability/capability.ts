@@ -2,7 +2,7 @@ import { authorities, type Capability, Failure, listsWiden } from '#kernel';
 import type { Invocation, RemoteMethod, RemoteTable } from '../../broker/contract.ts';
 import { Refusal } from '../../broker/library.ts';
 import type { Outbound, RequestApi, SendOptions } from '../contract.ts';
-import { OutboundFailure } from '../failure.ts';
+import { DENIED, OutboundFailure } from '../failure.ts';
 import { answerOf } from './answer.ts';
 import { type Allowed, allowedBy, METHODS, type RequestGrant, requestGrantSchema, shownOrigins } from './grant.ts';
 import { MAX_MESSAGE, refuseHidden, withBody, withSecret } from './message.ts';
@@ -101,7 +101,7 @@ async function sendWithin(
 /** Nothing of the network is told but what the conventions have a code for. */
 function refused(error: unknown): never {
   if (error instanceof OutboundFailure && error.reason === 'denied')
-    throw new Refusal('denied', 'This address is not allowed.');
+    throw new Refusal('denied', `This address is not allowed. ${DENIED}`);
   if (error instanceof OutboundFailure && error.reason === 'timeout')
     throw new Refusal('timeout', 'The request took too long.');
   if (error instanceof Failure && error.code === 'CONTENT_TOO_LARGE')

@@ -123,8 +123,8 @@ describe('loading code with full authority', () => {
     ] as const;
     const loaded = await stage.load({ type: 'bundle', files, manifest: { entries } });
     expect(loaded.entries).to.deep.equal([
-      { name: 'a', type: 'hook' },
-      { name: 'one', type: 'endpoint' },
+      { name: 'a', type: 'hook', status: 'loaded' },
+      { name: 'one', type: 'endpoint', status: 'loaded' },
     ]);
     expect([await answer(), await answer('/three')]).to.deep.equal(['function', 'object']);
     expect(stage.deps.events.has('filter', 'x.bundle')).to.equal(true);

@@ -104,10 +104,10 @@ describe('extensions: records', () => {
     const loaded = (...outcomes: EntryOutcome[]) => ({ entries: outcomes, remove: async () => {} });
     const good = (name: string, type: string): EntryOutcome => ({ name, type, status: 'loaded' });
 
-    it('with full authority name their entries', () => {
+    it('with full authority give each entry the status of the bundle', () => {
       expect(record({ found: full, loaded: loaded() })).to.deep.include({
         status: 'loaded',
-        entries: entries.map(({ name, type }) => ({ name, type })),
+        entries: entries.map(({ name, type }) => ({ name, type, status: 'loaded' })),
       });
     });
 

@@ -1,0 +1,45 @@
+import { FILES, type Files } from '../../files/contract.ts';
+import type { Payload } from '../../items/contract.ts';
+import type { Kit } from '../kit.ts';
+import type { ServiceOptions, VerbOptions } from './acting.ts';
+import type { ItemsServiceClass } from './items.ts';
+
+type Bytes = Parameters<Files['create']>[1]['bytes'];
+
+/** `FilesService`: rows of files by the verbs of items, and bytes on their way in. */
+export function filesServiceClass(kit: Kit, ItemsService: ItemsServiceClass) {
+  const { files } = kit.deps;
+
+  return class FilesService extends ItemsService {
+    constructor(options?: ServiceOptions) {
+      super(FILES, options);
+    }
+
+    /**
+     * Makes a file of these bytes, or puts them into the file `key`; answers its key. `data` is what is known of it: `title`,
+     * `folder`, `filename_download`, `type`. Not inside of a transaction, since bytes may take long.
+     */
+    uploadOne(
+      bytes: Bytes | readonly Uint8Array[],
+      data: Payload = {},
+      key?: string,
+      options?: VerbOptions,
+    ): Promise<string> {
+      const { filename_download: filename, type, ...metadata } = data;
+      const incoming = {
+        bytes: Symbol.asyncIterator in bytes ? bytes : streamed(bytes),
+        filename: typeof filename === 'string' ? filename : undefined,
+        type: typeof type === 'string' ? type : undefined,
+        metadata,
+      };
+      return this.act(
+        (caller) => (key === undefined ? files.create(caller, incoming) : files.replace(caller, key, incoming)),
+        options,
+      );
+    }
+  };
+}
+
+async function* streamed(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
+}
