@@ -44,6 +44,7 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
     const parse = await parser;
     const request: { body?: unknown; rawBody?: string } = {};
     try {
+      if (!ctx.req.complete) limits.memory.admit(addressOf(ctx), lengthOf(ctx));
       const source = sourceOf(ctx.req);
       const parsed = () => parse(derived(source, request), async () => {});
       // A body that came with its headers is there already: nothing is waited for.
@@ -110,6 +111,11 @@ function sourceOf(req: IncomingMessage): IncomingMessage | PipedBody {
 
 export const hasBody = ({ req }: Context): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+
+const lengthOf = ({ req }: Context): number | undefined => {
+  const length = req.headers['content-length'];
+  return length === undefined ? undefined : Number(length);
+};
 
 /** No type at all is taken for JSON, which the parser will judge. */
 function isJson(ctx: Context): boolean {
