@@ -1,4 +1,5 @@
 import { type Caller, service } from '#kernel';
+import type { AddressRange } from '../outbound/library.ts';
 import type { Read, Restricted, Visible, Where } from '../query/contract.ts';
 import type { Collection, Overview } from '../schema/contract.ts';
 
@@ -44,8 +45,8 @@ export interface Role {
   readonly id: string;
   readonly admin: boolean;
   readonly app: boolean;
-  /** Addresses its users may come from; empty = any. */
-  readonly addresses: readonly string[];
+  /** Addresses its users may come from; undefined = any. What cannot be read in the row is no address. */
+  readonly addresses: readonly AddressRange[] | undefined;
 }
 
 /**

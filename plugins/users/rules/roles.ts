@@ -1,5 +1,6 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
+import { checkAddresses } from './addresses.ts';
 import { makesNoAdmins } from './admins.ts';
 import { checkSameId, has, isOn, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
 import { keepAnAdmin } from './last-admin.ts';
@@ -21,6 +22,7 @@ const refused = (reason: string, field?: string) =>
 async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.demand(caller, 'create', ROLES);
   makesNoAdmins(caller, payload);
+  checkAddresses(payload.ip_access);
   const { key } = payload;
   if (key === undefined || key === null) return without(payload, ['key']);
   if (key === 'public') throw refused('The key "public" is reserved.', 'key');
@@ -34,6 +36,7 @@ async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promi
   const keys = keysOf(meta);
   await deps.access.demand(meta.caller, 'update', ROLES);
   makesNoAdmins(meta.caller, payload);
+  checkAddresses(payload.ip_access);
   checkSameId(payload, keys);
   if (keys.includes(PUBLIC_ROLE)) {
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
