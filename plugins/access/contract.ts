@@ -1,4 +1,5 @@
 import { type Caller, service } from '#kernel';
+import type { AddressRange } from '../outbound/library.ts';
 import type { Read, Restricted, Visible, Where } from '../query/contract.ts';
 import type { Collection, Overview } from '../schema/contract.ts';
 
@@ -46,8 +47,8 @@ export interface Role {
   readonly id: string;
   readonly admin: boolean;
   readonly app: boolean;
-  /** Addresses its users may come from; empty = any. */
-  readonly addresses: readonly string[];
+  /** Addresses its users may come from; undefined = any. What cannot be read in the row is no address. */
+  readonly addresses: readonly AddressRange[] | undefined;
 }
 
 /** Fields that are granted (`*`: all but the sensitive ones), and values that are added where a payload has none. */

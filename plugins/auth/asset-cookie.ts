@@ -1,9 +1,12 @@
+import type { Access } from '../access/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import type { Claims } from './access-tokens.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
+import { isAdmitted } from './role-address.ts';
 import type { Sessions } from './sessions.ts';
 
 interface Deps {
+  readonly access: Pick<Access, 'role'>;
   readonly cookie: Pick<RefreshCookie, 'read'>;
   readonly sessions: Pick<Sessions, 'owner'>;
 }
@@ -19,20 +22,19 @@ const ASSETS = '/assets/';
  * carry cookies of sessions that are long over.
  */
 export const findByCookie =
-  ({ cookie, sessions }: Deps): FindByCookie =>
+  ({ access, cookie, sessions }: Deps): FindByCookie =>
   async (ctx, ip) => {
     if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || !ctx.path.startsWith(ASSETS)) return undefined;
     const token = cookie.read(ctx);
     if (token === undefined || !isOwnPage(ctx.req.headers)) return undefined;
-    const owner = await sessions.owner(token, ip);
-    return (
-      owner && {
-        id: owner.id,
-        role: owner.role,
-        admin_access: owner.admin_access ?? false,
-        app_access: owner.app_access ?? false,
-      }
-    );
+    const owner = await sessions.owner(token);
+    if (!owner || !(await isAdmitted(access, owner.role, ip))) return undefined;
+    return {
+      id: owner.id,
+      role: owner.role,
+      admin_access: owner.admin_access ?? false,
+      app_access: owner.app_access ?? false,
+    };
   };
 
 /**

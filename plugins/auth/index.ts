@@ -62,7 +62,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const sessions = createSessions(db, config.REFRESH_TOKEN_TTL);
     const standing = createStanding(db, used.bus);
     const cookie = refreshCookie(config);
-    const byCookie = findByCookie({ cookie, sessions });
+    const byCookie = findByCookie({ access: used.access, cookie, sessions });
     const callers = createIdentity({ identity, db, access: used.access, tokens, standing });
     host.contribute(middleware, identify({ callers, identity, byCookie }));
 

@@ -1,13 +1,10 @@
-import type { Db, Statement } from '../database/contract.ts';
+import type { Db } from '../database/contract.ts';
 
 /** The statements about sessions. Tokens in them are hashes. */
 export function sessionStatements(db: Db) {
   const users = db.write('platform_users');
   const sessions = db.write('platform_sessions');
   const roles = db.read('platform_roles');
-  /** Is this address among those of the role `r`, or is the role bound to none? */
-  const comesFrom = (ip: Statement) =>
-    db.sql`(coalesce(r.ip_access, '') = '' or ${ip}::text = any(string_to_array(replace(r.ip_access, ' ', ''), ',')))`;
 
   return {
     // One statement, which holds the user's row: a password changed meanwhile leaves no session behind.
@@ -23,8 +20,7 @@ export function sessionStatements(db: Db) {
 
     OWNER: db.sql`select u.id, u.status, u.provider, u.role, r.admin_access, r.app_access
       from ${sessions} s join ${users} u on u.id = s."user" left join ${roles} r on r.id = u.role
-      where s.token = $1 and s.share is null and s.expires > now() and u.status = 'active'
-        and ${comesFrom(db.sql`$2`)}`,
+      where s.token = $1 and s.share is null and s.expires > now() and u.status = 'active'`,
 
     CLOSE: db.sql`delete from ${sessions} where token = $1`,
 
@@ -47,15 +43,13 @@ export function sessionStatements(db: Db) {
       ), made as (
         insert into ${sessions} (token, "user", expires, ip, user_agent, origin)
         select $2, owner.id, now() + $3 * interval '1 millisecond', $4::text, $5, $6
-        from owner cross join gone left join ${roles} r on r.id = owner.role
-        where owner.status = 'active' and not gone.expired
-          and ${comesFrom(db.sql`$4`)}
+        from owner cross join gone where owner.status = 'active' and not gone.expired
         returning "user"
       ), seen as (
         update ${users} u set last_access = now() from made where u.id = made."user"
       )
       select owner.id, owner.status, owner.provider, owner.role, r.admin_access, r.app_access,
-        gone.expired is not null as gone, coalesce(gone.expired, false) as expired, made."user" is not null as made
-      from owner left join ${roles} r on r.id = owner.role left join gone on true left join made on true`,
+        gone.expired is not null as gone, coalesce(gone.expired, false) as expired
+      from owner left join ${roles} r on r.id = owner.role left join gone on true`,
   };
 }

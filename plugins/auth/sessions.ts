@@ -17,15 +17,15 @@ export interface Owner {
 
 export type Rotation =
   | { readonly state: 'renewed'; readonly owner: Owner; readonly token: string }
-  | { readonly state: 'unknown' | 'expired' | 'inactive' | 'elsewhere' };
+  | { readonly state: 'unknown' | 'expired' | 'inactive' };
 
 export interface Sessions {
   /** Signs a user in, if his password is still the one that was checked; undefined otherwise. */
   open(user: { readonly id: string; readonly password: string | null }, client: Client): Promise<string | undefined>;
   /** Takes a token for a new one. Of several who bring the same token, one gets it. */
   rotate(token: string, client: Client): Promise<Rotation>;
-  /** Whose session this is, while it lasts, its owner is active and may come from this address. Nothing of it changes. */
-  owner(token: string, ip: string | null): Promise<Owner | undefined>;
+  /** Whose session this is, while it lasts and its owner is active. Nothing of it changes. */
+  owner(token: string): Promise<Owner | undefined>;
   close(token: string): Promise<void>;
   /** Ends all sessions of these users. */
   closeOf(users: readonly string[]): Promise<void>;
@@ -51,7 +51,7 @@ export function createSessions(db: Db, lifetime: number): Sessions {
 
     async rotate(token, client) {
       const next = makeToken();
-      const { rows } = await db.query<Owner & { gone: boolean; expired: boolean; made: boolean }>(ROTATE, [
+      const { rows } = await db.query<Owner & { gone: boolean; expired: boolean }>(ROTATE, [
         stored(token),
         stored(next),
         lifetime,
@@ -60,12 +60,11 @@ export function createSessions(db: Db, lifetime: number): Sessions {
       const [row] = rows;
       if (!row?.gone) return { state: 'unknown' };
       if (row.expired) return { state: 'expired' };
-      if (row.status !== 'active') return { state: 'inactive' };
-      return row.made ? { state: 'renewed', owner: row, token: next } : { state: 'elsewhere' };
+      return row.status === 'active' ? { state: 'renewed', owner: row, token: next } : { state: 'inactive' };
     },
 
-    async owner(token, ip) {
-      const { rows } = await db.query<Owner>(OWNER, [stored(token), ip], { name: 'auth_session_owner' });
+    async owner(token) {
+      const { rows } = await db.query<Owner>(OWNER, [stored(token)], { name: 'auth_session_owner' });
       return rows[0];
     },
 

@@ -1,4 +1,5 @@
 import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
+import type { Access } from '../access/contract.ts';
 import type { Activity } from '../activity/contract.ts';
 import type { clientOf } from '../http/library.ts';
 import type { AccessTokens } from './access-tokens.ts';
@@ -14,10 +15,12 @@ import type {
 } from './contract.ts';
 import { termsOf } from './driver.ts';
 import { tellFailedLogin } from './failed-login.ts';
+import { checkAddress } from './role-address.ts';
 import type { Owner, Rotation, Sessions } from './sessions.ts';
 
 export interface SignInDeps {
   readonly identity: IdentityApi;
+  readonly access: Pick<Access, 'role'>;
   readonly accounts: Accounts;
   readonly activity: Pick<Activity, 'record'>;
   readonly events: EventsApi;
@@ -53,7 +56,7 @@ export interface SignIn {
 const wrong = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignIn(deps: SignInDeps): SignIn {
-  const { identity, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
+  const { identity, access, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
 
   async function accessToken(owner: Owner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
     const claims = {
@@ -121,20 +124,25 @@ export function createSignIn(deps: SignInDeps): SignIn {
 
     async refresh(presented, { client, caller }) {
       const rotated = await sessions.rotate(presented, client);
-      if (rotated.state !== 'renewed') throw refusalOf(rotated.state, client.ip);
-      return { access: await accessToken(rotated.owner, 'refresh', caller), refresh: rotated.token };
+      if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
+      const { owner, token } = rotated;
+      try {
+        await checkAddress(access, owner.role, client.ip);
+      } catch (error) {
+        await sessions.close(token);
+        throw error;
+      }
+      return { access: await accessToken(owner, 'refresh', caller), refresh: token };
     },
   };
 }
 
-function refusalOf(state: Exclude<Rotation['state'], 'renewed'>, ip: string | null) {
+function refusalOf(state: Exclude<Rotation['state'], 'renewed'>) {
   switch (state) {
     case 'expired':
       return fail('TOKEN_EXPIRED', 'the refresh token is too old');
     case 'inactive':
       return fail('USER_SUSPENDED', 'the user is not active');
-    case 'elsewhere':
-      return fail('INVALID_IP', `${ip} is not among the addresses of the role`);
     case 'unknown':
       return wrong('unknown refresh token');
   }

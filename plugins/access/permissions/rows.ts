@@ -1,4 +1,5 @@
 import type { Db } from '../../database/contract.ts';
+import { type AddressRange, parseRange } from '../../outbound/library.ts';
 import { ACTIONS, type Action, type Permission, type Role } from '../contract.ts';
 
 /** What was read, and whether it may be remembered: not what an open transaction sees of its own changes. */
@@ -66,6 +67,18 @@ const list = (text: string | null): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
+/** A row that was written by hand may have what is no address: it lets nobody in, and does not take the others away. */
+function rangesOf(entries: readonly string[]): readonly AddressRange[] | undefined {
+  if (entries.length === 0) return undefined;
+  return entries.flatMap((entry) => {
+    try {
+      return parseRange(entry);
+    } catch {
+      return [];
+    }
+  });
+}
+
 interface RoleRow {
   readonly writing: boolean;
   readonly id: string | null;
@@ -83,7 +96,7 @@ export function createRoleOf(db: Db): (role: string) => Promise<Reading<Role | u
     const row = rows[0];
     return {
       value: row?.id
-        ? { id: row.id, admin: row.admin_access, app: row.app_access, addresses: list(row.ip_access) }
+        ? { id: row.id, admin: row.admin_access, app: row.app_access, addresses: rangesOf(list(row.ip_access)) }
         : undefined,
       settled: !row?.writing,
     };

@@ -29,6 +29,6 @@ export function createCaching(
   return async ({ user, role, admin, share }) => {
     if (user !== null || role !== null || admin || share) return oneself;
     // Bound to addresses, the Public role is not everybody.
-    return (await access.role(null))?.addresses.length ? oneself : everybody;
+    return (await access.role(null))?.addresses ? oneself : everybody;
   };
 }

@@ -1,6 +1,7 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
 import { isOn } from '../../access/library.ts';
+import { checkAddresses } from './addresses.ts';
 import { has, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
 import { keepAnAdmin } from './last-admin.ts';
 
@@ -21,6 +22,7 @@ const refused = (reason: string, field?: string) =>
 async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.demand(caller, 'create', ROLES);
   await deps.access.assertAuthority(caller, ROLES, 'create', [{ keys: [], values: payload }]);
+  checkAddresses(payload.ip_access);
   const { key } = payload;
   if (key === undefined || key === null) return without(payload, ['key']);
   if (key === 'public') throw refused('The key "public" is reserved.', 'key');
@@ -34,6 +36,7 @@ async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promi
   const keys = keysOf(meta);
   await deps.access.demand(meta.caller, 'update', ROLES);
   await deps.access.assertAuthority(meta.caller, ROLES, 'update', [{ keys, values: payload }]);
+  checkAddresses(payload.ip_access);
   if (keys.includes(PUBLIC_ROLE)) {
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
     if (field !== undefined) throw refused('Only name, icon and description of the Public role can be changed.', field);

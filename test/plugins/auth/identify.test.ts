@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type InProcess, startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../users/people.ts';
 
 const SECRET = 'a secret that only tests know, long enough';
@@ -116,6 +117,32 @@ describe('who is asking', () => {
       .data;
     await here.request('POST', '/auth/logout', { body: { refresh_token } });
     expect((await me(`Bearer ${token}`)).status).to.equal(200);
+  });
+
+  it('comes from an address of the role by any form of an address or range', async () => {
+    const bound = await makeRole(here, { app_access: true });
+    const { token } = await makePerson(here, bound);
+    const answers = async (ip_access: unknown) => {
+      const reply = await admin('PATCH', `/roles/${bound}`, { ip_access });
+      expect(reply.status, JSON.stringify(reply.body)).to.equal(200);
+      return (await me(`Bearer ${token}`)).status;
+    };
+    const among = ['127.0.0.0/8', '127.0.0.1-127.0.0.9', '::ffff:127.0.0.1', '::ffff:127.0.0.0/104', '0.0.0.0/0'];
+    for (const range of [...among, '10.0.0.1, 127.0.0.0/30'])
+      expect([range, await answers(range)]).to.deep.equal([range, 200]);
+    expect(await answers(['fd00::/8', '126.255.255.255 - 127.0.0.1'])).to.equal(200);
+    for (const range of ['127.0.0.2-127.0.0.9', '10.0.0.0/8', '::1', '::/0', 'fe80::1%eth0'])
+      expect([range, await answers(range)]).to.deep.equal([range, 401]);
+    expect(await answers(null)).to.equal(200);
+  });
+
+  it('is let in by no address that was written by hand and cannot be read, and by the others beside it', async () => {
+    const bound = await makeRole(here, { app_access: true });
+    const { token } = await makePerson(here, bound);
+    await here.database.query(`update platform_roles set ip_access = 'nonsense' where id = $1`, [bound]);
+    await until(async () => (await me(`Bearer ${token}`)).status === 401);
+    await here.database.query(`update platform_roles set ip_access = 'nonsense,127.0.0.0/8' where id = $1`, [bound]);
+    await until(async () => (await me(`Bearer ${token}`)).status === 200);
   });
 
   it('has to come from an address of the role', async () => {

@@ -91,6 +91,45 @@ describe('roles', () => {
     });
   });
 
+  it('are bound to addresses and ranges of them, and to nothing that is none, by whatever way', async () => {
+    const role = await makeRole(service);
+    const unreadable: readonly unknown[] = [
+      '10.0.0.0/33',
+      '10.0.0',
+      'localhost',
+      '10.0.0.9-10.0.0.1',
+      '1.1.1.1-::1',
+      '::1]:80/[',
+      '10.0.0.1/8/8',
+      7,
+    ];
+    for (const [at, entry] of unreadable.entries()) {
+      const ip_access = ['192.0.2.1', entry];
+      const text = JSON.stringify(ip_access);
+      for (const reply of [
+        await admin('POST', '/roles', { name: 'x', ip_access }),
+        await admin('PATCH', `/roles/${role}`, { ip_access }),
+        await admin('PATCH', '/roles', [{ id: role, ip_access }]),
+        await admin(
+          'PATCH',
+          `/permissions/${await allow(service, role, { collection: `bound${at}`, action: 'read' })}`,
+          { role: { id: role, ip_access } },
+        ),
+      ]) {
+        expect([text, ...outcome(reply)]).to.deep.equal([text, 400, 'INVALID_PAYLOAD']);
+        expect(reply.body.errors[0].extensions.path.slice(-2)).to.deep.equal(['ip_access', 1]);
+      }
+    }
+    const asText = await admin('PATCH', `/roles/${role}`, { ip_access: '192.0.2.1,nonsense' });
+    expect([...outcome(asText), asText.body.errors[0].extensions.path]).to.deep.equal([
+      400,
+      'INVALID_PAYLOAD',
+      ['ip_access'],
+    ]);
+    const bound = { ip_access: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.1-192.0.2.9', '::ffff:198.51.100.1'] };
+    expect((await admin('PATCH', `/roles/${role}`, bound)).body.data).to.deep.include(bound);
+  });
+
   it('have permissions that mean something', async () => {
     const role = await makeRole(service);
     const row = { role, collection: 'x', action: 'read' };

@@ -7,6 +7,7 @@ import { createObjects } from '../../../../plugins/assets/serving/objects.ts';
 import { assetRoutes } from '../../../../plugins/assets/serving/routes.ts';
 import type { FileRecord, Variants } from '../../../../plugins/assets/variant.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
+import { parseRange } from '../../../../plugins/outbound/library.ts';
 import type { ByteRange, Location, Opened } from '../../../../plugins/storage/contract.ts';
 import { quiet, sketch } from '../../../support/plugin.ts';
 import { type Send, sender } from '../../../support/send.ts';
@@ -58,7 +59,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
     ...options.file,
   };
   const objects = createObjects({ at: () => locationOf(options.objects, asked) });
-  const role = async () => ({ id: '', admin: false, app: false, addresses: options.addresses ?? [] });
+  const role = async () => ({ id: '', admin: false, app: false, addresses: options.addresses?.map(parseRange) });
   const caching = {
     ASSETS_CACHE_TTL: options.ttl ?? 2_592_000_000,
     ASSETS_CACHE_REVALIDATE: options.revalidate ?? false,
