@@ -20,6 +20,8 @@ export interface Child {
   kill(): void;
   /** Resident bytes of the process that runs the guest; 0 where unknown. */
   resident(): Promise<number>;
+  /** Milliseconds of CPU that the guest's thread has used since its start; undefined where the system does not tell. */
+  cpuTime(): number | undefined;
 }
 
 export interface Launcher {

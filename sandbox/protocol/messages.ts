@@ -54,8 +54,8 @@ export interface ContractEntry {
 export type ChildFailure = 'timeout' | 'guest-error' | 'invalid-result' | 'result-too-large' | 'rejected';
 
 /**
- * How an invocation ended badly. `busy` and `internal` are said by the host alone, and so is `cpu-limit`: of a `timeout`
- * long before the wall-clock time, and of a process that it killed for its CPU time.
+ * How an invocation ended badly. `busy` and `internal` are said by the host alone, and so is `cpu-limit`: of a
+ * `timeout` that the child reports, and of a process that it killed for its CPU time.
  */
 export type GuestError =
   | ChildFailure

@@ -9,7 +9,7 @@ import { endOf } from './end.ts';
 import { covering } from './inherited.ts';
 import { killTree } from './kill.ts';
 import { CARRIERS, type Plan, TASKS, VARIABLES } from './plan.ts';
-import { bytesOf, innermost, statusOf } from './proc.ts';
+import { bytesOf, innermost, statusOf, threadTime } from './proc.ts';
 
 /** A child with what only the launcher and its self-tests look at. */
 export interface Started extends Child {
@@ -103,6 +103,9 @@ function toChild(spawned: ChildProcess | null, plan: Plan, group: Group | null):
     },
     async resident() {
       return isOver || pid === undefined ? 0 : bytesOf((await statusOf(innermost(pid))).VmRSS);
+    },
+    cpuTime() {
+      return isOver || pid === undefined ? undefined : threadTime(innermost(pid));
     },
   };
 }

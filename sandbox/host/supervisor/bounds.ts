@@ -20,6 +20,8 @@ export interface Bounds {
   readonly claims: number;
   /** Between two looks at the memory of all processes together. */
   readonly memory: number;
+  /** Between two looks at the CPU time of a process at work. */
+  readonly cpu: number;
   /** As many at the same time in one process are a crowd: it is asked whether it keeps up. */
   readonly crowd: number;
   /** Where it takes so long to answer, a program without state gets a second process. */
@@ -53,6 +55,7 @@ export const BOUNDS: Bounds = {
   turn: 1_000,
   claims: 100,
   memory: 500,
+  cpu: 100,
   crowd: 8,
   lag: 4,
   calm: 10_000,

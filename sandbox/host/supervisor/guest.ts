@@ -254,7 +254,7 @@ export class Guest implements PlaceClaim {
     this.#parts.fleet.places.leave(worker);
     if (this.#helper.worker === worker) this.#helper.lost();
     if (this.#current === worker) this.#leaveOff();
-    const isParked = cause !== 'asked' && this.#stability.crashed();
+    const isParked = cause !== 'asked' && (cause === 'cpu' ? this.#stability.exhausted() : this.#stability.crashed());
     if (isParked) this.#queue.refuse(new RunFailure('crash'));
     this.#sendQueued();
     if (cause === 'asked') return;

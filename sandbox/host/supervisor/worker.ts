@@ -5,6 +5,7 @@ import { Abandoned } from './abandoned.ts';
 import { type ActiveRun, ActiveRuns } from './active-runs.ts';
 import type { Bounds } from './bounds.ts';
 import type { Cause } from './cause.ts';
+import { type CpuWatch, watchCpu } from './cpu-watch.ts';
 import { deferred, later } from './deferred.ts';
 import { RunFailure } from './failure.ts';
 import { Loading } from './loading.ts';
@@ -34,7 +35,7 @@ export class Worker implements PlaceHolder {
   onWanted: (() => void) | undefined;
   /** Another program has waited long enough for its place: it gets nothing more to do. */
   onRetired: (() => void) | undefined;
-  /** It gets nothing more to do, and is ended once it is idle. */
+  /** It gets nothing more to do and ends once idle. */
   isLeaving = false;
   state: 'starting' | 'blank' | 'loading' | 'ready' | 'down' = 'starting';
   served = 0;
@@ -55,6 +56,7 @@ export class Worker implements PlaceHolder {
   readonly #progress: Progress;
   readonly #hello = deferred<void>();
   readonly #pings: Pings;
+  readonly #cpu: CpuWatch;
   #loading: Loading | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastId = 0;
@@ -69,6 +71,7 @@ export class Worker implements PlaceHolder {
     this.#now = now;
     this.#progress = new Progress(now);
     this.#runs = new ActiveRuns(now);
+    this.#cpu = watchCpu(this, child, limits, bounds, now);
     this.#pings = new Pings((id) => this.state === 'ready' && this.#connection.send({ type: 'ping', id }));
     this.idleSince = now();
     this.hello = this.#hello.promise;
@@ -102,7 +105,6 @@ export class Worker implements PlaceHolder {
     return this.#progress.isFull;
   }
 
-  /** 0 where it is not known. */
   resident(): Promise<number> {
     return this.#child.resident().catch(() => 0);
   }
@@ -112,7 +114,10 @@ export class Worker implements PlaceHolder {
     if (this.state !== 'blank') return Promise.reject(new RunFailure('crash'));
     this.state = 'loading';
     this.#loading = new Loading();
-    this.#timer = later(this.#limits.wall, () => this.#overdue());
+    this.#cpu.start(1);
+    this.#timer = later(this.#limits.wall, () => {
+      if (this.state === 'loading') this.#refused('timeout', 'stuck');
+    });
     this.#connection.send({ type: 'load', reuse }, script);
     return this.#loading.contract;
   }
@@ -124,6 +129,7 @@ export class Worker implements PlaceHolder {
     const id = ++this.#lastId;
     const answer = this.#runs.add(id, run, wall, (left) => this.#leave(id, Math.max(this.#bounds.health, left)));
     this.#progress.start(id);
+    this.#cpu.start(this.busy);
     let isSent: boolean;
     try {
       isSent = this.#connection.send({ type: 'invoke', id, entry, context }, input);
@@ -160,12 +166,14 @@ export class Worker implements PlaceHolder {
     await this.gone;
   }
 
-  /** Ends the process at once, as one that has broken a limit. */
-  kill(cause: 'memory' | 'cpu'): void {
-    this.#down(cause);
+  /** Ends the process at once: it has broken a limit. */
+  kill(cause: Cause): void {
+    if (this.state === 'loading') this.#refused('timeout', cause);
+    else this.#down(cause);
   }
 
   #take(message: FromChild, body: Buffer): void {
+    this.#cpu.sign(this.busy);
     if (message.type === 'result' || message.type === 'failure') this.#result(message, body);
     else if (message.type === 'call') this.#call(message, body);
     else if (message.type === 'pong') this.#pings.answer(message.id) || this.#left(message.id);
@@ -197,10 +205,6 @@ export class Worker implements PlaceHolder {
     this.#loading?.finish(contract);
   }
 
-  #overdue(): void {
-    if (this.state === 'loading') this.#refused('timeout', 'stuck');
-  }
-
   #refused(code: 'invalid-entry' | 'timeout', cause: Cause): void {
     this.#loading?.fail(new RunFailure(code));
     this.#down(cause);
@@ -218,7 +222,8 @@ export class Worker implements PlaceHolder {
     // What took its whole time merely waited.
     const isExhausted =
       message.type === 'failure' && message.code === 'timeout' && this.#now() - active.since < wall * 0.95;
-    if (message.type === 'failure') active.reject(new RunFailure(isExhausted ? 'cpu-limit' : message.code, body));
+    if (message.type === 'failure')
+      active.reject(new RunFailure(message.code === 'timeout' ? 'cpu-limit' : message.code, body));
     else if (body.length > result) active.reject(new RunFailure('result-too-large'));
     else active.resolve(message.none ? undefined : body);
     this.#settled(isExhausted);
@@ -284,7 +289,12 @@ export class Worker implements PlaceHolder {
     this.#pings.close();
     this.#hello.reject(new RunFailure('internal'));
     this.#loading?.fail(new RunFailure('crash'));
-    for (const id of this.#runs.ids) this.#over(id)?.reject(new RunFailure('crash'));
+    this.#cpu.stop();
+    const culprit = cause === 'cpu' ? (this.#progress.executing ?? 'unknown') : 'none';
+    for (const id of this.#runs.ids) {
+      const isCause = culprit === 'unknown' || culprit === id;
+      this.#over(id)?.reject(new RunFailure(isCause ? 'cpu-limit' : 'crash'));
+    }
     this.onDown?.(cause);
   }
 }

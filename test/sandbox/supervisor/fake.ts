@@ -22,6 +22,8 @@ export class FakeChild implements Child {
   behaviour: Behaviour | undefined;
   isAlive = true;
   bytes = 40 << 20;
+  /** Milliseconds; undefined as on a system that does not tell. */
+  cpu: number | undefined;
   #end: (end: ChildEnd) => void;
 
   constructor(programs: ReadonlyMap<string, Behaviour>) {
@@ -65,6 +67,10 @@ export class FakeChild implements Child {
 
   resident(): Promise<number> {
     return Promise.resolve(this.bytes);
+  }
+
+  cpuTime(): number | undefined {
+    return this.cpu;
   }
 }
 

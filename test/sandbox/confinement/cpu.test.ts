@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
+import type { RunFailure } from '../../../sandbox/host/supervisor/failure.ts';
+import { createSupervisor, type Supervisor } from '../../../sandbox/host/supervisor/supervisor.ts';
+import { isLinux, launching, MEMORY } from './launching.ts';
+
+const CPU = 400;
+const WALL = 60_000;
+
+/** Work of seconds in one step that nothing inside can interrupt, or that is at least said to be so. */
+const BUILT_INS: Readonly<Record<string, string>> = {
+  'a regular expression': `/^(\\w+\\s?)*$/.test('a'.repeat(60) + '!')`,
+  'JSON.stringify': `const row = {}; for (let n = 0; n < 1000; n++) row['k' + n] = 'x'; const all = Array(3000).fill(row); JSON.stringify(all.map(() => 0)); for (;;) try { JSON.stringify(all) } catch {}`,
+  sort: `const all = Array.from({ length: 1e6 }, (_, n) => 'k' + ((n * 7919) % 1000003)); for (;;) all.toSorted()`,
+  'String.prototype.replaceAll': `const text = 'ab'.repeat(500_000); for (;;) text.replaceAll('ab', 'ba')`,
+  'String.prototype.repeat and indexOf': `const text = 'a'.repeat(8_000_000); for (;;) text.indexOf('a'.repeat(4_000_000) + 'b')`,
+  'BigInt multiplication': `let n = 3n; for (;;) n = n > 10n ** 400_000n ? 3n : n * n * n`,
+  'BigInt to text': `let n = 3n ** 500_000n; for (;;) String(n * n)`,
+  'Array.prototype.includes': `const all = new Float64Array(4_000_000); for (;;) for (let n = 0; n < 50; n++) all.includes(1)`,
+  'a typed array': `const all = new Float64Array(4_000_000).map(() => Math.random()); for (;;) all.slice().sort()`,
+};
+
+(isLinux ? describe : describe.skip)('a confined child in built-ins that cannot be interrupted', function () {
+  this.timeout(120_000);
+  let launcher: ConfinedLauncher;
+  let supervisor: Supervisor;
+  const children: ReturnType<ConfinedLauncher['launch']>[] = [];
+  before(async () => {
+    launcher = await launching();
+    const launch = () => {
+      const child = launcher.launch();
+      children.push(child);
+      return child;
+    };
+    const limits = { memory: MEMORY * 2, cpu: CPU, wall: WALL, result: 1 << 20, hostCall: 1 << 18 };
+    supervisor = createSupervisor({
+      launcher: { posture: launcher.posture, launch, close: () => launcher.close() },
+      ...{ limits, processes: 2, log: { warn() {} } },
+      bounds: { crashes: 1000, firstDelay: 1, longestDelay: 1 },
+    });
+  });
+  after(async () => {
+    await supervisor?.close();
+    await launcher?.close();
+  });
+
+  for (const [name, work] of Object.entries(BUILT_INS)) {
+    it(`ends soon after its CPU time: ${name}`, async () => {
+      const script = `(function (module) { module.exports = { id: 'x', handler() { ${work} } } })`;
+      const guest = supervisor.open({ name: 'x', script, reuse: false, onParked: () => {} });
+      const context = { extensionId: 'x', contributionId: 'x', activation: { type: 'json-endpoint' } } as const;
+      const run = { entry: '', context: { ...context, accountability: null }, input: '{}', call: () => false };
+      const before = new Map(children.map((child) => [child, child.cpuTime() ?? 0]));
+      let used = 0;
+      const watch = setInterval(() => {
+        const times = children.map((child) => (child.cpuTime() ?? 0) - (before.get(child) ?? 0));
+        used = Math.max(used, ...times);
+      }, 20);
+      const code = await guest.invoke(run).then(
+        () => 'answered',
+        (error: RunFailure) => error.code,
+      );
+      clearInterval(watch);
+      await guest.close();
+      // What needs too much memory ends by that.
+      expect(code).to.be.oneOf(['cpu-limit', 'crash']);
+      // With the start of the process, and what passes between two looks on a busy machine.
+      expect(used, 'milliseconds of CPU').to.be.within(50, CPU + 1200);
+    });
+  }
+});

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { doing, echo, type FakeChild, fakeLauncher } from './fake.ts';
+import { outcome, run, until, withGround } from './ground.ts';
+
+describe('supervisor: CPU time', () => {
+  const limits = { cpu: 200, wall: 20_000 };
+  const bounds = { cpu: 5 };
+  /** A program that executes without an end, and says nothing meanwhile. */
+  const stuck = (child: FakeChild, message: { type: string }): void => {
+    if (message.type === 'load') child.loaded();
+  };
+  const at = (child: FakeChild | undefined, milliseconds: number) => {
+    if (child) child.cpu = milliseconds;
+  };
+
+  it('of one invocation that is used up ends its process, long before the time by the clock', () => {
+    const launcher = fakeLauncher({ stuck });
+    launcher.start = (child) => setImmediate(() => child.say({ type: 'hello', protocol: 1 }));
+    return withGround(launcher, { limits, bounds }, async ({ open, parked }) => {
+      const guest = open('stuck');
+      const since = performance.now();
+      const answer = outcome(guest.invoke(run()));
+      await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+      const child = launcher.children.find(({ behaviour }) => behaviour);
+      at(child, 1000);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      at(child, 1210);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(child?.isAlive, 'its time is not over').to.equal(true);
+      at(child, 1230);
+      expect(await answer).to.equal('cpu-limit');
+      expect(performance.now() - since).to.be.below(limits.wall);
+      expect([guest.state(), parked], 'it is no crash').to.deep.equal(['idle', []]);
+    });
+  });
+
+  it('is not what a slow machine takes: the clock alone ends nobody before the deadline', () => {
+    const slow = doing((child, id, body) => setTimeout(() => child.say({ type: 'result', id }, body), 1000));
+    const launcher = fakeLauncher({ slow });
+    return withGround(launcher, { limits, bounds }, async ({ open }) => {
+      const answer = outcome(open('slow').invoke(run(5)));
+      await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+      for (const child of launcher.children) at(child, 50);
+      expect(await answer).to.equal('5');
+    });
+  });
+
+  it('of a crowd is its own: what many use together that say something ends nobody', () => {
+    const quick = doing((child, id, body) => {
+      child.cpu = (child.cpu ?? 0) + 150;
+      setTimeout(() => child.say({ type: 'result', id }, body), 20);
+    });
+    return withGround(fakeLauncher({ quick }), { limits, bounds }, async ({ open }) => {
+      const guest = open('quick');
+      const all = await Promise.all(Array.from({ length: 30 }, () => outcome(guest.invoke(run(1)))));
+      expect(new Set(all)).to.deep.equal(new Set(['1']));
+    });
+  });
+
+  it('is the fault of the invocation that executes, not of those that wait beside it', () => {
+    const mixed = (child: FakeChild, message: { type: string; id?: number }, body: string): void => {
+      if (message.type === 'invoke' && body === '"hog"') child.behaviour = () => {};
+      else if (message.type !== 'invoke' || body !== '"waits"') echo(child, message as never, body);
+    };
+    const launcher = fakeLauncher({ mixed });
+    return withGround(launcher, { limits, bounds }, async ({ open }) => {
+      const guest = open('mixed');
+      const waits = outcome(guest.invoke(run('waits')));
+      const [child] = launcher.children;
+      await until(() => child?.got.some(({ type }) => type === 'invoke') === true);
+      // The window is full after the next one, and a ping confirms the first.
+      expect(await outcome(guest.invoke(run(1)))).to.equal('1');
+      const second = outcome(guest.invoke(run('waits')));
+      await until(() => child?.got.some(({ type }) => type === 'ping') === true || child?.got.length === 5);
+      at(child, 0);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      const hog = outcome(guest.invoke(run('hog')));
+      await until(() => child?.got.filter(({ type }) => type === 'invoke').length === 4);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      at(child, 5000);
+      const codes = await Promise.all([waits, second, hog]);
+      expect(codes).to.include('cpu-limit').and.include('crash');
+    });
+  });
+
+  it('is not known on every system: there the deadline by the clock is all', () =>
+    withGround(fakeLauncher({ stuck }), { limits: { cpu: 50, wall: 500 }, bounds }, async ({ open }) => {
+      expect(await outcome(open('stuck').invoke(run()))).to.equal('timeout');
+    }));
+});
