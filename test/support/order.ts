@@ -21,6 +21,7 @@ export const LONG_FIRST: readonly string[] = [
   'test/plugins/storage-s3/service.test.ts',
   'test/browser/explorer.test.ts',
   'test/http/select-listeners.test.ts',
+  'test/http/extensions-required.test.ts',
   'test/http/extensions-plugins.test.ts',
   'test/contract/grants-ground.test.ts',
   'test/sandbox/escape/forged.test.ts',
