@@ -52,127 +52,128 @@ interface Group {
   readonly waiters: Set<Waiter>;
 }
 
+export const createPlaces = (options: PlacesOptions): Places => new FairPlaces(options);
+
 /**
  * A collection may hold four times as many places as it leaves free, a client a few more than one collection, and both leave one at
  * least: the first to come gets most of them, and a statement that hangs keeps out neither other collections nor other clients, nor
  * what its own client asks of other collections. One place in ten is for admins and the service's own statements, such as those of a
  * login. A pool of one or two has nothing to share.
  */
-export function createPlaces({ limit, deadline, called }: PlacesOptions): Places {
-  const collections = new Map<string, number>();
-  const clients = new Map<string, number>();
-  const groups = new Map<string, Group>();
-  const queue = limit * QUEUE;
-  const kept = limit < 4 ? 0 : Math.max(1, Math.floor(limit / 10));
-  const spare = limit < 3 ? 0 : 1;
-  let held = 0;
-  let waiting = 0;
-  let refusedAt = 0;
-  let sweeping: NodeJS.Timeout | undefined;
+class FairPlaces implements Places {
+  readonly #options: PlacesOptions;
+  readonly #collections = new Map<string, number>();
+  readonly #clients = new Map<string, number>();
+  readonly #groups = new Map<string, Group>();
+  /** Places that requests leave to admins and the service. */
+  readonly #kept: number;
+  /** Places that a share leaves which holds some. */
+  readonly #spare: number;
+  held = 0;
+  waiting = 0;
+  refusedAt = 0;
+  #sweeping: NodeJS.Timeout | undefined;
 
-  const fits = ({ collection, client, rank }: Share): boolean => {
-    const free = limit - held - (rank === 'request' ? kept : 0);
+  constructor(options: PlacesOptions) {
+    const { limit } = options;
+    this.#options = options;
+    this.#kept = limit < 4 ? 0 : Math.max(1, Math.floor(limit / 10));
+    this.#spare = limit < 3 ? 0 : 1;
+  }
+
+  enter(share: Share, signal: Signal | undefined): Promise<void> | undefined {
+    if (!this.#fits(share)) return this.#wait(share, signal);
+    this.#take(share);
+    return undefined;
+  }
+
+  leave({ collection, client }: Share): void {
+    this.held--;
+    lower(this.#clients, client);
+    if (collection !== undefined) lower(this.#collections, collection);
+    if (this.waiting > 0) this.#admit();
+  }
+
+  longestWait(): number {
+    const first = Math.min(...[...this.#groups.values()].flatMap(({ waiters: [next] }) => next?.since ?? []));
+    return Number.isFinite(first) ? performance.now() - first : 0;
+  }
+
+  #fits({ collection, client, rank }: Share): boolean {
+    const { limit } = this.#options;
+    const free = limit - this.held - (rank === 'request' ? this.#kept : 0);
     if (free <= 0) return false;
-    const ofClient = clients.get(client) ?? 0;
-    const ofCollection = collection === undefined ? 0 : (collections.get(collection) ?? 0);
+    const ofClient = this.#clients.get(client) ?? 0;
+    const ofCollection = collection === undefined ? 0 : (this.#collections.get(collection) ?? 0);
     const isFirst = ofClient === 0 && ofCollection === 0;
     // The last one is also for a client of whose statements few hang, in another collection.
     const isNew = Math.min(ofClient, ofCollection) === 0 && Math.max(ofClient, ofCollection) < limit / 3;
-    const isWithin = ofCollection < OF_COLLECTION * (free - spare) && ofClient < OF_CLIENT * free;
-    return isFirst || isNew || (isWithin && free > spare);
-  };
+    const isWithin = ofCollection < OF_COLLECTION * (free - this.#spare) && ofClient < OF_CLIENT * free;
+    return isFirst || isNew || (isWithin && free > this.#spare);
+  }
 
-  const take = ({ collection, client }: Share): void => {
-    held++;
-    clients.set(client, (clients.get(client) ?? 0) + 1);
-    if (collection !== undefined) collections.set(collection, (collections.get(collection) ?? 0) + 1);
-  };
+  #take({ collection, client }: Share): void {
+    this.held++;
+    this.#clients.set(client, (this.#clients.get(client) ?? 0) + 1);
+    if (collection !== undefined) this.#collections.set(collection, (this.#collections.get(collection) ?? 0) + 1);
+  }
 
-  const refusal = (reason: string) => {
-    refusedAt = Date.now();
+  #refusal(reason: string) {
+    this.refusedAt = Date.now();
     return fail('SERVICE_UNAVAILABLE', `${reason} Try again later.`, { service: 'database', retryAfter: RETRY_AFTER });
-  };
+  }
 
   /** Under load most statements wait, though not for long: they cost no timer and no listener of their own. */
-  function wait(share: Share, signal: Signal | undefined): Promise<void> {
+  #wait(share: Share, signal: Signal | undefined): Promise<void> {
+    const { limit, called } = this.#options;
     const name = `${share.client}\n${share.collection ?? ''}`;
-    const group = groups.get(name) ?? { share, waiters: new Set() };
-    if (waiting >= queue || group.waiters.size >= queue / 2)
-      throw refusal(`All ${called} are in use, and too many requests wait for one.`);
-    if (group.waiters.size === 0) groups.set(name, group);
-    waiting++;
-    sweeping ??= setInterval(sweep, SWEEP).unref();
+    const group = this.#groups.get(name) ?? { share, waiters: new Set() };
+    if (this.waiting >= limit * QUEUE || group.waiters.size >= (limit * QUEUE) / 2)
+      throw this.#refusal(`All ${called} are in use, and too many requests wait for one.`);
+    if (group.waiters.size === 0) this.#groups.set(name, group);
+    this.waiting++;
+    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP).unref();
     return new Promise((enter, refuse) => group.waiters.add({ since: performance.now(), signal, enter, refuse }));
   }
 
-  function remove(name: string, { waiters }: Group, waiter: Waiter): void {
+  #remove(name: string, { waiters }: Group, waiter: Waiter): void {
     waiters.delete(waiter);
-    if (waiters.size === 0) groups.delete(name);
-    waiting--;
+    if (waiters.size === 0) this.#groups.delete(name);
+    this.waiting--;
   }
 
   /** Refuses those that waited long enough, and forgets those whose client left. */
-  function sweep(): void {
-    if (waiting === 0) {
-      clearInterval(sweeping);
-      sweeping = undefined;
+  #sweep(): void {
+    const { deadline, called } = this.#options;
+    if (this.waiting === 0) {
+      clearInterval(this.#sweeping);
+      this.#sweeping = undefined;
     }
     const now = performance.now();
-    for (const [name, group] of groups) {
+    for (const [name, group] of this.#groups) {
       for (const waiter of group.waiters) {
         const gone = signalOf(waiter.signal);
-        const isLate = now - waiter.since >= deadline;
-        if (!gone?.aborted && !isLate) continue;
-        remove(name, group, waiter);
-        waiter.refuse(
-          gone?.aborted
-            ? gone.reason
-            : refusal(`All ${called} that this request may use were in use for ${deadline} ms.`),
-        );
+        if (!gone?.aborted && now - waiter.since < deadline) continue;
+        this.#remove(name, group, waiter);
+        const late = `All ${called} that this request may use were in use for ${deadline} ms.`;
+        waiter.refuse(gone?.aborted ? gone.reason : this.#refusal(late));
       }
     }
   }
 
-  function admit(): void {
-    for (const [name, group] of groups) {
-      if (held >= limit) return;
-      if (!fits(group.share)) continue;
+  #admit(): void {
+    // A group that was admitted comes again at the end.
+    for (const [name, group] of this.#groups) {
+      if (this.held >= this.#options.limit) return;
       const [next] = group.waiters;
-      if (!next) continue;
-      take(group.share);
-      remove(name, group, next);
+      if (!next || !this.#fits(group.share)) continue;
+      this.#take(group.share);
+      this.#remove(name, group, next);
       // Whose turn it was is the last the next time; this loop comes to it again where there is a place still.
-      if (groups.delete(name)) groups.set(name, group);
+      if (this.#groups.delete(name)) this.#groups.set(name, group);
       next.enter();
     }
   }
-
-  return {
-    enter(share, signal) {
-      if (!fits(share)) return wait(share, signal);
-      take(share);
-      return undefined;
-    },
-    leave({ collection, client }) {
-      held--;
-      lower(clients, client);
-      if (collection !== undefined) lower(collections, collection);
-      if (waiting > 0) admit();
-    },
-    get held() {
-      return held;
-    },
-    get waiting() {
-      return waiting;
-    },
-    longestWait() {
-      const first = Math.min(...[...groups.values()].flatMap(({ waiters: [next] }) => next?.since ?? []));
-      return Number.isFinite(first) ? performance.now() - first : 0;
-    },
-    get refusedAt() {
-      return refusedAt;
-    },
-  };
 }
 
 function lower(counts: Map<string, number>, name: string): void {
