@@ -1,5 +1,5 @@
 import type { Kernel } from '#kernel/boot';
-import { nearestName } from '../plugins/http/library.ts';
+import { nearestName } from '../plugins/workers/library.ts';
 
 /** Warns about each setting whose name nearly is the name of a declared one: probably a typing error. */
 export function warnOfUnknownSettings({ log, settings }: Pick<Kernel, 'log' | 'settings'>): void {

@@ -39,8 +39,6 @@ export {
 export { fitsBody } from './fits-body.ts';
 /** What an object or array of a request may look like, wherever in it it stands: INVALID_PAYLOAD for what may not. */
 export { checkJson } from './json.ts';
-/** The candidate that a misspelt name most likely means; undefined where none is close. For messages about unknown names. */
-export { nearestName } from './nearest-name.ts';
 /** Warns of members of a query in a body that no parameter is called like, or refuses them, as is done with a query string. */
 export function checkQueryNames(ctx: HttpContext, query: object, known: ReadonlySet<string>): void {
   const names = Object.keys(query).filter((name) => !known.has(name));

@@ -1,6 +1,6 @@
 import { fail, type Log } from '#kernel';
+import { nearestName } from '../workers/library.ts';
 import type { HttpContext, Route } from './contract.ts';
-import { nearestName } from './nearest-name.ts';
 
 /** What becomes of query parameters that the description of a route does not have. */
 export type UnknownParameters = 'ignore' | 'warn' | 'refuse';

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
-import { nearestName } from '../../http/library.ts';
 import type { Collection } from '../../schema/contract.ts';
+import { nearestName } from '../../workers/library.ts';
 import type { Action, PermissionSet } from '../contract.ts';
 import { lists } from '../restrict/rules.ts';
 
