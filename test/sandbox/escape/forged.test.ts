@@ -76,7 +76,7 @@ const FORGERIES: Readonly<Record<string, Expected>> = {
   'a flood of large results': ends,
   'never reads again': ends,
   'hangs, and says it is well': is('timeout'),
-  'hangs for good': is('timeout'),
+  'hangs for good': is('timeout', 'cpu-limit'),
   exits: is('crash'),
   'lets go of the pipe': is('crash'),
   'hello twice': is('crash'),
@@ -215,7 +215,8 @@ describe('sandbox: a process that was taken over', function () {
       for (let at = 0; at < 3 && (await outcomeOf(forging)) !== 'denied'; at++);
       const rich = Promise.all(Array.from({ length: 5 }, () => outcomeOf(waiting, 1, caller())));
       expect(await outcomeOf(forging)).to.equal('denied');
-      expect(await rich).to.deep.equal(Array(5).fill('timeout'));
+      // It confirms nothing that it is sent, so the later ones wait in the host.
+      for (const outcome of await rich) expect(outcome).to.be.oneOf(['timeout', 'busy']);
       expect(await outcomeOf(forging, 1, caller())).to.equal('ok');
       expect(await rows()).to.match(/^51 1 /);
       await service.database.query(`delete from articles where title = 'forged'`);
