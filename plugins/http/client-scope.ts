@@ -36,12 +36,15 @@ export class ClientScope implements RequestScope {
  * commit begins.
  */
 export const clientSignal = ({ res }: Pick<Context, 'res'>): (() => AbortSignal) => {
-  let signal: AbortSignal | undefined;
   return () => {
-    signal ??= leaveSignal(res);
+    const signal = signals.get(res) ?? leaveSignal(res);
+    signals.set(res, signal);
     return signal;
   };
 };
+
+/** One for each request, however many writes it has. */
+const signals = new WeakMap<Context['res'], AbortSignal>();
 
 function leaveSignal(res: Context['res']): AbortSignal {
   const leave = new AbortController();
