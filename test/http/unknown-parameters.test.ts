@@ -69,6 +69,20 @@ describe('query parameters that a route does not know', () => {
       expect(lines().at(-1)?.msg).to.contain('further ones are not logged');
     });
 
+    for (const [query, message] of [
+      ['filter[name][_contain]=a', '"_contain" is not an operator; did you mean "_contains"?'],
+      ['filter[_adn][0][id]=1', 'did you mean "_and"?'],
+      ['aggregate[cuont]=*', 'did you mean "count"?'],
+      ['fields=yaer(id)', 'did you mean "year"?'],
+      ['limit=many', '"many" is no whole number of at least -1'],
+      ['limit=-2', '"-2" is no whole number of at least -1'],
+    ] as const)
+      it(`are known, but ?${query} is answered: ${message}`, async () => {
+        const { status, body } = await send('GET', `/items/thing?${query}`);
+        expect(status).to.equal(400);
+        expect(body.errors[0].message).to.contain(message);
+      });
+
     it('put nothing into the header that could end it', async () => {
       const { headers } = await send('GET', `/items/thing?${encodeURIComponent('a"\r\nb: c, ü')}=1`);
       expect(headers.get('warning')).to.equal('299 - "unknown query parameter a???b:?c???"');

@@ -4,7 +4,7 @@ import { AGGREGATES, type AggregateName, type Aggregation, type FieldUse } from 
 import { useOf } from './functions.ts';
 import { answerKey, nameOf } from './names.ts';
 import { type Scope, spend } from './scope.ts';
-import { fromJson, invalid, isObject, type Path, parameterAt, textList } from './shape.ts';
+import { fromJson, hintOf, invalid, isObject, type Path, parameterAt, textList } from './shape.ts';
 import { directed } from './sort.ts';
 
 interface Raw {
@@ -96,7 +96,7 @@ function functionsOf(
   path: Path,
 ): Aggregation['functions'] {
   const name = AGGREGATES.find((one) => one === asked);
-  if (!name) throw invalid(`there is no aggregate "${asked.slice(0, 40)}"`, path);
+  if (!name) throw invalid(`there is no aggregate "${asked.slice(0, 40)}"${hintOf(asked, AGGREGATES)}`, path);
   const keys = [...new Set(name === 'countAll' ? ['*'] : textList(fields, path))];
   if (keys.length === 0) throw invalid('names no field', path);
   return keys.map((key, index) => {

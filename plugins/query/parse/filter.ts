@@ -9,9 +9,10 @@ import { nameOf, stepsOf } from './names.ts';
 import { isNull, operands } from './operand.ts';
 import { operatorsOf } from './operators.ts';
 import { collectionNamed, isField, knownField, type Scope, spend } from './scope.ts';
-import { fromJson, invalid, isObject, type Path } from './shape.ts';
+import { fromJson, hintOf, invalid, isObject, type Path } from './shape.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
+const LOGICAL = ['_and', '_or'];
 
 /** A filter (specification rule 7; grammar in the conventions): JSON text or object. Absent matches everything. */
 export function parseFilter(scope: Scope, collection: Collection, raw: unknown, path: Path): Where {
@@ -30,7 +31,7 @@ function group(scope: Scope, collection: Collection, raw: unknown, path: Path): 
         return logic(key, rule, at, (one, here) => group(scope, collection, one, here));
       // A column's name may begin like an operator does.
       if (key.startsWith('_') && !isField(scope, collection, key))
-        throw invalid(`"${key.slice(0, 40)}" is not a field or a logical operator`, at);
+        throw invalid(`"${key.slice(0, 40)}" is not a field or a logical operator${hintOf(key, LOGICAL)}`, at);
       return keyed(scope, collection, key, rule, at);
     }),
   );
@@ -92,7 +93,7 @@ function throughRelation(scope: Scope, use: FieldUse, raw: object, path: Path): 
   const first = Object.keys(raw)[0] ?? '';
   if (use.fn || !relation) {
     throw first.startsWith('_')
-      ? invalid(`"${first.slice(0, 40)}" is not an operator`, [...path, first])
+      ? invalid(`"${first.slice(0, 40)}" is not an operator${hintOf(first, KNOWN)}`, [...path, first])
       : fail('FORBIDDEN', `${name} leads nowhere`);
   }
   if (relation.kind === 'any') throw invalid(`needs a collection: ${name}:<collection>`, path);

@@ -3,7 +3,7 @@ import type { Collection, Field, FieldType } from '../../schema/contract.ts';
 import { DATE_PARTS, type FieldUse, type Fn } from '../contract.ts';
 import { type Name, nameOf } from './names.ts';
 import { collectionNamed, isField, knownField, type Scope } from './scope.ts';
-import { invalid, type Path } from './shape.ts';
+import { hintOf, invalid, type Path } from './shape.ts';
 
 const DAYS = ['year', 'month', 'week', 'day', 'weekday'];
 const CLOCK = ['hour', 'minute', 'second'];
@@ -17,7 +17,7 @@ const ALL: readonly string[] = [...DATE_PARTS, 'count', 'json'];
 
 /** A function of a field (conventions, "Functions"); INVALID_QUERY where it does not fit the field's type. */
 export function fnOf(scope: Scope, field: Field, { name, path }: NonNullable<Name['fn']>, at: Path): Fn {
-  if (!ALL.includes(name)) throw invalid(`there is no function "${name.slice(0, 40)}"`, at);
+  if (!ALL.includes(name)) throw invalid(`there is no function "${name.slice(0, 40)}"${hintOf(name, ALL)}`, at);
   if (field.concealed) throw fail('FORBIDDEN', `${field.name} is concealed: there are no functions of it`);
   if ((name === 'json') !== path.length > 0)
     throw invalid(`${name} takes ${name === 'json' ? 'a field and a path' : 'one field'}`, at);

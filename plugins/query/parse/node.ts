@@ -6,7 +6,7 @@ import { fnOf } from './functions.ts';
 import { parseAliases } from './parameters.ts';
 import { collectionsOf, ofOneRow, type Place, placeBehind } from './related.ts';
 import { collectionNamed, type Scope, spend } from './scope.ts';
-import { invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
+import { hintOf, invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
 import { parseSort, withDefaults } from './sort.ts';
 import { parseTerms } from './terms.ts';
 
@@ -106,7 +106,10 @@ function belowOf(node: Node, key: string, path: Path): Node {
   const own = Object.entries(raw).filter(([name]) => name.startsWith('_'));
   for (const [name] of own) {
     if (!DEEP.has(name))
-      throw invalid(`"${name.slice(0, 40)}" is not supported here`, [...relationAt(path, key), name]);
+      throw invalid(`"${name.slice(0, 40)}" is not supported here${hintOf(name, DEEP)}`, [
+        ...relationAt(path, key),
+        name,
+      ]);
   }
   return {
     ...Object.fromEntries(own.map(([name, value]) => [name.slice(1), value])),

@@ -1,9 +1,16 @@
 import { fail } from '#kernel';
+import { nearestName } from '../../workers/library.ts';
 
 export type Path = readonly (string | number)[];
 
 /** Every complaint about a query names the place it is about. */
 export const invalid = (reason: string, path: Path) => fail('INVALID_QUERY', `${path.join('.')}: ${reason}`, { path });
+
+/** What a misspelt word of the query language most likely means, as the end of a message. */
+export function hintOf(word: string, words: Iterable<string>): string {
+  const meant = nearestName(word, words);
+  return meant === undefined ? '' : `; did you mean "${meant}"?`;
+}
 
 /** Levels of brackets or JSON a query may have, whatever they mean. */
 const MAX_LEVELS = 100;
