@@ -129,6 +129,21 @@ describe('an admin’s authority', () => {
     ]);
   });
 
+  it('is not assigned by another spelling of the role’s key', async () => {
+    const bare = adminRole.replaceAll('-', '');
+    for (const role of [`{${adminRole}}`, bare, `{${bare}}`, ` ${adminRole} `, bare.replaceAll(/.{4}(?=.)/g, '$&-')]) {
+      const { status } = await manager.ask('PATCH', `/users/${manager.id}`, { role });
+      expect(status, role).to.be.oneOf([400, 403]);
+      expect((await manager.ask('POST', '/users', { email: 'a@example.com', role })).status, role).to.be.oneOf([
+        400, 403,
+      ]);
+    }
+    const [found] = await service.database.query<{ role: string }>('select role from platform_users where id = $1', [
+      manager.id,
+    ]);
+    expect(found?.role).not.to.equal(adminRole);
+  });
+
   it('is not assigned from the side of the role', async () => {
     const ways = [
       { update: [{ id: manager.id }] },
