@@ -3,6 +3,7 @@ import { BootFailure, boot, type Kernel } from '#kernel/boot';
 import { auditText, withSentences } from '../plugins/broker/library.ts';
 import { composition } from '../plugins/preset.ts';
 import { renderBootFailure } from './boot-failure.ts';
+import { createRepeatLimit } from './log-repeats.ts';
 import { writePretty } from './pretty-log.ts';
 import { warnOfUnknownSettings } from './unknown-settings.ts';
 
@@ -94,6 +95,7 @@ try {
   const isSafe = process.argv.includes('--safe');
   kernel = await boot(composition(), {
     prettyLog: writePretty,
+    logMethod: createRepeatLimit(),
     ...(isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {}),
   });
   warnOfUnknownSettings(kernel);

@@ -3,6 +3,7 @@ import type { Client, Pool, PoolClient } from 'pg';
 import { fail, type Log } from '#kernel';
 import { connectFailure, Remediable } from './connect-failure.ts';
 import { type EmbeddedServer, embeddedServer } from './embedded/server.ts';
+import { createOutage } from './outage.ts';
 import { connectAlone, createPool } from './pool.ts';
 import type { DatabaseConfig } from './settings.ts';
 import { configuredTarget, type Target } from './target.ts';
@@ -27,6 +28,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     return opened;
   };
 
+  const outage = createOutage(log);
   let opening: Promise<void> | undefined;
 
   async function open(): Promise<void> {
@@ -57,9 +59,11 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     },
     async acquire() {
       try {
-        return await current().pool.connect();
+        const client = await current().pool.connect();
+        outage.reached();
+        return client;
       } catch (error) {
-        log.error({ reason: (error as Error).message }, 'no connection to the database');
+        outage.failed(error);
         throw fail('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
       }
     },
