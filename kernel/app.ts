@@ -61,7 +61,9 @@ async function boundary(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<voi
   } catch (error) {
     if (error instanceof ClientGone) return log.debug({ owner: 'kernel' }, 'the client went away');
     const { status, body } = envelope(error, (ctx.state as RequestState).caller);
-    if (status >= 500) log.error({ err: error, owner: 'kernel' }, 'request failed');
+    // What is not available for the moment is no fault of the code: its stack says nothing.
+    const about = status === 503 ? { detail: detailOf(error) } : { err: error };
+    if (status >= 500) log.error({ ...about, owner: 'kernel' }, 'request failed');
     else log.debug({ owner: 'kernel', status, detail: detailOf(error) }, 'request refused');
     Object.assign(ctx, { status, body });
     const { allow, retryAfter } = error instanceof Failure ? error.extensions : {};

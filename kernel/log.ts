@@ -16,11 +16,13 @@ export interface LogOptions {
   readonly write?: (line: string) => void;
   /** Takes the lines of the style `pretty`; without it that style writes JSON lines as well. */
   readonly pretty?: (line: string) => void;
+  /** Writes each line, or leaves it out. */
+  readonly logMethod?: NonNullable<pino.LoggerOptions['hooks']>['logMethod'];
 }
 
 /** Writes one JSON line per entry with `owner` and, inside a request, `request`. */
-export function createLog({ level, style, pretty, write = style === 'pretty' ? pretty : undefined }: LogOptions): Log {
-  const destination = write ? { write } : pino.destination({ dest: 1, sync: true });
+export function createLog({ level, style, pretty, logMethod, ...rest }: LogOptions): Log {
+  const write = rest.write ?? (style === 'pretty' ? pretty : undefined);
   return pino(
     {
       level,
@@ -28,12 +30,10 @@ export function createLog({ level, style, pretty, write = style === 'pretty' ? p
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { log: (entry) => censored(entry, 0) as Record<string, unknown> },
       serializers: { err: (error) => censored(stdSerializers.err(error), 0) },
-      mixin: () => {
-        const scope = requestScope.getStore();
-        return scope ? { request: scope.id } : {};
-      },
+      mixin: () => ({ request: requestScope.getStore()?.id }),
+      ...(logMethod ? { hooks: { logMethod } } : {}),
     },
-    destination,
+    write ? { write } : pino.destination({ dest: 1, sync: true }),
   );
 }
 

@@ -3,6 +3,7 @@ import { BootFailure, boot, type Kernel } from '#kernel/boot';
 import { culpritOf } from '../plugins/extensions/library.ts';
 import { composition } from '../plugins/preset.ts';
 import { renderBootFailure } from './boot-failure.ts';
+import { createRepeatLimit } from './log-repeats.ts';
 import { writePretty } from './pretty-log.ts';
 import { warnOfUnknownSettings } from './unknown-settings.ts';
 
@@ -97,6 +98,7 @@ try {
   const isSafe = process.argv.includes('--safe');
   kernel = await boot(composition(), {
     prettyLog: writePretty,
+    logMethod: createRepeatLimit(),
     ...(isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {}),
   });
   warnOfUnknownSettings(kernel);

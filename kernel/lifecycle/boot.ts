@@ -51,6 +51,8 @@ export interface BootOptions {
   readonly log?: LogOptions['write'];
   /** Takes the lines of the log, as JSON, where LOG_STYLE is `pretty`; without it they are written as they are. */
   readonly prettyLog?: LogOptions['pretty'];
+  /** Writes each line of the log, or leaves it out. */
+  readonly logMethod?: LogOptions['logMethod'];
   /** How long one hook of a phase may take, in milliseconds. */
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -60,12 +62,9 @@ export async function boot(composition: Composition, options: BootOptions = {}):
   const settings = new Settings(options.environment ?? processEnvironment());
   const found = await discoverCore(composition.plugins);
   declareSettings(settings, found);
-  const log = createLog({
-    level: settings.value('LOG_LEVEL'),
-    style: settings.value('LOG_STYLE'),
-    write: options.log,
-    pretty: options.prettyLog,
-  });
+  const { log: write, prettyLog: pretty, logMethod } = options;
+  const style: LogOptions['style'] = settings.value('LOG_STYLE');
+  const log = createLog({ level: settings.value('LOG_LEVEL'), style, write, pretty, logMethod });
   const loader = new Loader(() => stores, options.timeouts);
   const stores: Stores = createStores(settings, log, loader);
   for (const plugin of order(found)) await loader.register(plugin);

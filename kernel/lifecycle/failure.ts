@@ -33,7 +33,6 @@ export function assertManifest(plugin: string, wrong: readonly string[]): void {
 
 /** @throws BootFailure for wrong settings, one sentence each. */
 export function assertSettings(owner: string, wrong: readonly string[]): void {
-  if (wrong.length > 0) {
-    throw new BootFailure(owner, 'config', wrong.join('\n'), { remedy: 'correct the named settings' });
-  }
+  if (wrong.length === 0) return;
+  throw new BootFailure(owner, 'config', wrong.join('\n'), { remedy: 'correct the named settings' });
 }

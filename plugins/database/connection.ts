@@ -3,7 +3,11 @@ import type { Client, Pool } from 'pg';
 import { fail, type Log } from '#kernel';
 import { connectFailure, Remediable } from './connect-failure.ts';
 import { type EmbeddedServer, embeddedServer } from './embedded/server.ts';
+<<<<<<< HEAD
 import { createPlaces, type Places } from './places.ts';
+=======
+import { createOutage } from './outage.ts';
+>>>>>>> wt-b
 import { connectAlone, createPool } from './pool.ts';
 import type { DatabaseConfig } from './settings.ts';
 import { configuredTarget, type Target } from './target.ts';
@@ -30,12 +34,16 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     return opened;
   };
 
+<<<<<<< HEAD
   const max = config.DB_POOL_MAX;
   const places = createPlaces({
     limit: max,
     deadline: config.DB_POOL_WAIT_TIMEOUT,
     called: `connections of the pool (${max})`,
   });
+=======
+  const outage = createOutage(log);
+>>>>>>> wt-b
   let opening: Promise<void> | undefined;
 
   async function open(): Promise<void> {
@@ -69,6 +77,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       const turn = places.enter(share, signal);
       if (turn) await turn;
       try {
+<<<<<<< HEAD
         const client = await pool.connect();
         return {
           client,
@@ -80,6 +89,13 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       } catch (error) {
         places.leave(share);
         log.error({ reason: (error as Error).message }, 'no connection to the database');
+=======
+        const client = await current().pool.connect();
+        outage.reached();
+        return client;
+      } catch (error) {
+        outage.failed(error);
+>>>>>>> wt-b
         throw fail('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
       }
     },
