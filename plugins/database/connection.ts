@@ -3,11 +3,8 @@ import type { Client, Pool } from 'pg';
 import { fail, type Log } from '#kernel';
 import { connectFailure, Remediable } from './connect-failure.ts';
 import { type EmbeddedServer, embeddedServer } from './embedded/server.ts';
-<<<<<<< HEAD
-import { createPlaces, type Places } from './places.ts';
-=======
 import { createOutage } from './outage.ts';
->>>>>>> wt-b
+import { createPlaces, type Places } from './places.ts';
 import { connectAlone, createPool } from './pool.ts';
 import type { DatabaseConfig } from './settings.ts';
 import { configuredTarget, type Target } from './target.ts';
@@ -34,16 +31,13 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     return opened;
   };
 
-<<<<<<< HEAD
+  const outage = createOutage(log);
   const max = config.DB_POOL_MAX;
   const places = createPlaces({
     limit: max,
     deadline: config.DB_POOL_WAIT_TIMEOUT,
     called: `connections of the pool (${max})`,
   });
-=======
-  const outage = createOutage(log);
->>>>>>> wt-b
   let opening: Promise<void> | undefined;
 
   async function open(): Promise<void> {
@@ -77,8 +71,8 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       const turn = places.enter(share, signal);
       if (turn) await turn;
       try {
-<<<<<<< HEAD
         const client = await pool.connect();
+        outage.reached();
         return {
           client,
           release(broken) {
@@ -88,14 +82,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
         };
       } catch (error) {
         places.leave(share);
-        log.error({ reason: (error as Error).message }, 'no connection to the database');
-=======
-        const client = await current().pool.connect();
-        outage.reached();
-        return client;
-      } catch (error) {
         outage.failed(error);
->>>>>>> wt-b
         throw fail('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
       }
     },

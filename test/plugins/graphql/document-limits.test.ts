@@ -76,7 +76,11 @@ describe('graphql documents: limits', () => {
       [`${'\n'.repeat(10_001)}{ posts { id } }`, 'INVALID_PAYLOAD', 'more than 10000 lines'],
       [`${'#\n'.repeat(5001)}{ posts { id } }`, 'INVALID_PAYLOAD', 'more than 5000 comments'],
       [`{ posts ${brackets('{ author ', '}', 101)} }`, 'INVALID_PAYLOAD', 'deeper than the 100 levels allowed'],
-      [`{ posts ${'{ ... '.repeat(100)} { id } ${'}'.repeat(100)} }`, 'INVALID_PAYLOAD', 'deeper than the 100 levels allowed'],
+      [
+        `{ posts ${'{ ... '.repeat(100)} { id } ${'}'.repeat(100)} }`,
+        'INVALID_PAYLOAD',
+        'deeper than the 100 levels allowed',
+      ],
       [`{ posts(limit: ${brackets('[', ']', 101)}) { id } }`, 'INVALID_PAYLOAD', 'deeper than the 100 levels allowed'],
       [`{ posts(limit: ${brackets('[', ']', 2400)}) { id } }`, 'INVALID_PAYLOAD', 'deeper than the 100 levels allowed'],
       [`{ posts(limit: ${brackets('{ a: ', '}', 101)}) { id } }`, 'INVALID_PAYLOAD', ''],
