@@ -50,6 +50,7 @@ export class Guest implements PlaceClaim {
       bounds: parts.bounds,
       now,
       obtain: (idle) => this.#obtain(idle, () => true),
+      isBehind: () => this.#queue.length >= parts.bounds.crowd,
       isCurrent: (worker) => worker === this.#current && !this.#closed,
     });
   }

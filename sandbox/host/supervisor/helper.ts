@@ -6,6 +6,8 @@ interface HelperOptions {
   readonly now: () => number;
   /** A process with the program in it, where one can be had without a wait for another program. */
   obtain(idle: number): Promise<Worker>;
+  /** Many wait in the host for the process to confirm what it was sent. */
+  isBehind(): boolean;
   /** This process still serves the program. */
   isCurrent(worker: Worker): boolean;
 }
@@ -55,8 +57,8 @@ export class Helper {
 
   /** A crowd that waits for something else than the process is not served sooner by two. */
   async #obtain(current: Worker): Promise<void> {
-    const { bounds, obtain, isCurrent } = this.#options;
-    if ((await current.lag()) < bounds.lag) return;
+    const { bounds, obtain, isBehind, isCurrent } = this.#options;
+    if ((await current.lag()) < bounds.lag && !isBehind()) return;
     const worker = await obtain(bounds.calm).catch(() => undefined);
     if (!worker) return;
     if (worker.state !== 'ready' || !isCurrent(current)) return void worker.end();

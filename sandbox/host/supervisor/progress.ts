@@ -1,5 +1,7 @@
-/** Milliseconds within which a process must finish an invocation before it is sent more invocations at a time. */
-const QUICK = 20;
+/** Milliseconds: a process that confirms an invocation within these is sent more at a time, … */
+const QUICK = 50;
+/** … and one that takes longer than these is sent fewer. */
+const SLOW = 250;
 const FIRST_WINDOW = 2;
 const LARGEST_WINDOW = 32;
 
@@ -61,7 +63,8 @@ export class Progress {
   }
 
   #adjustWindow(since: number): void {
-    const isQuick = this.#now() - since < QUICK;
-    this.#window = isQuick ? Math.min(LARGEST_WINDOW, this.#window + 1) : Math.max(1, Math.floor(this.#window / 2));
+    const age = this.#now() - since;
+    if (age < QUICK) this.#window = Math.min(LARGEST_WINDOW, this.#window + 1);
+    else if (age > SLOW) this.#window = Math.max(1, Math.floor(this.#window / 2));
   }
 }
