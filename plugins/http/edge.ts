@@ -53,7 +53,7 @@ export function edge(
             : envelope(error, { admin: false }).status;
         if (error !== undefined) throw error;
       } finally {
-        closeUnlessComplete(ctx);
+        closeUnlessComplete(ctx, status);
         if (isLogged) {
           const { method, originalUrl: url } = ctx;
           const { user } = (ctx.state as HttpContext['state']).caller;
