@@ -1,11 +1,15 @@
 import { fail } from '#kernel';
 import type { Db } from '../database/contract.ts';
 import type { Settings } from '../settings/contract.ts';
-import { createSemaphores } from '../workers/library.ts';
+import type { FairSemaphore } from '../workers/contract.ts';
+import { createFairSemaphore } from '../workers/library.ts';
 import { attemptStatements } from './attempt-statements.ts';
 
-/** Sign-ins of one user that this process checks at a time: more at once must not look like guessing. */
-const AT_A_TIME = 4;
+/**
+ * Sign-ins of one user in this process, shared between the networks they come from: more that are checked at a time would look like
+ * guessing, and who guesses must not keep the user waiting. Milliseconds.
+ */
+const OF_USER = { limit: 4, limitOfKey: 3, queue: 32, queueOfKey: 16, deadline: 10_000 } as const;
 /** Seconds after which a client that came while too many were checked may try again. */
 const RETRY_AFTER = 2;
 /** What an attempt is counted for where no user has the address: no row, by the same statements. */
@@ -13,28 +17,26 @@ const NO_USER = '00000000-0000-0000-0000-000000000000';
 
 export interface Attempts {
   /**
-   * Checks a password by `check`, and counts it for the user over all processes: the user is suspended when `auth_login_attempts` of them
+   * Checks a password by `check`, and counts it for the user over all processes; `network` is where it comes from. The user is suspended when `auth_login_attempts` of them
    * have failed since the last that succeeded.
    * @throws USER_SUSPENDED where they are used up, whatever the password; SERVICE_UNAVAILABLE where those that are being checked would
-   * use them up; what `check` throws, and then nothing is counted.
+   * use them up, or too many wait; what `check` throws, and then nothing is counted.
    */
-  count(user: string | undefined, check: () => Promise<boolean>): Promise<boolean>;
+  count(user: string | undefined, network: string, check: () => Promise<boolean>): Promise<boolean>;
   /** Users who are made active, or get another password, begin anew; within the unit of work where there is one. */
   forgetChanged(users: readonly string[], change: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 export function createAttempts(db: Db, settings: Settings): Attempts {
   const { BEGIN, STATUS, FAIL, SUCCEED, GIVE_BACK, FORGET, LOCK, SUSPEND } = attemptStatements(db);
-  const turns = createSemaphores({ limit: AT_A_TIME });
+  const turns = createTurns();
 
   async function begin(user: string, limit: number): Promise<void> {
     const { count } = await db.query(BEGIN, [user, limit]);
     if (count > 0 || user === NO_USER) return;
     const { rows } = await db.query<{ status: string; failures: number }>(STATUS, [user]);
     if (rows[0]?.status !== 'active') throw fail('USER_SUSPENDED', 'the sign-in attempts of the user are used up');
-    throw fail('SERVICE_UNAVAILABLE', 'Too many sign-ins of this user at a time. Try again later.', {
-      retryAfter: RETRY_AFTER,
-    });
+    throw tooMany();
   }
 
   async function failed(user: string, limit: number): Promise<void> {
@@ -65,11 +67,30 @@ export function createAttempts(db: Db, settings: Settings): Attempts {
       if (status === 'active' || password !== undefined) await db.query(FORGET, [users]);
     },
 
-    async count(user, check) {
+    async count(user, network, check) {
       const { auth_login_attempts: limit } = await settings.current();
       if (limit === null) return check();
       if (user === undefined) return counted(NO_USER, limit, check);
-      return turns.run(user, () => counted(user, limit, check));
+      return turns(user, network, () => counted(user, limit, check));
     },
+  };
+}
+
+const tooMany = () =>
+  fail('SERVICE_UNAVAILABLE', 'Too many sign-ins of this user at a time. Try again later.', {
+    retryAfter: RETRY_AFTER,
+  });
+
+/** Runs work of a user when it is the turn of its network; nothing is kept of users without work. */
+function createTurns() {
+  const users = new Map<string, FairSemaphore>();
+  return async <T>(user: string, network: string, work: () => Promise<T>): Promise<T> => {
+    const places = users.get(user) ?? createFairSemaphore({ ...OF_USER, refuse: tooMany });
+    users.set(user, places);
+    try {
+      return await places.run(network, work);
+    } finally {
+      if (places.held === 0 && places.waiting === 0) users.delete(user);
+    }
   };
 }

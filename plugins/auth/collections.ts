@@ -18,7 +18,7 @@ export const attempts: SystemCollection = {
 export const sessions: SystemCollection = {
   collection: 'platform_sessions',
   note: 'Who is signed in',
-  internal: true,
+  internal: 'listed',
   fields: [
     // A hash: whoever reads this table cannot act for anybody.
     { field: 'token', type: 'string', maxLength: 64, primary: true },

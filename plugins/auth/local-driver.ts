@@ -1,4 +1,5 @@
 import { fail } from '#kernel';
+import { networkOf } from '../outbound/library.ts';
 import type { Passwords } from '../passwords/contract.ts';
 import type { Account, Accounts } from './accounts.ts';
 import type { Attempts } from './attempts.ts';
@@ -33,7 +34,8 @@ export function localDriver({ accounts, passwords, attempts }: Deps): Credential
       const stored = account?.password ?? null;
       const check = () => passwords.verify(stored, password as string, { user: null, ip });
       // Users of other providers have no password that could be guessed.
-      const isMatch = await attempts.count(account?.provider === LOCAL_PROVIDER ? account.id : undefined, check);
+      const user = account?.provider === LOCAL_PROVIDER ? account.id : undefined;
+      const isMatch = await attempts.count(user, networkOf(ip), check);
       if (!account) throw wrong('no user has this e-mail address');
       if (account.provider !== LOCAL_PROVIDER) {
         throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);

@@ -86,12 +86,6 @@ export function createSignIn(deps: SignInDeps): SignIn {
     return { access, refresh };
   }
 
-  async function accountOf(signedIn: SignedIn): Promise<Account> {
-    const account = await accounts.of(signedIn);
-    if (!account) throw wrong('no user is the one who was authenticated');
-    return account;
-  }
-
   return {
     async login(driver, credentials, request) {
       const { caller, client } = request;
@@ -105,7 +99,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
         // The driver's plugin may have been unloaded meanwhile.
         if (!terms || termsOf(drivers(), driver) !== terms)
           throw fail('INVALID_PROVIDER', 'the driver is no longer there');
-        return begin(await accountOf(signedIn), terms, request, shown);
+        return begin(await accountOf(accounts, signedIn), terms, request, shown);
       });
     },
 
@@ -113,7 +107,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const terms = termsOf(drivers(), driver);
       if (!terms)
         throw fail('CAPABILITY_DENIED', 'a session is opened by a driver that is contributed to auth.drivers');
-      const account = await accountOf(signedIn);
+      const account = await accountOf(accounts, signedIn);
       const about = { caller: request.caller, user: account.id, provider: terms.provider };
       // The external identifier is a secret of its user.
       return tellFailedLogin(events, about, {}, async () => {
@@ -135,6 +129,12 @@ export function createSignIn(deps: SignInDeps): SignIn {
       return { access: await accessToken(owner, 'refresh', caller), refresh: token };
     },
   };
+}
+
+async function accountOf(accounts: Pick<SignInDeps['accounts'], 'of'>, signedIn: SignedIn): Promise<Account> {
+  const account = await accounts.of(signedIn);
+  if (!account) throw wrong('no user is the one who was authenticated');
+  return account;
 }
 
 function refusalOf(state: Exclude<Rotation['state'], 'renewed'>) {

@@ -28,7 +28,7 @@ export async function visibleTo(caller: Caller, registry: Registry, { access, sc
 
 export function visibleCollections({ overview, fields }: Visible): readonly Collection[] {
   const all = [...overview.collections.values()];
-  if (!fields) return [...all, ...overview.internal.values()];
+  if (!fields) return [...all, ...overview.listed.values()];
   const shown = new Set(fields.keys());
   // A folder shows where something in it does, at any depth.
   for (const name of fields.keys()) {

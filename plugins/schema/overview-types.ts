@@ -200,5 +200,5 @@ export interface Overview {
   readonly collections: ReadonlyMap<string, Collection>;
   readonly relations: readonly Relation[];
   /** Tables that admins see in lists of collections and fields, and whose rows no request reads or writes (sessions, migrations). */
-  readonly internal: ReadonlyMap<string, Collection>;
+  readonly listed: ReadonlyMap<string, Collection>;
 }

@@ -55,6 +55,6 @@ export interface SystemCollection {
    * is made from the overview (GraphQL, documents) keeps to it.
    */
   readonly verbs?: readonly Verb[];
-  /** No request reads or writes its rows; admins see it in lists of collections and fields (sessions, migrations). */
-  readonly internal?: boolean;
+  /** No request reads or writes its rows. `listed`: admins see it in lists of collections and fields. */
+  readonly internal?: true | 'listed';
 }

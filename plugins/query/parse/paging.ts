@@ -48,6 +48,6 @@ function integer(raw: unknown, minimum: number, path: Path): number | undefined 
   const value =
     typeof raw === 'number' ? raw : typeof raw === 'string' && /^[+-]?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
   if (!Number.isSafeInteger(value) || value < minimum)
-    throw invalid(`"${String(raw).slice(0, 40)}" is no whole number of at least ${minimum}`, path);
+    throw invalid(`${JSON.stringify(raw)?.slice(0, 40)} is no whole number of at least ${minimum}`, path);
   return value;
 }

@@ -18,7 +18,7 @@ import { systemCollectionMeta } from './system-meta.ts';
 const MIGRATIONS: SystemCollection = {
   collection: 'platform_migrations',
   note: 'Steps by which plugins prepared their tables',
-  internal: true,
+  internal: 'listed',
   fields: [
     { field: 'owner', type: 'text' },
     { field: 'id', type: 'text' },
@@ -41,17 +41,15 @@ export function buildOverview({ content, version, declared, first }: Input): Ove
   const metas = new Map(content.registry.collections.map((row) => [String(row.collection), collectionMeta(row)]));
 
   const collections = new Map<string, Collection & { readonly fields: MutableFields }>();
-  const internal = new Map<string, Collection>();
+  const listed = new Map<string, Collection>();
   const served = new Map<CatalogTable, string>();
   for (const [table, name] of names) {
     const system = name === MIGRATIONS.collection ? MIGRATIONS : declared.get(name);
     const fields = fieldsOf(name, table, rows.get(name) ?? [], system, declared);
     const meta = system ? systemCollectionMeta(system) : (metas.get(name) ?? null);
     const collection = collectionOf(name, table, fields, meta, system !== undefined);
-    if (system?.internal) {
-      internal.set(name, { ...collection, verbs: [] });
-      continue;
-    }
+    if (system?.internal === 'listed') listed.set(name, { ...collection, verbs: [] });
+    if (system?.internal) continue;
     served.set(table, name);
     collections.set(name, system?.verbs ? { ...collection, verbs: system.verbs } : collection);
   }
@@ -67,7 +65,7 @@ export function buildOverview({ content, version, declared, first }: Input): Ove
   for (const [name, meta] of metas) {
     if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, folderOf(name, meta));
   }
-  return { version, collections: all, relations, internal };
+  return { version, collections: all, relations, listed };
 }
 
 function collectionOf(

@@ -39,7 +39,7 @@ describe('POST /auth/login under a load of wrong passwords', () => {
 
   it('answers 503 with Retry-After beyond what one address may have in the queue', async () => {
     const answered = flood(Array.from({ length: 100 }, () => '198.51.100.7'));
-    await until(() => answered.length >= 60);
+    await until(() => answered.length >= 60, 100_000);
     for (const { status, headers, body } of answered) {
       expect([status, body.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
       expect(Number(headers.get('retry-after'))).to.be.greaterThan(0);
@@ -53,7 +53,7 @@ describe('POST /auth/login under a load of wrong passwords', () => {
 
   it('counts the addresses of one IPv6 network as one', async () => {
     const answered = flood(Array.from({ length: 100 }, (_, at) => `2001:db8:7:7::${(at + 1).toString(16)}`));
-    await until(() => answered.length >= 60);
+    await until(() => answered.length >= 60, 100_000);
     expect(hashed(answered)).to.deep.equal([]);
   });
 

@@ -80,7 +80,7 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
     version: 'sketch',
     collections: new Map(collections.map((one) => [one.name, one])),
     relations,
-    internal: new Map(),
+    listed: new Map(),
   };
 }
 

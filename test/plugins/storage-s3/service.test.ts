@@ -16,7 +16,9 @@ describe('storage-s3: a service', function () {
   let bearer: Record<string, string>;
   before(async () => {
     server = await startS3Server();
-    service = await startService({ env: { STORAGE_LOCATIONS: 'media', ...server.env('media') } });
+    service = await startService({
+      env: { STORAGE_LOCATIONS: 'media', STORAGE_MEDIA_HEALTHCHECK_THRESHOLD: '60s', ...server.env('media') },
+    });
     bearer = { authorization: `Bearer ${service.admin.token}` };
   });
   after(async () => {

@@ -45,8 +45,10 @@ export function ground(options: Options = {}) {
     debug: (entry: object) => void logged.push({ level: 'debug', ...entry }),
   } as unknown as Log;
 
-  const written = async (verb: string, collection: string, ...args: readonly unknown[]): Promise<never> => {
-    const call = { verb, collection, args };
+  const written = async (verb: string, collection: string, ...all: readonly unknown[]): Promise<never> => {
+    const limits = all.at(-1) as { signal?: unknown };
+    if (typeof limits.signal !== 'function') throw new Error(`${verb} does not end with its client`);
+    const call = { verb, collection, args: all.slice(0, -1) };
     calls.push(call);
     return (await options.write?.(call)) as never;
   };
