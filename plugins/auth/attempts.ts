@@ -6,8 +6,15 @@ import { attemptStatements } from './attempt-statements.ts';
 
 /** Sign-ins of one user that this process checks at a time: more at once must not look like guessing. */
 const AT_A_TIME = 4;
+/** Those of one user that wait for their turn, and milliseconds that one may wait: whoever guesses must not fill the service. */
+const WAITING = 32;
+const DEADLINE = 10_000;
 /** Seconds after which a client that came while too many were checked may try again. */
 const RETRY_AFTER = 2;
+const tooMany = () =>
+  fail('SERVICE_UNAVAILABLE', 'Too many sign-ins of this user at a time. Try again later.', {
+    retryAfter: RETRY_AFTER,
+  });
 /** What an attempt is counted for where no user has the address: no row, by the same statements. */
 const NO_USER = '00000000-0000-0000-0000-000000000000';
 
@@ -25,16 +32,14 @@ export interface Attempts {
 
 export function createAttempts(db: Db, settings: Settings): Attempts {
   const { BEGIN, STATUS, FAIL, SUCCEED, GIVE_BACK, FORGET, LOCK, SUSPEND } = attemptStatements(db);
-  const turns = createSemaphores({ limit: AT_A_TIME });
+  const turns = createSemaphores({ limit: AT_A_TIME, queue: WAITING, deadline: DEADLINE, refuse: tooMany });
 
   async function begin(user: string, limit: number): Promise<void> {
     const { count } = await db.query(BEGIN, [user, limit]);
     if (count > 0 || user === NO_USER) return;
     const { rows } = await db.query<{ status: string; failures: number }>(STATUS, [user]);
     if (rows[0]?.status !== 'active') throw fail('USER_SUSPENDED', 'the sign-in attempts of the user are used up');
-    throw fail('SERVICE_UNAVAILABLE', 'Too many sign-ins of this user at a time. Try again later.', {
-      retryAfter: RETRY_AFTER,
-    });
+    throw tooMany();
   }
 
   async function failed(user: string, limit: number): Promise<void> {
