@@ -7,8 +7,8 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import { objectsIn } from '../plugins/files/support.ts';
 import { QUICK_HASHES } from '../plugins/users/people.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type Spawned, spawnService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
 
 /** A database and a folder that processes come to and go from. */
 export interface FailingGround {
@@ -29,7 +29,7 @@ export interface State {
 }
 
 export async function failingGround(common: Readonly<Record<string, string>> = {}): Promise<FailingGround> {
-  const database = await freshDatabase('files_failing');
+  const database = await migratedDatabase('files_failing');
   const folder = await mkdtemp(join(tmpdir(), 'tenon-failing-'));
   const started: Spawned[] = [];
   return {

@@ -7,15 +7,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { objectsIn, sha, until } from '../plugins/files/support.ts';
 import { QUICK_HASHES } from '../plugins/users/people.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import type { FreshDatabase } from '../support/database.ts';
 import { type Random, seeded } from '../support/random.ts';
-import { ADMIN, runCli, type Spawned, spawnService } from '../support/service.ts';
+import { ADMIN, migratedDatabase, runCli, type Spawned, spawnService } from '../support/service.ts';
 
 /** Times the service is killed, and clients that work on it meanwhile. */
-const KILLS = 20;
+const KILLS = Number(process.env.FILES_CRASH_KILLS ?? 10);
 const CLIENTS = 6;
 /** Answers, and milliseconds after those, before each kill: spread over all that an upload, a replacement and a delete do. */
-const ANSWERS = 12;
+const ANSWERS = 24;
 const LONGEST = 150;
 const SEED = Number(process.env.FILES_CRASH_SEED ?? Date.now() % 1_000_000_000);
 
@@ -29,7 +29,7 @@ describe('files: the service is killed while files come, change and go', functio
   let database: FreshDatabase;
   let folder: string;
   before(async () => {
-    database = await freshDatabase('files_crash');
+    database = await migratedDatabase('files_crash');
     folder = await mkdtemp(join(tmpdir(), 'tenon-crash-'));
   });
   after(async () => {

@@ -156,11 +156,16 @@ describe('files: the service is told to stop', function () {
     slow.write('x'.repeat(50_000));
     await until(async () => (await ground.state()).loose.length === 1);
     await service.kill('SIGKILL');
-    for (const after of [100, 300, 500, 700]) {
+    const { database } = ground;
+    for (const after of [0, 150]) {
       const starting = ground.start();
-      starting.catch(() => {});
+      const failed = starting.then(
+        () => false,
+        () => true,
+      );
+      const connected = `select from pg_stat_activity where datname = current_database() and application_name = 'tenon'`;
+      await Promise.race([failed, until(async () => (await database.query(connected)).length > 0, 60_000)]);
       await pause(after);
-      const { database } = ground;
       await database.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`,
@@ -180,8 +185,10 @@ describe('files: the service is told to stop', function () {
 describe('files: the database fails', function () {
   this.timeout(300_000);
   let ground: FailingGround;
+  let service: Spawned;
   before(async () => {
     ground = await failingGround();
+    service = await ground.start();
   });
   after(() => ground?.remove());
 
@@ -192,7 +199,6 @@ describe('files: the database fails', function () {
     );
 
   it('in the middle of an upload: one that goes on when it is back is kept', async () => {
-    const service = await ground.start();
     const slow = slowForm(service);
     slow.write('the beginning, ');
     await until(async () => (await ground.state()).loose.length === 1);
@@ -201,11 +207,9 @@ describe('files: the database fails', function () {
     const { status, body } = await slow.end();
     expect(status, JSON.stringify(body)).to.equal(200);
     expectOrder(await ground.state());
-    await service.stop();
   });
 
   it('again and again: whatever is answered is so, and in the end rows and bytes agree', async () => {
-    const service = await ground.start();
     const seen = new Set<string>();
     const files = new Map<string, string>();
     const isRefused = (status: number) => {
@@ -240,7 +244,7 @@ describe('files: the database fails', function () {
     });
     const working = Promise.all(workers);
     const wrong = working.then(() => new Promise<never>(() => {}));
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 15; round++) {
       await Promise.race([pause(50 + ((round * 97) % 300)), wrong]);
       await cut();
     }
@@ -254,7 +258,6 @@ describe('files: the database fails', function () {
       expect([status, bytes.toString() === text], id).to.deep.equal([200, true]);
     }
     expect(messages(service)).not.to.include('a promise was rejected and nobody noticed');
-    await service.stop();
   });
 
   it('to answer in time: the client is told so, and nothing is left', async () => {
@@ -284,7 +287,7 @@ describe('files: the database fails', function () {
       const service = await ground.start({ DB_POOL_MAX: connections, DB_POOL_MIN: '0' });
       const bytes = await picture();
       const shown = await upload(service, bytes, PICTURE);
-      const uploads = Array.from({ length: 20 }, async (_, at) => {
+      const uploads = Array.from({ length: 12 }, async (_, at) => {
         const form = slowForm(service, PICTURE);
         form.write(bytes.subarray(0, 100));
         await pause(at * 5);
@@ -294,7 +297,7 @@ describe('files: the database fails', function () {
         expect((await replace(service, body.data.id, 'other')).status).to.equal(200);
         expect((await remove(service, body.data.id)).status).to.equal(204);
       });
-      const reads = Array.from({ length: 50 }, async (_, at) => {
+      const reads = Array.from({ length: 30 }, async (_, at) => {
         const query = at % 2 ? `?width=${20 + at}` : '';
         expect((await asset(service, shown, query)).status, query).to.equal(200);
       });
@@ -554,9 +557,9 @@ describe('files: after hundreds of things that went right and wrong', function (
       readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').split(' ').filter(Boolean).length;
 
     try {
-      await work(100);
+      await work(50);
       const before = { files: files(), children: children() };
-      await work(500);
+      await work(250);
       // Clients keep some connections for a while, and the pool its own.
       await until(() => files() <= before.files + 15, 20_000);
       expect(children()).to.be.at.most(before.children);

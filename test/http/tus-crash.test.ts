@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CHUNK, hashOf, type Place, place, someBytes, stored, until, upload } from '../plugins/tus/ground.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type Spawned, spawnService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
 
 const ROUNDS = 4;
 
@@ -15,7 +15,7 @@ describe('tus: a service that is killed', () => {
       SECRET: 'a secret that all of the processes know, and nobody else',
       TUS_CLEANUP_SCHEDULE: '* * * * * *',
     });
-    database = await freshDatabase('tus');
+    database = await migratedDatabase('tus');
   });
   after(async () => {
     await service?.stop();

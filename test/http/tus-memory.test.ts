@@ -9,11 +9,11 @@ import { type Place, place, upload } from '../plugins/tus/ground.ts';
 import { type Spawned, spawnService } from '../support/service.ts';
 
 const MB = 1024 * 1024;
-const SIZE = 300;
-/** What the process may take more than before, in MB: half of the file. */
+const SIZE = 200;
+/** What the process may take more than before, in MB: less than the file. */
 const MORE = 150;
 
-describe('tus: a file of 300 MB', () => {
+describe(`tus: a file of ${SIZE} MB`, () => {
   let here: Place;
   let service: Spawned;
   before(async function () {

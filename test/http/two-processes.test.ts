@@ -85,7 +85,7 @@ describe('two processes on one database', () => {
       for (const service of services)
         await until(async () => (await asAdminOf(service, 'GET', '/items/diary')).status === 200);
       // Work that keeps the other process from its messages.
-      busy = Array.from({ length: 4 }, async () => {
+      busy = Array.from({ length: 2 }, async () => {
         while (isBusy) await asAdminOf(two, 'GET', '/items/track?limit=200');
       });
     });
@@ -119,10 +119,10 @@ describe('two processes on one database', () => {
 
     const readable = { collection: 'diary', action: 'read', fields: ['*'] };
 
-    it('no read anywhere uses a permission that was deleted or narrowed, 40 times over', async () => {
+    it('no read anywhere uses a permission that was deleted or narrowed, 20 times over', async () => {
       const person = await personWith(one, []);
       const seen: unknown[] = [];
-      for (let round = 0; round < 40; round++) {
+      for (let round = 0; round < 20; round++) {
         const { id } = await done('POST', '/permissions', { ...readable, role: person.role });
         await remembered(person.token);
         if (round % 2 === 0) await done('DELETE', `/permissions/${id}`);

@@ -9,9 +9,10 @@ describe('POST /auth/login under a load of wrong passwords', () => {
   before(async () => {
     ground = await assetsGround();
     service = await startService({ env: { ...ground.env, IP_TRUST_PROXY: '1', SHUTDOWN_TIMEOUT: '100' } });
-    // To check a password of this user takes longer than the test.
+    // To check a password of one of these users takes longer than the test.
     await service.database.query(
-      `insert into platform_users (id, email, password) values (gen_random_uuid(), 'slow@example.com', $1)`,
+      `insert into platform_users (id, email, password)
+        select gen_random_uuid(), 'slow' || n || '@example.com', $1 from generate_series(0, 99) n`,
       [`$argon2id$v=19$m=1024,t=100000,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`],
     );
   });
@@ -23,11 +24,11 @@ describe('POST /auth/login under a load of wrong passwords', () => {
   const login = (from: string, body: Record<string, string>): Promise<Reply> =>
     service.request('POST', '/auth/login', { body, headers: { 'x-forwarded-for': from } });
 
-  /** Wrong logins at the same time; the list has the answers that came so far. */
-  function flood(addresses: readonly string[]): Reply[] {
+  /** Wrong logins at the same time, each of another user; the list has the answers that came so far. */
+  function flood(addresses: readonly string[], users = addresses.length): Reply[] {
     const answered: Reply[] = [];
-    for (const from of addresses) {
-      void login(from, { email: 'slow@example.com', password: 'wrong' }).then(
+    for (const [at, from] of addresses.entries()) {
+      void login(from, { email: `slow${at % users}@example.com`, password: 'wrong' }).then(
         (reply) => answered.push(reply),
         () => {},
       );
@@ -55,6 +56,16 @@ describe('POST /auth/login under a load of wrong passwords', () => {
     const answered = flood(Array.from({ length: 100 }, (_, at) => `2001:db8:7:7::${(at + 1).toString(16)}`));
     await until(() => answered.length >= 60, 100_000);
     expect(hashed(answered)).to.deep.equal([]);
+  });
+
+  it('answers 503 beyond what may wait for the turn of one user, from wherever it comes', async () => {
+    const answered = flood(
+      Array.from({ length: 100 }, (_, at) => `100.64.${at}.1`),
+      1,
+    );
+    await until(() => answered.length >= 60);
+    for (const { status, headers } of answered)
+      expect([status, Number(headers.get('retry-after')) > 0]).to.deep.equal([503, true]);
   });
 
   it('leaves files to be read while hashes take all processes and others wait', async () => {

@@ -65,7 +65,7 @@ use = egg:swift#s3api
 location = us-east-1
 max_upload_part_num = 10000
 # Small pages, so that tests need no thousands of objects to see a second one.
-max_bucket_listing = 100
+max_bucket_listing = 20
 max_parts_listing = 100
 [filter:tempauth]
 use = egg:swift#tempauth
