@@ -53,4 +53,5 @@ function integer(raw: unknown, minimum: number, path: Path): number | undefined 
 }
 
 /** Of an object without a prototype, as parameters come, there is no text. */
-const shown = (raw: unknown): string => (typeof raw === 'object' ? 'an object or a list' : `"${String(raw).slice(0, 40)}"`);
+const shown = (raw: unknown): string =>
+  typeof raw === 'object' ? 'an object or a list' : `"${String(raw).slice(0, 40)}"`;
