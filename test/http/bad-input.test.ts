@@ -24,6 +24,14 @@ describe('bad input gets a clear error and loses nothing', () => {
   const send = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
 
+  for (const path of ['/items/thing/1', '/users/me'])
+    it(`PATCH ${path} with a key that is an object: 400, whatever its toString is`, async () => {
+      for (const id of [{}, { toString: 1 }, [{ toString: 'x' }]]) {
+        const { status, body } = await send('PATCH', path, { id });
+        expect([status, body.errors?.[0].extensions.code], JSON.stringify(id)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      }
+    });
+
   const QUERIES: readonly [query: string, status: number, code: string][] = [
     ['limit=-2', 400, 'INVALID_QUERY'],
     ['limit=abc', 400, 'INVALID_QUERY'],

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { fail, type Host } from '#kernel';
 import { floors } from '../../plugins/preset.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import type { FreshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
 import { type Reply, sender } from '../support/send.ts';
+import { ADMIN, migratedDatabase, QUICK_HASHES } from '../support/service.ts';
 
 type Row = Record<string, unknown>;
 type Send = (method: string, path: string, body?: unknown) => Promise<Reply>;
@@ -26,7 +27,7 @@ const listener = { name: 'listener', manifest: { capabilities: { events: { filte
 describe('events of items', () => {
   let database: FreshDatabase;
   beforeEach(async () => {
-    database = await freshDatabase('conf_events');
+    database = await migratedDatabase('conf_events');
     await database.query(`
       create table up (id serial primary key, name text);
       create table down (id serial primary key, word text, up int references up deferrable initially deferred);
@@ -48,8 +49,9 @@ describe('events of items', () => {
       EXTENSIONS_PATH: join(data, 'extensions'),
       LOG_STYLE: 'raw',
       SECRET: 'a secret that only tests know, long enough',
-      ADMIN_EMAIL: 'admin@example.com',
-      ADMIN_PASSWORD: 'correct horse battery',
+      ADMIN_EMAIL: ADMIN.email,
+      ADMIN_PASSWORD: ADMIN.password,
+      ...QUICK_HASHES,
     };
     const product = floors.flatMap(({ plugins }) => plugins);
     try {
@@ -62,7 +64,7 @@ describe('events of items', () => {
           const { port } = await kernel.listen();
           const request = sender(`http://127.0.0.1:${port}`);
           const login = await request('POST', '/auth/login', {
-            body: { email: environment.ADMIN_EMAIL, password: environment.ADMIN_PASSWORD },
+            body: ADMIN,
           });
           const { access_token: token } = login.body.data;
           const send: Send = (method, path, body) => request(method, path, { token, body });

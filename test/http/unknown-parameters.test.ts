@@ -76,6 +76,8 @@ describe('query parameters that a route does not know', () => {
       ['fields=yaer(id)', 'did you mean "year"?'],
       ['limit=many', '"many" is no whole number of at least -1'],
       ['limit=-2', '"-2" is no whole number of at least -1'],
+      ['limit[toString]=1', 'an object or a list is no whole number of at least -1'],
+      ['offset[_eq][toString]=1', 'an object or a list is no whole number of at least 0'],
     ] as const)
       it(`are known, but ?${query} is answered: ${message}`, async () => {
         const { status, body } = await send('GET', `/items/thing?${query}`);

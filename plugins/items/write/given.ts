@@ -15,7 +15,7 @@ export const withoutFields = (payload: Payload, given: Payload): Payload =>
 
 /** A row sent back whole has its key with it, which is no change, and one that some columns would refuse. */
 export function withoutSameKey(name: string, keys: readonly Key[], payload: Payload): Payload {
-  if (keys.length !== 1 || String(payload[name]) !== String(keys[0])) return payload;
+  if (keys.length !== 1 || !isSame(payload[name], String(keys[0]))) return payload;
   return Object.fromEntries(Object.entries(payload).filter(([other]) => other !== name));
 }
 
@@ -26,6 +26,9 @@ export function withoutSameKey(name: string, keys: readonly Key[], payload: Payl
 export function assertSameKey({ system, primary }: Collection, keys: readonly Key[], payload: Payload): void {
   const value = system && primary !== null ? payload[primary] : undefined;
   if (primary === null || value === undefined) return;
-  if (keys.some((key) => String(key) !== String(value).toLowerCase()))
+  if (typeof value === 'object' || keys.some((key) => String(key) !== String(value).toLowerCase()))
     throw fail('INVALID_PAYLOAD', `The ${primary} cannot be changed.`, { field: primary, path: [primary] });
 }
+
+/** Whoever sends an object may say what its `toString` is. */
+const isSame = (value: unknown, key: string): boolean => typeof value !== 'object' && String(value) === key;

@@ -48,6 +48,10 @@ function integer(raw: unknown, minimum: number, path: Path): number | undefined 
   const value =
     typeof raw === 'number' ? raw : typeof raw === 'string' && /^[+-]?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
   if (!Number.isSafeInteger(value) || value < minimum)
-    throw invalid(`${JSON.stringify(raw)?.slice(0, 40)} is no whole number of at least ${minimum}`, path);
+    throw invalid(`${shown(raw)} is no whole number of at least ${minimum}`, path);
   return value;
 }
+
+/** Of an object without a prototype, as parameters come, there is no text. */
+const shown = (raw: unknown): string =>
+  typeof raw === 'object' ? 'an object or a list' : `"${String(raw).slice(0, 40)}"`;

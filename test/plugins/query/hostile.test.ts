@@ -325,10 +325,15 @@ describe('hostile queries', function () {
   ];
   it('every operator on every column with operands of every kind', async function () {
     this.timeout(120_000);
+    // All pairs on one column of each type; in the other tables each operator has another third of them at each column.
     for (const collection of ['kind', 't1', 'part'])
-      for (const name of names(collection)) {
-        const queries = OPERATORS.flatMap((operator) =>
-          OPERANDS.map((operand) => ({ filter: { [name]: { [operator]: operand } }, fields: 'id', limit: 1 })),
+      for (const [column, name] of names(collection).entries()) {
+        const queries = OPERATORS.flatMap((operator, row) =>
+          OPERANDS.filter((_, at) => collection === 'kind' || (at + row + column) % 3 === 0).map((operand) => ({
+            filter: { [name]: { [operator]: operand } },
+            fields: 'id',
+            limit: 1,
+          })),
         );
         await allAnswered(collection, queries);
       }
