@@ -25,7 +25,7 @@ export const signalOf = (signal: Signal | undefined): AbortSignal | undefined =>
   typeof signal === 'function' ? signal() : signal;
 
 /** Milliseconds. */
-const GRACE = 30;
+const GRACE = 250;
 /** A request that came before its statement did nothing, so it is made again while the statement runs. */
 const AGAIN_AFTER = 250;
 const ATTEMPTS = 8;

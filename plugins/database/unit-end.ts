@@ -11,7 +11,7 @@ export interface UnitLimits {
 }
 
 /** Milliseconds after which it is looked at: most units are over by then, and a listener on a signal costs more than a timer. */
-const GRACE = 30;
+const GRACE = 250;
 
 /** Ends one unit of work: its running statement is cancelled, and nothing of it is asked any more. */
 export class UnitEnd {

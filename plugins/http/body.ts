@@ -12,6 +12,8 @@ import { checkJson } from './json.ts';
 const TIME_LIMIT = 300_000;
 /** Bytes that a decompressor holds before the first byte of its text. */
 const DECOMPRESSOR = 65_536;
+/** Bytes of a body that is read without being counted: a connection takes as much. */
+const SHORT = 16_384;
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
 export type ReadBody = Routing['readBody'];
@@ -47,8 +49,7 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
       if (!ctx.req.complete) limits.memory.admit(addressOf(ctx), lengthOf(ctx));
       const source = sourceOf(ctx.req);
       const parsed = () => parse(derived(source, request), async () => {});
-      // A body that came with its headers is there already: nothing is waited for.
-      await (source instanceof IncomingMessage ? parsed() : within(ctx, source, limits, parsed));
+      await (source instanceof IncomingMessage ? inTime(source, limits, parsed) : within(ctx, source, limits, parsed));
     } catch (error) {
       // The client is still sending: it reads our answer once its own words are taken off the line.
       ctx.req.unpipe();
@@ -61,13 +62,36 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
   };
 }
 
+const lateError = (duration: number) =>
+  fail('OUT_OF_TIME', 'The body did not arrive in time.', { category: 'body', duration });
+
+/** Ends a short body that stalls or takes too long. Most are such, so it costs one timer. */
+async function inTime(req: IncomingMessage, { stall, total = TIME_LIMIT }: BodyLimits, parsed: () => Promise<void>) {
+  if (req.complete) return parsed();
+  const ended = Promise.withResolvers<never>();
+  const since = performance.now();
+  const wait = stall > 0 ? Math.min(stall, total) : total;
+  const timer = setTimeout(() => ended.reject(lateError(wait)), wait);
+  const progress = () => {
+    if (performance.now() - since > total) ended.reject(lateError(total));
+    else timer.refresh();
+  };
+  try {
+    const parsing = parsed();
+    req.on('data', progress);
+    await Promise.race([parsing, ended.promise]);
+  } finally {
+    clearTimeout(timer);
+    req.off('data', progress);
+  }
+}
+
 /** Counts the memory of a body while it arrives, and ends one that stalls, takes too long, or whose memory other bodies need. */
 async function within(ctx: Context, source: PipedBody, limits: BodyLimits, parsed: () => Promise<void>): Promise<void> {
   const { req } = ctx;
   const { stall, total = TIME_LIMIT, memory } = limits;
   const ended = Promise.withResolvers<never>();
-  const expire = (duration: number) =>
-    ended.reject(fail('OUT_OF_TIME', 'The body did not arrive in time.', { category: 'body', duration }));
+  const expire = (duration: number) => ended.reject(lateError(duration));
   const gone = () => ended.reject(new Error('request aborted'));
   const late = setTimeout(expire, total, total);
   const idle = stall > 0 ? setTimeout(expire, stall, stall) : undefined;
@@ -97,14 +121,17 @@ async function within(ctx: Context, source: PipedBody, limits: BodyLimits, parse
 type PipedBody = Transform & Pick<IncomingMessage, 'headers'> & { readonly cost: number };
 
 /**
- * What the parser reads: the request where its body is there completely, else a stream that can be ended before the parser has it all.
- * Decompression happens here, since the memory that it takes is counted. Other encodings are refused by the parser.
+ * What the parser reads: the request where its body is short or there completely, else a stream that can be ended before the parser has
+ * it all. Decompression happens here, since the memory that it takes is counted. Other encodings are refused by the parser.
  */
 function sourceOf(req: IncomingMessage): IncomingMessage | PipedBody {
-  const { 'content-encoding': encoding, 'content-length': _length, ...headers } = req.headers;
+  const encoding = req.headers['content-encoding'];
   const isZip = encoding === 'gzip' || encoding === 'deflate';
-  if (!isZip && encoding !== 'br')
-    return req.complete ? req : Object.assign(req.pipe(new PassThrough()), { headers: req.headers, cost: 0 });
+  if (!isZip && encoding !== 'br') {
+    if (req.complete || Number(req.headers['content-length'] ?? Infinity) <= SHORT) return req;
+    return Object.assign(req.pipe(new PassThrough()), { headers: req.headers, cost: 0 });
+  }
+  const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = req.headers;
   const stream = req.pipe(isZip ? createUnzip() : createBrotliDecompress());
   return Object.assign(stream, { headers, cost: DECOMPRESSOR });
 }

@@ -238,7 +238,7 @@ describe('an answer that is sent before its body has arrived', () => {
     const stopping = await startService();
     const { socket, text, ended } = line(stopping);
     try {
-      const body = '{"email":"no mail"}';
+      const body = `{"email":"${'x'.repeat(20_000)}"}`;
       socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': body.length }));
       socket.write(body.slice(0, 9));
       const isWaiting = async () => {
