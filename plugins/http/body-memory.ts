@@ -49,11 +49,11 @@ export class BodyMemory {
   }
 
   /**
-   * Asked before anything of a body is read; `length` is what its header says, undefined where it says nothing.
+   * Asked before anything of a body is read; `length`: bytes that its header states, Infinity where it states none.
    * @throws SERVICE_UNAVAILABLE where the bodies of this address take most of the memory already
    */
-  admit(address: string | null, length: number | undefined): void {
-    if (this.#held < this.limit * CROWDED || (length !== undefined && length <= SMALL)) return;
+  admit(address: string | null, length: number): void {
+    if (this.#held < this.limit * CROWDED || length <= SMALL) return;
     const own = this.#sums.get(address ?? '') ?? 0;
     if (own > 0 && own >= Math.max(...this.#sums.values())) throw refusal();
   }

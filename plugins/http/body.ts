@@ -46,7 +46,7 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
     const parse = await parser;
     const request: { body?: unknown; rawBody?: string } = {};
     try {
-      if (!ctx.req.complete) limits.memory.admit(addressOf(ctx), lengthOf(ctx));
+      if (!ctx.req.complete) limits.memory.admit(addressOf(ctx), lengthOf(ctx.req));
       const source = sourceOf(ctx.req);
       const parsed = () => parse(derived(source, request), async () => {});
       await (source instanceof IncomingMessage ? inTime(source, limits, parsed) : within(ctx, source, limits, parsed));
@@ -128,7 +128,7 @@ function sourceOf(req: IncomingMessage): IncomingMessage | PipedBody {
   const encoding = req.headers['content-encoding'];
   const isZip = encoding === 'gzip' || encoding === 'deflate';
   if (!isZip && encoding !== 'br') {
-    if (req.complete || Number(req.headers['content-length'] ?? Infinity) <= SHORT) return req;
+    if (req.complete || lengthOf(req) <= SHORT) return req;
     return Object.assign(req.pipe(new PassThrough()), { headers: req.headers, cost: 0 });
   }
   const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = req.headers;
@@ -139,10 +139,8 @@ function sourceOf(req: IncomingMessage): IncomingMessage | PipedBody {
 export const hasBody = ({ req }: Context): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 
-const lengthOf = ({ req }: Context): number | undefined => {
-  const length = req.headers['content-length'];
-  return length === undefined ? undefined : Number(length);
-};
+/** Bytes that the header of a request states; Infinity where it states none. */
+export const lengthOf = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? Infinity);
 
 /** No type at all is taken for JSON, which the parser will judge. */
 function isJson(ctx: Context): boolean {

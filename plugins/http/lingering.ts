@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { lengthOf } from './body.ts';
 
 /** How long and how much of a body is taken off the line after its answer: milliseconds and bytes. */
 export interface LingerLimits {
@@ -51,7 +52,7 @@ export function closeUnlessComplete({ req, res }: Exchange, status: number): voi
   res.setHeader('Connection', 'close');
 }
 
-const isShort = ({ headers }: IncomingMessage): boolean => Number(headers['content-length'] ?? Infinity) <= SHORT;
+const isShort = (req: IncomingMessage): boolean => lengthOf(req) <= SHORT;
 
 /** Ends the connection where the rest of the body does not come, or is too much. */
 function discard(req: IncomingMessage, { total, idle, bytes }: LingerLimits): void {
