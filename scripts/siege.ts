@@ -15,15 +15,14 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
 import { type Spawned, spawnService } from '../test/support/service.ts';
 import { loadData } from './bench/data.ts';
-import { memoryOf, proportionalOf } from './bench/processes.ts';
 import type { Endings, Siege } from './siege/attack.ts';
+import type { Memory } from './siege/memory.ts';
 import { installWaiting } from './siege/packages.ts';
 import { latencies, p95 } from './siege/reader.ts';
 
 const MAX_RATIO = 2;
 const MAX_GROWTH_MB = 200;
 const MB = 2 ** 20;
-const LOOK_MS = 500;
 /** What hashing a password costs where nobody sets anything; tests use less. */
 const DEFAULT_HASHES = { HASH_MEMORY_COST: '65536', HASH_TIME_COST: '3', HASH_PARALLELISM: '4' };
 
@@ -53,12 +52,18 @@ try {
   const { url, pid, admin } = service;
   const read = () => latencies(new URL('/items/article/1', url), admin.token);
 
-  // Everything that a first request starts is not the attack's.
-  await Promise.all(packages.slice(0, 4).map((name) => fetch(new URL(`/${name}`, url)).then((reply) => reply.text())));
+  // What the first request to a package starts, its process, is not the attack's.
+  await Promise.all(packages.map((name) => fetch(new URL(`/${name}`, url)).then((reply) => reply.text())));
   await read().during(1000);
   const quiet = await read().during((seconds * 1000) / 3);
-  const memory = () => ({ own: memoryOf(pid).resident / MB, all: proportionalOf(pid) / MB });
-  const before = memory();
+  const watch = fork(new URL('siege/memory.ts', import.meta.url), [`${pid}`]);
+  const memory = async () => {
+    const told = once(watch, 'message');
+    watch.send('most');
+    const [{ own, all }] = (await told) as [Memory];
+    return { own: own / MB, all: all / MB };
+  };
+  const before = await memory();
 
   const lock = new pg.Client({ connectionString: database.url });
   await lock.connect();
@@ -73,14 +78,9 @@ try {
   };
   const attack = fork(new URL('siege/attack.ts', import.meta.url), [JSON.stringify(siege)]);
   await once(attack, 'message');
-  const most = { ...before };
-  const look = setInterval(() => {
-    const now = memory();
-    most.own = Math.max(most.own, now.own);
-    most.all = Math.max(most.all, now.all);
-  }, LOOK_MS);
   const attacked = await read().during(seconds * 1000);
-  clearInterval(look);
+  const most = await memory();
+  watch.disconnect();
   const told = once(attack, 'message');
   attack.send('end');
   const [endings] = (await told) as [Endings];

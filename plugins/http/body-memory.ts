@@ -7,9 +7,11 @@ const PART_COST = 64;
 const RETRY_AFTER = 5;
 /** Share of the limit above which the health check warns. */
 const FULL = 0.8;
-/** Share of the limit above which the address that holds most begins no more large bodies. */
-const CROWDED = 0.5;
-/** Bytes of a body that is always begun: most are smaller. */
+/** Share of the limit that one address may hold: so there is room for others at once. */
+const SHARE = 0.5;
+/** Share of the limit above which an address begins no more large bodies: those it has become larger. */
+const FULL_SHARE = 0.25;
+/** Bytes of a body that is always begun: most are smaller. The first part that a connection reads of any body has as many. */
 const SMALL = 65_536;
 
 /** The memory that one unfinished body takes. */
@@ -23,14 +25,16 @@ export interface HeldBody {
 interface Entry {
   readonly address: string;
   readonly refuse: (reason: Error) => void;
+  /** What counts: what has arrived, or what is expected at once where that is more. */
   bytes: number;
+  arrived: number;
 }
 
 /**
- * Counts the memory of all bodies that have not arrived completely and bounds their sum. Beyond the limit the largest body of the
- * address with the most bytes is refused, so that a client with many unfinished bodies loses its own before those of other clients.
- * From half of the limit on that address begins no more large ones: a body that is taken in and dropped later costs as much memory
- * until it is collected.
+ * Counts the memory of all bodies that have not arrived completely and bounds their sum, and that of one address to half of it.
+ * Beyond its half an address loses its largest body, and beyond the limit the address with the most bytes does: so a client with many
+ * unfinished bodies loses its own before those of other clients. With a quarter taken it begins no more large ones: a body that is
+ * taken in and dropped later costs as much memory until it is collected.
  */
 export class BodyMemory {
   readonly limit: number;
@@ -50,23 +54,30 @@ export class BodyMemory {
 
   /**
    * Asked before anything of a body is read; `length`: bytes that its header states, Infinity where it states none.
-   * @throws SERVICE_UNAVAILABLE where the bodies of this address take most of the memory already
+   * @throws SERVICE_UNAVAILABLE where the bodies of this address take a quarter of the memory already
    */
   admit(address: string | null, length: number): void {
-    if (this.#held < this.limit * CROWDED || length <= SMALL) return;
-    const own = this.#sums.get(address ?? '') ?? 0;
-    if (own > 0 && own >= Math.max(...this.#sums.values())) throw refusal();
+    if (length > SMALL && this.#sumOf(address ?? '') >= this.limit * FULL_SHARE) throw refusal();
   }
 
-  /** `refuse` is called at most once, with SERVICE_UNAVAILABLE, where the body loses its memory to others. */
-  open(address: string | null, refuse: (reason: Error) => void): HeldBody {
-    const entry: Entry = { address: address ?? '', refuse, bytes: 0 };
+  /**
+   * `refuse` is called at most once, with SERVICE_UNAVAILABLE, where the body loses its memory to others. The first part of a body
+   * of `length` bytes counts before it arrives: of many that begin at once each would find the memory empty.
+   */
+  open(address: string | null, refuse: (reason: Error) => void, length = 0): HeldBody {
+    const entry: Entry = { address: address ?? '', refuse, bytes: 0, arrived: 0 };
     this.#entries.add(entry);
+    const hold = (bytes: number) => {
+      this.#count(entry, bytes);
+      while (this.#sumOf(entry.address) > this.limit * SHARE) this.#refuseLargest(entry.address);
+      while (this.#held > this.limit) this.#refuseLargest(this.#largestAddress());
+    };
+    hold(Math.min(length, SMALL));
     return {
-      add: (length) => {
+      add: (part) => {
         if (!this.#entries.has(entry)) return;
-        this.#count(entry, length + PART_COST);
-        while (this.#held > this.limit) this.#refuseLargest();
+        entry.arrived += part + PART_COST;
+        if (entry.arrived > entry.bytes) hold(entry.arrived - entry.bytes);
       },
       release: () => this.#drop(entry),
     };
@@ -75,7 +86,7 @@ export class BodyMemory {
   #count(entry: Entry, bytes: number): void {
     entry.bytes += bytes;
     this.#held += bytes;
-    const sum = (this.#sums.get(entry.address) ?? 0) + bytes;
+    const sum = this.#sumOf(entry.address) + bytes;
     if (sum > 0) this.#sums.set(entry.address, sum);
     else this.#sums.delete(entry.address);
   }
@@ -84,11 +95,19 @@ export class BodyMemory {
     if (this.#entries.delete(entry)) this.#count(entry, -entry.bytes);
   }
 
-  #refuseLargest(): void {
-    const most = Math.max(...this.#sums.values());
+  #sumOf(address: string): number {
+    return this.#sums.get(address) ?? 0;
+  }
+
+  #largestAddress(): string {
+    const [first] = [...this.#sums].sort(([, a], [, b]) => b - a);
+    return first?.[0] ?? '';
+  }
+
+  #refuseLargest(address: string): void {
     let largest: Entry | undefined;
     for (const entry of this.#entries) {
-      if (this.#sums.get(entry.address) === most && entry.bytes > (largest?.bytes ?? 0)) largest = entry;
+      if (entry.address === address && entry.bytes > (largest?.bytes ?? 0)) largest = entry;
     }
     if (!largest) throw new Error('bytes are held and no body holds them');
     this.#drop(largest);

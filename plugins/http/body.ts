@@ -1,5 +1,5 @@
-import { IncomingMessage } from 'node:http';
-import { PassThrough, type Transform } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Context, Next } from 'koa';
 import { Failure, fail } from '#kernel';
@@ -14,6 +14,7 @@ const TIME_LIMIT = 300_000;
 const DECOMPRESSOR = 65_536;
 /** Bytes of a body that is read without being counted: a connection takes as much. */
 const SHORT = 16_384;
+const PACKED: readonly string[] = ['gzip', 'deflate', 'br'];
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
 export type ReadBody = Routing['readBody'];
@@ -47,13 +48,12 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
     const request: { body?: unknown; rawBody?: string } = {};
     try {
       if (!ctx.req.complete) limits.memory.admit(addressOf(ctx), lengthOf(ctx.req));
-      const source = sourceOf(ctx.req);
-      const parsed = () => parse(derived(source, request), async () => {});
-      await (source instanceof IncomingMessage ? inTime(source, limits, parsed) : within(ctx, source, limits, parsed));
+      const parsed = (source: Source) => parse(derived(source, request), async () => {});
+      if (isShort(ctx.req)) await inTime(ctx.req, limits, () => parsed(ctx.req));
+      else await parsed(await collected(ctx, limits));
     } catch (error) {
-      // The client is still sending: it reads our answer once its own words are taken off the line.
+      // The rest is taken off the line after the answer.
       ctx.req.unpipe();
-      ctx.req.resume();
       throw refusal(error, limits.size, ctx.req.headers['content-length']);
     }
     if (request.rawBody === '' || request.rawBody === undefined) return undefined;
@@ -86,55 +86,69 @@ async function inTime(req: IncomingMessage, { stall, total = TIME_LIMIT }: BodyL
   }
 }
 
-/** Counts the memory of a body while it arrives, and ends one that stalls, takes too long, or whose memory other bodies need. */
-async function within(ctx: Context, source: PipedBody, limits: BodyLimits, parsed: () => Promise<void>): Promise<void> {
+/**
+ * A body that may be large, once it is there completely. Its memory counts while it arrives; one that stalls, takes too long, or
+ * whose memory other bodies need, ends before. It is kept in the parts that arrived: as text it would be moved about by each collection.
+ */
+async function collected(ctx: Context, limits: BodyLimits): Promise<Source> {
   const { req } = ctx;
-  const { stall, total = TIME_LIMIT, memory } = limits;
-  const ended = Promise.withResolvers<never>();
+  const { stall, total = TIME_LIMIT, memory, size } = limits;
+  const { stream, headers, cost } = decompressed(req);
+  if (stream === req && Number(headers['content-length'] ?? 0) > size) throw tooLarge();
+  const ended = Promise.withResolvers<void>();
   const expire = (duration: number) => ended.reject(lateError(duration));
   const gone = () => ended.reject(new Error('request aborted'));
   const late = setTimeout(expire, total, total);
   const idle = stall > 0 ? setTimeout(expire, stall, stall) : undefined;
-  const held = memory.open(addressOf(ctx), ended.reject);
+  const held = memory.open(addressOf(ctx), ended.reject, lengthOf(req));
+  const parts: Buffer[] = [];
+  let received = 0;
   const progress = () => void idle?.refresh();
-  const hold = (part: Buffer) => held.add(part.length);
-  held.add(source.cost);
+  const take = (part: Buffer) => {
+    received += part.length;
+    if (received > size) return ended.reject(tooLarge());
+    parts.push(part);
+    held.add(part.length);
+  };
+  held.add(cost);
   // A decompressor does not learn that its client left, and would be waited for without end.
   req.once('aborted', gone);
   if (req.destroyed) gone();
   try {
-    const parsing = parsed();
+    stream.once('end', ended.resolve).once('error', ended.reject).on('data', take);
     req.on('data', progress);
-    source.on('data', hold);
-    await Promise.race([parsing, ended.promise]);
+    await ended.promise;
+    return Object.assign(Readable.from([Buffer.concat(parts)]), { headers });
   } finally {
     clearTimeout(late);
     clearTimeout(idle);
     held.release();
-    req.off('aborted', gone);
-    req.off('data', progress);
-    source.off('data', hold);
-    source.destroy();
+    req.off('aborted', gone).off('data', progress);
+    stream.off('end', ended.resolve).off('data', take).pause();
+    // A decompressor that is still at work may fail later.
+    if (stream !== req) stream.destroy();
+    else stream.off('error', ended.reject);
   }
 }
 
-type PipedBody = Transform & Pick<IncomingMessage, 'headers'> & { readonly cost: number };
+type Source = Readable & Pick<IncomingMessage, 'headers'>;
 
-/**
- * What the parser reads: the request where its body is short or there completely, else a stream that can be ended before the parser has
- * it all. Decompression happens here, since the memory that it takes is counted. Other encodings are refused by the parser.
- */
-function sourceOf(req: IncomingMessage): IncomingMessage | PipedBody {
+/** Decompression happens here, since the memory that it takes is counted. Other encodings are refused by the parser. */
+function decompressed(req: IncomingMessage): { stream: Readable; headers: IncomingMessage['headers']; cost: number } {
   const encoding = req.headers['content-encoding'];
-  const isZip = encoding === 'gzip' || encoding === 'deflate';
-  if (!isZip && encoding !== 'br') {
-    if (req.complete || lengthOf(req) <= SHORT) return req;
-    return Object.assign(req.pipe(new PassThrough()), { headers: req.headers, cost: 0 });
-  }
+  if (!isPacked(req)) return { stream: req, headers: req.headers, cost: 0 };
   const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = req.headers;
-  const stream = req.pipe(isZip ? createUnzip() : createBrotliDecompress());
-  return Object.assign(stream, { headers, cost: DECOMPRESSOR });
+  return {
+    stream: req.pipe(encoding === 'br' ? createBrotliDecompress() : createUnzip()),
+    headers,
+    cost: DECOMPRESSOR,
+  };
 }
+
+const isPacked = ({ headers }: IncomingMessage): boolean => PACKED.includes(headers['content-encoding'] ?? '');
+
+/** Whether the parser reads a body as it comes: it is short, or there completely. */
+const isShort = (req: IncomingMessage): boolean => !isPacked(req) && (req.complete || lengthOf(req) <= SHORT);
 
 export const hasBody = ({ req }: Context): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
@@ -151,8 +165,11 @@ function isJson(ctx: Context): boolean {
 }
 
 /** koa-body knows neither SEARCH nor bodies without a type, so it is shown a request that has nothing unusual. */
-const derived = (req: IncomingMessage | PipedBody, request: object): Context =>
+const derived = (req: Source, request: object): Context =>
   ({ req, request, method: 'POST', is: (types: string[]) => types.includes('application/json') }) as never;
+
+/** What the parser throws. */
+const tooLarge = () => Object.assign(new Error('too large'), { status: 413 });
 
 function refusal(error: unknown, limit: number, length: string | undefined) {
   if (error instanceof Failure) return error;

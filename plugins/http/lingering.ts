@@ -1,14 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { lengthOf } from './body.ts';
+import { discard, type LingerLimits } from './discard.ts';
 
-/** How long and how much of a body is taken off the line after its answer: milliseconds and bytes. */
-export interface LingerLimits {
-  readonly total: number;
-  /** Without a byte. */
-  readonly idle: number;
-  readonly bytes: number;
-}
-const LIMITS: LingerLimits = { total: 30_000, idle: 5000, bytes: 64 * 1024 * 1024 };
 /** Bytes of a body that is so soon at its end that its connection is kept. */
 const SHORT = 4 * 1024 * 1024;
 
@@ -21,12 +14,15 @@ interface Exchange {
  * Lets a client read an answer that was made before its body arrived completely. Node would close the socket at once, and a client
  * that still sends then loses the answer to a reset connection. So the service discards what arrives, within limits: otherwise a
  * client could hold a connection with a body that is not read. The connection goes on after a short body; for any other the service
- * ends its own side at once.
+ * ends its own side at once. Where that happens to many at the same time, the rest are not read: of these only a client that reads
+ * while it sends is sure to have the answer.
  */
-export function lingering({ req, res }: Exchange, limits = LIMITS): void {
+export function lingering({ req, res }: Exchange, limits?: LingerLimits): void {
   const { socket } = req;
   res.once('prefinish', () => {
     if (req.complete) return;
+    // Otherwise Node takes the body of a request that nobody read off the line at once, however fast it comes.
+    req.read(0);
     if (res.shouldKeepAlive && isShort(req)) {
       res.once('finish', () => discard(req, limits));
       return;
@@ -53,26 +49,3 @@ export function closeUnlessComplete({ req, res }: Exchange, status: number): voi
 }
 
 const isShort = (req: IncomingMessage): boolean => lengthOf(req) <= SHORT;
-
-/** Ends the connection where the rest of the body does not come, or is too much. */
-function discard(req: IncomingMessage, { total, idle, bytes }: LingerLimits): void {
-  if (req.readableEnded) return;
-  const { socket } = req;
-  const first = socket.bytesRead;
-  const begin = performance.now();
-  let last = { bytes: first, at: begin };
-  // Node does not emit the data of a body that no handler read.
-  const watch = setInterval(() => {
-    const now = performance.now();
-    if (socket.bytesRead !== last.bytes) last = { bytes: socket.bytesRead, at: now };
-    if (now - begin >= total || now - last.at >= idle || last.bytes - first > bytes) socket.destroy();
-  }, idle / 5);
-  const stop = () => {
-    clearInterval(watch);
-    socket.off('close', stop);
-    req.off('end', stop);
-  };
-  socket.once('close', stop);
-  req.once('end', stop);
-  req.resume();
-}

@@ -63,6 +63,6 @@ export const requestSettings = (
   proxies: config.IP_TRUST_PROXY === 'true' ? 1 : Number(config.IP_TRUST_PROXY) || 0,
 });
 
-/** One body of the largest size always fits. */
+/** One body of the largest size always fits, also into the half that one address may have. */
 export const memoryLimit = ({ MAX_PAYLOAD_MEMORY: memory, MAX_PAYLOAD_SIZE: size }: HttpConfig): number =>
-  Math.max(memory, 2 * size);
+  Math.max(memory, 4 * size);

@@ -8,6 +8,11 @@ export const PROCESS = {
   idle: 10_000,
   /** How far its work stands back for that of others, from 0 to 19: requests that need no password go first. */
   niceness: 10,
+  /**
+   * Share of the processors that hashes run on: four lanes would keep as many busy, and whoever wakes up on one waits for milliseconds
+   * though he goes first.
+   */
+  processors: 0.5,
   /** How soon the system ends it when the machine runs out of memory, from 0 to 1000. */
   outOfMemoryScore: 500,
   /** MiB of its memory that is not a file, beside those that one hash takes. Node itself reserves 560. */

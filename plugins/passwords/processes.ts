@@ -2,8 +2,16 @@ import type { WorkerPoolOptions } from '../workers/contract.ts';
 import { PROCESS } from './limits.ts';
 import type { Cost } from './messages.ts';
 
-/** The library's work takes one thread of the process, which starts `parallelism` more. */
-const ENVIRONMENT = { UV_THREADPOOL_SIZE: '1' };
+/**
+ * The library's work takes one thread of the process, which starts `parallelism` more. Memory of one hash is kept for the next: taken
+ * from the system each time, a quarter of the work would be clearing its pages, which slows everybody else down as well.
+ */
+const ENVIRONMENT = {
+  UV_THREADPOOL_SIZE: '1',
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: `${2 ** 30}`,
+  MALLOC_TRIM_THRESHOLD_: `${2 ** 31}`,
+};
 
 /** Processes hold what people typed: they may read files, which the library needs, and write none. */
 const FLAGS = [
@@ -24,6 +32,7 @@ export const processOptions = (count: number, cost: Cost): WorkerPoolOptions => 
     processor: PROCESS.processor,
     niceness: PROCESS.niceness,
     outOfMemoryScore: PROCESS.outOfMemoryScore,
+    processors: PROCESS.processors,
   },
   processes: count,
   startTimeout: PROCESS.start,

@@ -10,6 +10,8 @@ export interface ProcessBounds {
   readonly niceness: number;
   /** 0 to 1000: the higher, the sooner the system ends the process when the machine runs out of memory. */
   readonly outOfMemoryScore: number;
+  /** Share of the service's processors that it may run on, at least one of them; all by default. */
+  readonly processors?: number;
 }
 
 /** The program of a pool and its limits. */

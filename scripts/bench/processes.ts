@@ -45,19 +45,14 @@ export function memoryOf(pid: number): { readonly resident: number; readonly own
   }
 }
 
-/** Processes that this one started. */
+/** Processes that this one started, by any of its threads. */
 export function childrenOf(pid: number): readonly number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((child) => parentOf(child) === pid);
-}
-
-function parentOf(pid: number): number {
   try {
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]);
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const children = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'));
+    return children.flatMap((line) => line.split(' ').filter(Boolean).map(Number));
   } catch {
-    return 0;
+    return [];
   }
 }
 

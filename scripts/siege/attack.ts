@@ -25,8 +25,8 @@ const SENT_BYTES = 900 * 1024;
 const PROMISED_BYTES = 1000 * 1024;
 /** After a refusal, in milliseconds: who is refused tries again. */
 const AGAIN_MS = 100;
-/** After the end of a body, which cost its sender a megabyte. */
-const NEXT_BODY_MS = 5000;
+/** After the end of a body, which cost its sender a megabyte: at least, and at most. Strangers do not keep step. */
+const NEXT_BODY_MS = { least: 10_000, most: 20_000 };
 
 setPriority(0, constants.priority.PRIORITY_LOW);
 const siege = JSON.parse(process.argv[2] ?? '{}') as Siege;
@@ -81,14 +81,17 @@ const stall = () =>
     socket.on('error', () => {});
     socket.on('close', () => {
       ended('stalled bodies', /^HTTP\/1.1 (\d+)/.exec(answer)?.[1] ?? 'closed');
-      setTimeout(resolve, NEXT_BODY_MS);
+      setTimeout(resolve, NEXT_BODY_MS.least + Math.random() * (NEXT_BODY_MS.most - NEXT_BODY_MS.least));
     });
   });
 
-const login = () => send('wrong logins', '/auth/login', { email: 'admin@example.com', password: 'not this one' });
-const logins = setInterval(() => {
-  for (let at = 0; at < siege.logins / 20; at++) void login();
-}, 50);
+/** By turns for a user who exists and for one who does not: their answers take the same work and other ways. */
+const login = (at: number) => {
+  const email = at % 2 === 0 ? 'admin@example.com' : `nobody${at}@example.com`;
+  return send('wrong logins', '/auth/login', { email, password: 'not this one' });
+};
+let attempts = 0;
+const logins = siege.logins > 0 ? setInterval(() => void login(attempts++), 1000 / siege.logins) : undefined;
 for (let at = 0; at < siege.bodies; at++) void again(stall);
 for (const name of siege.packages) void again(() => send('waiting packages', `/${name}`));
 for (let at = 0; at < siege.readers; at++) {

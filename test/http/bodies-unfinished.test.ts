@@ -213,6 +213,20 @@ describe('an answer that is sent before its body has arrived', () => {
     }
   }
 
+  it('reaches each of a hundred clients at once, more than whose bodies are discarded at the same time', async () => {
+    const lines = Array.from({ length: 100 }, () => line(service));
+    try {
+      for (const { socket } of lines) {
+        socket.write(head('/auth/login', { 'Content-Type': 'application/json', 'Content-Length': 30 * 1024 * 1024 }));
+        socket.write(Buffer.alloc(100_000, ' '));
+      }
+      await Promise.all(lines.map(({ ended }) => ended));
+      expect(new Set(lines.map(({ text }) => statusOf(text())))).to.deep.equal(new Set([413]));
+    } finally {
+      for (const { socket } of lines) socket.destroy();
+    }
+  });
+
   it('of a large form tells 413 to a client that sends all of it before it reads', async () => {
     const { socket, text, ended } = line(service);
     const size = 20 * 1024 * 1024;

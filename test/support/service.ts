@@ -114,6 +114,9 @@ const recording = folder
   ? { args: [`--import=${new URL('statement-record.ts', import.meta.url).href}`], env: { [FOLDER]: folder } }
   : { args: [], env: {} };
 
+/** What `scripts/node` starts every process with. */
+const heap = process.execArgv.filter((flag) => flag.startsWith('--max-semi-space-size='));
+
 export interface CliRun {
   readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
@@ -123,7 +126,7 @@ export interface CliRun {
 /** Runs the command line in a process of its own. `env` is the whole environment but for what Node itself needs. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliRun {
   let text = '';
-  const child = spawn(process.execPath, [...recording.args, join(root, 'scripts/cli.ts'), ...args], {
+  const child = spawn(process.execPath, [...heap, ...recording.args, join(root, 'scripts/cli.ts'), ...args], {
     cwd: root,
     env: {
       PATH: process.env.PATH,

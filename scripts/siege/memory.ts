@@ -1,0 +1,34 @@
+/**
+ * Looks at the memory of a process and of all below it, from a process of its own: a look takes a quarter of a second, and whoever
+ * takes it could not read an answer meanwhile.
+ */
+import { constants, setPriority } from 'node:os';
+import { memoryOf, proportionalOf } from '../bench/processes.ts';
+
+/** Bytes. */
+export interface Memory {
+  /** Of the process itself. */
+  readonly own: number;
+  /** With all processes below it, pages that several share divided by their number. */
+  readonly all: number;
+}
+
+const LOOK_MS = 2000;
+
+setPriority(0, constants.priority.PRIORITY_LOW);
+const pid = Number(process.argv[2]);
+let most: Memory = { own: 0, all: 0 };
+
+function look(): void {
+  const now = { own: memoryOf(pid).resident, all: proportionalOf(pid) };
+  most = { own: Math.max(most.own, now.own), all: Math.max(most.all, now.all) };
+}
+
+/** Each message is answered with the most there was since the one before. */
+process.on('message', () => {
+  look();
+  process.send?.(most);
+  most = { own: 0, all: 0 };
+});
+process.on('disconnect', () => process.exit());
+setInterval(look, LOOK_MS);

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { BodyMemory, type HeldBody } from '../../../plugins/http/body-memory.ts';
+
+const KIB = 1024;
+const LIMIT = 1024 * KIB;
+
+describe('the memory of bodies that have not arrived completely', () => {
+  let memory: BodyMemory;
+  let refused: string[];
+  beforeEach(() => {
+    memory = new BodyMemory(LIMIT);
+    refused = [];
+  });
+
+  const open = (name: string, address: string, length?: number): HeldBody =>
+    memory.open(address, () => refused.push(name), length);
+
+  it('counts the first part of a body before it arrives, and only once', () => {
+    const body = open('a', '::1', 900 * KIB);
+    expect(memory.held).to.equal(64 * KIB);
+    body.add(10 * KIB);
+    expect(memory.held).to.equal(64 * KIB);
+    body.add(90 * KIB);
+    expect(memory.held).to.be.within(100 * KIB, 101 * KIB);
+    body.release();
+    expect(memory.held).to.equal(0);
+  });
+
+  it('is shared: the largest body of an address with more than half of it is refused, though there is room', () => {
+    open('small', '::1').add(100 * KIB);
+    open('large', '::1').add(300 * KIB);
+    open('other', '::2').add(300 * KIB);
+    open('next', '::1').add(200 * KIB);
+    expect(refused).to.deep.equal(['large']);
+    expect(memory.held).to.be.below(LIMIT);
+  });
+
+  it('is bounded: beyond it the address that holds most loses its largest body', () => {
+    open('a', '::1').add(500 * KIB);
+    open('b', '::2').add(400 * KIB);
+    open('c', '::3').add(200 * KIB);
+    expect(refused).to.deep.equal(['a']);
+  });
+
+  it('lets an address with a quarter of it begin small bodies only, and other addresses large ones', () => {
+    open('a', '::1').add(LIMIT / 4);
+    expect(() => memory.admit('::1', 65 * KIB)).to.throw('Too many requests');
+    expect(() => memory.admit('::1', Number.POSITIVE_INFINITY)).to.throw('Too many requests');
+    memory.admit('::1', 64 * KIB);
+    memory.admit('::2', 900 * KIB);
+  });
+});
