@@ -8,7 +8,9 @@ describe('POST /auth/login under a load of wrong passwords', () => {
   let service: InProcess;
   before(async () => {
     ground = await assetsGround();
-    service = await startService({ env: { ...ground.env, HASH_PROCESSES: '2', IP_TRUST_PROXY: '1', SHUTDOWN_TIMEOUT: '100' } });
+    service = await startService({
+      env: { ...ground.env, HASH_PROCESSES: '2', IP_TRUST_PROXY: '1', SHUTDOWN_TIMEOUT: '100' },
+    });
     // To check a password of one of these users takes longer than the test.
     await service.database.query(
       `insert into platform_users (id, email, password)
