@@ -21,7 +21,7 @@ export function lingering({ req, res }: Exchange, limits?: LingerLimits): void {
   const { socket } = req;
   res.once('prefinish', () => {
     if (req.complete) return;
-    // Otherwise Node takes the body of a request that nobody read off the line at once, however fast it comes.
+    // Marks the request as read: Node itself discards a body that no handler read, without a bound.
     req.read(0);
     if (res.shouldKeepAlive && isShort(req)) {
       res.once('finish', () => discard(req, limits));

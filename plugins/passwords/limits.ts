@@ -9,8 +9,8 @@ export const PROCESS = {
   /** How far its work stands back for that of others, from 0 to 19: requests that need no password go first. */
   niceness: 10,
   /**
-   * Share of the processors that hashes run on: four lanes would keep as many busy, and whoever wakes up on one waits for milliseconds
-   * though he goes first.
+   * Share of the processors that hashes run on. Four lanes would keep four of them busy, and a process that wakes up on a busy one
+   * waits for milliseconds even where its priority is higher.
    */
   processors: 0.5,
   /** How soon the system ends it when the machine runs out of memory, from 0 to 1000. */

@@ -1,6 +1,6 @@
 /**
- * Looks at the memory of a process and of all below it, from a process of its own: a look takes a quarter of a second, and whoever
- * takes it could not read an answer meanwhile.
+ * Looks at the memory of a process and of all below it, from a process of its own: a look takes a quarter of a second, in which
+ * the reader could not take an answer.
  */
 import { constants, setPriority } from 'node:os';
 import { memoryOf, proportionalOf } from '../bench/processes.ts';
