@@ -9,12 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { childrenOf } from '../sandbox/host/launch/proc.ts';
 import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
 import { type Spawned, spawnService } from '../test/support/service.ts';
 import { HANDLERS, installConfined, installHandlers } from './bench/confined-handlers.ts';
 import { bytesOf, load } from './bench/load.ts';
-import { childrenOf, proportionalOf } from './bench/processes.ts';
+import { proportionalOf } from './bench/processes.ts';
 import { serial } from './bench/serial.ts';
 
 const { values } = parseArgs({

@@ -5,12 +5,12 @@ import type { HealthCheck } from '../server/contract.ts';
 const PART_COST = 64;
 /** Seconds. */
 const RETRY_AFTER = 5;
-/** Share of the limit above which the health check warns. */
+/** Share of a limit, of one address or of all, above which the health check warns. */
 const FULL = 0.8;
 /** Share of the limit that one address may hold: so there is room for others at once. */
-const SHARE = 0.5;
-/** Share of the limit above which an address begins no more large bodies: those it has become larger. */
-const FULL_SHARE = 0.25;
+const MAX_SHARE = 0.5;
+/** Share of the limit from which an address begins no more large bodies: those it has begun will still grow. */
+const BEGIN_SHARE = 0.25;
 /** Bytes of a body that is always begun: most are smaller. The first part that a connection reads of any body has as many. */
 const SMALL = 65_536;
 
@@ -52,12 +52,18 @@ export class BodyMemory {
     return this.#held;
   }
 
+  /** Whether bodies are refused soon: those of the address that holds most, or any. */
+  get isCrowded(): boolean {
+    const bound = this.limit * FULL;
+    return this.#held > bound || this.#sumOf(this.#largestAddress()) > bound * MAX_SHARE;
+  }
+
   /**
    * Asked before anything of a body is read; `length`: bytes that its header states, Infinity where it states none.
    * @throws SERVICE_UNAVAILABLE where the bodies of this address take a quarter of the memory already
    */
   admit(address: string | null, length: number): void {
-    if (length > SMALL && this.#sumOf(address ?? '') >= this.limit * FULL_SHARE) throw refusal();
+    if (length > SMALL && this.#sumOf(address ?? '') >= this.limit * BEGIN_SHARE) throw refusal();
   }
 
   /**
@@ -69,7 +75,7 @@ export class BodyMemory {
     this.#entries.add(entry);
     const hold = (bytes: number) => {
       this.#count(entry, bytes);
-      while (this.#sumOf(entry.address) > this.limit * SHARE) this.#refuseLargest(entry.address);
+      while (this.#sumOf(entry.address) > this.limit * MAX_SHARE) this.#refuseLargest(entry.address);
       while (this.#held > this.limit) this.#refuseLargest(this.#largestAddress());
     };
     hold(Math.min(length, SMALL));
@@ -126,7 +132,6 @@ export const memoryCheck = (memory: BodyMemory): HealthCheck => ({
   name: 'http:unfinishedBodies',
   componentType: 'system',
   async check() {
-    const { held, limit } = memory;
-    return { value: held, unit: 'bytes', status: held > limit * FULL ? 'warn' : 'ok' };
+    return { value: memory.held, unit: 'bytes', status: memory.isCrowded ? 'warn' : 'ok' };
   },
 });

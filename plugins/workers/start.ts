@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ProcessBounds, WorkerPoolOptions } from './contract.ts';
-import { lastProcessors } from './processors.ts';
+import { allowedProcessors, lastProcessors } from './processors.ts';
 
 const SHELL = '/bin/sh';
 
@@ -16,12 +16,14 @@ const outside = AsyncLocalStorage.snapshot();
  * session of its own among other sessions, or as a process, whichever the system goes by. A bound it does not know is left out.
  */
 function boundedScript({ data, processor, niceness, outOfMemoryScore, processors }: ProcessBounds): string {
-  const list = processors === undefined ? undefined : lastProcessors(processors);
+  const allowed = processors === undefined ? undefined : allowedProcessors();
   return [
     `ulimit -c 0; ulimit -d ${data * 1024}; ulimit -t ${processor}`,
     `echo ${outOfMemoryScore} > /proc/self/oom_score_adj`,
     `echo ${niceness} > /proc/self/autogroup`,
-    ...(list === undefined ? [] : [`command -v taskset > /dev/null && taskset -p -c ${list} $$ > /dev/null`]),
+    ...(processors === undefined || allowed === undefined
+      ? []
+      : [`command -v taskset > /dev/null && taskset -p -c ${lastProcessors(allowed, processors)} $$ > /dev/null`]),
     `command -v nice > /dev/null && exec nice -n ${niceness} "$0" "$@"`,
     'exec "$0" "$@"',
   ].join('\n');

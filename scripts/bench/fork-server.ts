@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { HEAP_FLAGS } from '../../test/support/service.ts';
 
 /** A server of the bench's own, in a process of its own. */
 export interface ForkedServer {
@@ -14,7 +15,7 @@ export async function forkServer(
   env: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
 ): Promise<ForkedServer> {
-  const child = fork(module, { env: { PATH: process.env.PATH, ...env }, execArgv: [...nodeOptions] });
+  const child = fork(module, { env: { PATH: process.env.PATH, ...env }, execArgv: [...HEAP_FLAGS, ...nodeOptions] });
   const stop = async () => {
     child.kill();
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

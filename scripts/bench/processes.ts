@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { childrenOf } from '../../sandbox/host/launch/proc.ts';
 import type { FreshDatabase } from '../../test/support/database.ts';
 
 /** Linux counts processor time in ticks of 10 ms. */
@@ -42,17 +43,6 @@ export function memoryOf(pid: number): { readonly resident: number; readonly own
     return { resident: bytes('VmRSS'), own: bytes('RssAnon') };
   } catch {
     return { resident: 0, own: 0 };
-  }
-}
-
-/** Processes that this one started, by any of its threads. */
-export function childrenOf(pid: number): readonly number[] {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`);
-    const children = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'));
-    return children.flatMap((line) => line.split(' ').filter(Boolean).map(Number));
-  } catch {
-    return [];
   }
 }
 

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import jwt from 'jsonwebtoken';
 import { boot, type Kernel } from '#kernel/boot';
+import { createAccessTokens } from '../../plugins/auth/access-tokens.ts';
 import { composition } from '../../plugins/preset.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { checked } from './described-exchange.ts';
@@ -115,8 +115,8 @@ const recording = folder
   ? { args: [`--import=${new URL('statement-record.ts', import.meta.url).href}`], env: { [FOLDER]: folder } }
   : { args: [], env: {} };
 
-/** What `scripts/node` starts every process with. */
-const heap = process.execArgv.filter((flag) => flag.startsWith('--max-semi-space-size='));
+/** What `scripts/node` starts every process with: the service's too, and those it is measured against. */
+export const HEAP_FLAGS = process.execArgv.filter((flag) => flag.startsWith('--max-semi-space-size='));
 
 export interface CliRun {
   readonly child: ChildProcess;
@@ -127,7 +127,7 @@ export interface CliRun {
 /** Runs the command line in a process of its own. `env` is the whole environment but for what Node itself needs. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliRun {
   let text = '';
-  const child = spawn(process.execPath, [...heap, ...recording.args, join(root, 'scripts/cli.ts'), ...args], {
+  const child = spawn(process.execPath, [...HEAP_FLAGS, ...recording.args, join(root, 'scripts/cli.ts'), ...args], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
@@ -208,7 +208,7 @@ async function migrateProduct(database: FreshDatabase): Promise<void> {
   }
 }
 
-const LIFETIME = 15 * 60;
+const tokens = createAccessTokens({ secret: () => SECRET_OF_TESTS, lifetime: 15 * 60_000 });
 
 /**
  * The first admin with an access token as the service itself would sign it: to check the password takes a process of its own, most of
@@ -223,8 +223,7 @@ async function adminOf({ database, env }: Place, request: Send): Promise<Service
         ])
       : [];
   if (!admin) return signIn(request, env);
-  const claims = { ...admin, app_access: true, admin_access: true };
-  const token = jwt.sign(claims, SECRET_OF_TESTS, { algorithm: 'HS256', issuer: 'service', expiresIn: LIFETIME });
+  const token = tokens.sign({ ...admin, app_access: true, admin_access: true });
   return { email: email as string, password: password as string, token };
 }
 

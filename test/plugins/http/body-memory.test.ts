@@ -42,6 +42,17 @@ describe('the memory of bodies that have not arrived completely', () => {
     expect(refused).to.deep.equal(['a']);
   });
 
+  it('is crowded before an address has its half, and before all is taken', () => {
+    const first = open('a', '::1');
+    first.add(350 * KIB);
+    expect(memory.isCrowded).to.equal(false);
+    first.add(100 * KIB);
+    expect(memory.isCrowded).to.equal(true);
+    first.release();
+    for (const address of ['::2', '::3', '::4']) open(address, address).add(300 * KIB);
+    expect([memory.isCrowded, refused]).to.deep.equal([true, []]);
+  });
+
   it('lets an address with a quarter of it begin small bodies only, and other addresses large ones', () => {
     open('a', '::1').add(LIMIT / 4);
     expect(() => memory.admit('::1', 65 * KIB)).to.throw('Too many requests');
