@@ -17,8 +17,8 @@ import { FOLDER } from '../test/support/statement-record.ts';
 import { TEMPLATE } from '../test/support/template.ts';
 
 const LEFTOVERS = 15_000;
-/** One more than there are cores: tests wait for deadlines and for processes of theirs. Each takes up to a gigabyte. */
-const JOBS = Math.min(5, availableParallelism() + 1);
+/** Two more than there are cores: tests wait for deadlines and for processes of theirs. Each takes up to a gigabyte. */
+const JOBS = Math.min(6, availableParallelism() + 2);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const { values, positionals } = parseArgs({

@@ -5,8 +5,12 @@ import { StatedFailure } from '../http/library.ts';
 const stated = (status: number, code: string, message: string) =>
   new StatedFailure('INVALID_PAYLOAD', { status, code, message });
 
+const LOCKED = 423;
+
 /** Somebody else writes to the upload: the client comes again. */
-export const locked = () => stated(423, 'UPLOAD_LOCKED', 'Another request is working on this upload.');
+export const locked = () => stated(LOCKED, 'UPLOAD_LOCKED', 'Another request is working on this upload.');
+
+export const isLocked = (error: unknown): boolean => error instanceof StatedFailure && error.status === LOCKED;
 
 export const wrongVersion = () =>
   stated(412, 'TUS_VERSION_NOT_SUPPORTED', 'The header Tus-Resumable must name version 1.0.0 of the protocol.');

@@ -1,8 +1,8 @@
-import type { Locker } from '@tus/server';
 import type { Caller, Log } from '#kernel';
 import type { Files } from '../files/contract.ts';
 import type { Storage } from '../storage/contract.ts';
 import { unknownUpload } from './failures.ts';
+import type { UploadLocker } from './locker.ts';
 import type { About } from './metadata.ts';
 import { joined, removePieces, wholePieces } from './pieces.ts';
 import { isWhole, type Uploads } from './uploads.ts';
@@ -11,7 +11,7 @@ export interface FinishDeps {
   readonly uploads: Uploads;
   readonly files: Files;
   readonly storage: Storage;
-  readonly locker: Locker;
+  readonly locker: UploadLocker;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -25,10 +25,7 @@ export async function finish(
   id: string,
   aboutOf: (metadata: string) => Promise<About>,
 ): Promise<void> {
-  const lock = locker.newLock(id);
-  // It cannot be stopped half-way, so it gives way to nobody.
-  await lock.lock(new AbortController().signal, () => {});
-  try {
+  await locker.alone(id, async () => {
     const upload = await uploads.find(id);
     if (!upload) throw unknownUpload(`the upload ${id} is gone`);
     if (!isWhole(upload) || upload.completed) return;
@@ -44,7 +41,5 @@ export async function finish(
     await removePieces({ uploads, location }, id).catch((error) => {
       log.warn({ err: error, upload: id }, 'pieces of an upload are left for the next clean-up');
     });
-  } finally {
-    await lock.unlock();
-  }
+  });
 }

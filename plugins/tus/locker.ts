@@ -1,11 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Locker } from '@tus/server';
 import type { Bus, Lock } from '../cluster/contract.ts';
-import { locked } from './failures.ts';
+import { isLocked, locked } from './failures.ts';
 
 /** Another process asks whoever writes to an upload to come to an end. */
 const GIVE_WAY = 'tus.give-way';
 /** Milliseconds a request waits for another one of this process that was asked to give way. */
 const PATIENCE = 10_000;
+/** Milliseconds until whoever finishes an upload asks another process once more. */
+const ONCE_MORE = 100;
 
 export const lockName = (id: string): string => `tus ${id}`;
 
@@ -15,12 +18,21 @@ interface Holder {
   readonly gone: Promise<unknown>;
 }
 
+export interface UploadLocker extends Locker {
+  /**
+   * Runs `work` alone on the upload, giving way to nobody. A holder in another process is waited for as well, so that nobody who
+   * merely looked at an upload keeps it from becoming a file.
+   * @throws what `work` throws, and 423 where the holder does not come to an end in time.
+   */
+  alone(id: string, work: () => Promise<void>): Promise<void>;
+}
+
 /**
  * One request at a time on an upload, whichever process it is sent to. A client whose connection broke comes back before the
  * service has noticed, so whoever has the lock is asked to give way. In this process that is waited for; a client that met
  * another process is told to come again (423).
  */
-export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = PATIENCE): Locker {
+export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = PATIENCE): UploadLocker {
   const holders = new Map<string, Holder>();
   bus.subscribe(GIVE_WAY, (id) => holders.get(String(id))?.giveWay());
 
@@ -38,7 +50,26 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = P
       ended.then((had) => had ?? resolve(undefined), reject);
     });
 
-  return {
+  const locker: UploadLocker = {
+    async alone(id, work) {
+      const enough = AbortSignal.timeout(patience);
+      const lock = locker.newLock(id);
+      for (;;) {
+        try {
+          await lock.lock(enough, () => {});
+          break;
+        } catch (error) {
+          if (!isLocked(error) || enough.aborted) throw error;
+          await pause(ONCE_MORE);
+        }
+      }
+      try {
+        await work();
+      } finally {
+        await lock.unlock();
+      }
+    },
+
     newLock(id) {
       let unlock = async (): Promise<void> => {};
       return {
@@ -76,6 +107,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = P
       };
     },
   };
+  return locker;
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

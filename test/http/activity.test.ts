@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
@@ -11,7 +11,7 @@ describe('what is recorded of writes', () => {
   let service: InProcess;
   let me: string;
   before(async () => {
-    database = await freshDatabase('activity');
+    database = await migratedDatabase('activity');
     await database.query(`
       create table author (id serial primary key, name text not null, boss int references author);
       create table article (id serial primary key, title text, author int references author, changed_by_trigger text);

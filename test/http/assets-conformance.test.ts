@@ -5,7 +5,7 @@ import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { SVG, samples, see } from '../plugins/assets/transform/images.ts';
 import { upload } from '../plugins/assets/transform/upload.ts';
-import { type Ask, asking, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, asking } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 // The client's own types describe collections of another product.
@@ -25,7 +25,7 @@ describe('assets as they are specified', () => {
 
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'tenon-assets-'));
-    service = await startService({ env: { ...QUICK_HASHES, STORAGE_LOCAL_ROOT: root } });
+    service = await startService({ env: { STORAGE_LOCAL_ROOT: root } });
     admin = asking(service, service.admin.token);
     const still = await (await import('sharp')).default(made.png?.bytes).gif().toBuffer();
     const all = {

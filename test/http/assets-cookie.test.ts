@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
-import { QUICK_HASHES } from '../plugins/users/people.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 import { asAdmin } from './people.ts';
@@ -20,8 +19,8 @@ describe('the cookie of a browser at assets', () => {
   before(async function () {
     this.timeout(120_000);
     ground = await assetsGround();
-    database = await freshDatabase('assets_cookie');
-    service = await startService({ database, env: { ...QUICK_HASHES, ...ground.env } });
+    database = await migratedDatabase('assets_cookie');
+    service = await startService({ database, env: { ...ground.env } });
     id = await ground.file(database, 'hello');
   });
   after(async () => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { quarters, see } from '../plugins/assets/transform/images.ts';
 import { type Asset, asset, upload } from '../plugins/assets/transform/upload.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import type { FreshDatabase } from '../support/database.ts';
 import { filesIn } from '../support/files-in.ts';
-import { type InProcess, type Spawned, spawnService, startService } from '../support/service.ts';
+import { type InProcess, migratedDatabase, type Spawned, spawnService, startService } from '../support/service.ts';
 
 /** Said once for each run of the image library that made something, and for each that did not. */
 const MADE = 'an image was made';
@@ -71,12 +71,12 @@ describe('assets: many who ask for one image that is not there yet', () => {
   describe('two processes on one database and one storage', () => {
     let database: FreshDatabase;
     const running: Spawned[] = [];
-    before(async () => void (database = await freshDatabase('herd')));
+    before(async () => void (database = await migratedDatabase('herd')));
     afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
     after(() => database?.drop());
 
     it('make it once for twenty-five at each', async () => {
-      const env = { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug' };
+      const env = { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug', ASSETS_TRANSFORM_TIMEOUT: '60s' };
       running.push(await spawnService({ database, env }));
       running.push(await spawnService({ database, env }));
       const [one, other] = running as [Spawned, Spawned];

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
@@ -21,7 +21,7 @@ describe('who may fetch assets', () => {
   before(async function () {
     this.timeout(120_000);
     ground = await assetsGround();
-    database = await freshDatabase('assets_permissions');
+    database = await migratedDatabase('assets_permissions');
     here = await startService({ database, env: ground.env });
     there = await startService({ database, env: ground.env });
   });

@@ -6,9 +6,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import { openChromium } from '../browser/chromium.ts';
-import { QUICK_HASHES } from '../plugins/users/people.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { ADMIN, type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { ADMIN, type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 import { asAdmin } from './people.ts';
 
@@ -43,8 +42,8 @@ describe('assets in a browser', function () {
 
   before(async () => {
     ground = await assetsGround();
-    database = await freshDatabase('assets_browser');
-    service = await startService({ database, env: { ...QUICK_HASHES, ...ground.env, LOG_LEVEL: 'info' } });
+    database = await migratedDatabase('assets_browser');
+    service = await startService({ database, env: { ...ground.env, LOG_LEVEL: 'info' } });
     browser = await openChromium();
     elsewhere = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html', ...pageThere.headers }).end(pageThere.html);

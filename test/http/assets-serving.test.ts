@@ -6,8 +6,8 @@ import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, spawnService, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, spawnService, startService } from '../support/service.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -20,7 +20,7 @@ describe('the bytes of assets', () => {
   before(async function () {
     this.timeout(120_000);
     ground = await assetsGround();
-    database = await freshDatabase('assets_serving');
+    database = await migratedDatabase('assets_serving');
     service = await startService({ database, env: { ...ground.env, LOG_LEVEL: 'info' } });
   });
   after(async () => {

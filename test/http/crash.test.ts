@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type Spawned, spawnService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
 
 const ROWS = 10_000;
 
@@ -8,7 +8,7 @@ describe('a process that is killed', () => {
   let database: FreshDatabase;
   let service: Spawned | undefined;
   before(async () => {
-    database = await freshDatabase('crash');
+    database = await migratedDatabase('crash');
     await database.query('create table thing (id serial primary key, name text, at int)');
   });
   after(async () => {

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 
 describe('/explain', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('explain');
+    database = await migratedDatabase('explain');
     await database.query('create table author (id serial primary key, name text)');
     await database.query(
       'create table article (id serial primary key, title text, price numeric(10,2), at timestamptz, author int references author, editor int references author)',

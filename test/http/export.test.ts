@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 describe('export', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('export');
+    database = await migratedDatabase('export');
     await database.query('create table author (id serial primary key, name text)');
     await database.query(
       `create table article (id serial primary key, title text, price numeric(20,2), ok boolean, data json,

@@ -14,7 +14,6 @@ import {
   makeRole,
   outcome,
   type Person,
-  QUICK_HASHES,
 } from '../plugins/users/people.ts';
 import { freshDatabase } from '../support/database.ts';
 import { type Sketched, sketch } from '../support/plugin.ts';
@@ -55,7 +54,7 @@ describe('/extension-settings', () => {
   };
   const starting = (env: Record<string, string>, more: object = {}) =>
     startService({
-      env: { ...QUICK_HASHES, EXTENSIONS_PATH: `${stranger.folder}/local`, LOG_LEVEL: 'warn', ...env },
+      env: { EXTENSIONS_PATH: `${stranger.folder}/local`, LOG_LEVEL: 'warn', ...env },
       ...more,
     });
   const stored = () =>
@@ -493,7 +492,7 @@ describe('/extension-settings without a key for secrets', () => {
       },
     ]);
     const run = async (key: string | undefined, work: (ask: Ask, owner: SettingsOwner) => Promise<void>) => {
-      const env = { ...QUICK_HASHES, EXTENSIONS_PATH: `${stranger.folder}/local` };
+      const env = { EXTENSIONS_PATH: `${stranger.folder}/local` };
       const service = await startService({ database, env: key ? { ...env, SECRETS_ENCRYPTION_KEY: key } : env });
       try {
         const { declare, load } = settings as ExtensionSettings;

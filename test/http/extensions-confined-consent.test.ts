@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, type Service, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, type Service, startService } from '../support/service.ts';
 import { endpoint, type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -15,7 +15,7 @@ describe('consent to what confined packages ask for', () => {
 
   beforeEach(async () => {
     packages = await packagesIn();
-    database = await freshDatabase('consent');
+    database = await migratedDatabase('consent');
   });
   afterEach(async () => {
     for (const service of running.splice(0)) await service.stop();

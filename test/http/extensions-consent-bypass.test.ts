@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { endpoint, type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
 
 const NAME = 'service-extension-orders';
@@ -22,7 +22,7 @@ describe('ways around consent', () => {
   let service: InProcess;
   beforeEach(async () => {
     packages = await packagesIn();
-    database = await freshDatabase('consent');
+    database = await migratedDatabase('consent');
   });
   afterEach(async () => {
     await service?.stop();

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { renderAuthorities } from '../../plugins/broker/library.ts';
 import { packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
 import { until } from '../plugins/extensions-full/stage.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { reload, rowsOf } from './confined-packages.ts';
 
 const NAME = 'acme-reports';
@@ -19,7 +19,7 @@ describe('http: consent to third-party plugins', function () {
 
   beforeEach(async () => {
     place = await sketchFolder();
-    database = await freshDatabase('plugins');
+    database = await migratedDatabase('plugins');
   });
   afterEach(async () => {
     for (const service of running.splice(0)) await service.stop();

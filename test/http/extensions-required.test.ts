@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { BootFailure } from '#kernel';
 import { packageOf } from '../plugins/extensions/sketch.ts';
 import { until } from '../plugins/extensions-full/stage.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
 
 const COLLECTIONS = ['notes', 'crashing', 'drafts', 'memos', 'free'] as const;
@@ -72,7 +72,7 @@ describe('http: a required package that is not loaded', function () {
 
   before(async () => {
     packages = await packagesIn();
-    database = await freshDatabase('required');
+    database = await migratedDatabase('required');
     service = await start();
     for (const collection of COLLECTIONS) {
       const fields = ['text', 'mark'].map((field) => ({ field, type: 'text' }));

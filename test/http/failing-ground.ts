@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import { objectsIn } from '../plugins/files/support.ts';
-import { QUICK_HASHES } from '../plugins/users/people.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
 
@@ -38,7 +37,7 @@ export async function failingGround(common: Readonly<Record<string, string>> = {
     async start(env = {}) {
       const service = await spawnService({
         database,
-        env: { ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'warn', ...common, ...env },
+        env: { STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'warn', ...common, ...env },
       });
       started.push(service);
       return service;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { keptBy, settled } from '../plugins/files-http/kept.ts';
 import { type Listening, listen } from '../plugins/outbound/servers.ts';
-import { type Ask, allow, asking, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, allow, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 /** An event as a package of somebody else's sees it. */
@@ -51,7 +51,6 @@ describe('files as they are specified', () => {
     outside = await listen((_request, response) => response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'));
     service = await startService({
       env: {
-        ...QUICK_HASHES,
         STORAGE_LOCAL_ROOT: join(folder, 'bytes'),
         EXTENSIONS_PATH: join(folder, 'extensions'),
         IMPORT_IP_ALLOW_LIST: '127.0.0.1',

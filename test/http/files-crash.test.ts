@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { objectsIn, sha, until } from '../plugins/files/support.ts';
-import { QUICK_HASHES } from '../plugins/users/people.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { type Random, seeded } from '../support/random.ts';
 import { ADMIN, migratedDatabase, runCli, type Spawned, spawnService } from '../support/service.ts';
@@ -25,7 +24,7 @@ type Possible = Map<string, ReadonlySet<string>>;
 describe('files: the service is killed while files come, change and go', function () {
   this.timeout(600_000);
   const random = seeded(SEED);
-  const env = (folder: string) => ({ ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'error' });
+  const env = (folder: string) => ({ STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'error' });
   let database: FreshDatabase;
   let folder: string;
   before(async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { settled } from '../plugins/files-http/kept.ts';
 import { type Listening, listen } from '../plugins/outbound/servers.ts';
-import { type Ask, asking, type Grant, makePerson, makeRole, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, asking, type Grant, makePerson, makeRole } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 const UNKNOWN = '11111111-1111-4111-8111-111111111111';
@@ -20,7 +20,7 @@ describe('files by GraphQL', () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
     outside = await listen((_request, response) => response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'));
     service = await startService({
-      env: { ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
+      env: { STORAGE_LOCAL_ROOT: folder, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
     });
     admin = asking(service, service.admin.token);
   });

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
 import { raw } from '../plugins/files-http/raw.ts';
 import { type Listening, listen } from '../plugins/outbound/servers.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 describe('imports', () => {
@@ -56,7 +56,6 @@ describe('imports', () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
     service = await startService({
       env: {
-        ...QUICK_HASHES,
         STORAGE_LOCAL_ROOT: folder,
         IMPORT_IP_ALLOW_LIST: '127.0.0.1',
         IMPORT_MAX_FILE_SIZE: '100kb',

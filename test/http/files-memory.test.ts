@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
-import { QUICK_HASHES } from '../plugins/users/people.ts';
 import { type Spawned, spawnService } from '../support/service.ts';
 
 const MIB = 1024 ** 2;
@@ -24,7 +23,7 @@ describe('memory of a service that takes and gives large files', function () {
   let base: Buffer;
   before(async () => {
     // Hashing of passwords takes memory by design, 64 MiB at a time.
-    service = await spawnService({ env: QUICK_HASHES });
+    service = await spawnService();
     base = Buffer.alloc(MIB, createHash('sha512').update('bytes').digest());
   });
   after(() => service?.stop());

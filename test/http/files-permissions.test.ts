@@ -4,16 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
-import {
-  type Ask,
-  allow,
-  asking,
-  type Grant,
-  makePerson,
-  makeRole,
-  outcome,
-  QUICK_HASHES,
-} from '../plugins/users/people.ts';
+import { type Ask, allow, asking, type Grant, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcess, type Reply, startService } from '../support/service.ts';
 
 type Part = readonly [name: string, value: string | File];
@@ -31,7 +22,7 @@ describe('permissions for files', () => {
   let admin: Ask;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
-    service = await startService({ env: { ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder } });
+    service = await startService({ env: { STORAGE_LOCAL_ROOT: folder } });
     admin = asking(service, service.admin.token);
   });
   after(async () => {

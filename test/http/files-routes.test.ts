@@ -5,7 +5,7 @@ import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
 import { type Listening, listen } from '../plugins/outbound/servers.ts';
-import { type Ask, asking, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, asking, outcome } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 // The client's own types describe collections of another product.
@@ -22,7 +22,7 @@ describe('/files', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
     service = await startService({
-      env: { ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
+      env: { STORAGE_LOCAL_ROOT: folder, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
     });
     admin = asking(service, service.admin.token);
   });

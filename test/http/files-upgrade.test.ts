@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { QUICK_HASHES } from '../plugins/users/people.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
@@ -21,7 +20,7 @@ describe('files: a database from before there were any', function () {
 
   const start = async () => {
     await service?.stop();
-    service = await startService({ database, env: QUICK_HASHES });
+    service = await startService({ database });
     return service;
   };
   const avatars = () =>

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
 import { raw } from '../plugins/files-http/raw.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcess, type Reply, startService } from '../support/service.ts';
 
 const run = promisify(execFile);
@@ -35,7 +35,7 @@ describe('uploads', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
     service = await startService({
-      env: { ...QUICK_HASHES, STORAGE_LOCAL_ROOT: folder, FILES_MAX_UPLOAD_SIZE: '5mb' },
+      env: { STORAGE_LOCAL_ROOT: folder, FILES_MAX_UPLOAD_SIZE: '5mb' },
     });
     admin = asking(service, service.admin.token);
     for (const field of [

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { QUICK_HASHES } from '../plugins/users/people.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
 
 /** An administrator who has nothing but `/graphql/system` lets somebody in, and every step shows in that person's schema. */
 describe('graphql: users, roles and permissions kept by GraphQL alone', function () {
@@ -41,14 +40,14 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
   }
 
   before(async () => {
-    database = await freshDatabase('graphql_administration');
+    database = await migratedDatabase('graphql_administration');
     await database.query(`
       create table author (id serial primary key, name text not null);
       create table post (id serial primary key, title text not null, status text not null, author int references author);
       insert into author (name) values ('Ann');
       insert into post (title, status, author) values ('one', 'published', 1), ('two', 'draft', 1);
     `);
-    service = await startService({ database, env: QUICK_HASHES });
+    service = await startService({ database });
   });
   after(async () => {
     await service?.stop();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
@@ -20,7 +20,7 @@ describe('graphql: rows as clients of the field write and read them', function (
   const rest = (path: string) => asAdmin(service, 'GET', path);
 
   before(async () => {
-    database = await freshDatabase('graphql_conformance');
+    database = await migratedDatabase('graphql_conformance');
     await database.query(`
       create type mood as enum ('happy', 'sad');
       create domain stars as int check (value between 1 and 5);

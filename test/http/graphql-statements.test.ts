@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { loadData } from '../../scripts/bench/data.ts';
 import { SHAPES } from '../../scripts/bench/graphql/shapes.ts';
 import { prepareModel } from '../../scripts/bench/model.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { personWith } from './people.ts';
 
@@ -19,7 +19,7 @@ describe('GraphQL makes one statement for each root field, however deep it is', 
   let service: InProcess;
   let editor: string;
   before(async () => {
-    database = await freshDatabase('graphql_statements');
+    database = await migratedDatabase('graphql_statements');
     await loadData(database, SCALE);
     service = await startService({ database });
     editor = await prepareModel(service);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { bundle, packageOf, panel, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { makePerson, makeRole, QUICK_HASHES } from '../plugins/users/people.ts';
+import { makePerson, makeRole } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 const QUERY = '{ extensions { interfaces displays layouts modules } }';
@@ -37,7 +37,7 @@ describe('graphql: extensions', function () {
       'service-extension-half/dist/api.js':
         'export default { hooks: [{ name: "stays", config: () => {} }], endpoints: [], operations: [] };',
     });
-    service = await startService({ env: { ...QUICK_HASHES, EXTENSIONS_PATH: place.path } });
+    service = await startService({ env: { EXTENSIONS_PATH: place.path } });
   });
   after(async () => {
     await service?.stop();

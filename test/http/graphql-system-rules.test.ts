@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { allow, makePerson, makeRole, type Person, QUICK_HASHES } from '../plugins/users/people.ts';
+import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 /** What `*` does not mean. */
@@ -26,7 +26,7 @@ describe("graphql: rules of the service's own collections", function () {
   const keyOf = async (text: string) => (await service.database.query<{ id: string }>(text))[0]?.id as string;
 
   before(async () => {
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     await service.database.query(`create table posts (id serial primary key, title text);
       create table drafts (id serial primary key, title text);
       insert into posts (title) values ('One');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { makePerson, makeRole, type Person, QUICK_HASHES } from '../plugins/users/people.ts';
+import { makePerson, makeRole, type Person } from '../plugins/users/people.ts';
 import { type InProcess, type Reply, startService } from '../support/service.ts';
 
 // Every member of the types, so that a member which records have and types do not, or the other way round, is seen.
@@ -42,7 +42,7 @@ describe('graphql: collections, fields and relations', function () {
   const codeOf = ({ status, body }: Reply) => [status, body.errors?.[0].extensions.code];
 
   before(async () => {
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     await service.database.query(`create table authors (id serial primary key, name text not null, secret text);
       create table books (id serial primary key, title varchar(80) default 'Untitled', price numeric(9, 2),
         author int references authors on delete cascade);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { allow, makePerson, makeRole, type Person, QUICK_HASHES } from '../plugins/users/people.ts';
+import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
 import { type InProcess, type Reply, type RequestOptions, startService } from '../support/service.ts';
 
 const WRONG = 'INVALID_CREDENTIALS';
@@ -26,7 +26,7 @@ describe('graphql: /graphql/system', function () {
   };
 
   before(async () => {
-    service = await startService({ env: { ...QUICK_HASHES, QUERY_LIMIT_MAX: '500' } });
+    service = await startService({ env: { QUERY_LIMIT_MAX: '500' } });
     role = await makeRole(service, { app_access: true }, [
       {
         collection: 'platform_users',

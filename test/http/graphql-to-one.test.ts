@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -8,7 +8,7 @@ describe('graphql: list arguments of many-to-one relations', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('graphql_to_one');
+    database = await migratedDatabase('graphql_to_one');
     await database.query(`
       create table author (id serial primary key, name text, salary int, boss int references author);
       create table post (id serial primary key, title text, author int references author);

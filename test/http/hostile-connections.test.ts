@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 describe('a database that ends connections or takes too long', () => {
@@ -11,7 +11,7 @@ describe('a database that ends connections or takes too long', () => {
   let service: InProcess;
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('hostile_connections');
+    database = await migratedDatabase('hostile_connections');
     await database.query(`
       create table thing (id serial primary key, name text, above int references thing);
       create function wait() returns trigger language plpgsql as

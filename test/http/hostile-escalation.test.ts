@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, SECRET_OF_TESTS, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
-
-const SECRET = 'a secret that only tests know, long enough';
 
 describe('nobody gets more than was granted', () => {
   let database: FreshDatabase;
@@ -13,7 +11,7 @@ describe('nobody gets more than was granted', () => {
   let admin: { id: string; role: string };
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('hostile_escalation');
+    database = await migratedDatabase('hostile_escalation');
     service = await startService({ database });
     admin = await asAdmin(service, 'GET', '/users/me?fields=id,role');
     await database.query(`
@@ -356,14 +354,14 @@ describe('nobody gets more than was granted', () => {
       unsigned({}, null),
       unsigned(null, claims),
       jwt.sign(claims, 'another secret'),
-      jwt.sign(claims, SECRET, { algorithm: 'HS512' }),
-      jwt.sign({ ...claims, iss: 'other' }, SECRET),
-      jwt.sign({ ...claims, exp: 1 }, SECRET),
-      jwt.sign({ ...claims, scope: 'password-reset' }, SECRET),
-      jwt.sign({ ...claims, scope: 'invite' }, SECRET),
-      jwt.sign({ ...claims, nbf: 9e9 }, SECRET),
-      jwt.sign({ id: claims.id, iss: 'service' }, SECRET),
-      jwt.sign({ ...claims, admin_access: 'true' }, SECRET),
+      jwt.sign(claims, SECRET_OF_TESTS, { algorithm: 'HS512' }),
+      jwt.sign({ ...claims, iss: 'other' }, SECRET_OF_TESTS),
+      jwt.sign({ ...claims, exp: 1 }, SECRET_OF_TESTS),
+      jwt.sign({ ...claims, scope: 'password-reset' }, SECRET_OF_TESTS),
+      jwt.sign({ ...claims, scope: 'invite' }, SECRET_OF_TESTS),
+      jwt.sign({ ...claims, nbf: 9e9 }, SECRET_OF_TESTS),
+      jwt.sign({ id: claims.id, iss: 'service' }, SECRET_OF_TESTS),
+      jwt.sign({ ...claims, admin_access: 'true' }, SECRET_OF_TESTS),
       `${head}.${forged}.${signature}`,
       `${head}.${body}.`,
       `${head}.${body}`,

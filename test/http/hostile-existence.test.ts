@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 /** Collections of which the callers may know nothing, each of another kind. */
@@ -13,7 +13,7 @@ describe('whoever may do nothing with a collection cannot tell whether it is the
   const tokens: Record<string, string | null> = { nobody: null };
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('hostile_existence');
+    database = await migratedDatabase('hostile_existence');
     await database.query(`
       create table hidden (id serial primary key, name text, up int references hidden);
       insert into hidden (name) values ('one');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { OPERATORS } from '../../plugins/query/contract.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import type { FreshDatabase } from '../support/database.ts';
 import { seeded } from '../support/random.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const { next: random, upTo, one } = seeded(4711);
@@ -354,7 +354,7 @@ describe('random requests', () => {
   let user: string;
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('hostile_fuzz');
+    database = await migratedDatabase('hostile_fuzz');
     await database.query(`
       create type mood as enum ('sad', 'happy');
       create table thing (id serial primary key, name varchar(20) unique, age int, big bigint, price numeric(8,2), ratio real, ok boolean, tag uuid, day date,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 interface Activity {
@@ -17,7 +17,7 @@ describe('what happened cannot be made to look otherwise', () => {
   let adminId: string;
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('hostile_history');
+    database = await migratedDatabase('hostile_history');
     service = await startService({ database });
     await database.query(`
       create table note (id serial primary key, text text);

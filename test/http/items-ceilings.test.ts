@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 describe('a ceiling on rows a read may answer', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('conf_ceilings');
+    database = await migratedDatabase('conf_ceilings');
     await database.query(`
       create table up (id serial primary key, name text, born date);
       create table down (id serial primary key, up int references up);

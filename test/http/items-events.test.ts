@@ -7,7 +7,7 @@ import { floors } from '../../plugins/preset.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
 import { type Reply, sender } from '../support/send.ts';
-import { ADMIN, migratedDatabase, QUICK_HASHES } from '../support/service.ts';
+import { ADMIN, adminToken, migratedDatabase, QUICK_HASHES, SECRET_OF_TESTS } from '../support/service.ts';
 
 type Row = Record<string, unknown>;
 type Send = (method: string, path: string, body?: unknown) => Promise<Reply>;
@@ -36,7 +36,7 @@ describe('events of items', () => {
   });
   afterEach(() => database.drop());
 
-  /** The whole product beside a plugin that listens, with what it heard after the first admin signed in. */
+  /** The whole product beside a plugin that listens, with what it heard once the first admin had made a relation. */
   async function listening(
     register: (host: Host, heard: Heard[]) => void,
     work: (send: Send, heard: Heard[]) => Promise<void>,
@@ -48,7 +48,7 @@ describe('events of items', () => {
       DATA_PATH: data,
       EXTENSIONS_PATH: join(data, 'extensions'),
       LOG_STYLE: 'raw',
-      SECRET: 'a secret that only tests know, long enough',
+      SECRET: SECRET_OF_TESTS,
       ADMIN_EMAIL: ADMIN.email,
       ADMIN_PASSWORD: ADMIN.password,
       ...QUICK_HASHES,
@@ -63,10 +63,7 @@ describe('events of items', () => {
           await kernel.start();
           const { port } = await kernel.listen();
           const request = sender(`http://127.0.0.1:${port}`);
-          const login = await request('POST', '/auth/login', {
-            body: ADMIN,
-          });
-          const { access_token: token } = login.body.data;
+          const token = await adminToken(database);
           const send: Send = (method, path, body) => request(method, path, { token, body });
           await send('POST', '/fields/up', { field: 'downs', type: 'alias', meta: { special: ['o2m'] } });
           await send('PATCH', '/relations/down/up', { meta: { one_field: 'downs' } });

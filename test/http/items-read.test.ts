@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
@@ -9,7 +9,7 @@ describe('reading items', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('conf_read');
+    database = await migratedDatabase('conf_read');
     await database.query(`
       create table country (id serial primary key, code varchar(2) unique not null, name text);
       create table person (id serial primary key, name text, country int references country, home varchar(2) references country (code), boss int references person);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
@@ -123,7 +123,7 @@ describe('every column type in and out', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('conf_types');
+    database = await migratedDatabase('conf_types');
     await database.query(`
       create type mood as enum ('happy', 'sad');
       create domain positive as int check (value > 0);
@@ -221,7 +221,7 @@ describe('keys of every kind', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('conf_keys');
+    database = await migratedDatabase('conf_keys');
     await database.query(`
       create table by_uuid (id uuid primary key default gen_random_uuid(), name text);
       create table by_plain_uuid (id uuid primary key, name text);

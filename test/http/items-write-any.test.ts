@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -10,7 +10,7 @@ describe('writing many-to-any relations', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('write_any');
+    database = await migratedDatabase('write_any');
     await database.query(`
       create table page (id serial primary key, title text);
       create table heading (id serial primary key, text text not null, page int);

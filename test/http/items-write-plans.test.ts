@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -8,7 +8,7 @@ describe('statements that a write takes', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('write_plans');
+    database = await migratedDatabase('write_plans');
     await database.query(`
       create table author (id serial primary key, name text not null);
       create table article (id serial primary key, title text, author int references author);

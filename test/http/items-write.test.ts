@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
@@ -9,7 +9,7 @@ describe('writing items and what hangs on them', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('conf_write');
+    database = await migratedDatabase('conf_write');
     await database.query(`
       create table author (id serial primary key, name varchar(20) not null, boss int references author on delete set null);
       create table article (id serial primary key, title text, status text default 'draft', author int references author, place int);
@@ -904,7 +904,7 @@ describe('writing items and what hangs on them', () => {
 
 describe('a ceiling on rows a request may write', () => {
   it('counts nested rows', async () => {
-    const database = await freshDatabase('conf_ceiling');
+    const database = await migratedDatabase('conf_ceiling');
     await database.query(
       'create table up (id serial primary key, name text); create table down (id serial primary key, up int references up)',
     );

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
 
 const LONG = 'x'.repeat(3000);
 
@@ -8,7 +8,7 @@ describe('what is refused for its size is told its size and the limit', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('limit_messages');
+    database = await migratedDatabase('limit_messages');
     await database.query(`
       create table thing (id serial primary key, name varchar(5), price numeric(4, 2), small smallint, doc jsonb);
       insert into thing (name) values ('a'), ('b'), ('c');

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import type { FreshDatabase } from '../support/database.ts';
 import { type Sketched, sketch } from '../support/plugin.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 
 const MARK = 'a title that no other text contains';
@@ -30,7 +30,7 @@ describe('a listener to reads of one collection', () => {
   let service: InProcess;
   let host: Host;
   before(async () => {
-    database = await freshDatabase('fast_path');
+    database = await migratedDatabase('fast_path');
     await database.query(`
       create table loud (id serial primary key, title text);
       create table silent (id serial primary key, title text);

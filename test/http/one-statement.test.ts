@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { loadData } from '../../scripts/bench/data.ts';
 import { prepareModel } from '../../scripts/bench/model.ts';
 import { askOf, isWrite, SHAPES, type Shape } from '../../scripts/bench/shapes.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 
 const SCALE = 0.01;
@@ -13,7 +13,7 @@ describe('a read is one statement, whatever its shape, and answers what the stat
   let service: InProcess;
   let editor: string;
   before(async () => {
-    database = await freshDatabase('one_statement');
+    database = await migratedDatabase('one_statement');
     await loadData(database, SCALE);
     service = await startService({ database });
     editor = await prepareModel(service);

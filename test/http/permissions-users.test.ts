@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 import { Reference } from './permissions/reading.ts';
 import {
@@ -76,7 +76,7 @@ describe('app access adds own rows to what a role may read of users', () => {
 
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('hostile_users');
+    database = await migratedDatabase('hostile_users');
     service = await startService({ database });
     await database.query(
       'create table post (id serial primary key, title text, author uuid references platform_users on delete set null)',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const TABLES = Array.from({ length: 12 }, (_, at) => `held${at}`);
@@ -12,7 +12,7 @@ describe('connections of the pool while a table is locked', () => {
   let tokens: readonly string[];
   let holder: pg.Client;
   before(async () => {
-    database = await freshDatabase('places');
+    database = await migratedDatabase('places');
     for (const name of [...TABLES, 'thing'])
       await database.query(
         `create table ${name} (id serial primary key, name text); insert into ${name} (name) values ('a')`,

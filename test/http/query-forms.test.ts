@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { stringify } from 'qs';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -58,7 +58,7 @@ describe('forms of a query', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('forms');
+    database = await migratedDatabase('forms');
     await database.query(`
       create table person (id serial primary key, name text);
       create table post (id serial primary key, title text, views int, made timestamptz, doc jsonb, author int references person);

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, type Reply, type Spawned, spawnService, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import {
+  type InProcess,
+  migratedDatabase,
+  type Reply,
+  type Spawned,
+  spawnService,
+  startService,
+} from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
@@ -13,7 +20,7 @@ describe('/collections over HTTP', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('sdk_collections');
+    database = await migratedDatabase('sdk_collections');
     await database.query(`
       create table adopted (id serial primary key, name text not null, secret text);
       comment on table adopted is 'of old';
@@ -654,7 +661,7 @@ describe('/collections of several schemas', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('sdk_schemas');
+    database = await migratedDatabase('sdk_schemas');
     await database.query(`
       create schema shop; create schema "Odd Name";
       create table public.thing (id serial primary key, a text);
@@ -717,7 +724,7 @@ describe('/collections of two processes', () => {
   let one: Spawned;
   let two: Spawned;
   before(async () => {
-    database = await freshDatabase('sdk_two');
+    database = await migratedDatabase('sdk_two');
     [one, two] = await Promise.all([spawnService({ database }), spawnService({ database })]);
   });
   after(async () => {

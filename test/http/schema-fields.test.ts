@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
@@ -14,7 +14,7 @@ describe('/fields over HTTP', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('sdk_fields');
+    database = await migratedDatabase('sdk_fields');
     await database.query(`
       create type mood as enum ('sad', 'happy');
       create table old (id int generated always as identity primary key, name varchar(10) not null, mood mood,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
@@ -11,7 +11,7 @@ describe('/relations over HTTP', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('sdk_relations');
+    database = await migratedDatabase('sdk_relations');
     await database.query(`
       create table maker (id serial primary key, name text);
       create table thing (id serial primary key, name text, maker int not null references maker on delete cascade);

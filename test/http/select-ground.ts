@@ -5,9 +5,10 @@ import type { Caller, Host } from '#kernel';
 import { type Items, items } from '../../plugins/items/contract.ts';
 import { floors } from '../../plugins/preset.ts';
 import { callerOf } from '../support/caller.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import type { FreshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
 import { type Reply, sender } from '../support/send.ts';
+import { ADMIN, adminToken, migratedDatabase, QUICK_HASHES, SECRET_OF_TESTS } from '../support/service.ts';
 
 export interface Asking {
   readonly items: Items;
@@ -28,16 +29,17 @@ export async function asking(
   // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
   listen: (host: Host<any>) => void = () => {},
 ): Promise<void> {
-  const database = await freshDatabase('select');
+  const database = await migratedDatabase('select');
   const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
   const environment = {
     DB_CONNECTION_STRING: database.url,
     DATA_PATH: data,
     EXTENSIONS_PATH: join(data, 'extensions'),
     LOG_STYLE: 'raw',
-    SECRET: 'a secret that only tests know, long enough',
-    ADMIN_EMAIL: 'admin@example.com',
-    ADMIN_PASSWORD: 'correct horse battery',
+    SECRET: SECRET_OF_TESTS,
+    ADMIN_EMAIL: ADMIN.email,
+    ADMIN_PASSWORD: ADMIN.password,
+    ...QUICK_HASHES,
   };
   let service: Items | undefined;
   try {
@@ -59,10 +61,7 @@ export async function asking(
         await kernel.start();
         const { port } = await kernel.listen();
         const request = sender(`http://127.0.0.1:${port}`);
-        const login = await request('POST', '/auth/login', {
-          body: { email: environment.ADMIN_EMAIL, password: environment.ADMIN_PASSWORD },
-        });
-        const { access_token: token } = login.body.data;
+        const token = await adminToken(database);
         const send: Asking['send'] = async (method, path, body) => {
           const reply = await request(method, path, { token, body });
           if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);

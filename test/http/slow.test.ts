@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 
 describe('a slow read', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('slowlog');
+    database = await migratedDatabase('slowlog');
     await database.query('create table author (id serial primary key, name text)');
     await database.query(
       'create table article (id serial primary key, title text, author int references author, n int)',

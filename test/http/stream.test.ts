@@ -3,8 +3,8 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 
 const ROWS = 5000;
 
@@ -12,7 +12,7 @@ describe('a long list', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('stream');
+    database = await migratedDatabase('stream');
     await database.query('create table thing (id int primary key, name text, body text, parent int references thing)');
     await database.query(
       `insert into thing select n, 'n' || n, repeat('x', 500), nullif(n / 10, 0) from generate_series(1, ${ROWS}) n`,

@@ -8,7 +8,6 @@ import {
   makeRole,
   outcome,
   type Person,
-  QUICK_HASHES,
 } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
@@ -24,7 +23,7 @@ describe('/comments', () => {
   let bob: Person;
   let carl: Person;
   before(async () => {
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     admin = asking(service, service.admin.token);
     adminId = (await admin('GET', '/users/me')).body.data.id;
     const fields = [

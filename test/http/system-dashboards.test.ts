@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Ask, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
@@ -11,7 +11,7 @@ describe('/dashboards and /panels', () => {
   let admin: Ask;
   let adminId: string;
   before(async () => {
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     admin = asking(service, service.admin.token);
     adminId = (await admin('GET', '/users/me')).body.data.id;
   });

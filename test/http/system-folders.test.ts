@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Ask, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 const FULL = ['create', 'read', 'update', 'delete'].map((action) => ({ collection: 'platform_folders', action }));
@@ -8,7 +8,7 @@ describe('/folders', () => {
   let service: InProcess;
   let admin: Ask;
   before(async () => {
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     admin = asking(service, service.admin.token);
   });
   after(() => service?.stop());

@@ -1,14 +1,5 @@
 import { expect } from 'chai';
-import {
-  type Ask,
-  allow,
-  asking,
-  makePerson,
-  makeRole,
-  outcome,
-  type Person,
-  QUICK_HASHES,
-} from '../plugins/users/people.ts';
+import { type Ask, allow, asking, makePerson, makeRole, outcome, type Person } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
@@ -19,7 +10,7 @@ describe('/activity and /revisions', () => {
   let admin: Ask;
   let ann: Person;
   before(async () => {
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     admin = asking(service, service.admin.token);
     const fields = [{ field: 'title', type: 'string' }];
     expect((await admin('POST', '/collections', { collection: 'article', schema: {}, fields })).status).to.equal(200);

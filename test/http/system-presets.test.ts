@@ -8,7 +8,6 @@ import {
   makeRole,
   outcome,
   type Person,
-  QUICK_HASHES,
 } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
@@ -21,7 +20,7 @@ describe('/presets', () => {
   let ann: Person;
   let bob: Person;
   before(async () => {
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     admin = asking(service, service.admin.token);
     role = await makeRole(service, { app_access: true });
     [ann, bob] = [await makePerson(service, role), await makePerson(service, role)];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Ask, asking, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 describe('/settings', () => {
@@ -7,8 +7,8 @@ describe('/settings', () => {
   let other: InProcess;
   let admin: Ask;
   before(async () => {
-    service = await startService({ env: QUICK_HASHES });
-    other = await startService({ env: QUICK_HASHES, database: service.database });
+    service = await startService();
+    other = await startService({ database: service.database });
     admin = asking(service, service.admin.token);
   });
   after(async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Ask, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from '../plugins/users/people.ts';
+import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
@@ -8,7 +8,7 @@ describe('/translations', () => {
   let service: InProcess;
   let admin: Ask;
   before(async () => {
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     admin = asking(service, service.admin.token);
   });
   after(() => service?.stop());

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CONFIRMATION_BOUND } from '../../plugins/cluster/contract.ts';
-import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
-import { type Spawned, spawnService } from '../support/service.ts';
+import { type FreshDatabase, loadSql } from '../support/database.ts';
+import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
 import { personWith } from './people.ts';
 
 const BACH =
@@ -12,7 +12,7 @@ describe('two processes on one database', () => {
   let services: Spawned[] = [];
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('two');
+    database = await migratedDatabase('two');
     await loadSql(database.url, new URL('../data/chinook.sql', import.meta.url));
     // At the same moment: both find no tables of the service, and both want to make them.
     const env = { LOG_LEVEL: 'warn' };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 const TABLES = `
@@ -18,7 +18,7 @@ describe('names in a payload that no field has', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('unknown_fields');
+    database = await migratedDatabase('unknown_fields');
     await database.query(TABLES);
     service = await startService({ database });
     await ground(service);

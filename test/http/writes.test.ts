@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 describe('writing items', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
-    database = await freshDatabase('writes');
+    database = await migratedDatabase('writes');
     await database.query(`
       create table author (id serial primary key, name text not null, boss int references author);
       create table article (id serial primary key, title text, status text default 'draft', author int references author);

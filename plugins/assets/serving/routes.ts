@@ -19,21 +19,25 @@ interface Deps {
   readonly sendFile: SendFile;
 }
 
+/** How often another process may replace the bytes between the moments in which this one looks up their name and opens them. */
+const REPLACED_AT_MOST = 5;
 const AS_IT_IS: Chosen = { varies: false };
 
 /** `/assets/<id>`, and the same with any name behind it, under which pages show and save it. */
 export function assetRoutes({ findReadable, variants, objects, cachingFor, sendFile }: Deps): readonly Route[] {
   async function handle(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
-    const file = await findReadable(caller, ctx.params.id as string);
-    try {
-      await send(ctx, file);
-    } catch (error) {
-      // Another process has replaced the bytes, and this one is yet to hear of it.
-      if (!(error instanceof Failure) || error.code !== 'FORBIDDEN') throw error;
-      const other = await findReadable.again(caller, file);
-      if (!other) throw error;
-      await send(ctx, other);
+    let file = await findReadable(caller, ctx.params.id as string);
+    for (let left = REPLACED_AT_MOST; ; left--) {
+      try {
+        await send(ctx, file);
+        return;
+      } catch (error) {
+        if (left === 0 || !(error instanceof Failure) || error.code !== 'FORBIDDEN') throw error;
+        const other = await findReadable.again(caller, file);
+        if (!other) throw error;
+        file = other;
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { type Random, seeded } from '../../support/random.ts';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
 import { asAdmin } from '../people.ts';
 import { createDraw, WORDS } from './draw.ts';
 import { createWriteDraw } from './draw-writes.ts';
@@ -33,7 +33,7 @@ const PUBLIC = 8;
 
 export async function createWorld(seed: number): Promise<World> {
   const random = seeded(seed);
-  const database = await freshDatabase('matrix');
+  const database = await migratedDatabase('matrix');
   const service = await startService({ database }).catch(async (error) => {
     await database.drop();
     throw error;

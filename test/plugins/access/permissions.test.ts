@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { type InProcess, startService } from '../../support/service.ts';
-import { type Ask, allow, asking, makePerson, makeRole, outcome, QUICK_HASHES } from '../users/people.ts';
+import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
+import { type Ask, allow, asking, makePerson, makeRole, outcome } from '../users/people.ts';
 
 const TABLES = `
   create table place (id serial primary key, name text not null, note text, secret text);
@@ -23,9 +22,9 @@ describe('permissions', () => {
 
   before(async function () {
     this.timeout(120_000);
-    const database = await freshDatabase('permissions');
+    const database = await migratedDatabase('permissions');
     await database.query(TABLES);
-    service = await startService({ database, env: QUICK_HASHES });
+    service = await startService({ database });
     admin = asking(service, service.admin.token);
   });
   after(async () => {

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { fail, type Host } from '#kernel';
 import type { AuthDriver, AuthStep, CredentialsDriver, SignInAttempt } from '../../../plugins/auth/contract.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { failureOf, type PluginSketch } from '../../support/plugin.ts';
 import type { Reply } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../users/people.ts';
+import { migratedDatabase } from '../../support/service.ts';
+import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 import { type Ground, startGround } from './ground.ts';
 
 const STALL = 60;
@@ -58,8 +59,8 @@ describe('sign-in by plugins that come and go', () => {
 
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('drivers');
-    ground = await startGround({ database, env: { ...QUICK_HASHES, LOGIN_STALL_TIME: String(STALL) } });
+    database = await migratedDatabase('drivers');
+    ground = await startGround({ database, env: { LOGIN_STALL_TIME: String(STALL) } });
     admin = asking(ground.service, ground.service.admin.token);
     role = await makeRole(ground.service, { app_access: true });
   });

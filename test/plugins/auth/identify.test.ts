@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type InProcess, startService } from '../../support/service.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { type InProcess, migratedDatabase, SECRET_OF_TESTS, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../users/people.ts';
-
-const SECRET = 'a secret that only tests know, long enough';
+import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 
 describe('who is asking', () => {
   let database: FreshDatabase;
@@ -18,9 +16,9 @@ describe('who is asking', () => {
 
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('identify');
-    here = await startService({ database, env: { ...QUICK_HASHES, SECRET } });
-    there = await startService({ database, env: { ...QUICK_HASHES, SECRET } });
+    database = await migratedDatabase('identify');
+    here = await startService({ database });
+    there = await startService({ database });
     admin = asking(here, here.admin.token);
     role = await makeRole(here, { app_access: true });
   });
@@ -72,7 +70,7 @@ describe('who is asking', () => {
   it('fails every request with a wrong token, but for the ping', async () => {
     const expired = jwt.sign(
       { id: person.id, role, app_access: true, admin_access: false, iss: 'service', exp: 1 },
-      SECRET,
+      SECRET_OF_TESTS,
     );
     const forged = jwt.sign({ id: person.id, role, app_access: true, admin_access: true, iss: 'service' }, 'another', {
       expiresIn: 60,
@@ -81,7 +79,7 @@ describe('who is asking', () => {
       ['unknown', 401, 'INVALID_CREDENTIALS'],
       [expired, 401, 'TOKEN_EXPIRED'],
       [forged, 403, 'INVALID_TOKEN'],
-      [jwt.sign({ id: person.id, iss: 'elsewhere' }, SECRET), 401, 'INVALID_CREDENTIALS'],
+      [jwt.sign({ id: person.id, iss: 'elsewhere' }, SECRET_OF_TESTS), 401, 'INVALID_CREDENTIALS'],
     ];
     for (const [token, status, code] of cases) {
       for (const path of ['/users/me', '/server/info', '/nowhere']) {

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { type Host, isCaller, middleware, type RequestState } from '#kernel';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { type Ask, asking, makePerson, makeRole, type Person, QUICK_HASHES } from '../users/people.ts';
+import { migratedDatabase, SECRET_OF_TESTS } from '../../support/service.ts';
+import { type Ask, asking, makePerson, makeRole, type Person } from '../users/people.ts';
 import { type Ground, startGround, summary } from './ground.ts';
 
-const SECRET = 'a secret that only tests know, long enough';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const CLIENT = { ip: '192.0.2.7', userAgent: 'mail', origin: null };
 
@@ -19,8 +19,8 @@ describe('the service identity', () => {
 
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('identity');
-    ground = await startGround({ database, env: { ...QUICK_HASHES, SECRET } });
+    database = await migratedDatabase('identity');
+    ground = await startGround({ database });
     admin = asking(ground.service, ground.service.admin.token);
     role = await makeRole(ground.service, { app_access: true });
   });
@@ -56,7 +56,7 @@ describe('the service identity', () => {
     it('refuses expired, forged and unknown tokens with the codes of a request', async () => {
       const claims = { id: person.id, role, app_access: true, admin_access: false, iss: 'service' };
       const cases: readonly (readonly [string, string])[] = [
-        [jwt.sign({ ...claims, exp: 1 }, SECRET), 'TOKEN_EXPIRED'],
+        [jwt.sign({ ...claims, exp: 1 }, SECRET_OF_TESTS), 'TOKEN_EXPIRED'],
         [jwt.sign(claims, 'another', { expiresIn: 60 }), 'INVALID_TOKEN'],
         ['unknown', 'INVALID_CREDENTIALS'],
         ['a\0b', 'INVALID_CREDENTIALS'],

@@ -7,9 +7,10 @@ import {
   sessions as sessionsKey,
 } from '../../../plugins/auth/contract.ts';
 import { callerOf, publicCaller } from '../../support/caller.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { failureOf, type PluginSketch } from '../../support/plugin.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../users/people.ts';
+import { migratedDatabase } from '../../support/service.ts';
+import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 import { type Ground, startGround } from './ground.ts';
 
 const NAME = 'third-party-openid';
@@ -36,8 +37,8 @@ describe('the service sessions', () => {
 
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('sessions');
-    ground = await startGround({ database, env: QUICK_HASHES });
+    database = await migratedDatabase('sessions');
+    ground = await startGround({ database });
     admin = asking(ground.service, ground.service.admin.token);
   });
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type InProcess, type Reply, startService } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from '../users/people.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from '../../support/service.ts';
+import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 
 const STALL = 120;
 const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
@@ -17,8 +17,8 @@ describe('signing in', () => {
 
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('sign_in');
-    const env = { ...QUICK_HASHES, LOGIN_STALL_TIME: String(STALL) };
+    database = await migratedDatabase('sign_in');
+    const env = { LOGIN_STALL_TIME: String(STALL) };
     here = await startService({ database, env });
     there = await startService({ database, env });
     admin = asking(here, here.admin.token);

@@ -29,7 +29,7 @@ import { schema, schemaWrites } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { quiet, sketch } from '../../support/plugin.ts';
 import { type Send, sender } from '../../support/send.ts';
-import { ADMIN } from '../../support/service.ts';
+import { ADMIN, adminToken, QUICK_HASHES, SECRET_OF_TESTS } from '../../support/service.ts';
 
 export interface Extension {
   readonly type?: ExtensionType;
@@ -147,10 +147,11 @@ export async function startStage(
           LOG_STYLE: 'raw',
           DB_CONNECTION_STRING: database.url,
           DATA_PATH: folder,
-          SECRET: 'a secret that only tests know, long enough',
+          SECRET: SECRET_OF_TESTS,
           LOGIN_STALL_TIME: '1',
           ADMIN_EMAIL: ADMIN.email,
           ADMIN_PASSWORD: ADMIN.password,
+          ...QUICK_HASHES,
           ...options.env,
         },
         log: (line) => void log.push(JSON.parse(line)),
@@ -161,8 +162,7 @@ export async function startStage(
     const { port } = await kernel.listen();
     const url = `http://127.0.0.1:${port}`;
     const request = sender(url);
-    const signedIn = await request('POST', '/auth/login', { body: ADMIN });
-    const admin = signedIn.body.data.access_token as string;
+    const admin = (await adminToken(database)) as string;
     let count = 0;
 
     const found = async ({ type = 'endpoint', name, files, manifest, single, entry = 'index.js' }: Extension) => {

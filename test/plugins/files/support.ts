@@ -11,7 +11,6 @@ import { callerOf } from '../../support/caller.ts';
 import { filesIn } from '../../support/files-in.ts';
 import { sketch } from '../../support/plugin.ts';
 import { type InProcess, type ServiceOptions, startService } from '../../support/service.ts';
-import { QUICK_HASHES } from '../users/people.ts';
 
 const REFS = { files, lock, presence, storage };
 const hold = (host: Host) => host.use(REFS);
@@ -69,7 +68,6 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
       ...options,
       plugins: composition.plugins as URL[],
       env: {
-        ...QUICK_HASHES,
         LOG_LEVEL: 'warn',
         STORAGE_LOCATIONS: 'local,second',
         STORAGE_LOCAL_ROOT: folder,

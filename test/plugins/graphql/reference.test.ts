@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { buildSchema, execute, type GraphQLSchema, parse, validate } from 'graphql';
 import { asAdmin } from '../../http/people.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type InProcess, startService } from '../../support/service.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
 import { makeDocument } from './reference-documents.ts';
 import { makeResolver } from './reference-resolvers.ts';
 import { makeRows, TABLES } from './reference-rows.ts';
@@ -22,7 +22,7 @@ describe('graphql: documents answered as the reference executor answers them', f
   const fieldResolver = makeResolver(rows);
 
   before(async () => {
-    database = await freshDatabase('graphql_reference');
+    database = await migratedDatabase('graphql_reference');
     for (const [name, { sql }] of Object.entries(TABLES)) {
       await database.query(sql);
       await database.query(

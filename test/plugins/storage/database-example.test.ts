@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type Location, type Storage, storage } from '../../../plugins/storage/contract.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { failureOf, type Sketched, sketch } from '../../support/plugin.ts';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
 import { bytes, hashOf, held, inParts, read } from './bytes.ts';
 import { conformance } from './conformance.ts';
 
@@ -32,7 +32,7 @@ describe('storage: the example of a driver by others, in the database', () => {
     });
   before(async function () {
     this.timeout(120_000);
-    database = await freshDatabase('stored');
+    database = await migratedDatabase('stored');
     stranger = await sketch([
       {
         name: 'user',

@@ -84,6 +84,32 @@ describe('tus: the lock of an upload', () => {
     await refused.unlock();
   });
 
+  it('is waited for by whoever finishes an upload, also where another process has it, and then given to nobody else', async () => {
+    const { locked, process } = cluster();
+    const [one, two] = [process(), process()];
+    const held = one.newLock('a');
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    await held.lock(never, resolve);
+    let refused: Error | undefined;
+    const finished = two.alone('a', async () => {
+      refused = await failureOf(one.newLock('a').lock(never, () => {}));
+    });
+    await asked;
+    await held.unlock();
+    await finished;
+    expect(refused).to.include({ status: 423 });
+    expect(locked.size).to.equal(0);
+  });
+
+  it('is refused with 423 to whoever finishes an upload where its holder does not come to an end', async () => {
+    const { process } = cluster();
+    const [one, two] = [process(20), process(20)];
+    await one.newLock('a').lock(never, () => {});
+    let done = false;
+    expect(await failureOf(two.alone('a', async () => void (done = true)))).to.include({ status: 423 });
+    expect(done).to.equal(false);
+  });
+
   it('is free again where it could not be asked for', async () => {
     const broken = createLocker(
       {

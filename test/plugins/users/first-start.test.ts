@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { runCli, type Service, startService } from '../../support/service.ts';
-import { QUICK_HASHES } from './people.ts';
+import { QUICK_HASHES, runCli, SECRET_OF_TESTS, type Service, startService } from '../../support/service.ts';
 
 describe('the first start', () => {
   let database: FreshDatabase;
@@ -16,13 +15,13 @@ describe('the first start', () => {
     DB_CONNECTION_STRING: database.url,
     CONFIG_PATH: '/dev/null',
     LOG_LEVEL: 'error',
-    SECRET: 'a secret that only tests know, long enough',
+    SECRET: SECRET_OF_TESTS,
   });
   const people = () => database.query('select email, status from platform_users');
 
   it('makes the Public role, one admin role and one admin', async function () {
     this.timeout(120_000);
-    const service = await startService({ database, env: QUICK_HASHES });
+    const service = await startService({ database });
     await service.stop();
     const roles = await database.query(
       'select id::text, key, name, admin_access, app_access, icon from platform_roles order by key',
@@ -59,7 +58,7 @@ describe('the first start', () => {
 
   it('by two processes at the same moment makes one', async function () {
     this.timeout(120_000);
-    const both: Service[] = await Promise.all([1, 2].map(() => startService({ database, env: QUICK_HASHES })));
+    const both: Service[] = await Promise.all([1, 2].map(() => startService({ database })));
     await Promise.all(both.map((one) => one.stop()));
     expect(await people()).to.have.length(1);
     expect(await database.query('select 1 from platform_roles')).to.have.length(2);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, QUICK_HASHES } from './people.ts';
+import { type Ask, asking, makePerson, makeRole, outcome } from './people.ts';
 
 const REFUSED = [422, 'UNPROCESSABLE_ENTITY'] as const;
 
@@ -12,7 +12,7 @@ describe('the last admin', () => {
 
   beforeEach(async function () {
     this.timeout(120_000);
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     admin = asking(service, service.admin.token);
     me = (await admin('GET', '/users/me?fields=id,role')).body.data;
     plain = await makeRole(service);

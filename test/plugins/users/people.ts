@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import type { InProcess, Reply, RequestOptions } from '../../support/service.ts';
 
-export { QUICK_HASHES } from '../../support/service.ts';
-
 /** Requests of one person. */
 export type Ask = (method: string, path: string, body?: unknown, options?: RequestOptions) => Promise<Reply>;
 

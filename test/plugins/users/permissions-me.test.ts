@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../../support/service.ts';
-import { type Ask, allow, asking, makePerson, makeRole, outcome, type Person, QUICK_HASHES } from './people.ts';
+import { type Ask, allow, asking, makePerson, makeRole, outcome, type Person } from './people.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 const ACTIONS = ['create', 'read', 'update', 'delete', 'share'];
@@ -16,7 +16,7 @@ describe('/roles/me and /permissions/me', () => {
   let plain: Person;
   before(async function () {
     this.timeout(120_000);
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     admin = asking(service, service.admin.token);
     await service.database.query(`
       create table article (id serial primary key, title text, body text, owner uuid, state text);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import { type InProcess, startService } from '../../support/service.ts';
-import { type Ask, asking, codeOf, makePerson, makeRole, outcome, QUICK_HASHES } from './people.ts';
+import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from './people.ts';
 
 describe('users', () => {
   let service: InProcess;
@@ -10,7 +10,7 @@ describe('users', () => {
 
   before(async function () {
     this.timeout(120_000);
-    service = await startService({ env: QUICK_HASHES });
+    service = await startService();
     admin = asking(service, service.admin.token);
     plain = await makeRole(service);
   });

@@ -26,8 +26,8 @@ export interface Ground {
 
 export interface GroundOptions {
   readonly file?: Partial<FileRecord>;
-  /** What the record says when it is read again, after the bytes it named turned out to be gone; otherwise nothing new. */
-  readonly again?: Partial<FileRecord>;
+  /** What the record says each time it is read again, after the bytes it named turned out to be gone; in the end nothing new. */
+  readonly again?: readonly Partial<FileRecord>[];
   /** By name; a function opens what it likes. */
   readonly objects: Record<string, Buffer | ((range?: ByteRange) => Opened | Promise<Opened>)>;
   readonly variants?: Partial<Variants>;
@@ -58,6 +58,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
     focal_point_y: null,
     ...options.file,
   };
+  const records = [file, ...(options.again ?? []).map((other) => ({ ...file, ...other }))];
   const objects = createObjects({ at: () => locationOf(options.objects, asked) });
   const role = async () => ({ id: '', admin: false, app: false, addresses: options.addresses?.map(parseRange) });
   const caching = {
@@ -70,7 +71,10 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
         if (id !== FILE) throw fail('FORBIDDEN', 'no such file');
         return file;
       },
-      { again: async () => options.again && { ...file, ...options.again } },
+      {
+        again: async (_caller: unknown, before: FileRecord) =>
+          records[records.findIndex(({ filename_disk }) => filename_disk === before.filename_disk) + 1],
+      },
     ),
     variants: { choose: async () => ({ varies: false }), open: async () => undefined, ...options.variants },
     objects,

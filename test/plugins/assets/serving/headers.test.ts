@@ -155,7 +155,7 @@ describe('headers of assets', () => {
 
   it('are those of the bytes that have come in place of those that are gone', async () => {
     const objects = { 'b.bin': Buffer.from('other bytes') };
-    const again = { filename_disk: 'b.bin', type: 'text/css' };
+    const again = [{ filename_disk: 'b.bin', type: 'text/css' }];
     await withGround({ objects, again }, async ({ request }) => {
       for (const range of [undefined, 'bytes=0-4']) {
         const { headers, body } = await request('GET', `/assets/${FILE}`, { headers: range ? { range } : {} });
@@ -164,6 +164,16 @@ describe('headers of assets', () => {
       }
     });
     await withGround({ objects: {}, again }, async ({ request }) => {
+      expect((await request('GET', `/assets/${FILE}`)).status).to.equal(403);
+    });
+  });
+
+  it('are those of the last bytes where others replace them faster than they are opened, five times at most', async () => {
+    const again = Array.from({ length: 10 }, (_, at) => ({ filename_disk: `${at}.bin` }));
+    await withGround({ objects: { '4.bin': Buffer.from('the last ones') }, again }, async ({ request }) => {
+      expect((await request('GET', `/assets/${FILE}`)).body).to.equal('the last ones');
+    });
+    await withGround({ objects: { '5.bin': Buffer.from('too late') }, again }, async ({ request }) => {
       expect((await request('GET', `/assets/${FILE}`)).status).to.equal(403);
     });
   });

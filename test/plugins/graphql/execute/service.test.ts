@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { asAdmin, type Person, personWith } from '../../../http/people.ts';
-import { type FreshDatabase, freshDatabase } from '../../../support/database.ts';
-import { type InProcess, startService } from '../../../support/service.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { type InProcess, migratedDatabase, startService } from '../../../support/service.ts';
 import { statementsDuring } from '../../../support/statements.ts';
 
 describe('graphql: documents run by the whole service', () => {
@@ -10,7 +10,7 @@ describe('graphql: documents run by the whole service', () => {
   let writer: Person;
   let reader: Person;
   before(async () => {
-    database = await freshDatabase('graphql_execute');
+    database = await migratedDatabase('graphql_execute');
     await database.query(`
       create table person (id serial primary key, name text not null);
       create table post (id serial primary key, title text unique, views numeric(10, 2), day date, meta jsonb, author int references person);
