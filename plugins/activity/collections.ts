@@ -43,10 +43,12 @@ export const revisions: SystemCollection = {
   accountability: null,
   fields: [
     id,
+    // Both rows are written by one statement. A foreign key would be checked row by row, and by the plan that PostgreSQL made when the
+    // table of activity was empty: a scan of all of it for each row, until it is analysed.
     {
       field: 'activity',
       type: 'integer',
-      references: { collection: 'platform_activity', onDelete: 'CASCADE', alias: 'revisions' },
+      references: { collection: 'platform_activity', constraint: false, alias: 'revisions' },
     },
     collection,
     item,

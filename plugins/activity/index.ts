@@ -14,7 +14,8 @@ export default definePlugin({
     const rows = db.write('platform_activity');
     const RECORD = db.sql`insert into ${rows} ("user", ip, user_agent, origin, owner, invocation, action, collection, item, comment)
       values ($1, $2, $3, $4, $5, $6, $7, $8, left($9::text, 255), $10) returning id`;
-    const FORGET = db.sql`delete from ${rows} where collection = any($1::text[])`;
+    const FORGET = db.sql`with forgotten as (delete from ${db.write('platform_revisions')} where collection = any($1::text[]))
+      delete from ${rows} where collection = any($1::text[])`;
     for (const one of [collections.activity, collections.revisions]) host.contribute(systemCollections, one);
 
     const record: Activity['record'] = async (caller, { action, collection, item, comment = null }) => {

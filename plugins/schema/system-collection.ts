@@ -31,7 +31,7 @@ export type SystemReference = {
   readonly deselect?: 'delete';
 } & (
   | { readonly onDelete: 'CASCADE' | 'SET NULL' | 'NO ACTION'; readonly constraint?: true }
-  /** It is left out of the API where no plugin declares its collection, and has no index unless `indexes` names one. */
+  /** It is left out of the API where no plugin declares its collection. It has an index where it has an alias. */
   | { readonly constraint: false }
 );
 

@@ -75,7 +75,7 @@ async function prepareTable(db: Runner, one: SystemCollection, columns: readonly
   }
   for (const { field } of definitions) {
     if (field.unique) await addUnique(db, one.collection, [field.field], field.caseInsensitive === true);
-    if (field.references && field.references.constraint !== false) {
+    if (field.references && (field.references.constraint !== false || field.references.alias)) {
       const key = primaryField(one)?.field;
       await addIndex(db, one.collection, [field.field], key === undefined ? [field.field] : [field.field, key]);
     }
@@ -103,8 +103,13 @@ async function addIndex(
 
 async function addReferences(db: Runner, one: SystemCollection, all: Declarations): Promise<void> {
   for (const { field, references } of one.fields) {
-    if (!references || references.constraint === false) continue;
+    if (!references) continue;
     const name = objectName(one.collection, field, 'foreign');
+    if (references.constraint === false) {
+      // An earlier version may have declared one.
+      await db.query(`alter table ${tableOf(db, one.collection)} drop constraint if exists ${identifier(name)}`);
+      continue;
+    }
     const key = primaryField(all.get(references.collection) as SystemCollection)?.field as string;
     const { rows } = await db.query(
       `select 1 from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
