@@ -42,6 +42,8 @@ describe('confined packages at their limits', () => {
       env: {
         EXTENSIONS_PATH: packages.path,
         EXTENSIONS_SANDBOX_MAX_PROCESSES: '1',
+        // What waits here ends in time on a busy machine as well.
+        EXTENSIONS_SANDBOX_TIMEOUT: '60s',
         LOG_LEVEL: 'info',
       },
     });

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 /** Looks at the event loop of this process every few milliseconds. */
 export interface EventLoopWatch {
   /**
-   * The longest time in milliseconds that the loop stood still since the last `reset`, without what the main thread waited
-   * for a core meanwhile: a busy machine is no fault of the program.
+   * The longest time in milliseconds that the main thread worked since the last `reset` without getting to its timers. What it waited
+   * for a core, or for a process of its own that waits for one, does not count: a busy machine is no fault of the program.
    */
   longest(): number;
   reset(): void;
@@ -15,10 +15,10 @@ const EVERY = 5;
 
 export function watchEventLoop(): EventLoopWatch {
   let longest = 0;
-  let last = ownTime();
+  let last = worked();
   const look = () => {
-    const now = ownTime();
-    longest = Math.max(longest, now - last - EVERY);
+    const now = worked();
+    longest = Math.max(longest, now - last);
     last = now;
   };
   const timer = setInterval(look, EVERY);
@@ -29,20 +29,17 @@ export function watchEventLoop(): EventLoopWatch {
     },
     reset() {
       longest = 0;
-      last = ownTime();
+      last = worked();
     },
     stop: () => clearInterval(timer),
   };
 }
 
-/** Milliseconds in which the main thread ran, slept or was blocked, but did not wait for a core. */
-const ownTime = (): number => performance.now() - waitedForCore();
-
-/** Milliseconds; 0 where the operating system does not count them. */
-function waitedForCore(): number {
+/** Milliseconds that the main thread has been on a core; those of the clock where the operating system does not count them. */
+function worked(): number {
   try {
-    return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6;
+    return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6;
   } catch {
-    return 0;
+    return performance.now();
   }
 }

@@ -139,6 +139,7 @@ describe('schema: system collections', () => {
         expect(indexes.map(({ indexdef }) => indexdef.replace(/.*using btree /i, ''))).to.deep.equal([
           '(id)',
           '(text)',
+          '(thing, id)',
           '(thing, text)',
         ]);
         const { relation } = await probe.field('platform_log', 'thing');
@@ -165,6 +166,33 @@ describe('schema: system collections', () => {
       expect((await probe.field('platform_owners', 'age')).column).to.include({ nullable: false, default: '3' });
       await probe.stop();
       expect(await database.query(steps)).to.have.length(2);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('lose the constraint of a relation that is declared without one since, and keep its rows', async () => {
+    const database = await freshDatabase('unconstrained');
+    try {
+      await (await probeOn(database, declaring(owners, things))).stop();
+      const constraints = `select conname from pg_constraint where contype = 'f' and conrelid = 'platform_things'::regclass`;
+      expect(await database.query(constraints)).not.to.deep.equal([]);
+      await database.query(
+        `insert into platform_owners default values; insert into platform_things (name, owner) select 'a', id from platform_owners`,
+      );
+      const loose = things.fields.map((field) =>
+        field.references
+          ? { ...field, references: { collection: 'platform_owners', constraint: false, alias: 'things' } as const }
+          : field,
+      );
+      const probe = await probeOn(database, declaring(owners, { ...things, fields: loose }));
+      expect(await database.query(constraints)).to.deep.equal([]);
+      expect((await probe.field('platform_owners', 'things')).relation).to.include({
+        kind: 'many',
+        to: 'platform_things',
+      });
+      expect(await database.query('select from platform_things')).to.have.length(1);
+      await probe.stop();
     } finally {
       await database.drop();
     }
