@@ -1,8 +1,8 @@
 /**
  * `npm run bench [-- --seconds 2 --rounds 3 --connections 32 --scale 1 --only "read one,create one"]`: the service against a
  * hand-written server that does the ideal statement, on generated rows, in alternating rounds of one run. Ratios tell;
- * absolute numbers depend on the machine. `--memory false` leaves out the last part, `--scale 0.1` is for a quick look,
- * `--profile <folder>` writes CPU profiles of both.
+ * absolute numbers depend on the machine. `--memory false` and `--young false` leave out the last parts, `--scale 0.1` is for a
+ * quick look, `--profile <folder>` writes CPU profiles of both.
  */
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
@@ -14,6 +14,7 @@ import { HEADER, line, verdict } from './bench/report.ts';
 import { type Measured, measure } from './bench/rounds.ts';
 import { SHAPES, type Shape } from './bench/shapes.ts';
 import { startSides } from './bench/sides.ts';
+import { youngReport } from './bench/young.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     profile: { type: 'string' },
     memory: { type: 'string', default: 'true' },
+    young: { type: 'string', default: 'true' },
   },
 });
 const options = {
@@ -73,6 +75,7 @@ try {
   } finally {
     await sides.stop();
   }
+  if (values.young !== 'false') console.log(`\n${await youngReport()}`);
 } finally {
   await database.drop();
   await server.stop();
