@@ -35,11 +35,14 @@ const fieldWith = (collection: Collection, column: string): Field | undefined =>
   [...collection.fields.values()].find((field) => field.column?.name === column);
 
 /** `unnamed portal parameter $2 = '...'`: a value that its type could not be made of. */
-export function paramOf({ where }: Complaint, params: readonly unknown[], field: FieldOfParam): Named {
+export function paramOf({ where, message }: Complaint, params: readonly unknown[], field: FieldOfParam): Named {
   const param = Number(/\$(\d+)(?: = |$)/m.exec(where ?? '')?.[1] ?? 0);
-  const text = String(params[param - 1] ?? '').slice(0, 255);
   const name = field(param)?.name;
-  return name === undefined ? { field: null } : { field: name, value: text };
+  if (name === undefined) return { field: null };
+  const given = params[param - 1];
+  // Of a list, the element that the message quotes.
+  const value = Array.isArray(given) ? given.find((one) => message.includes(`"${one}"`)) : (given ?? '');
+  return { field: name, ...(value === undefined ? {} : { value: String(value).slice(0, 255) }) };
 }
 
 /**

@@ -1,26 +1,73 @@
 import { fail } from '#kernel';
-import type { Field } from '../../schema/contract.ts';
+import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { keyField } from '../target.ts';
 import { columnOf, keySql, rowsAtOnce, slices, tableOf } from './sql.ts';
-import { finalSql, openStep, type StepDeps, type Writing } from './step.ts';
+import { finalSql, type Open, openStep, type StepDeps, type Writing } from './step.ts';
 import { castSql, paramOf } from './values.ts';
 
 /** Inserts rows in as few statements as hold them; answers their keys in the order given. */
 export async function insertRows(deps: StepDeps, writing: Writing, rows: readonly Payload[]): Promise<Key[]> {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const fields = names.map((name) => writing.collection.fields.get(name) as Field);
+  const isEven = rows.length > 1 && fields.length > 0 && fields.every(isListed) && rows.every(hasAll(names));
+  const insert = isEven ? insertLists : insertSome;
   const keys: Key[] = [];
-  for (const { part, isLast } of slices(rows, rowsAtOnce(fields.length))) {
+  for (const { part, isLast } of slices(rows, rowsAtOnce(isEven ? 1 : fields.length))) {
     const places = writing.places?.slice(keys.length, keys.length + part.length);
-    keys.push(...(await insertSome(deps, { ...writing, places, last: writing.last && isLast }, fields, part)));
+    keys.push(...(await insert(deps, { ...writing, places, last: writing.last && isLast }, fields, part)));
   }
   return keys;
 }
 
+const hasAll = (names: readonly string[]) => (row: Payload) => names.every((name) => Object.hasOwn(row, name));
+
+/** Types whose lists the driver writes as PostgreSQL reads them: elements between commas, each a single value. */
+const LISTED =
+  /^(smallint|integer|bigint|real|double precision|numeric|boolean|uuid|text|character|date|time|timestamp|jsonb?)\b/;
+const isListed = ({ column }: Field): boolean => !column?.array && LISTED.test(column?.sqlType ?? '');
+
+/**
+ * Rows that set the same columns, as one list of values a column: half of the work for PostgreSQL, and one statement however many
+ * they are.
+ */
+async function insertLists(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
+  const { collection } = writing;
+  const step = openStep(deps, 'create', writing);
+  const first = step.values.length + 1;
+  const lists = fields.map((field) => rows.map((row) => paramOf(field, row[field.name]).value));
+  const shape = deps.shapes(collection, `${step.variant} lists ${fields.map(({ name }) => name).join('\0')}`, () => {
+    const list = (field: Field, at: number) => `$${first + at}::${field.column?.sqlType}[]`;
+    const source = `select * from unnest(${fields.map(list).join(', ')})`;
+    return insertSql(writing, step, fields, source, `cardinality(${list(fields[0] as Field, 0)})`);
+  });
+  return step.run(
+    shape,
+    [...step.values, ...lists],
+    () => notTaken(collection),
+    (param) => fields[param - first],
+  );
+}
+
+/** `source`: the rows' values; `count`: SQL of how many rows they are. */
+function insertSql(
+  { collection }: Writing,
+  step: Open,
+  fields: readonly Field[],
+  source: string,
+  count: string,
+): string {
+  const recorded = step.recorded();
+  const into = `insert into ${tableOf(collection)} as t (${fields.map(columnOf).join(', ')}) ${source}`;
+  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${recorded.returning})${recorded.ctes}${finalSql(recorded, count)}`;
+}
+
+/** A trigger may leave a row out; what hangs on it would be written to another one. */
+const notTaken = ({ name }: Collection) => fail('INVALID_PAYLOAD', `The database did not take every row of ${name}.`);
+
+/** Rows that leave out different columns, or have lists and shapes among their values. */
 async function insertSome(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
   const { collection } = writing;
-  const key = keyField(collection);
   const step = openStep(deps, 'create', writing);
   const values: unknown[] = [...step.values];
   const owners: Field[] = [];
@@ -36,16 +83,18 @@ async function insertSome(deps: StepDeps, writing: Writing, fields: readonly Fie
     const slot = (row: Payload, field: Field) =>
       Object.hasOwn(row, field.name) ? castSql(field, `$${++param}`) : 'default';
     // A row of nothing but defaults has its key as one of them.
-    const columns = fields.length > 0 ? fields : [key];
+    const columns = fields.length > 0 ? fields : [keyField(collection)];
     const tuples = rows.map((row) => `(${columns.map((field) => slot(row, field)).join(', ')})`);
-    const recorded = step.recorded();
-    return `with changed as (insert into ${tableOf(collection)} as t (${columns.map(columnOf).join(', ')}) values ${tuples.join(', ')} returning ${keySql(key, 't')} as key${recorded.returning})${recorded.ctes}${finalSql(recorded, String(rows.length))}`;
+    return insertSql(writing, step, columns, `values ${tuples.join(', ')}`, String(rows.length));
   };
   const shape =
     rows.length === 1
       ? deps.shapes(collection, `${step.variant} ${fields.map(({ name }) => name).join('\0')}`, write)
       : { text: write() };
-  // A trigger may leave a row out; what hangs on it would be written to another one.
-  const refusal = () => fail('INVALID_PAYLOAD', `The database did not take every row of ${collection.name}.`);
-  return step.run(shape, values, refusal, (param) => owners[param - step.values.length - 1]);
+  return step.run(
+    shape,
+    values,
+    () => notTaken(collection),
+    (param) => owners[param - step.values.length - 1],
+  );
 }
