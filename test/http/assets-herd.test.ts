@@ -76,7 +76,7 @@ describe('assets: many who ask for one image that is not there yet', () => {
     after(() => database?.drop());
 
     it('make it once for twenty-five at each', async () => {
-      const env = { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug', ASSETS_TRANSFORM_TIMEOUT: '60s' };
+      const env = { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug' };
       running.push(await spawnService({ database, env }));
       running.push(await spawnService({ database, env }));
       const [one, other] = running as [Spawned, Spawned];

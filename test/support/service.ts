@@ -177,6 +177,8 @@ const environmentOf = (database: FreshDatabase, data: string) => ({
   DB_CONNECTION_STRING: database.url,
   SECRET: SECRET_OF_TESTS,
   LOGIN_STALL_TIME: '1',
+  // On a busy machine an image takes its time.
+  ASSETS_TRANSFORM_TIMEOUT: '60s',
   ADMIN_EMAIL: ADMIN.email,
   ADMIN_PASSWORD: ADMIN.password,
   ...QUICK_HASHES,
