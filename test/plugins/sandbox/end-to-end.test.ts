@@ -124,7 +124,7 @@ describe('sandbox: real processes', function () {
       await Promise.all([ask(bomber, { echo: 1 }), ask(other, { echo: 1 })]);
       const bomb = codeOf(bomber.invoke(request({ bomb: 1 })));
       expect(await ask(other, { echo: 2 })).to.deep.equal({ body: 2 });
-      expect(await bomb).to.be.oneOf(['crash', 'timeout', 'guest-error']);
+      expect(await bomb).to.be.oneOf(['crash', 'timeout', 'guest-error', 'cpu-limit']);
       expect(await ask(other, { echo: 3 })).to.deep.equal({ body: 3 });
       expect(await ask(bomber, { echo: 4 })).to.deep.equal({ body: 4 });
     }));
