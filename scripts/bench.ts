@@ -14,7 +14,7 @@ import { HEADER, line, verdict } from './bench/report.ts';
 import { type Measured, measure } from './bench/rounds.ts';
 import { SHAPES, type Shape } from './bench/shapes.ts';
 import { startSides } from './bench/sides.ts';
-import { youngReport } from './bench/young.ts';
+import { youngDatabaseReport } from './bench/young-database.ts';
 
 const { values } = parseArgs({
   options: {
@@ -75,7 +75,7 @@ try {
   } finally {
     await sides.stop();
   }
-  if (values.young !== 'false') console.log(`\n${await youngReport()}`);
+  if (values.young !== 'false') console.log(`\n${await youngDatabaseReport()}`);
 } finally {
   await database.drop();
   await server.stop();

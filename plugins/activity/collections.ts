@@ -43,8 +43,8 @@ export const revisions: SystemCollection = {
   accountability: null,
   fields: [
     id,
-    // Both rows are written by one statement. A foreign key would be checked row by row, and by the plan that PostgreSQL made when the
-    // table of activity was empty: a scan of all of it for each row, until it is analysed.
+    // No foreign key (ADR 37): PostgreSQL would check it row by row, by a plan cached while the table was empty, that is by a scan of
+    // the whole table for each row. Both rows are written by one statement, so there is nothing to check.
     {
       field: 'activity',
       type: 'integer',

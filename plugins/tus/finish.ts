@@ -25,7 +25,7 @@ export async function finish(
   id: string,
   aboutOf: (metadata: string) => Promise<About>,
 ): Promise<void> {
-  await locker.alone(id, async () => {
+  await locker.runExclusive(id, async () => {
     const upload = await uploads.find(id);
     if (!upload) throw unknownUpload(`the upload ${id} is gone`);
     if (!isWhole(upload) || upload.completed) return;

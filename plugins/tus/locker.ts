@@ -7,8 +7,8 @@ import { isLocked, locked } from './failures.ts';
 const GIVE_WAY = 'tus.give-way';
 /** Milliseconds a request waits for another one of this process that was asked to give way. */
 const PATIENCE = 10_000;
-/** Milliseconds until whoever finishes an upload asks another process once more. */
-const ONCE_MORE = 100;
+/** Milliseconds between two attempts of `runExclusive` while another process has the lock. */
+const RETRY_INTERVAL = 100;
 
 export const lockName = (id: string): string => `tus ${id}`;
 
@@ -20,11 +20,11 @@ interface Holder {
 
 export interface UploadLocker extends Locker {
   /**
-   * Runs `work` alone on the upload, giving way to nobody. A holder in another process is waited for as well, so that nobody who
-   * merely looked at an upload keeps it from becoming a file.
-   * @throws what `work` throws, and 423 where the holder does not come to an end in time.
+   * Runs `work` while holding the lock of the upload, and does not give it up before `work` ends. Waits for a holder in another
+   * process as well: a request there that only compares the offset must not keep a complete upload from becoming a file.
+   * @throws what `work` throws, and UPLOAD_LOCKED (423) if the lock is not free within 10 seconds.
    */
-  alone(id: string, work: () => Promise<void>): Promise<void>;
+  runExclusive(id: string, work: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -51,7 +51,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = P
     });
 
   const locker: UploadLocker = {
-    async alone(id, work) {
+    async runExclusive(id, work) {
       const enough = AbortSignal.timeout(patience);
       const lock = locker.newLock(id);
       for (;;) {
@@ -60,7 +60,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = P
           break;
         } catch (error) {
           if (!isLocked(error) || enough.aborted) throw error;
-          await pause(ONCE_MORE);
+          await pause(RETRY_INTERVAL);
         }
       }
       try {

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 /** Looks at the event loop of this process every few milliseconds. */
 export interface EventLoopWatch {
   /**
-   * The longest time in milliseconds that the main thread worked since the last `reset` without getting to its timers. What it waited
-   * for a core, or for a process of its own that waits for one, does not count: a busy machine is no fault of the program.
+   * The longest time in milliseconds that the main thread worked since the last `reset` without getting to its timers. Time
+   * spent waiting for a core does not count, nor time blocked until a child process gets one.
    */
   longest(): number;
   reset(): void;
@@ -15,9 +15,9 @@ const EVERY = 5;
 
 export function watchEventLoop(): EventLoopWatch {
   let longest = 0;
-  let last = worked();
+  let last = mainThreadTime();
   const look = () => {
-    const now = worked();
+    const now = mainThreadTime();
     longest = Math.max(longest, now - last);
     last = now;
   };
@@ -29,14 +29,14 @@ export function watchEventLoop(): EventLoopWatch {
     },
     reset() {
       longest = 0;
-      last = worked();
+      last = mainThreadTime();
     },
     stop: () => clearInterval(timer),
   };
 }
 
 /** Milliseconds that the main thread has been on a core; those of the clock where the operating system does not count them. */
-function worked(): number {
+function mainThreadTime(): number {
   try {
     return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6;
   } catch {

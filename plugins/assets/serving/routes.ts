@@ -19,8 +19,8 @@ interface Deps {
   readonly sendFile: SendFile;
 }
 
-/** How often another process may replace the bytes between the moments in which this one looks up their name and opens them. */
-const REPLACED_AT_MOST = 5;
+/** How often the record is read again when another process has replaced the object that it names. */
+const MAX_REREADS = 5;
 const AS_IT_IS: Chosen = { varies: false };
 
 /** `/assets/<id>`, and the same with any name behind it, under which pages show and save it. */
@@ -28,7 +28,7 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
   async function handle(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
     let file = await findReadable(caller, ctx.params.id as string);
-    for (let left = REPLACED_AT_MOST; ; left--) {
+    for (let left = MAX_REREADS; ; left--) {
       try {
         await send(ctx, file);
         return;

@@ -10,41 +10,41 @@ import { castSql, paramOf } from './values.ts';
 export async function insertRows(deps: StepDeps, writing: Writing, rows: readonly Payload[]): Promise<Key[]> {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const fields = names.map((name) => writing.collection.fields.get(name) as Field);
-  const isEven = rows.length > 1 && fields.length > 0 && fields.every(isListed) && rows.every(hasAll(names));
-  const insert = isEven ? insertLists : insertSome;
+  const isUniform = rows.length > 1 && fields.length > 0 && fields.every(hasArrayForm) && rows.every(setsAll(names));
+  const insert = isUniform ? insertArrays : insertTuples;
   const keys: Key[] = [];
-  for (const { part, isLast } of slices(rows, rowsAtOnce(isEven ? 1 : fields.length))) {
+  for (const { part, isLast } of slices(rows, rowsAtOnce(isUniform ? 1 : fields.length))) {
     const places = writing.places?.slice(keys.length, keys.length + part.length);
     keys.push(...(await insert(deps, { ...writing, places, last: writing.last && isLast }, fields, part)));
   }
   return keys;
 }
 
-const hasAll = (names: readonly string[]) => (row: Payload) => names.every((name) => Object.hasOwn(row, name));
+const setsAll = (names: readonly string[]) => (row: Payload) => names.every((name) => Object.hasOwn(row, name));
 
-/** Types whose lists the driver writes as PostgreSQL reads them: elements between commas, each a single value. */
-const LISTED =
+/** Types of which node-postgres can write an array: elements are separated by commas, and each is a single value. */
+const ARRAY_FORM =
   /^(smallint|integer|bigint|real|double precision|numeric|boolean|uuid|text|character|date|time|timestamp|jsonb?)\b/;
-const isListed = ({ column }: Field): boolean => !column?.array && LISTED.test(column?.sqlType ?? '');
+const hasArrayForm = ({ column }: Field): boolean => !column?.array && ARRAY_FORM.test(column?.sqlType ?? '');
 
 /**
- * Rows that set the same columns, as one list of values a column: half of the work for PostgreSQL, and one statement however many
- * they are.
+ * Inserts rows that set the same columns: one array parameter for each column. PostgreSQL needs half the time that it needs for a
+ * parameter per value, and the statement text does not depend on the number of rows, so it is prepared once.
  */
-async function insertLists(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
+async function insertArrays(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
   const { collection } = writing;
   const step = openStep(deps, 'create', writing);
   const first = step.values.length + 1;
-  const lists = fields.map((field) => rows.map((row) => paramOf(field, row[field.name]).value));
-  const shape = deps.shapes(collection, `${step.variant} lists ${fields.map(({ name }) => name).join('\0')}`, () => {
+  const arrays = fields.map((field) => rows.map((row) => paramOf(field, row[field.name]).value));
+  const shape = deps.shapes(collection, `${step.variant} arrays ${fields.map(({ name }) => name).join('\0')}`, () => {
     const list = (field: Field, at: number) => `$${first + at}::${field.column?.sqlType}[]`;
     const source = `select * from unnest(${fields.map(list).join(', ')})`;
     return insertSql(writing, step, fields, source, `cardinality(${list(fields[0] as Field, 0)})`);
   });
   return step.run(
     shape,
-    [...step.values, ...lists],
-    () => notTaken(collection),
+    [...step.values, ...arrays],
+    () => rowsMissing(collection),
     (param) => fields[param - first],
   );
 }
@@ -63,10 +63,11 @@ function insertSql(
 }
 
 /** A trigger may leave a row out; what hangs on it would be written to another one. */
-const notTaken = ({ name }: Collection) => fail('INVALID_PAYLOAD', `The database did not take every row of ${name}.`);
+const rowsMissing = ({ name }: Collection) =>
+  fail('INVALID_PAYLOAD', `The database did not take every row of ${name}.`);
 
-/** Rows that leave out different columns, or have lists and shapes among their values. */
-async function insertSome(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
+/** Inserts rows that leave out different columns, or have arrays, geometry or types of the database's own: a parameter per value. */
+async function insertTuples(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
   const { collection } = writing;
   const step = openStep(deps, 'create', writing);
   const values: unknown[] = [...step.values];
@@ -94,7 +95,7 @@ async function insertSome(deps: StepDeps, writing: Writing, fields: readonly Fie
   return step.run(
     shape,
     values,
-    () => notTaken(collection),
+    () => rowsMissing(collection),
     (param) => owners[param - step.values.length - 1],
   );
 }

@@ -5,7 +5,7 @@ import { processorTime } from '../../support/processor-time.ts';
 import { HOSTILE } from './document-hostile.ts';
 import { DEFAULTS, schemaOf } from './document-schema.ts';
 
-/** Milliseconds of a processor, in which nobody else is served. */
+/** Milliseconds of processor time; other requests wait as long. */
 const LONGEST = 50;
 
 describe('graphql documents: hostile ones', () => {

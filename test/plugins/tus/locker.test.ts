@@ -84,14 +84,14 @@ describe('tus: the lock of an upload', () => {
     await refused.unlock();
   });
 
-  it('is waited for by whoever finishes an upload, also where another process has it, and then given to nobody else', async () => {
+  it('is waited for by runExclusive() while another process has it, and kept until the work is done', async () => {
     const { locked, process } = cluster();
     const [one, two] = [process(), process()];
     const held = one.newLock('a');
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     await held.lock(never, resolve);
     let refused: Error | undefined;
-    const finished = two.alone('a', async () => {
+    const finished = two.runExclusive('a', async () => {
       refused = await failureOf(one.newLock('a').lock(never, () => {}));
     });
     await asked;
@@ -101,12 +101,12 @@ describe('tus: the lock of an upload', () => {
     expect(locked.size).to.equal(0);
   });
 
-  it('is refused with 423 to whoever finishes an upload where its holder does not come to an end', async () => {
+  it('is refused to runExclusive() with 423 when its holder in another process keeps it', async () => {
     const { process } = cluster();
     const [one, two] = [process(20), process(20)];
     await one.newLock('a').lock(never, () => {});
     let done = false;
-    expect(await failureOf(two.alone('a', async () => void (done = true)))).to.include({ status: 423 });
+    expect(await failureOf(two.runExclusive('a', async () => void (done = true)))).to.include({ status: 423 });
     expect(done).to.equal(false);
   });
 

@@ -6,16 +6,16 @@ import { SHAPES } from './shapes.ts';
 
 const SINGLE = 30;
 const BATCHES = 100;
-/** The first batches and the last ones that are compared. */
-const SOME = 10;
+/** How many of the first and of the last batches are compared, by their median. */
+const COMPARED = 10;
 const TABLES = ['platform_activity', 'platform_revisions', 'import'];
 
 /**
- * Batches of creates right after the first start. PostgreSQL remembers plans, and those it made while a table had one page read
- * all of it until somebody analyses it: nothing in the service may depend on that. The tables are analysed while they have a row,
- * and autovacuum, which would hide what is looked for after a minute, leaves them alone.
+ * Batches of creates right after the first start. PostgreSQL caches plans, and a plan made while a table had one page scans
+ * the whole table until it is analysed. No write of the service may be checked by such a plan. The tables are analysed while they
+ * have one row, and autovacuum is off for them: it would analyse them after a minute and hide the difference.
  */
-export async function youngReport(): Promise<string> {
+export async function youngDatabaseReport(): Promise<string> {
   const batch = SHAPES.find(({ kind }) => kind === 'batch');
   if (!batch?.body) throw new Error('no shape writes batches');
   const database = await freshDatabase('young');
@@ -45,7 +45,7 @@ export async function youngReport(): Promise<string> {
       const took: number[] = [];
       for (let at = 0; at < BATCHES; at++) took.push(await send(batch.body(at * 1000)));
       // The very first one warms up the program.
-      const [first, last] = [median(took.slice(1, 1 + SOME)), median(took.slice(-SOME))];
+      const [first, last] = [median(took.slice(1, 1 + COMPARED)), median(took.slice(-COMPARED))];
       return `young database: of ${BATCHES} batches of 1000 creates the first take ${first.toFixed(0)} ms, the last ${last.toFixed(0)} ms: ${(last / first).toFixed(2)}`;
     } finally {
       await service.stop();
