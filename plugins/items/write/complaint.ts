@@ -39,9 +39,11 @@ export function paramOf({ where, message }: Complaint, params: readonly unknown[
   const param = Number(/\$(\d+)(?: = |$)/m.exec(where ?? '')?.[1] ?? 0);
   const name = field(param)?.name;
   if (name === undefined) return { field: null };
-  const given = params[param - 1];
-  // Of a list, the element that the message quotes.
-  const value = Array.isArray(given) ? given.find((one) => message.includes(`"${one}"`)) : (given ?? '');
+  const parameter = params[param - 1];
+  // Of an array, the element that PostgreSQL quotes in its message.
+  const value = Array.isArray(parameter)
+    ? parameter.find((element) => message.includes(`"${element}"`))
+    : (parameter ?? '');
   return { field: name, ...(value === undefined ? {} : { value: String(value).slice(0, 255) }) };
 }
 
