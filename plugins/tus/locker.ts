@@ -5,8 +5,8 @@ import { isLocked, locked } from './failures.ts';
 
 /** Another process asks whoever writes to an upload to come to an end. */
 const GIVE_WAY = 'tus.give-way';
-/** Milliseconds a request waits for another one of this process that was asked to give way. */
-const PATIENCE = 10_000;
+/** Milliseconds that a request waits for the lock after the holder was asked to give way. */
+const LOCK_TIMEOUT = 10_000;
 /** Milliseconds between two attempts of `runExclusive` while another process has the lock. */
 const RETRY_INTERVAL = 100;
 
@@ -32,7 +32,7 @@ export interface UploadLocker extends Locker {
  * service has noticed, so whoever has the lock is asked to give way. In this process that is waited for; a client that met
  * another process is told to come again (423).
  */
-export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = PATIENCE): UploadLocker {
+export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LOCK_TIMEOUT): UploadLocker {
   const holders = new Map<string, Holder>();
   bus.subscribe(GIVE_WAY, (id) => holders.get(String(id))?.giveWay());
 
@@ -52,14 +52,14 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = P
 
   const locker: UploadLocker = {
     async runExclusive(id, work) {
-      const enough = AbortSignal.timeout(patience);
+      const deadline = AbortSignal.timeout(timeout);
       const lock = locker.newLock(id);
       for (;;) {
         try {
-          await lock.lock(enough, () => {});
+          await lock.lock(deadline, () => {});
           break;
         } catch (error) {
-          if (!isLocked(error) || enough.aborted) throw error;
+          if (!isLocked(error) || deadline.aborted) throw error;
           await pause(RETRY_INTERVAL);
         }
       }
@@ -75,13 +75,13 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, patience = P
       return {
         unlock: () => unlock(),
         async lock(signal, requestRelease) {
-          let enough: AbortSignal | undefined;
+          let deadline: AbortSignal | undefined;
           // Nothing is waited for between seeing that nobody is left and taking the place.
           for (let holder = holders.get(id); holder; holder = holders.get(id)) {
-            enough ??= AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+            deadline ??= AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
             holder.giveWay();
-            await Promise.race([holder.gone, aborted(enough)]);
-            if (enough.aborted) throw locked();
+            await Promise.race([holder.gone, aborted(deadline)]);
+            if (deadline.aborted) throw locked();
           }
           const { promise: gone, resolve: leave } = Promise.withResolvers<void>();
           holders.set(id, { giveWay: () => void requestRelease(), gone });
