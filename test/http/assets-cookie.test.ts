@@ -20,7 +20,7 @@ describe('the cookie of a browser at assets', () => {
     this.timeout(120_000);
     ground = await assetsGround();
     database = await migratedDatabase('assets_cookie');
-    service = await startService({ database, env: { ...ground.env } });
+    service = await startService({ database, env: ground.env });
     id = await ground.file(database, 'hello');
   });
   after(async () => {
