@@ -45,7 +45,7 @@ export function createRecorded(schema: string): Pick<Activity, 'recorded' | 'kep
     const where = skips ? ` where n.delta <> '{}'${nested ? ' or n.named' : ''}` : '';
     return `revised as (
       insert into ${table('revisions')} (${nested ? 'id, parent, ' : ''}activity, collection, item, data, delta)
-      select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${literal(collection.name)}, left(n.key::text, 255), n.data, ${delta}
+      select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${literal(collection.name)}, ${itemOf(collection)}, n.data, ${delta}
       from noted n${where}
     )`;
   }
@@ -54,7 +54,7 @@ export function createRecorded(schema: string): Pick<Activity, 'recorded' | 'kep
     const actor = TYPES.map((type, at) => `$${first + at}::${type}`).join(', ');
     return `acted as (
       insert into ${table('activity')} (id, action, collection, item, ${ACTOR})
-      select n.activity, '${action}', ${literal(collection.name)}, left(n.key::text, 255), ${actor} from noted n
+      select n.activity, '${action}', ${literal(collection.name)}, ${itemOf(collection)}, ${actor} from noted n
     )`;
   }
 
@@ -80,6 +80,9 @@ export function createRecorded(schema: string): Pick<Activity, 'recorded' | 'kep
     },
   };
 }
+
+/** Rows without a key are not named; their revisions hold what they were. */
+const itemOf = ({ hasKey }: Collection): string => (hasKey ? 'left(n.key::text, 255)' : `''`);
 
 /** Keys are compared as the column's type has them: as texts, equal ones need not be written alike. */
 const keyType = ({ fields, primary }: Collection): string => fields.get(primary ?? '')?.column?.sqlType ?? 'text';

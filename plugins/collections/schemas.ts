@@ -85,10 +85,14 @@ const RELATION = exactObject({
   ...each(TEXT, 'collection', 'field'),
   related_collection: OPTIONAL_TEXT,
   schema: nullable(
-    exactObject({
-      ...each(TEXT, 'constraint_name', 'table', 'column', 'on_update', 'on_delete'),
-      ...each(TEXT, 'foreign_key_schema', 'foreign_key_table', 'foreign_key_column'),
-    }),
+    exactObject(
+      {
+        ...each(TEXT, 'constraint_name', 'table', 'column', 'on_update', 'on_delete'),
+        ...each(TEXT, 'foreign_key_schema', 'foreign_key_table', 'foreign_key_column'),
+      },
+      // Of a foreign key of several columns.
+      each(listOf(TEXT), 'columns', 'foreign_key_columns'),
+    ),
   ),
   meta: nullable(RELATION_META),
 });

@@ -67,7 +67,8 @@ export function searchBody(body: unknown): { readonly query?: RawQuery; readonly
 
 function keyList(keys: unknown, path: readonly string[]): readonly unknown[] {
   if (!Array.isArray(keys)) throw invalid('"keys" must be a list', path);
-  const wrong = keys.findIndex((key) => typeof key !== 'string' && typeof key !== 'number');
+  // An object names the columns of a key of several.
+  const wrong = keys.findIndex((key) => typeof key !== 'string' && typeof key !== 'number' && !isObject(key));
   if (wrong >= 0) throw invalid(`key ${wrong} is neither a text nor a number`, [...path, wrong]);
   return keys;
 }

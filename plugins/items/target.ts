@@ -1,7 +1,10 @@
 import { fail } from '#kernel';
-import { isUuid } from '../query/library.ts';
+import { joinKey, keyValue } from '../query/library.ts';
 import type { Collection, Field, Overview, Schema } from '../schema/contract.ts';
+import { isPlaceOfRow } from '../schema/library.ts';
+import { isObject } from './bodies.ts';
 import type { Key } from './contract.ts';
+import { RowPlace } from './row-place.ts';
 
 export interface Target {
   readonly overview: Overview;
@@ -14,8 +17,6 @@ export async function findCollection(schema: Schema, name: string): Promise<Targ
   if (!overview.collections.has(name)) overview = await schema.refresh();
   const collection = overview.collections.get(name);
   if (!collection?.table) throw fail('FORBIDDEN', `there is no collection ${name}`);
-  if (!collection.primary && collection.kind !== 'view')
-    throw fail('FORBIDDEN', `${name} has no single key: it is not served`);
   return { overview, collection };
 }
 
@@ -26,34 +27,30 @@ export async function findWritable(schema: Schema, name: string): Promise<Target
   return { ...target, key: keyField(target.collection) };
 }
 
-export function keyField(collection: Collection): Field {
-  const field = collection.primary ? collection.fields.get(collection.primary) : undefined;
-  if (!field) throw fail('FORBIDDEN', `${collection.name} has no key`);
-  return field;
+export function keyField({ name, key }: Collection): Field {
+  if (!key) throw fail('FORBIDDEN', `${name} has no key`);
+  return key;
 }
 
-const SHAPES: Partial<Readonly<Record<Field['type'], (text: string) => boolean>>> = {
-  uuid: isUuid,
-  decimal: (text) => /^-?\d{1,100}(\.\d{1,100})?$/.test(text),
-  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text),
-};
-const INT8 = 9_223_372_036_854_775_807n;
-const INT4 = 2_147_483_647n;
-const isWithin = (value: bigint, largest: bigint): boolean => value <= largest && value >= -largest - 1n;
-
-/** A key as its column's type has it; one of the wrong type names no row, which looks like a hidden one: FORBIDDEN. */
+/**
+ * A key as its column's type has it, of several columns as text or as an object of exactly these; one of the wrong type names no row,
+ * which looks like a hidden one: FORBIDDEN.
+ */
 export function castKey(field: Field, raw: unknown): Key {
-  // A number that JSON could not hold has become another one, and must not name that one's row.
-  const isExact = typeof raw === 'number' && (Number.isSafeInteger(raw) || !Number.isInteger(raw));
-  const text = typeof raw === 'string' || isExact ? String(raw) : '';
-  const fits =
-    field.type === 'integer' || field.type === 'bigInteger'
-      ? /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), field.type === 'integer' ? INT4 : INT8)
-      : (SHAPES[field.type]?.(text) ?? (text !== '' && !text.includes('\0')));
-  if (!fits) throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
-  // Blanks at the end of a `char(n)` are no part of the value.
-  if (field.column?.dataType === 'character') return text.trimEnd();
-  return field.type === 'integer' ? Number(text) : field.type === 'uuid' ? text.toLowerCase() : text;
+  if (raw instanceof RowPlace) return raw.text;
+  if (isPlaceOfRow(field)) throw fail('FORBIDDEN', `rows of ${field.collection} have no key: change them by a query`);
+  if (isObject(raw) && !field.parts)
+    throw fail('INVALID_PAYLOAD', `a key of ${field.collection} is a text or a number`, { path: [] });
+  const key = keyValue(field, isObject(raw) ? textOfColumns(field, raw) : raw);
+  if (key === undefined)
+    throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
+  return key;
+}
+
+function textOfColumns({ parts = [] }: Field, raw: Record<string, unknown>): string | undefined {
+  const values = parts.map(({ name }) => raw[name]);
+  const fits = values.every((value) => value !== undefined && value !== null && typeof value !== 'object');
+  return fits && Object.keys(raw).length === parts.length ? joinKey(values.map(String)) : undefined;
 }
 
 /** The type a list of keys is cast to: an int8 list is understood by every integer index, whatever its values. */

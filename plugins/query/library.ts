@@ -4,13 +4,21 @@ import { Failure, fail } from '#kernel';
  * How a field of the row under a table alias reads in answers, as SQL, and as a part of `jsonb`.
  */
 export { keptExpression, readExpression } from './compile/expression.ts';
+/** SQL of keys of one column and of several. */
+export { areEqual, columnsOf, isAmongKeys, isKey, keyText } from './compile/key.ts';
 export { withoutValue } from './failures.ts';
 export { Given, isGivable } from './given.ts';
+/** Keys of several columns as one text. */
+export { joinKey, splitKey } from './key-text.ts';
+export { keyValue } from './key-value.ts';
 export { momentAt, parseMoment } from './moment.ts';
 /** A GeoJSON geometry as text; INVALID_QUERY with the path for what is none. */
 export { geoJson } from './parse/geojson.ts';
 /** The operators of a filter that fit a field of this type, where nothing of it is concealed. */
 export { operatorsFor } from './parse/operators.ts';
+/** The columns of a collection's key, and reads of nothing but keys. */
+export { keyPicks } from './parse/related.ts';
+export { keyColumns } from './parse/sort.ts';
 export { aggregateOf } from './selection.ts';
 export { spelledOut } from './spelled-out.ts';
 export { isUuid } from './uuid.ts';

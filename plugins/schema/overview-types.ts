@@ -101,6 +101,11 @@ export interface Field {
   readonly sensitive: boolean;
   /** What this field leads to, if anything. */
   readonly relation: RelationEnd | null;
+  /**
+   * Fields of columns that together are this one's value, in the order of the key: a key or a foreign key of several columns
+   * (ADR 44). Such a field has no column of its own; it reads as the text of the key.
+   */
+  readonly parts?: readonly Field[];
 }
 
 /** A relation as seen from one of its fields. */
@@ -141,6 +146,9 @@ export interface Relation {
     readonly foreign_key_schema: string;
     readonly foreign_key_table: string;
     readonly foreign_key_column: string;
+    /** Of a foreign key of several columns, in the order of the key it leads to. */
+    readonly columns?: readonly string[];
+    readonly foreign_key_columns?: readonly string[];
     readonly on_update: string;
     readonly on_delete: string;
   } | null;
@@ -181,8 +189,17 @@ export interface Collection {
   readonly reacts: boolean;
   readonly system: boolean;
   readonly meta: CollectionMeta | null;
-  /** The one-column primary key; null for composite keys, views without a key and folders: listed but not served. */
+  /** The name of a key of one column; null where there are several or none. */
   readonly primary: string | null;
+  /**
+   * The field that rows are known by: that column, or a field with `parts`, which is not among `fields`. In a table without a key it
+   * is the place of the row, which holds within one transaction and is never shown. Null for views and folders.
+   */
+  readonly key: Field | null;
+  /** Whether clients may name a row: true for tables with a primary key or a unique index over columns that are never null. */
+  readonly hasKey: boolean;
+  /** Foreign keys of several columns, which are among `fields` too. */
+  readonly jointFields: readonly Field[];
   readonly fields: ReadonlyMap<string, Field>;
   readonly singleton: boolean;
   readonly sortField: string | null;

@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
 import type { Aggregation, FieldUse, Order, Pick, Read } from '../../query/contract.ts';
+import { keyColumns, keyPicks } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { Scope } from './rules.ts';
 import { relatedRule, restrictUse, restrictWhere } from './where.ts';
@@ -51,9 +52,14 @@ function restrictOrder(order: Order, collection: Collection, scope: Scope): Orde
 
 /** A key that is null to the caller on some rows leaves those in no order, and pages of them would overlap. */
 function withTieBreaker(order: readonly Order[], collection: Collection): readonly Order[] {
-  const key = order.find(({ path, use }) => path.length === 0 && !use.fn && use.field.name === collection.primary);
-  if (!key?.use.when) return order;
-  return [...order, { path: [], use: { field: key.use.field }, descending: false, implied: true }];
+  const columns = keyColumns(collection);
+  const hidden = order.filter(
+    ({ path, use }) => path.length === 0 && !use.fn && use.when && columns.includes(use.field),
+  );
+  const implied = hidden.map(
+    ({ use: { field } }): Order => ({ path: [], use: { field }, descending: false, implied: true }),
+  );
+  return implied.length > 0 ? [...order, ...implied] : order;
 }
 
 /**
@@ -82,13 +88,7 @@ function restrictPick(pick: Pick, collection: Collection, scope: Scope): readonl
   if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, scope) }];
   // A list of keys shows nothing of the rows but that they are there, which their row rule decides.
   const read = restrictRead({ ...pick.read, pick: [] }, scope);
-  return [{ ...pick, ...when, read: { ...read, pick: keysOf(read.collection) } }];
-}
-
-/** The key, also where the caller may not read it as a field and parsing has left it out. */
-function keysOf({ primary, fields }: Collection): readonly Pick[] {
-  const field = primary ? fields.get(primary) : undefined;
-  return field ? [{ kind: 'column', key: field.name, field }] : [];
+  return [{ ...pick, ...when, read: { ...read, pick: keyPicks(read.collection) } }];
 }
 
 /** One collection of a many-to-any: rows of one that may not be read are null, like single rows that may not. */

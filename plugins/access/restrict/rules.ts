@@ -22,9 +22,18 @@ export interface Rules {
 
 const EVERYTHING: Where = { kind: 'all', of: [] };
 
-/** `*` stands for all fields but the sensitive ones, which have to be listed by name (decisions: field lists on users). */
+/**
+ * `*` stands for all fields but the sensitive ones, which have to be listed by name (decisions: field lists on users). A field of several
+ * columns is listed where all of them are.
+ */
 export const lists = (permission: Permission, name: string, field: Field | undefined): boolean =>
-  permission.fields.includes(name) || (permission.fields.includes('*') && !field?.sensitive);
+  field?.parts
+    ? field.parts.every((part) => lists(permission, part.name, part))
+    : permission.fields.includes(name) || (permission.fields.includes('*') && !field?.sensitive);
+
+/** A field, or the key of several columns, which is none of `fields`. */
+const fieldNamed = ({ fields, key }: Collection, name: string): Field | undefined =>
+  fields.get(name) ?? (key?.name === name ? key : undefined);
 
 /**
  * Turns stored rules into conditions, parsed once per permission set and schema version. A permission set is an
@@ -68,7 +77,7 @@ export function createRules(query: Pick<Query, 'filter'>): Rules {
     rowRule: (scope, collection, action) => either(scope, collection, scope.set.of(collection.name, action)),
     fieldAccess(scope, collection, action, name) {
       const all = scope.set.of(collection.name, action);
-      const listing = all.filter((one) => lists(one, name, collection.fields.get(name)));
+      const listing = all.filter((one) => lists(one, name, fieldNamed(collection, name)));
       if (listing.length === 0) return false;
       if (listing.length === all.length) return true;
       const rule = either(scope, collection, listing);

@@ -19,8 +19,9 @@ export function impliedBreaches(
   action: 'create' | 'update',
   row: Record<string, unknown>,
 ): readonly Breach[] {
+  const behind = columnsOfObjects(collection, row);
   return [...collection.fields.values()].flatMap((field): readonly Breach[] => {
-    if (isFilled(field) || field.column?.nullable !== false) return [];
+    if (isFilled(field) || field.column?.nullable !== false || behind.has(field)) return [];
     const given = Object.hasOwn(row, field.name) ? row[field.name] : undefined;
     // A key of null is none: where the database makes keys, it makes this one.
     const value = given === null && action === 'create' && isMadeKey(field) ? undefined : given;
@@ -29,6 +30,10 @@ export function impliedBreaches(
     return missing ? [{ path: [field.name], type: 'required' }] : [];
   });
 }
+
+/** Columns of foreign keys of several whose row comes as an object: they are its key, which is known once it is written. */
+const columnsOfObjects = ({ jointFields }: Collection, row: Record<string, unknown>): ReadonlySet<Field> =>
+  new Set(jointFields.flatMap(({ name, parts }) => (row[name] ? (parts ?? []) : [])));
 
 /** Would a created row hold null here if nothing is submitted? */
 export const nullUnlessSubmitted =

@@ -88,6 +88,8 @@ const RELATION_SCHEMA = `{
   foreign_key_schema: String
   foreign_key_table: String
   foreign_key_column: String
+  columns: [String]
+  foreign_key_columns: [String]
   on_update: String
   on_delete: String
 }`;

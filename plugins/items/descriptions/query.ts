@@ -72,7 +72,10 @@ export const queryComponents = {
   parameters,
   schemas: {
     Query: QUERY,
-    Key: { type: ['string', 'number'] },
+    Key: {
+      description: 'A key of several columns is their texts, joined by commas, or an object of these columns.',
+      type: ['string', 'number', 'object'],
+    },
     Meta: nullable(exactObject({}, { total_count: INTEGER, filter_count: INTEGER })),
     /** A row of a collection. `x-collection` beside a reference names it; the fields are those of the schema. */
     Item: RECORD,

@@ -1,11 +1,12 @@
 import type { Caller } from '#kernel';
 import type { RowPermission } from '../../access/contract.ts';
 import { mergedGrant } from '../../access/library.ts';
+import { columnsOf } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { ItemPermissions, Items } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findCollection, keyField, type Target } from '../target.ts';
-import { columnOf, selected, tableOf } from '../write/sql.ts';
+import { selected, tableOf } from '../write/sql.ts';
 
 const ACTIONS = ['update', 'delete', 'share'] as const;
 const NOTHING: ItemPermissions = { update: { access: false }, delete: { access: false }, share: { access: false } };
@@ -28,7 +29,7 @@ export function createPermitted(deps: Pick<Deps, 'access' | 'db' | 'query' | 'sc
     }
     const overview = await schema.overview();
     const collection = overview.collections.get(name);
-    if (collection?.kind !== 'table' || !collection.primary) return NOTHING;
+    if (collection?.kind !== 'table' || !collection.hasKey) return NOTHING;
     const rules = await access.rowPermissions(collection, ACTIONS, caller, overview);
     if (key === undefined && !collection.singleton) return shaped(collection, rules);
     const holding = await holdingFor(deps, { caller, collection, overview }, rules, key);
@@ -57,7 +58,7 @@ async function holdingFor(
     params.push(...condition.params);
     return `coalesce((${condition.text}), false)`;
   });
-  const chosen = row ? `where ${row.sql}` : `order by t.${columnOf(key)} limit 1`;
+  const chosen = row ? `where ${row.sql}` : `order by ${columnsOf('t', key).join(', ')} limit 1`;
   const text = `select json_build_array(${holds.join(', ')})::text from ${tableOf(collection)} t ${chosen}`;
   const found = await db.first(text, params);
   if (!found) return undefined;

@@ -6,12 +6,14 @@ import type { Field } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { eventNames } from '../names.ts';
 import { castKey, findWritable, type Target } from '../target.ts';
-import { assertSameKey, withoutFields, withoutGrant, withoutSameKey } from './given.ts';
+import { assertSameKey, withoutFields, withoutGrant } from './given.ts';
 import type { Change, Work } from './inner.ts';
+import { withoutJoints } from './joint.ts';
 import { lockedRows } from './lookups.ts';
 import { writeManys } from './many.ts';
 import { merged } from './merge.ts';
 import { writeOnes } from './one.ts';
+import { setsKey, withoutSameKey } from './row-key.ts';
 import { withGenerated } from './specials.ts';
 import { type Parts, split } from './split.ts';
 import { mayNot } from './step.ts';
@@ -89,7 +91,7 @@ async function changeAll(
     caller,
     rows.map(({ parts, slots }) => ({ parts, above: hasRevisions ? (slots[0] ?? null) : null })),
   );
-  const owns = written.map((own, at) => withoutSameKey(key.name, (rows[at] as Prepared).keys, own));
+  const owns = written.map((own, at) => withoutSameKey(key, (rows[at] as Prepared).keys, own));
   const changed = owns.map((values, at) => ({ keys: (rows[at] as Prepared).keys, values }));
   await deps.access.assertAuthority(caller, collection.name, 'update', changed);
   const hasManys = rows.some(({ parts }) => parts.manys.length > 0);
@@ -148,11 +150,13 @@ function preparer({ deps, spend }: Work, caller: Caller, { collection, overview,
     return rule;
   };
 
-  return async ({ keys: raw, payload, given = {}, above = null }: Change): Promise<Prepared> => {
+  return async ({ keys: raw, payload, given: added = {}, above = null }: Change): Promise<Prepared> => {
     const keys = [...new Set(raw.map((one) => castKey(key, one)))];
     spend(keys.length);
     const meta = { caller, collection: collection.name, keys };
-    const filtered = await deps.events.filter(eventNames(collection, 'update'), { ...payload, ...given }, meta);
+    const given = withoutJoints(collection, added);
+    const heard = await deps.events.filter(eventNames(collection, 'update'), { ...payload, ...given }, meta);
+    const filtered = withoutJoints(collection, heard);
     const granted = withoutGrant(collection, given);
     const submitted = withoutFields(filtered, granted);
     const fields = Object.keys(submitted);
@@ -178,7 +182,7 @@ function grouped(rows: readonly Prepared[], owns: readonly Payload[], key: Field
   const groups = new Map<string, { rows: Prepared[]; owns: Payload[]; places: number[] }>();
   for (const [at, row] of rows.entries()) {
     const own = owns[at] as Payload;
-    const kind = Object.hasOwn(own, key.name) ? `${at}` : `${row.asked}\n${Object.keys(own).sort().join('\0')}\n`;
+    const kind = setsKey(key, own) ? `${at}` : `${row.asked}\n${Object.keys(own).sort().join('\0')}\n`;
     const group = groups.get(kind) ?? { rows: [], owns: [], places: [] };
     groups.set(kind, group);
     group.rows.push(row);
@@ -212,7 +216,7 @@ async function writeGroup(
       conditionAt,
     );
     // Where the key itself is among the changes there is but one row, now known by its new key.
-    return Object.hasOwn(own, key.name) ? [done] : rows.map(({ keys }) => [...keys]);
+    return setsKey(key, own) || !collection.hasKey ? [done] : rows.map(({ keys }) => [...keys]);
   }
   const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, own: owns[at] as Payload })));
   await updateEachRow(deps, writing, each, conditionAt);

@@ -7,6 +7,7 @@ import { findWritable, type Target } from '../target.ts';
 import { withoutFields, withoutGrant } from './given.ts';
 import type { Entry, Work } from './inner.ts';
 import { insertRows } from './insert.ts';
+import { withoutJoints } from './joint.ts';
 import { writeManys } from './many.ts';
 import { writeOnes } from './one.ts';
 import { withGenerated } from './specials.ts';
@@ -72,12 +73,14 @@ async function prepared(
   { deps }: Work,
   caller: Caller,
   { collection, overview }: Target,
-  { payload, given = {}, above = null }: Entry,
+  { payload, given: added = {}, above = null }: Entry,
   values: RuleValues,
 ): Promise<Row> {
+  const given = withoutJoints(collection, added);
   const granted = withoutGrant(collection, given);
   const meta = { caller, collection: collection.name };
-  const filtered = await deps.events.filter(eventNames(collection, 'create'), { ...payload, ...given }, meta);
+  const heard = await deps.events.filter(eventNames(collection, 'create'), { ...payload, ...given }, meta);
+  const filtered = withoutJoints(collection, heard);
   const submitted = withoutFields(filtered, granted);
   const admitted = await deps.access.admit(collection, 'create', submitted, caller, overview, granted, values);
   const final = await withGenerated(collection, 'create', { ...admitted, ...given }, caller, deps.hash);

@@ -13,12 +13,6 @@ export const withoutGrant = (collection: Collection, given: Payload): Payload =>
 export const withoutFields = (payload: Payload, given: Payload): Payload =>
   Object.fromEntries(Object.entries(payload).filter(([name]) => !Object.hasOwn(given, name)));
 
-/** A row sent back whole has its key with it, which is no change, and one that some columns would refuse. */
-export function withoutSameKey(name: string, keys: readonly Key[], payload: Payload): Payload {
-  if (keys.length !== 1 || !isSame(payload[name], String(keys[0]))) return payload;
-  return Object.fromEntries(Object.entries(payload).filter(([other]) => other !== name));
-}
-
 /**
  * Rows of the service's own keep their key: rules, owners, sessions and names of stored bytes go by it.
  * @throws INVALID_PAYLOAD
@@ -29,6 +23,3 @@ export function assertSameKey({ system, primary }: Collection, keys: readonly Ke
   if (typeof value === 'object' || keys.some((key) => String(key) !== String(value).toLowerCase()))
     throw fail('INVALID_PAYLOAD', `The ${primary} cannot be changed.`, { field: primary, path: [primary] });
 }
-
-/** Whoever sends an object may say what its `toString` is. */
-const isSame = (value: unknown, key: string): boolean => typeof value !== 'object' && String(value) === key;

@@ -66,6 +66,11 @@ function insertSql(
 const rowsMissing = ({ name }: Collection) =>
   fail('INVALID_PAYLOAD', `The database did not take every row of ${name}.`);
 
+const anyColumn = ({ key, fields }: Collection): Field => {
+  const isWritten = (field: Field) => field.column && !field.column.generated;
+  return (key && isWritten(key) ? key : [...fields.values()].find(isWritten)) as Field;
+};
+
 /** Inserts rows that leave out different columns, or have arrays, geometry or types of the database's own: a parameter per value. */
 async function insertTuples(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
   const { collection } = writing;
@@ -83,8 +88,8 @@ async function insertTuples(deps: StepDeps, writing: Writing, fields: readonly F
     let param = step.values.length;
     const slot = (row: Payload, field: Field) =>
       Object.hasOwn(row, field.name) ? castSql(field, `$${++param}`) : 'default';
-    // A row of nothing but defaults has its key as one of them.
-    const columns = fields.length > 0 ? fields : [keyField(collection)];
+    // A row of nothing but defaults has some column as one of them.
+    const columns = fields.length > 0 ? fields : [anyColumn(collection)];
     const tuples = rows.map((row) => `(${columns.map((field) => slot(row, field)).join(', ')})`);
     return insertSql(writing, step, columns, `values ${tuples.join(', ')}`, String(rows.length));
   };

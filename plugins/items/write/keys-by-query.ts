@@ -2,7 +2,9 @@ import { type Caller, fail } from '#kernel';
 import type { RawQuery } from '../../query/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
+import { RowPlace } from '../row-place.ts';
 import { findWritable } from '../target.ts';
+import { tableOf } from './sql.ts';
 
 /** What chooses rows, and what only shapes an answer and is no reason to refuse. */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -12,7 +14,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /**
  * The rows a by-query write means: those the query's filter, search and limit match at this moment. The query is checked
- * like a read's. `any` asks for the row of a singleton, which the caller need not be able to read.
+ * like a read's. Where rows have no key but their place, the table is locked against other writers, so that the place holds. `any` asks for the row of a singleton, which the caller need not be able to read.
  */
 export async function keysByQuery(
   deps: Deps,
@@ -26,7 +28,9 @@ export async function keysByQuery(
   const unknown = Object.keys(raw).find((member) => !KNOWN.has(member));
   if (unknown !== undefined)
     throw fail('INVALID_QUERY', `"${unknown.slice(0, 40)}" does not choose rows`, { path: ['query', unknown] });
-  const asked = { ...raw, fields: [key.name], meta: undefined, deep: undefined, alias: undefined };
+  if (!collection.hasKey) await deps.db.query(`lock table ${tableOf(collection)} in share row exclusive mode`);
+  const [field = key] = key.parts ? collection.fields.values() : [key];
+  const asked = { ...raw, fields: [field.name], meta: undefined, deep: undefined, alias: undefined };
   const set = await deps.access.permissions(caller);
   const visible = deps.access.visible(set);
   const parsed = deps.query.parse(collection, asked, { overview, unlimited: true, visible });
@@ -40,5 +44,5 @@ export async function keysByQuery(
   // The keys stay in here, so they are picked even where the caller may not read them.
   const keys = { ...read, pick: [{ kind: 'column', key: key.name, field: key }] } as const;
   const rows = await deps.query.rows(keys, caller, overview);
-  return rows.map((row) => row[key.name] as Key);
+  return rows.map((row) => (collection.hasKey ? row[key.name] : new RowPlace(String(row[key.name]))) as Key);
 }

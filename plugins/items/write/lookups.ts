@@ -1,4 +1,5 @@
 import type { Condition } from '../../query/contract.ts';
+import { columnsOf, isAmongKeys, isKey } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -20,7 +21,7 @@ async function rowsOf<Row>(db: Db, collection: Collection, text: string, params:
 export async function existingKeys(db: Db, collection: Collection, keys: readonly Key[]): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
   const key = keyField(collection);
-  const text = `select ${keySql(key, 't')} as key from ${tableOf(collection)} t where t.${columnOf(key)} = any($1::${keyType(key)}[])`;
+  const text = `select ${keySql(key, 't')} as key from ${tableOf(collection)} t where ${isAmongKeys('t', key, `$1::${keyType(key)}[]`)}`;
   const rows = await rowsOf<{ key: Key }>(db, collection, text, [keys]);
   return new Set(rows.map((row) => String(row.key)));
 }
@@ -38,7 +39,7 @@ export async function childrenOf(
   const children = new Map<Key, Key[]>(parents.map((parent) => [parent, []]));
   if (parents.length === 0) return children;
   const text = `select ${keySql(keyField(collection), 't')} as key, p.at::int
-    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableOf(collection)} t on t.${columnOf(link)} = p.key`;
+    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableOf(collection)} t on ${isKey('t', link, 'p.key')}`;
   for (const { key, at } of await rowsOf<{ key: Key; at: number }>(db, collection, text, [parents]))
     children.get(parents[at - 1] as Key)?.push(key);
   return children;
@@ -54,7 +55,7 @@ export async function lastPlaces(
 ): Promise<ReadonlyMap<Key, number>> {
   if (parents.length === 0) return new Map();
   const text = `select p.at::int, coalesce(max(t.${columnOf(order)}), 0) as last
-    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableOf(collection)} t on t.${columnOf(link)} = p.key group by 1`;
+    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableOf(collection)} t on ${isKey('t', link, 'p.key')} group by 1`;
   const rows = await rowsOf<{ at: number; last: number }>(db, collection, text, [parents]);
   return new Map(rows.map(({ at, last }) => [parents[at - 1] as Key, last]));
 }
@@ -67,6 +68,8 @@ export async function lockedRows(
   condition: Condition,
 ): Promise<number> {
   const key = keyField(collection);
-  const text = `select t.${columnOf(key)} from ${tableOf(collection)} t where t.${columnOf(key)} = any($1::${keyType(key)}[]) and (${condition.text}) order by 1 for no key update`;
+  const columns = columnsOf('t', key).join(', ');
+  const among = isAmongKeys('t', key, `$1::${keyType(key)}[]`);
+  const text = `select ${columns} from ${tableOf(collection)} t where ${among} and (${condition.text}) order by ${columns} for no key update`;
   return (await rowsOf(db, collection, text, [keys, ...condition.params])).length;
 }

@@ -1,10 +1,12 @@
 import { fail } from '#kernel';
 import type { RevisionSlot } from '../../activity/contract.ts';
-import type { Field } from '../../schema/contract.ts';
+import type { Collection, Field, Overview } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { castKey } from '../target.ts';
-import { hasKey, isPayload, type ManyValue } from './many-value.ts';
+import { withoutJoints } from './joint.ts';
+import { isPayload, type ManyValue } from './many-value.ts';
 import type { Upsert } from './one.ts';
+import { keyIn, withoutKey } from './row-key.ts';
 
 /** A parent and its value for the alias at hand. */
 export interface Holder {
@@ -18,8 +20,10 @@ export interface Holder {
 /** The alias, the key of the rows behind it, and which of them led to each parent before. */
 export interface Many {
   readonly field: Field;
+  readonly to: Collection;
   readonly key: Field;
   readonly link: Field;
+  readonly overview: Overview;
   readonly before: (holder: Holder) => readonly Key[];
 }
 
@@ -36,32 +40,34 @@ export interface ManyPlan {
 }
 
 export function planMany(many: Many, holder: Holder): ManyPlan {
-  const given = { [many.link.name]: holder.key };
+  const given = withoutJoints(many.to, { [many.link.name]: holder.key });
   const row = (value: Payload): Upsert => ({ value, given, above: holder.above });
   const { value } = holder;
-  if (value.kind === 'list') return { holder, given, ...planList(many, holder, value.entries, row) };
+  if (value.kind === 'list') return { holder, given, ...planList(many, holder, value.entries, given) };
   const { create, update } = value;
   const remove = removed(many, holder, value.remove);
   return { holder, given, create, upsert: update.map(row), take: [], remove, stays: new Set() };
 }
 
 function planList(
-  { key, before }: Many,
+  { key, overview, before }: Many,
   holder: Holder,
   entries: readonly (Payload | string | number)[],
-  row: (value: Payload) => Upsert,
+  given: Payload,
 ): Pick<ManyPlan, 'create' | 'upsert' | 'take' | 'remove' | 'stays'> {
+  const row = (value: Payload): Upsert => ({ value, given, above: holder.above });
   const linked = new Set(before(holder).map(String));
   const stays = new Set<string>();
   const upsert: Upsert[] = [];
   const take = new Set<Key>();
   for (const entry of entries) {
-    const isAlone = isPayload(entry) && hasKey(key.name, entry) && Object.keys(entry).length === 1;
+    const named = isPayload(entry) ? keyIn(key, key.parts ? { ...given, ...entry } : entry, overview) : entry;
+    const isAlone = named !== undefined && (!isPayload(entry) || Object.keys(withoutKey(key, entry)).length === 0);
     if (isPayload(entry) && !isAlone) {
       upsert.push(row(entry));
       continue;
     }
-    const own = castKey(key, isPayload(entry) ? entry[key.name] : entry);
+    const own = castKey(key, named);
     stays.add(String(own));
     if (linked.has(String(own))) continue;
     // As an object it may be a row yet to be created under this key.

@@ -17,10 +17,8 @@ export type ManyValue =
 export const isPayload = (value: unknown): value is Payload =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const hasKey = (key: string, value: Payload): boolean => value[key] !== undefined && value[key] !== null;
-
-/** `key` is the name of the key of the rows behind the alias. */
-export function manyValue(field: Field, key: string, value: unknown): ManyValue {
+/** `key`: the names of the columns that name a row behind the alias. */
+export function manyValue(field: Field, key: readonly string[], value: unknown): ManyValue {
   if (isPayload(value)) return changes(field, key, value);
   if (value !== null && value !== undefined && !Array.isArray(value))
     throw shape(field, 'a list or { create, update, delete }');
@@ -31,7 +29,7 @@ export function manyValue(field: Field, key: string, value: unknown): ManyValue 
   return { kind: 'list', entries };
 }
 
-function changes(field: Field, key: string, value: Payload): ManyValue {
+function changes(field: Field, key: readonly string[], value: Payload): ManyValue {
   const { create = [], update = [], delete: remove = [], ...rest } = value;
   const other = Object.keys(rest)[0];
   if (other !== undefined) throw shape(field, `{ create, update, delete }, without "${other.slice(0, 40)}"`);
@@ -39,7 +37,8 @@ function changes(field: Field, key: string, value: Payload): ManyValue {
     if (!Array.isArray(list)) throw shape(field, 'lists under create, update and delete');
   const objects = [...(create as unknown[]), ...(update as unknown[])];
   if (!objects.every(isPayload)) throw shape(field, 'objects under create and update');
-  if (!(update as Payload[]).every((one) => hasKey(key, one))) throw shape(field, `objects with ${key} under update`);
+  if (!(update as Payload[]).every((one) => key.every((name) => one[name] !== undefined && one[name] !== null)))
+    throw shape(field, `objects with ${key.join(' and ')} under update`);
   return { kind: 'changes', create: create as Payload[], update: update as Payload[], remove: remove as unknown[] };
 }
 

@@ -9,6 +9,7 @@ import { type Holder, type Many, type ManyPlan, planMany, released } from './man
 import { below } from './nested-errors.ts';
 import { upsertRows } from './one.ts';
 import { placesOf } from './places.ts';
+import { keyNames } from './row-key.ts';
 import type { ManyPart } from './split.ts';
 
 interface Parent {
@@ -39,11 +40,11 @@ async function writeMany(work: Work, caller: Caller, field: Field, holders: read
   if (field.relation?.kind !== 'many') return;
   const { deps } = work;
   const { relation } = field.relation;
-  const { collection: to, key } = await findWritable(deps.schema, field.relation.to);
+  const { collection: to, key, overview } = await findWritable(deps.schema, field.relation.to);
   const link = to.fields.get(relation.field) as Field;
   const asked = holders.filter(({ isNew, value }) => !isNew && (value.kind === 'list' || value.remove.length > 0));
   const children = await childrenOf(deps.db, to, link, [...new Set(asked.map((holder) => holder.key))]);
-  const many: Many = { field, key, link, before: (holder) => children.get(holder.key) ?? [] };
+  const many: Many = { field, to, key, link, overview, before: (holder) => children.get(holder.key) ?? [] };
 
   const plans = holders.map((holder) => planMany(many, holder));
   const inner = below(work.inner, field);
@@ -60,7 +61,8 @@ async function writeMany(work: Work, caller: Caller, field: Field, holders: read
   }
   const letGo = released(plans);
   if (letGo.length === 0) return;
-  if (relation.meta?.one_deselect_action === 'delete') {
+  // What leads here cannot be null in a row that is known by it: such a row is the link itself.
+  if (relation.meta?.one_deselect_action === 'delete' || keyNames(link).some((name) => keyNames(key).includes(name))) {
     const keys = letGo.flatMap((one) => one.keys);
     await inner.remove(caller, to.name, keys);
     return;

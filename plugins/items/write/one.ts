@@ -4,9 +4,10 @@ import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findWritable } from '../target.ts';
 import type { Inner, Work } from './inner.ts';
+import { columnsOf } from './joint.ts';
 import { existingKeys } from './lookups.ts';
-import { hasKey } from './many-value.ts';
 import { below } from './nested-errors.ts';
+import { keyIn, withoutKey } from './row-key.ts';
 import type { OnePart, Parts } from './split.ts';
 
 interface Holder {
@@ -35,7 +36,8 @@ export async function writeOnes(work: Work, caller: Caller, holders: readonly Ho
     const keys = await upsertRows(work.deps, below(work.inner, field), caller, to, rows);
     for (const [index, { at }] of group.entries()) {
       const own = owns[at] as Payload;
-      own[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
+      if (field.parts) Object.assign(own, columnsOf(field, keys[index]));
+      else own[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
     }
   }
   return owns;
@@ -58,8 +60,11 @@ export async function upsertRows(
   name: string,
   rows: readonly Upsert[],
 ): Promise<Key[]> {
-  const { collection, key } = await findWritable(deps.schema, name);
-  const known = rows.map(({ value }) => (hasKey(key.name, value) ? castKey(key, value[key.name]) : undefined));
+  const { collection, key, overview } = await findWritable(deps.schema, name);
+  const known = rows.map(({ value, given }) => {
+    const named = keyIn(key, key.parts ? { ...given, ...value } : value, overview);
+    return named === undefined ? undefined : castKey(key, named);
+  });
   const asked = [...new Set(known.filter((one) => one !== undefined))];
   const there = new Set(await existingKeys(deps.db, collection, asked));
   const creates: number[] = [];
@@ -80,7 +85,7 @@ export async function upsertRows(
   }
   const changes = updates.flatMap((at) => {
     const { value, ...rest } = rows[at] as Upsert;
-    const { [key.name]: _key, ...payload } = value;
+    const payload = withoutKey(key, value);
     return Object.keys(payload).length > 0 || rest.given ? [{ keys: [keys[at]], payload, ...rest }] : [];
   });
   if (changes.length > 0) await inner.update(caller, name, changes);

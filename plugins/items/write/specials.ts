@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '#kernel';
 import { MASK } from '../../query/contract.ts';
+import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
 
@@ -47,8 +48,9 @@ const isMadeOnce = ({ system }: Collection, { special, meta }: Field): boolean =
   system && meta?.system === true && (special.includes('date-created') || special.includes('user-created'));
 
 /** An object without its key is one to be created (specification, "Relational write shapes"), and null is no key. */
-function dropEmptyKey({ primary, fields }: Collection, written: Payload): void {
-  if (primary === null || written[primary] !== null) return;
-  const column = fields.get(primary)?.column;
-  if (column?.default || column?.identityAlways || column?.autoIncrement) delete written[primary];
+function dropEmptyKey(collection: Collection, written: Payload): void {
+  for (const { name, column } of keyColumns(collection)) {
+    const isMade = column?.default || column?.identityAlways || column?.autoIncrement;
+    if (isMade && written[name] === null) delete written[name];
+  }
 }

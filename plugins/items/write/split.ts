@@ -1,8 +1,9 @@
 import { fail } from '#kernel';
-import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import type { Collection, Field, Overview, RelationEnd } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
 import { castKey, keyField } from '../target.ts';
 import { isPayload, type ManyValue, manyValue } from './many-value.ts';
+import { keyNames } from './row-key.ts';
 
 /** A payload taken apart by where each value goes. */
 export interface Parts {
@@ -34,7 +35,9 @@ export function split(collection: Collection, payload: Payload, overview: Overvi
     const field = collection.fields.get(name);
     if (!field) continue;
     const { relation } = field;
-    if (relation?.kind === 'many') manys.push({ field, value: manyValue(field, keyOf(overview, relation.to), value) });
+    if (relation?.kind === 'many') manys.push({ field, value: manyValue(field, rowKeyOf(overview, relation), value) });
+    else if (field.parts && isPayload(value))
+      ones.push({ field, to: (relation as RelationEnd & { kind: 'one' }).to, value });
     else if (!field.column || field.column.generated) continue;
     else if (relation?.kind === 'one' && isPayload(value)) ones.push({ field, to: relation.to, value });
     else if (relation?.kind === 'any' && value !== null) {
@@ -47,7 +50,13 @@ export function split(collection: Collection, payload: Payload, overview: Overvi
   return { own, ones, manys };
 }
 
-const keyOf = (overview: Overview, name: string): string => overview.collections.get(name)?.primary ?? '';
+/** The columns that name a row behind a to-many alias: those of its key, but for what leads to the parent. */
+function rowKeyOf(overview: Overview, { to, relation }: Extract<RelationEnd, { kind: 'many' }>): readonly string[] {
+  const collection = overview.collections.get(to);
+  const link = collection?.fields.get(relation.field);
+  const linked = (link?.parts ?? [link]).map((field) => field?.name);
+  return collection?.key ? keyNames(collection.key).filter((name) => !linked.includes(name)) : [];
+}
 
 const invalid = (field: Field, reason: string) =>
   fail('INVALID_PAYLOAD', `${field.name} ${reason}`, { field: field.name, path: [field.name] });

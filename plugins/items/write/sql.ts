@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
 import { identifier } from '../../database/library.ts';
+import { isAmongKeys, isKey, keyText } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import { keyType } from '../target.ts';
@@ -17,7 +18,7 @@ export const columnOf = (field: Field): string => identifier((field.column as { 
 
 /** A key as JSON has it: a text where the driver or JSON would make something else of it. */
 export const keySql = (field: Field, alias: string): string =>
-  `${alias}.${columnOf(field)}${field.type === 'integer' ? '' : '::text'}`;
+  field.parts ? keyText(alias, field.parts) : `${alias}.${columnOf(field)}${field.type === 'integer' ? '' : '::text'}`;
 
 /** The rows of these keys, as one parameter: a key alone is looked up with less effort than a list of one. */
 export interface Selection {
@@ -29,10 +30,9 @@ export interface Selection {
 }
 
 export function selected(key: Field, keys: readonly Key[], param: number): Selection {
-  const column = `t.${columnOf(key)}`;
-  if (keys.length === 1) return { value: keys[0], sql: `${column} = $${param}::${keyType(key)}`, count: '1' };
+  if (keys.length === 1) return { value: keys[0], sql: isKey('t', key, `$${param}::${keyType(key)}`), count: '1' };
   const list = `$${param}::${keyType(key)}[]`;
-  return { value: keys, sql: `${column} = any(${list})`, count: `cardinality(${list})` };
+  return { value: keys, sql: isAmongKeys('t', key, list), count: `cardinality(${list})` };
 }
 
 /** How many rows of so many values fit into one statement. */

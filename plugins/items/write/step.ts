@@ -4,6 +4,7 @@ import { keptExpression } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
+import { RowPlace } from '../row-place.ts';
 import { asWriteError } from './database-errors.ts';
 
 export type StepDeps = Pick<Deps, 'db' | 'activity' | 'shapes'>;
@@ -63,7 +64,7 @@ export function openStep(
         const [made] = (await db.first(text, values, { name, last })) as [string];
         const row: { readonly keys: Key[]; readonly [other: string]: unknown } = JSON.parse(made);
         bound?.settle(row);
-        return row.keys;
+        return collection.hasKey ? row.keys : row.keys.map((key) => new RowPlace(String(key)) as never);
       } catch (error) {
         throw isIncomplete(error) ? refusal() : asWriteError(error, collection, values, ownerOf);
       }

@@ -1,4 +1,5 @@
 import type { Condition } from '../../query/contract.ts';
+import { areEqual, columnsOf, isKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { keyField, keyType } from '../target.ts';
@@ -123,14 +124,14 @@ function updateSql(
   const key = keyField(collection);
   const table = tableOf(collection);
   const recorded = step.recorded(fields);
-  const column = columnOf(key);
   const where = `${rows.sql} and (${condition.text})`;
   const returning = `${keySql(key, 't')} as key${recorded.returning}`;
   const end = `${recorded.ctes}${finalSql(recorded, rows.count)}`;
   // In the order of their keys: of two who change the same rows one waits for the other, and not each for each.
-  const order = rows.count === '1' ? '' : ` order by t.${column}`;
+  const order = rows.count === '1' ? '' : ` order by ${columnsOf('t', key).join(', ')}`;
   const locked = `from ${table} t where ${where}${order} for no key update`;
-  const given = values === '' ? [] : [`v.key = t.${column}`];
+  const given = values === '' ? [] : [isKey('t', key, 'v.key')];
+  const same = areEqual('b', key, 't', key);
   if (recorded.returning === '') {
     const from = values === '' ? '' : ` from ${values}`;
     const changed =
@@ -141,10 +142,11 @@ function updateSql(
   }
   const from = ['before b', ...(values === '' ? [] : [values])].join(', ');
   // One key is said once more, so that its row is found without a look at what else the planner might try.
-  const joined = [`b.${column} = t.${column}`, ...given, ...(rows.count === '1' ? [rows.sql] : [])].join(' and ');
+  const joined = [same, ...given, ...(rows.count === '1' ? [rows.sql] : [])].join(' and ');
   const changed =
     sets === ''
-      ? `select ${returning} from before t join before b on b.${column} = t.${column}`
+      ? `select ${returning} from before t join before b on ${same}`
       : `update ${table} t set ${sets} from ${from} where ${joined} returning ${returning}`;
-  return `with before as (select t.* ${locked}), changed as (${changed})${end}`;
+  const read = collection.hasKey ? 't.*' : `t.*, ${columnsOf('t', key).join(', ')}`;
+  return `with before as (select ${read} ${locked}), changed as (${changed})${end}`;
 }

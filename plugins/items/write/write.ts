@@ -1,6 +1,7 @@
 import { type Caller, fail, isSystem } from '#kernel';
 import type { Action } from '../../access/contract.ts';
 import { shareOf } from '../../database/library.ts';
+import type { Field } from '../../schema/contract.ts';
 import type { Items, Key, Payload, WriteLimits, WriteOptions } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { isOutdated } from '../outdated.ts';
@@ -8,6 +9,7 @@ import { findWritable } from '../target.ts';
 import { asWriteError } from './database-errors.ts';
 import { createInner, type Inner } from './inner.ts';
 import { keysByQuery } from './keys-by-query.ts';
+import { keyIn, keyNames, withoutKey } from './row-key.ts';
 
 type Writes = Pick<
   Items,
@@ -46,12 +48,10 @@ export function createWrites(deps: Deps): Writes {
     },
     async updateEach(caller, name, payloads, limits) {
       await assertAllowed(access, caller, name, 'update');
-      const { key } = await findWritable(schema, name);
-      const missing = payloads.findIndex((payload) => payload[key.name] === undefined || payload[key.name] === null);
-      if (missing >= 0)
-        throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
+      const { key, overview } = await findWritable(schema, name);
+      assertKeys(key, payloads);
       return inUnit(deps, { caller, name, payloads, limits }, async (inner) => {
-        const changes = payloads.map(({ [key.name]: own, ...payload }) => ({ keys: [own], payload }));
+        const changes = payloads.map((one) => ({ keys: [keyIn(key, one, overview)], payload: withoutKey(key, one) }));
         return (await inner.update(caller, name, changes)).flat();
       });
     },
@@ -82,6 +82,14 @@ export function createWrites(deps: Deps): Writes {
       });
     },
   };
+}
+
+/** @throws INVALID_PAYLOAD where a row lacks a column of its key. */
+function assertKeys(key: Field, payloads: readonly Payload[]): void {
+  for (const [at, payload] of payloads.entries()) {
+    const name = keyNames(key).find((one) => payload[one] === undefined || payload[one] === null);
+    if (name !== undefined) throw fail('INVALID_PAYLOAD', `element ${at} has no ${name}`, { path: [at, name] });
+  }
 }
 
 /** Before anything else is said: a caller who may do nothing here is not told whether there is such a collection. */

@@ -77,8 +77,8 @@ function shownFunctions(outer: string, functions: Aggregation['functions']): rea
 
 function computed(statement: Statement, alias: string, read: Read, { name, use }: AggregateFn): string {
   if (!use) {
-    const key = read.collection.primary && read.collection.fields.get(read.collection.primary);
-    return name === 'countDistinct' && key ? `count(distinct ${columnOf(alias, key)})` : 'count(*)';
+    const { key } = read.collection;
+    return name === 'countDistinct' && key && !key.parts ? `count(distinct ${columnOf(alias, key)})` : 'count(*)';
   }
   const distinct = name.endsWith('Distinct') ? 'distinct ' : '';
   const value = operandSql(statement, alias, use);

@@ -2,6 +2,7 @@ import { literal } from '../../database/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
 import { targetField } from '../parse/scope.ts';
+import { areEqual } from './key.ts';
 import { columnOf, quote, type Statement } from './statement.ts';
 
 /** The condition that ties a row behind a to-many alias to its parent; undefined where nothing does. */
@@ -14,14 +15,15 @@ export function childLink(
   const { relation } = field.relation;
   const far = to.fields.get(relation.field);
   const owner = overview.collections.get(field.collection);
-  const key = owner?.primary ? owner.fields.get(owner.primary)?.column?.name : undefined;
+  const key = owner?.hasKey ? owner.key : null;
   if (far?.relation?.kind === 'any' && far.column && key) {
     const by = to.fields.get(far.relation.by);
     if (!by?.column) return undefined;
     return (child, parent) =>
-      `${columnOf(child, by)} = ${literal(field.collection)} and ${columnOf(child, far)}::text = ${parent}.${quote(key)}::text`;
+      `${columnOf(child, by)} = ${literal(field.collection)} and ${columnOf(child, far)}::text = ${columnOf(parent, key)}::text`;
   }
-  const above = relation.schema?.foreign_key_column ?? key;
+  if (far?.parts) return key?.parts && ((child, parent) => areEqual(child, far, parent, key));
+  const above = relation.schema?.foreign_key_column ?? key?.column?.name;
   if (!far?.column || !above) return undefined;
   return (child, parent) => `${columnOf(child, far)} = ${parent}.${quote(above)}`;
 }

@@ -1,9 +1,9 @@
 import type { Order, OrderStep } from '../contract.ts';
-import { targetField } from '../parse/scope.ts';
 import { conjunction, whereClause, wrapped } from './conjunction.ts';
 import { anyLink, childLink } from './links.ts';
 import { operandSql } from './operand.ts';
-import { columnOf, type Statement, tableOf } from './statement.ts';
+import { type Statement, tableOf } from './statement.ts';
+import { toOneLink } from './to-one-link.ts';
 
 export interface Term {
   readonly sql: string;
@@ -36,10 +36,9 @@ function orderValue(statement: Statement, alias: string, order: Order, joins: st
 
 function joinStep(statement: Statement, at: string, step: OrderStep, joins: string[]): string {
   const joined = statement.alias();
-  const from = operandSql(statement, at, step.use);
   const link = step.by
-    ? anyLink(joined, step.to, at, from, step.by)
-    : `${columnOf(joined, targetField(step.use.field, step.to))} = ${from}`;
+    ? anyLink(joined, step.to, at, operandSql(statement, at, step.use), step.by)
+    : toOneLink(statement, joined, step.to, at, step.use);
   const rule = wrapped(step.rule && statement.where(joined, step.rule));
   joins.push(` left join ${tableOf(step.to.table)} ${joined} on ${conjunction([link, rule])}`);
   return joined;

@@ -7,10 +7,12 @@ import { conjunction, whereClause, wrapped } from './conjunction.ts';
 import { shownAs } from './expression.ts';
 import { functionSql } from './function.ts';
 import { constantSql, type Member, memberList, objectSql } from './json-object.ts';
+import { columnsOf, isKey } from './key.ts';
 import { anyLink, childLink } from './links.ts';
 import { conditionsOf, cutOf, NOTHING, rowJson } from './node-clauses.ts';
 import { orderBy, orderTerms } from './order.ts';
 import { columnOf, type Pending, quote, type Statement, tableOf } from './statement.ts';
+import { toOneLink } from './to-one-link.ts';
 
 type Of<K extends Pick['kind']> = Extract<Pick, { kind: K }>;
 
@@ -58,7 +60,7 @@ function markFor({ collection }: Read): string {
 
 /** Rows by key come in the order of the keys. */
 function keysSource(statement: Statement, read: Read, alias: string): { from: string; alias: string } {
-  const key = read.collection.fields.get(read.collection.primary as string) as Field;
+  const key = read.collection.key as Field;
   const list = statement.alias();
   // An int8 list is understood by every integer index, whatever its values.
   const type = key.type === 'integer' ? 'int8' : (key.column?.sqlType ?? 'text');
@@ -67,7 +69,7 @@ function keysSource(statement: Statement, read: Read, alias: string): { from: st
   const values = statement.param(isOpen ? ({ pending: keys } satisfies Pending) : keys, `${type}[]`);
   return {
     alias: list,
-    from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableOf(read.collection.table)} ${alias} on ${columnOf(alias, key)} = ${list}.key`,
+    from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableOf(read.collection.table)} ${alias} on ${isKey(alias, key, `${list}.key`)}`,
   };
 }
 
@@ -110,12 +112,8 @@ function columnSql(statement: Statement, alias: string, { field, fn, as }: Of<'c
  */
 function oneSql(statement: Statement, alias: string, { field, read }: Of<'one'>, joins: string[]): string {
   const key = targetField(field, read.collection);
-  return joinedRow(
-    statement,
-    read,
-    key.name,
-    joins,
-    (joined) => `${columnOf(joined, key)} = ${columnOf(alias, field)}`,
+  return joinedRow(statement, read, key, joins, (joined) =>
+    toOneLink(statement, joined, read.collection, alias, { field }),
   );
 }
 
@@ -123,19 +121,18 @@ function oneSql(statement: Statement, alias: string, { field, read }: Of<'one'>,
 function joinedRow(
   statement: Statement,
   read: Read,
-  keyName: string,
+  key: Field,
   joins: string[],
   link: (joined: string) => string,
 ): string {
   const joined = statement.alias();
-  const key = columnOf(joined, read.collection.fields.get(keyName) as never);
   const on = [link(joined), ...conditionsOf(statement, joined, read).map(wrapped)];
   joins.push(` left join ${tableOf(read.collection.table)} ${joined} on ${conjunction(on)}`);
   const row = statement.alias();
   const picks = pickList(statement, joined, read.pick, joins);
   const json =
     read.pick.length === 0 ? rowJson(read, row) : `(select ${rowJson(read, row)} from (select ${picks}) ${row})`;
-  return `case when ${key} is not null then ${json} end`;
+  return `case when ${columnsOf(joined, key)[0]} is not null then ${json} end`;
 }
 
 /**
@@ -145,8 +142,8 @@ function joinedRow(
 function anySql(statement: Statement, alias: string, { field, by, reads, strict }: Of<'any'>, joins: string[]): string {
   const value = columnOf(alias, field);
   const cases = reads.map((read) => {
-    const { name, primary } = read.collection;
-    const json = joinedRow(statement, read, primary as string, joins, (joined) =>
+    const { name, key } = read.collection;
+    const json = joinedRow(statement, read, key as Field, joins, (joined) =>
       anyLink(joined, read.collection, alias, value, by),
     );
     return `when ${literal(name)} then ${json}`;

@@ -1,5 +1,6 @@
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
 import type { Bound, Dynamic, Where } from '../contract.ts';
+import { keyText } from './key.ts';
 
 /** A parameter whose value is known only when the statement runs. */
 export interface Pending {
@@ -66,6 +67,6 @@ export function tableOf(table: Collection['table']): string {
   return `${quote(table.schema)}.${quote(table.name)}`;
 }
 
-/** A field's column in the row `alias`. */
+/** A field's value in the row `alias`: its column, or the text of several. */
 export const columnOf = (alias: string, field: Field): string =>
-  `${alias}.${quote((field.column as { name: string }).name)}`;
+  field.parts ? keyText(alias, field.parts) : `${alias}.${quote((field.column as { name: string }).name)}`;

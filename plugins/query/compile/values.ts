@@ -1,10 +1,10 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Dynamic, Value, Via, ViaStep } from '../contract.ts';
-import { targetField } from '../parse/scope.ts';
 import { conjunction, whereClause, wrapped } from './conjunction.ts';
 import { childLink } from './links.ts';
 import { operandSql } from './operand.ts';
 import { columnOf, type Pending, type Statement, tableOf } from './statement.ts';
+import { toOneLink } from './to-one-link.ts';
 
 /** For a dynamic operand, the condition that it has a value. */
 export const known = (statement: Statement, field: Field, value: Value): readonly string[] =>
@@ -109,8 +109,7 @@ function pathSql(statement: Statement, value: Along): string {
     const to = step.to as Collection;
     const joined = statement.alias();
     const link =
-      childLink(statement, step.use, to)?.(joined, alias) ??
-      `${columnOf(joined, targetField(step.use.field, to))} = ${operandSql(statement, alias, step.use)}`;
+      childLink(statement, step.use, to)?.(joined, alias) ?? toOneLink(statement, joined, to, alias, step.use);
     const when = step.use.field.column ? undefined : step.use.when && statement.where(alias, step.use.when);
     const on = [link, when, step.rule && statement.where(joined, step.rule)].map(wrapped);
     from += ` join ${tableOf(to.table)} ${joined} on ${conjunction(on)}`;

@@ -1,11 +1,12 @@
 import type { Where } from '../contract.ts';
-import { targetField } from '../parse/scope.ts';
 import { fieldIn, insideSql, testSql } from './comparison.ts';
 import { conjunction, whereClause } from './conjunction.ts';
+import { keyTestSql } from './key-test.ts';
 import { anyLink, childLink } from './links.ts';
 import { operandSql } from './operand.ts';
 import { onOwnKey } from './own-key.ts';
-import { columnOf, type Statement, tableOf } from './statement.ts';
+import { type Statement, tableOf } from './statement.ts';
+import { toOneLink } from './to-one-link.ts';
 import { known } from './values.ts';
 
 /** A condition over the row `alias`; `true` for one that holds always. */
@@ -18,7 +19,9 @@ export function whereSql(statement: Statement, alias: string, where: Where): str
     case 'either':
       return where.of.length === 0 ? 'true' : where.of.map((one) => bracketed(statement, alias, one)).join(' or ');
     case 'test':
-      return testSql(statement, operandSql(statement, alias, where.use), where);
+      return where.use.field.parts
+        ? keyTestSql(statement, alias, where)
+        : testSql(statement, operandSql(statement, alias, where.use), where);
     case 'one':
       return oneSql(statement, alias, where);
     case 'many':
@@ -41,7 +44,7 @@ function oneSql(statement: Statement, alias: string, where: Extract<Where, { kin
   const own = onOwnKey(where);
   if (own) return bracketed(statement, alias, own);
   const inner = statement.alias();
-  const joined = `${columnOf(inner, targetField(use.field, to))} = ${operandSql(statement, alias, use)}`;
+  const joined = toOneLink(statement, inner, to, alias, use);
   const rule = where.rule ? bracketed(statement, inner, where.rule) : undefined;
   const from = `select 1 from ${tableOf(to.table)} ${inner}`;
   const some = `exists (${from}${whereClause([joined, rule, bracketed(statement, inner, where.where)])})`;

@@ -81,8 +81,8 @@ function groupOf(
   const text = aliases.get(entry) ?? entry;
   if (!text.includes('(') && text.includes('.')) throw invalid('groups are fields of the collection itself', at);
   const use = plain(useOf(scope, collection, text, at));
-  const { type, column } = use.field;
-  if (use.fn?.name === 'json' || (!use.fn && (!column || type === 'json' || type.startsWith('geometry'))))
+  const { type, column, parts } = use.field;
+  if (use.fn?.name === 'json' || (!use.fn && ((!column && !parts) || type === 'json' || type.startsWith('geometry'))))
     throw invalid(`cannot group by ${entry.slice(0, 60)}`, at);
   const key = use.fn ? answerKey(nameOf(text, at), at) : use.field.name;
   return { key: aliases.has(entry) ? entry : key, use };
@@ -115,7 +115,7 @@ function functionsOf(
 function checkFits(name: AggregateName, { field, fn }: FieldUse, at: Path): void {
   if (fn) throw invalid('takes fields, not functions of them', at);
   const fits = name.startsWith('count')
-    ? field.column !== null
+    ? field.column !== null || field.parts !== undefined
     : name === 'min' || name === 'max'
       ? COMPARABLE.includes(field.type) && !field.column?.array
       : NUMERIC.includes(field.type) && !field.column?.array;

@@ -140,7 +140,7 @@ function test(scope: Scope, use: FieldUse, operator: Operator, raw: unknown, pat
 /** An operator on a to-many alias itself speaks of the related keys; `_null` asks whether there are none. */
 function testOfAlias(scope: Scope, use: FieldUse, operator: Operator, raw: unknown, path: Path): Where {
   const to = collectionNamed(scope, (use.field.relation as { to: string }).to);
-  const key: Field | undefined = to.primary ? to.fields.get(to.primary) : undefined;
+  const key: Field | null = to.hasKey ? to.key : null;
   if (!key) throw invalid(`${to.name} has no key to compare`, path);
   if (operator === '_null' || operator === '_nnull') {
     const [wanted] = operands(scope, { field: key }, operator, raw, path) ?? [];

@@ -4,7 +4,7 @@ import { parseAggregate } from './aggregate.ts';
 import { type Wanted, wantedFields } from './fields.ts';
 import { fnOf } from './functions.ts';
 import { parseAliases } from './parameters.ts';
-import { collectionsOf, ofOneRow, type Place, placeBehind } from './related.ts';
+import { collectionsOf, keyPicks, ofOneRow, type Place, placeBehind } from './related.ts';
 import { collectionNamed, type Scope, spend } from './scope.ts';
 import { hintOf, invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
 import { parseSort, withDefaults } from './sort.ts';
@@ -75,10 +75,11 @@ function parsePicks(
     if (fn) return [{ kind: 'column', key, field, fn: fnOf(scope, field, fn, [...path, 'fields', key]) }];
     if (relation?.kind === 'many') {
       const to = collectionNamed(scope, relation.to);
-      if (!below && !to.primary) return [];
-      const read = nested(key, to, below ?? [to.primary as string], relation);
+      if (!below && !to.hasKey) return [];
+      const read = nested(key, to, below ?? [], relation);
       // Groups of a relation are groups, whatever was asked of its rows.
-      return [{ kind: below || read.aggregate ? 'many' : 'keys', key, field, read }];
+      if (below || read.aggregate) return [{ kind: 'many', key, field, read }];
+      return [{ kind: 'keys', key, field, read: { ...read, pick: keyPicks(to) } }];
     }
     if (below && relation?.kind === 'one')
       return [{ kind: 'one', key, field, read: toOne(key, collectionNamed(scope, relation.to), below, relation) }];
@@ -92,7 +93,7 @@ function parsePicks(
       });
       return [{ kind: 'any', key, field, by, reads }];
     }
-    return field.column ? [{ kind: 'column', key, field }] : [];
+    return field.column || field.parts ? [{ kind: 'column', key, field }] : [];
   }
 
   const notBack = scope.backlink ? undefined : through;

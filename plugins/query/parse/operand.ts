@@ -1,6 +1,7 @@
 import type { FieldType } from '../../schema/contract.ts';
 import type { Dynamic, FieldUse, Operator, Value } from '../contract.ts';
 import { Given, NUMBER } from '../given.ts';
+import { keyValue } from '../key-value.ts';
 import type { Bound } from '../tree.ts';
 import { isUuid } from '../uuid.ts';
 import { dynamicValue } from './dynamic.ts';
@@ -97,6 +98,11 @@ function plain(use: FieldUse, raw: unknown, path: Path): Value {
   const type = typeOf(use);
   if (isNull(raw)) return null;
   if (type.startsWith('geometry')) return geoJson(raw, path);
+  if (use.field.parts) {
+    const key = keyValue(use.field, raw);
+    if (key === undefined) throw invalid(`is no key of ${use.field.parts.length} parts, joined by commas`, path);
+    return key;
+  }
   if (typeof raw === 'object' || raw === undefined) throw invalid('must be a single value', path);
   if (typeof raw === 'string' && raw.includes('\0')) throw invalid('must not contain a NUL character', path);
   return typed(type, raw as string | number | boolean, path);

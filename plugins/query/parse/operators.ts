@@ -20,11 +20,13 @@ const ordered = set(EQUAL, ORDER, MEMBER, NULLS);
 const dated = set(EQUAL, ORDER, MEMBER, NULLS, EMPTIES);
 const masked = set(NULLS, EMPTIES);
 const geometry = set(EQUAL, SPACE, NULLS);
+const keyed = set(EQUAL, MEMBER, NULLS);
 const loose = set(EQUAL, ORDER, MEMBER, NULLS, EMPTIES, TEXT);
 
 /** Which operators fit (conventions, "Operators by field type"); concealed fields tell only null and empty. */
 export function operatorsOf({ field, fn }: FieldUse): ReadonlySet<Operator> {
   if (fn) return operatorsFor('integer');
+  if (field.parts) return keyed;
   return operatorsFor(field.concealed ? 'hash' : field.type);
 }
 

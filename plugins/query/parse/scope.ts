@@ -58,7 +58,7 @@ export function collectionNamed(scope: Scope, name: string): Collection {
 export function targetField(field: Field, to: Collection): Field {
   const column = field.relation?.kind === 'one' ? field.relation.relation.schema?.foreign_key_column : undefined;
   const found = column ? [...to.fields.values()].find((one) => one.column?.name === column) : undefined;
-  const key = found ?? (to.primary ? to.fields.get(to.primary) : undefined);
+  const key = found ?? (to.hasKey ? to.key : null);
   if (!key) throw invalid(`leads to ${to.name}, which has no key`, [field.name]);
   return key;
 }

@@ -68,7 +68,7 @@ function pickOf(scope: Scope, collection: Collection, one: Selected, path: Path,
     const form = as ? { as } : {};
     const steps = fn?.path === undefined ? [] : jsonPath(fn.path, at);
     if (fn) return { kind: 'column', key, field, fn: fnOf(scope, field, { name: fn.name, path: steps }, at), ...form };
-    if (field.column) return { kind: 'column', key, field, ...form };
+    if (field.column || field.parts) return { kind: 'column', key, field, ...form };
   } else if (one.kind === 'related') {
     if (relation?.kind === 'many')
       return { kind: 'many', key, field, read: behind(collectionNamed(scope, relation.to), one.selection) };

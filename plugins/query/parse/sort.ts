@@ -68,16 +68,19 @@ function sortable(use: FieldUse, at: Path): FieldUse {
 const isOrdered = (type: Field['type']): boolean =>
   !['json', 'unknown', 'binary'].includes(type) && !type.startsWith('geometry');
 
+/** The columns of the key, where rows have one. */
+export const keyColumns = ({ key, hasKey }: Collection): readonly Field[] =>
+  key && hasKey ? (key.parts ?? [key]) : [];
+
 /** The default order, and the key as the last tie breaker, so that pages never overlap. */
 export function withDefaults(collection: Collection, asked: readonly Order[], manual: string | null): readonly Order[] {
-  const isAsked = (name: string | null) =>
+  const isAsked = (name: string) =>
     asked.some(({ path, use }) => path.length === 0 && !use.fn && use.field.name === name);
   const sortField = manual ?? collection.sortField;
-  const names = asked.length > 0 ? [collection.primary] : [sortField, collection.primary];
-  const implied = names
-    .filter((name) => name !== null && !isAsked(name))
-    .map((name) => collection.fields.get(name as string))
-    .filter((field) => field?.column && (field.name === collection.primary || isOrdered(field.type)))
+  const keys = keyColumns(collection);
+  const first = asked.length > 0 || sortField === null ? [] : [collection.fields.get(sortField)];
+  const implied = [...first.filter((field) => field?.column && isOrdered(field.type)), ...keys]
+    .filter((field) => field && !isAsked(field.name))
     .map((field) => ({ path: [], use: { field }, descending: false, implied: true }) as Order);
   return [
     ...asked,

@@ -37,9 +37,3 @@ export function columnOf(column: CatalogColumn, table: CatalogTable): Column {
     comment: column.comment,
   };
 }
-
-/** The one column of the primary key; null where there are several or none. */
-export function primaryOf(table: CatalogTable): string | null {
-  const key = table.indexes.find(({ primary }) => primary);
-  return key?.columns.length === 1 ? (key.columns[0] ?? null) : null;
-}

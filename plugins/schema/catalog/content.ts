@@ -59,9 +59,10 @@ export interface CatalogColumn extends CatalogType {
 export interface ForeignKey {
   readonly name: string;
   readonly from: CatalogTable;
-  readonly column: string;
+  readonly columns: readonly string[];
   readonly to: CatalogTable;
-  readonly toColumn: string;
+  /** As many as `columns`, in the same order. */
+  readonly toColumns: readonly string[];
   readonly onUpdate: string;
   readonly onDelete: string;
   /** Whether all rows were found to keep to it. */
@@ -72,7 +73,7 @@ type TypeRow = [string, boolean, string, boolean, string, string, string, number
 type TableRow = [string, string, string, string | null, boolean];
 type ColumnRow = [number, string, number, boolean, string | null, string | null, string, string | null];
 type IndexRow = [number, boolean, boolean, (string | null)[]];
-type KeyRow = [string, number, string, number, string, string, string, boolean];
+type KeyRow = [string, number, string[], number, string[], string, string, boolean];
 
 interface RawContent {
   readonly types: readonly TypeRow[] | null;
@@ -117,12 +118,12 @@ export function parseContent(text: string): Content {
   for (const [at, primary, unique, columns] of raw.indexes ?? []) table(at).indexes.push({ primary, unique, columns });
   return {
     tables,
-    keys: (raw.keys ?? []).map(([name, from, column, to, toColumn, onUpdate, onDelete, checked]) => ({
+    keys: (raw.keys ?? []).map(([name, from, columns, to, toColumns, onUpdate, onDelete, checked]) => ({
       name,
       from: table(from),
-      column,
+      columns,
       to: table(to),
-      toColumn,
+      toColumns,
       onUpdate,
       onDelete,
       checked,

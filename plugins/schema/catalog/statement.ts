@@ -2,7 +2,7 @@ import { identifier } from '../../database/library.ts';
 
 /**
  * Everything the overview is made of, in one statement and so of one moment: the fingerprint, the tables with their
- * columns, indexes and single-column foreign keys, and the registry rows. No object ids in `content`, so that equal
+ * columns, indexes and foreign keys, and the registry rows. No object ids in `content`, so that equal
  * databases give equal texts; rows refer to tables and types by number, since texts are what this statement spends its
  * time on. `content.ts` names the places in each list.
  */
@@ -67,16 +67,19 @@ select (${fingerprintStatement(registrySchema)}) as fingerprint, json_build_obje
     from tables t join pg_index i on i.indrelid = t.oid join pg_class c on c.oid = i.indexrelid
     where i.indisvalid and i.indpred is null),
   'keys', (select json_agg(json_build_array(
-      k.conname, t.at, (select a.attname from pg_attribute a where a.attrelid = k.conrelid and a.attnum = k.conkey[1]),
-      o.at, (select a.attname from pg_attribute a where a.attrelid = k.confrelid and a.attnum = k.confkey[1]),
+      k.conname, t.at, ${columnNames('k.conrelid', 'k.conkey')}, o.at, ${columnNames('k.confrelid', 'k.confkey')},
       k.confupdtype, k.confdeltype, k.convalidated) order by t.at, k.conkey, k.conname)
     from pg_constraint k join tables t on t.oid = k.conrelid join tables o on o.oid = k.confrelid
-    where k.contype = 'f' and k.conparentid = 0 and cardinality(k.conkey) = 1),
+    where k.contype = 'f' and k.conparentid = 0),
   'registry', json_build_object(
     'collections', (select json_agg(row_to_json(r) order by r.collection) from ${registry(registrySchema, 'collections')} r),
     'fields', (select json_agg(row_to_json(r) order by r.collection, r.sort nulls last, r.id) from ${registry(registrySchema, 'fields')} r),
     'relations', (select json_agg(row_to_json(r) order by r.id) from ${registry(registrySchema, 'relations')} r))
 )::text as content`;
+
+const columnNames = (table: string, numbers: string): string =>
+  `(select json_agg(a.attname order by c.at) from unnest(${numbers}) with ordinality c(attnum, at)
+        join pg_attribute a on a.attrelid = ${table} and a.attnum = c.attnum)`;
 
 /**
  * A text that differs whenever the catalog rows behind the overview do. A row version is known by where it lies and who

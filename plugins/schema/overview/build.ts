@@ -1,5 +1,4 @@
 import { collectionNames } from '../catalog/collection-names.ts';
-import { primaryOf } from '../catalog/column.ts';
 import type { CatalogTable, Content, Row } from '../catalog/content.ts';
 import {
   type Collection,
@@ -10,6 +9,8 @@ import {
 } from '../contract.ts';
 import type { Declarations } from '../system/declarations.ts';
 import { fieldsOf, type MutableFields } from './fields.ts';
+import { addJointFields } from './joint-fields.ts';
+import { keyOfTable, NO_KEY } from './keys.ts';
 import { collectionMeta } from './registry-rows.ts';
 import { linkFields, relationsOf } from './relations.ts';
 import { systemCollectionMeta } from './system-meta.ts';
@@ -53,15 +54,14 @@ export function buildOverview({ content, version, declared, first }: Input): Ove
     served.set(table, name);
     collections.set(name, system?.verbs ? { ...collection, verbs: system.verbs } : collection);
   }
-  const relations = relationsOf({
-    content,
-    collections,
-    nameOf: (table) => served.get(table),
-    declared,
-  });
+  const nameOf = (table: CatalogTable) => served.get(table);
+  const joints = addJointFields(content, (table) => collections.get(nameOf(table) ?? ''));
+  const relations = relationsOf({ content, collections, nameOf, joints, declared });
   linkFields(relations, collections);
 
   const all = new Map<string, Collection>(collections);
+  for (const [name, jointFields] of Map.groupBy(joints.values(), ({ collection }) => collection))
+    all.set(name, { ...(all.get(name) as Collection), jointFields });
   for (const [name, meta] of metas) {
     if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, folderOf(name, meta));
   }
@@ -76,7 +76,6 @@ function collectionOf(
   system: boolean,
 ) {
   const isTable = table.kind === 'r' || table.kind === 'p';
-  const primary = isTable ? primaryOf(table) : null;
   const sortField = meta?.sort_field;
   return {
     name,
@@ -85,8 +84,9 @@ function collectionOf(
     reacts: table.reacts || table.kind !== 'r',
     system,
     meta,
-    primary: primary !== null && fields.has(primary) ? primary : null,
+    ...keyOfTable(name, table, fields),
     fields,
+    jointFields: [],
     singleton: meta?.singleton === true,
     sortField: sortField && fields.get(sortField)?.column ? sortField : null,
   };
@@ -99,8 +99,9 @@ const folderOf = (name: string, meta: CollectionMeta): Collection => ({
   reacts: false,
   system: false,
   meta,
-  primary: null,
+  ...NO_KEY,
   fields: new Map(),
+  jointFields: [],
   singleton: false,
   sortField: null,
 });

@@ -1,7 +1,8 @@
 import type { CatalogTable, Content, ForeignKey, Row } from '../catalog/content.ts';
-import type { Relation, SystemField } from '../contract.ts';
+import type { Field, Relation, SystemField } from '../contract.ts';
 import type { Declarations } from '../system/declarations.ts';
 import type { MutableFields } from './fields.ts';
+import type { Joints } from './joint-fields.ts';
 import { relationMeta } from './registry-rows.ts';
 import { systemRelationMeta } from './system-meta.ts';
 
@@ -15,6 +16,8 @@ const RULES: Readonly<Record<string, string>> = {
 
 interface Known {
   readonly primary: string | null;
+  readonly key: Field | null;
+  readonly hasKey: boolean;
   readonly fields: MutableFields;
 }
 
@@ -23,26 +26,29 @@ interface Input {
   /** Served collections with a table. */
   readonly collections: ReadonlyMap<string, Known>;
   readonly nameOf: (table: CatalogTable) => string | undefined;
+  readonly joints: Joints;
   readonly declared: Declarations;
 }
 
 /** Foreign keys of the database together with registered relations, which may have none (views, many-to-any). */
-export function relationsOf({ content, collections, nameOf, declared }: Input): readonly Relation[] {
+export function relationsOf({ content, collections, nameOf, joints, declared }: Input): readonly Relation[] {
   const rows = new Map(content.registry.relations.map((row) => [keyOf(row.many_collection, row.many_field), row]));
   const found = new Map<string, Relation>();
   for (const key of content.keys) {
     const collection = nameOf(key.from);
     const related = nameOf(key.to);
-    if (!collection || !related || !collections.get(collection)?.fields.has(key.column)) continue;
-    // Keys are what relations are written with, so only those that lead to a primary key are one.
-    if (collections.get(related)?.primary !== key.toColumn) continue;
-    const at = keyOf(collection, key.column);
+    const field = joints.get(key)?.name ?? key.columns[0] ?? '';
+    if (!collection || !related || !collections.get(collection)?.fields.has(field)) continue;
+    // Keys are what relations are written with, so only those that lead to the key of a row are one.
+    if (!joints.has(key) && (key.columns.length > 1 || collections.get(related)?.primary !== key.toColumns[0]))
+      continue;
+    const at = keyOf(collection, field);
     const row = rows.get(at);
     if (found.has(at) && row?.one_collection !== related) continue;
-    const own = declaredField(declared, collection, key.column);
+    const own = declaredField(declared, collection, field);
     const meta = own?.references ? systemRelationMeta(collection, own) : row ? relationMeta(row) : null;
     const unchecked = key.checked ? {} : { unchecked: true as const };
-    found.set(at, { collection, field: key.column, related, meta, schema: constraintOf(key), ...unchecked });
+    found.set(at, { collection, field, related, meta, schema: constraintOf(key, joints.get(key)), ...unchecked });
   }
   for (const [at, row] of rows) {
     const relation = found.has(at) ? undefined : registered(row, collections);
@@ -81,27 +87,34 @@ export function linkFields(relations: readonly Relation[], collections: Readonly
     const { collection, related, meta } = relation;
     const many = collections.get(collection)?.fields.get(relation.field);
     if (many && related === null && meta?.one_collection_field) {
-      const allowed = (meta.one_allowed_collections ?? []).filter((name) => collections.get(name)?.primary);
+      const allowed = (meta.one_allowed_collections ?? []).filter((name) => collections.get(name)?.hasKey);
       many.relation = { kind: 'any', relation, by: meta.one_collection_field, allowed };
     }
     const one = related === null ? undefined : collections.get(related);
-    if (!many || !one?.primary || related === null) continue;
+    if (!many || !one || related === null || !(many.parts ? one.key?.parts : one.primary)) continue;
     many.relation = { kind: 'one', relation, to: related };
     const alias = meta?.one_field ? one.fields.get(meta.one_field) : undefined;
     if (alias && !alias.column && !alias.relation) alias.relation = { kind: 'many', relation, to: collection };
   }
 }
 
-const constraintOf = (key: ForeignKey): Relation['schema'] => ({
+const constraintOf = (key: ForeignKey, joint: Field | undefined): Relation['schema'] => ({
   constraint_name: key.name,
   table: key.from.name,
-  column: key.column,
+  column: key.columns.join(),
   foreign_key_schema: key.to.schema,
   foreign_key_table: key.to.name,
-  foreign_key_column: key.toColumn,
+  foreign_key_column: key.toColumns.join(),
+  ...(joint ? columnsOf(key, joint) : {}),
   on_update: RULES[key.onUpdate] ?? 'NO ACTION',
   on_delete: RULES[key.onDelete] ?? 'NO ACTION',
 });
+
+/** In the order of the key. */
+function columnsOf({ columns, toColumns }: ForeignKey, { parts = [] }: Field) {
+  const names = parts.map(({ name }) => name);
+  return { columns: names, foreign_key_columns: names.map((name) => toColumns[columns.indexOf(name)] ?? '') };
+}
 
 const declaredField = (declared: Declarations, collection: string, name: string): SystemField | undefined =>
   declared.get(collection)?.fields.find(({ field }) => field === name);

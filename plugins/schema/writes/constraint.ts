@@ -6,7 +6,8 @@ import { tableOf, type WriteDeps } from './deps.ts';
 interface Constraint {
   readonly many: Collection;
   readonly one: Collection;
-  readonly field: string;
+  /** In the order of the columns of the other side's key. */
+  readonly columns: readonly string[];
   readonly name: string;
   readonly onDelete: string;
   readonly onUpdate: string;
@@ -14,12 +15,15 @@ interface Constraint {
 
 export const addConstraint = (
   { db }: WriteDeps,
-  { many, one, field, name, onDelete, onUpdate }: Constraint,
+  { many, one, columns, name, onDelete, onUpdate }: Constraint,
 ): Promise<void> =>
   db.ddl(
-    `alter table ${tableOf(many)} add constraint ${identifier(name)} foreign key (${identifier(field)})
-    references ${tableOf(one)} (${identifier(one.primary as string)}) on delete ${onDelete} on update ${onUpdate}`,
+    `alter table ${tableOf(many)} add constraint ${identifier(name)} foreign key (${columns.map(identifier).join(', ')})
+    references ${tableOf(one)} (${keyColumns(one)}) on delete ${onDelete} on update ${onUpdate}`,
   );
+
+const keyColumns = ({ key }: Collection): string =>
+  (key?.parts ?? [key]).map((field) => identifier(field?.column?.name ?? '')).join(', ');
 
 export const dropConstraint = ({ db }: WriteDeps, many: Collection, name: string): Promise<void> =>
   db.ddl(`alter table ${tableOf(many)} drop constraint ${identifier(name)}`);

@@ -68,7 +68,7 @@ async function leadToOne(
   await addConstraint(deps, {
     many,
     one,
-    field: field.name,
+    columns: [field.name],
     name,
     onDelete,
     onUpdate: ruleOf(schema, 'on_update') ?? 'NO ACTION',

@@ -11,6 +11,7 @@ export async function deleteField(deps: WriteDeps, caller: Caller, collection: s
   const field = knownField(known, name);
   if (isSystemField(field)) throw invalid(`Field "${name}" belongs to the service and cannot be deleted.`);
   if (field.column?.primary) throw invalid(`Field "${name}" is the primary key and cannot be deleted.`);
+  if (field.parts) throw invalid(`Field "${name}" is a foreign key: delete the relation instead.`);
   if (field.column && known.kind === 'view')
     throw invalid(`"${collection}" is a view of the database and is changed there.`);
   await removeField(deps, caller, collection, name);
@@ -38,7 +39,9 @@ async function forgetRelations(
   { collection, name }: Field,
 ): Promise<void> {
   for (const { collection: holder, field, meta } of overview.relations) {
-    const isHeld = holder === collection && (field === name || meta?.one_collection_field === name);
+    const parts = overview.collections.get(holder)?.fields.get(field)?.parts;
+    const isNamed = field === name || meta?.one_collection_field === name || parts?.some((part) => part.name === name);
+    const isHeld = holder === collection && isNamed;
     if (!isHeld) continue;
     await deleteRows(deps, 'relations', { many_collection: holder, many_field: field });
     // The alias on the other side would show nothing any more.

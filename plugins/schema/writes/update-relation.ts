@@ -57,9 +57,17 @@ async function changeRules(
   if (!now || !onDelete || !onUpdate || (onDelete === now.on_delete && onUpdate === now.on_update)) return;
   const many = overview.collections.get(relation.collection) as Collection;
   const one = overview.collections.get(relation.related as string) as Collection;
-  if (onDelete === 'SET NULL' && !many.fields.get(relation.field)?.column?.nullable) {
+  const field = many.fields.get(relation.field);
+  if (onDelete === 'SET NULL' && !(field?.parts ?? [field]).every((part) => part?.column?.nullable)) {
     throw invalid('"on_delete" cannot be SET NULL: the field is never null.');
   }
   await dropConstraint(deps, many, now.constraint_name);
-  await addConstraint(deps, { many, one, field: relation.field, name: now.constraint_name, onDelete, onUpdate });
+  await addConstraint(deps, {
+    many,
+    one,
+    columns: now.columns ?? [now.column],
+    name: now.constraint_name,
+    onDelete,
+    onUpdate,
+  });
 }

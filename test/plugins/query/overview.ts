@@ -63,6 +63,7 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
   }
   const collections = Object.entries(tables).map(([name, fields]): Collection => {
     const made = columnsAndAliases(fields).map(([field, words]) => fieldOf(tables, relations, name, field, words));
+    const all = new Map(made.map((field) => [field.name, field]));
     return {
       name,
       table: { schema, name, comment: null },
@@ -71,7 +72,10 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
       system: false,
       meta: null,
       primary: keyOf(fields),
-      fields: new Map(made.map((field) => [field.name, field])),
+      key: all.get(keyOf(fields)) ?? null,
+      hasKey: true,
+      jointFields: [],
+      fields: all,
       singleton: (fields.$ ?? '').includes('singleton'),
       sortField: word(fields.$ ?? '', 'sort') ?? null,
     };

@@ -198,6 +198,7 @@ describe('schema: introspection', () => {
   it('makes relations of foreign keys to primary keys, and of no others', async () => {
     const { relations } = await probe.schema.overview();
     expect(relations.map(({ collection, field, related }) => `${collection}.${field} → ${related}`)).to.have.members([
+      'child.keys_composite → keys_composite',
       'child.parent → parent',
       'orders.parent → parent',
       'orders.shop_parent → shop_parent',

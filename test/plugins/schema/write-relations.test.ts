@@ -156,11 +156,11 @@ describe('schema: writing relations', () => {
         admin,
         any({ one_collection_field: 'kind', one_allowed_collections: ['author', 'pair'] }),
       );
-      // A collection without a key of one field cannot be pointed at.
+      // The text of a key of several columns points at a row as well.
       expect((await probe.field('post', 'item')).relation).to.deep.include({
         kind: 'any',
         by: 'kind',
-        allowed: ['author'],
+        allowed: ['author', 'pair'],
       });
       expect(
         await failureOf(writes.updateRelation(admin, 'post', 'item', { meta: { one_allowed_collections: [] } })),

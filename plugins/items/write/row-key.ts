@@ -1,0 +1,50 @@
+import { joinKey, keyValue, splitKey } from '../../query/library.ts';
+import type { Field, Overview } from '../../schema/contract.ts';
+import type { Key, Payload } from '../contract.ts';
+import { isPayload } from './many-value.ts';
+
+// Keys in payloads: of one column, or of several that have to be there together.
+
+/** The names of the columns of a key. */
+export const keyNames = (key: Field): readonly string[] => (key.parts ?? [key]).map(({ name }) => name);
+
+/** Does an update that sets these columns change the key? */
+export const setsKey = (key: Field, own: Payload): boolean => keyNames(key).some((name) => Object.hasOwn(own, name));
+
+/** The key that a payload names; undefined where a column of it is missing, null, or a row yet to be created. */
+export function keyIn(key: Field, payload: Payload, overview: Overview): unknown {
+  if (!key.parts) return payload[key.name] ?? undefined;
+  const values = key.parts.map((part) => columnValue(part, payload[part.name], overview));
+  return values.every((value) => value !== undefined) ? joinKey(values.map(String)) : undefined;
+}
+
+/** A column of the key may be a many-to-one that comes as an object, which names its row by a key of its own. */
+function columnValue({ relation }: Field, value: unknown, overview: Overview): unknown {
+  if (!isPayload(value)) return value ?? undefined;
+  const to = relation?.kind === 'one' ? overview.collections.get(relation.to) : undefined;
+  return to?.primary ? (value[to.primary] ?? undefined) : undefined;
+}
+
+/** The columns of a payload that are not of its key; objects behind columns of a key of several stay, since they write rows. */
+export const withoutKey = (key: Field, payload: Payload): Payload => {
+  const names = keyNames(key);
+  const isKept = (name: string, value: unknown) =>
+    !names.includes(name) || (key.parts !== undefined && isPayload(value));
+  return Object.fromEntries(Object.entries(payload).filter(([name, value]) => isKept(name, value)));
+};
+
+/** A row sent back whole has its key with it, which is no change, and one that some columns would refuse. */
+export function withoutSameKey(key: Field, keys: readonly Key[], payload: Payload): Payload {
+  if (keys.length !== 1 || !setsKey(key, payload)) return payload;
+  const texts = key.parts ? splitKey(String(keys[0])) : [String(keys[0])];
+  const isSame = (name: string, value: unknown): boolean => {
+    const at = keyNames(key).indexOf(name);
+    return at >= 0 && typeof value !== 'object' && textOf((key.parts ?? [key])[at] as Field, value) === texts[at];
+  };
+  return Object.fromEntries(Object.entries(payload).filter(([name, value]) => !isSame(name, value)));
+}
+
+const textOf = (field: Field, value: unknown): string => {
+  const key = typeof value === 'boolean' ? String(value) : value;
+  return String(keyValue(field, key) ?? key);
+};

@@ -1,0 +1,83 @@
+import type { CatalogTable } from '../catalog/content.ts';
+import type { Column, Field } from '../contract.ts';
+import type { MutableFields } from './fields.ts';
+
+/** See `Collection.primary`, `key` and `hasKey`. */
+export interface KeyOfTable {
+  readonly primary: string | null;
+  readonly key: Field | null;
+  readonly hasKey: boolean;
+}
+
+export const NO_KEY: KeyOfTable = { primary: null, key: null, hasKey: false };
+
+/** The primary key, or the first unique index over columns that are never null, or the place of the row. */
+export function keyOfTable(collection: string, table: CatalogTable, fields: MutableFields): KeyOfTable {
+  if (table.kind !== 'r' && table.kind !== 'p') return NO_KEY;
+  const parts = keyColumns(table, fields);
+  if (!parts) return { primary: null, key: placeOfRow(collection), hasKey: false };
+  const [only] = parts as readonly [Field];
+  return parts.length === 1
+    ? { primary: only.name, key: only, hasKey: true }
+    : { primary: null, key: joint(collection, parts.map(({ name }) => name).join(), parts), hasKey: true };
+}
+
+/** A field whose value is made of several columns. */
+export const joint = (collection: string, name: string, parts: readonly Field[]) => ({
+  collection,
+  name,
+  type: 'string' as const,
+  column: null,
+  special: [],
+  meta: null,
+  concealed: false,
+  sensitive: parts.some(({ sensitive }) => sensitive),
+  relation: null,
+  parts,
+});
+
+function keyColumns(table: CatalogTable, fields: MutableFields): readonly Field[] | undefined {
+  for (const { primary, unique, columns } of table.indexes) {
+    if (!primary && !unique) continue;
+    const parts = columns.map((name) => (name === null ? undefined : fields.get(name)));
+    if (parts.every((field) => field?.column && (primary || !field.column.nullable))) return parts as readonly Field[];
+  }
+  return undefined;
+}
+
+/** Rows of several partitions may have the same `ctid`. */
+const placeOfRow = (collection: string): Field => ({
+  ...joint(collection, 'ctid', [systemColumn(collection, 'tableoid', 'oid'), systemColumn(collection, 'ctid', 'tid')]),
+  special: [PLACE],
+});
+
+const PLACE = 'row-place';
+
+/** Is this the key of a table without one? */
+export const isPlaceOfRow = ({ special }: Field): boolean => special.includes(PLACE);
+
+const systemColumn = (collection: string, name: string, sqlType: string): Field => {
+  const column: Column = {
+    name,
+    sqlType,
+    dataType: sqlType,
+    nullable: false,
+    default: null,
+    generated: false,
+    generationExpression: null,
+    autoIncrement: false,
+    identityAlways: false,
+    maxLength: null,
+    precision: null,
+    scale: null,
+    unique: false,
+    indexed: false,
+    leadsIndex: false,
+    primary: false,
+    array: false,
+    enumValues: null,
+    comment: null,
+  };
+  const { parts: _none, ...field } = joint(collection, name, []);
+  return { ...field, type: 'unknown', column };
+};
