@@ -1,5 +1,6 @@
 import type { Caller } from '#kernel';
 import type { Items } from '../items/contract.ts';
+import { castKey } from '../items/library.ts';
 import type { Schema } from '../schema/contract.ts';
 
 /** The item a comment is about. */
@@ -20,11 +21,11 @@ export type FindSubject = (caller: Caller, collection: string, key: unknown) => 
 export const createFindSubject =
   ({ items, schema }: Deps): FindSubject =>
   async (caller, collection, key) => {
-    const primary = (await schema.overview()).collections.get(collection)?.primary;
+    const { primary, key: field } = (await schema.overview()).collections.get(collection) ?? {};
     // The engine says what it says about collections that are unknown or have no key.
     const { data } = await items.readOne(caller, collection, key, primary ? { fields: [primary] } : {});
     const row = JSON.parse(data ?? 'null') as Record<string, unknown> | null;
-    const own = primary ? row?.[primary] : undefined;
+    const own = primary ? row?.[primary] : field?.parts && castKey(field, key);
     // A caller who may not read the key itself still names the item by it.
     const known = typeof own === 'string' || Number.isSafeInteger(own);
     return { collection, item: String(known ? own : key) };

@@ -8,6 +8,8 @@ export { keptExpression, readExpression } from './compile/expression.ts';
 export { areEqual, columnsOf, isAmongKeys, isKey, keyText } from './compile/key.ts';
 export { withoutValue } from './failures.ts';
 export { Given, isGivable } from './given.ts';
+/** The columns of a collection's key, and reads of nothing but keys. */
+export { keyColumns, keyPicks } from './key-columns.ts';
 /** Keys of several columns as one text. */
 export { joinKey, splitKey } from './key-text.ts';
 export { keyValue } from './key-value.ts';
@@ -16,9 +18,6 @@ export { momentAt, parseMoment } from './moment.ts';
 export { geoJson } from './parse/geojson.ts';
 /** The operators of a filter that fit a field of this type, where nothing of it is concealed. */
 export { operatorsFor } from './parse/operators.ts';
-/** The columns of a collection's key, and reads of nothing but keys. */
-export { keyPicks } from './parse/related.ts';
-export { keyColumns } from './parse/sort.ts';
 export { aggregateOf } from './selection.ts';
 export { spelledOut } from './spelled-out.ts';
 export { isUuid } from './uuid.ts';

@@ -1,6 +1,8 @@
-import { Failure, fail } from '#kernel';
+import { Failure } from '#kernel';
 import type { Key } from '../../items/contract.ts';
 import type { Selection, Terms } from '../../query/contract.ts';
+import { splitKey } from '../../query/library.ts';
+import type { Field } from '../../schema/contract.ts';
 import type { Root } from '../plan/roots.ts';
 import { selectionOf } from '../plan/selection.ts';
 import { textOf } from './reads.ts';
@@ -42,9 +44,10 @@ export async function rowsBack(
 ): Promise<string> {
   if (keys.length === 0) return '[]';
   const { terms = {}, shown } = selection;
-  const asList = CUTS.some((name) => terms[name] !== undefined)
-    ? { terms: await among(deps, collection, keys, terms), shown }
+  const filtered = CUTS.some((name) => terms[name] !== undefined)
+    ? await among(deps, collection, keys, terms)
     : undefined;
+  const asList = filtered && { terms: filtered, shown };
   const asked = asList ? { selection: () => asList } : { selection: () => selection, keys, text: root.text(coerced) };
   return unlessForbidden(async () => textOf(await deps.items.select(call.caller, collection, asked)), '[]');
 }
@@ -52,14 +55,31 @@ export async function rowsBack(
 /** What has no meaning beside a list of keys, which is an order and a number by itself. */
 const CUTS = ['sort', 'limit', 'offset', 'page'] as const;
 
-async function among({ schema }: ExecuteDeps, collection: string, keys: readonly Key[], terms: Terms): Promise<Terms> {
-  const { collections } = await schema.overview();
-  const primary = collections.get(collection)?.primary;
-  if (!primary) throw fail('FORBIDDEN', `${collection} has no key`);
-  const filter = { _and: [{ [primary]: { _in: keys } }, terms.filter ?? {}] };
+/** Undefined where rows have no key: they stay in the order they were written. */
+async function among(
+  { schema }: ExecuteDeps,
+  name: string,
+  keys: readonly Key[],
+  terms: Terms,
+): Promise<Terms | undefined> {
+  const collection = (await schema.overview()).collections.get(name);
+  const columns = collection?.hasKey ? collection.key?.parts : undefined;
+  if (!collection?.primary && !columns) return undefined;
+  const those = columns
+    ? { _or: keys.map((key) => valuesOf(columns, key)) }
+    : { [collection?.primary as string]: { _in: keys } };
+  const filter = { _and: [those, terms.filter ?? {}] };
   // Without a word about pages all rows written are meant, and not as many as a list has by default.
   return { ...terms, filter, limit: terms.limit ?? (terms.page === undefined ? -1 : undefined) };
 }
+
+/** A filter that holds for the row of a key of several columns; an empty text is compared with by its own operator. */
+const valuesOf = (columns: readonly Field[], key: Key): object => {
+  const texts = splitKey(String(key));
+  return Object.fromEntries(
+    columns.map(({ name }, at) => [name, texts[at] === '' ? { _empty: true } : { _eq: texts[at] }]),
+  );
+};
 
 async function unlessForbidden(read: () => Promise<string>, otherwise: string): Promise<string> {
   try {

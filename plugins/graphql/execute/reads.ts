@@ -5,6 +5,7 @@ import { opened } from '../plan/operands.ts';
 import type { Root } from '../plan/roots.ts';
 import { selectionOf } from '../plan/selection.ts';
 import type { RootBinding } from '../schema/binding.ts';
+import { plain } from './plain.ts';
 import { type ExecuteDeps, type Run, translating } from './run.ts';
 
 export type ReadBinding = Extract<RootBinding, { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated' }>;
@@ -25,7 +26,7 @@ export function read(
       translate(translating(deps, isOpen ? { ...run, coerced: opened(run.coerced, given) } : run), field, nodes),
     text,
     given,
-    ...(kind === 'by id' ? { key: getArgumentValues(field, nodes[0], run.coerced).id } : {}),
+    ...(kind === 'by id' ? { key: plain(getArgumentValues(field, nodes[0], run.coerced).id) } : {}),
     ...(inParts ? { inParts } : {}),
   });
 }

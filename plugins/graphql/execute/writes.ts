@@ -1,6 +1,8 @@
 import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
 import { clientSignal } from '../../http/library.ts';
 import type { Key, Payload } from '../../items/contract.ts';
+import { joinKey } from '../../query/library.ts';
+import type { Field } from '../../schema/contract.ts';
 import { collect, setsOf } from '../plan/collect.ts';
 import type { Root } from '../plan/roots.ts';
 import type { RootBinding } from '../schema/binding.ts';
@@ -56,6 +58,10 @@ async function written(
   }
 }
 
+/** The columns of a key, which are all there. */
+const textOfKey = (parts: readonly Field[], key: unknown): string =>
+  joinKey(parts.map(({ name }) => String((key as Payload)[name])));
+
 /** Answers the keys as they were given, `{ id }` or `{ ids }`: rows of none of them are there any more. */
 async function remove(
   deps: ExecuteDeps,
@@ -69,7 +75,8 @@ async function remove(
     type instanceof GraphQLObjectType ? collect(translating(deps, run), type, setsOf(root.nodes)) : undefined;
   await deps.items.deleteMany(run.call.caller, name, ids, { signal: clientSignal(run.call.ctx) });
   if (!shown) return 'true';
-  const keys = ids.map(String);
+  const key = (await deps.schema.overview()).collections.get(name)?.key;
+  const keys = ids.map((one) => (key?.parts ? textOfKey(key.parts, one) : String(one)));
   const values: Readonly<Record<string, unknown>> = { __typename: type.name, id: keys[0], ids: keys };
   return JSON.stringify(Object.fromEntries(shown.map(({ key, field }) => [key, values[field.name] ?? null])));
 }

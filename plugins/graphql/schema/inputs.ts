@@ -5,6 +5,7 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from 'graphql';
+import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { UNBOUND } from './binding.ts';
 import { leafType } from './field-type.ts';
@@ -16,7 +17,9 @@ import type { Types } from './types.ts';
 export function createType(types: Types, name: string): GraphQLInputObjectType | undefined {
   const { model } = types;
   const preset = new Set(model.permissions.of(name, 'create').flatMap(({ presets }) => Object.keys(presets ?? {})));
-  const isNeeded = (field: Field) => isRequired(field) && !preset.has(field.name);
+  const joint = new Set(model.names.collections.get(name)?.collection.jointFields.flatMap(({ parts }) => parts ?? []));
+  // Columns of a foreign key of several may come as its field instead.
+  const isNeeded = (field: Field) => isRequired(field) && !preset.has(field.name) && !joint.has(field);
   return inputType(types, 'create', name, fieldsOf(model, name, ['create']), isNeeded);
 }
 
@@ -41,7 +44,8 @@ function fieldsOf(model: Model, name: string, verbs: readonly ('create' | 'updat
 
 function withKey(model: Model, name: string, fields: readonly Field[]): readonly Field[] {
   const { collection, fields: all } = model.names.collections.get(name) ?? {};
-  return (all ?? []).filter((field) => collection?.primary === field.name || fields.includes(field));
+  const key = new Set(collection ? keyColumns(collection).map((field) => field.name) : []);
+  return (all ?? []).filter((field) => key.has(field.name) || fields.includes(field));
 }
 
 function inputType(

@@ -83,6 +83,6 @@ export function targetsOf(model: Model, collection: Collection, field: Field): r
   const { relation } = field;
   if (relation?.kind !== 'any' || !collection.fields.get(relation.by)?.column) return [];
   return relation.allowed.filter(
-    (name) => model.readable.has(name) && model.names.collections.get(name)?.collection.primary,
+    (name) => model.readable.has(name) && model.names.collections.get(name)?.collection.hasKey,
   );
 }

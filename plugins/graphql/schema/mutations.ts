@@ -1,15 +1,16 @@
 import {
   GraphQLBoolean,
   type GraphQLFieldConfigArgumentMap,
-  GraphQLID,
   type GraphQLInputObjectType,
   GraphQLList,
   GraphQLNonNull,
 } from 'graphql';
+import { keyColumns } from '../../query/library.ts';
 import { bound, type RootBinding } from './binding.ts';
+import { keyArgument } from './keys.ts';
 import { listArguments } from './list-arguments.ts';
 import type { Named } from './names.ts';
-import { ID, listOf, type RootFields } from './roots.ts';
+import { listOf, type RootFields } from './roots.ts';
 import { DELETE_MANY, DELETE_ONE } from './shared-types.ts';
 import type { Types } from './types.ts';
 
@@ -20,8 +21,8 @@ export const writeFields = (types: Types): RootFields =>
   [...types.model.names.collections.values()].flatMap((named) => fieldsOf(types, named));
 
 function fieldsOf(types: Types, { collection, root, fields }: Named): RootFields {
-  const { name, primary, singleton } = collection;
-  if (root === null || primary === null) return [];
+  const { name, kind, singleton } = collection;
+  if (root === null || kind !== 'table') return [];
   const type = types.of('object', name);
   const shown = type !== undefined;
   const list = shown ? listArguments(types, name) : {};
@@ -37,6 +38,9 @@ function fieldsOf(types: Types, { collection, root, fields }: Named): RootFields
     extensions: as(kind),
   });
 
+  const key = keyArgument(types, collection);
+  const id = key && { id: { type: new GraphQLNonNull(key) } };
+  const ids = key && { ids: { type: new GraphQLNonNull(new GraphQLList(key)) } };
   const found: RootFields = [];
   const created = singleton ? undefined : types.of('create', name);
   if (created && types.model.may('create', name))
@@ -46,24 +50,23 @@ function fieldsOf(types: Types, { collection, root, fields }: Named): RootFields
     );
   const updated = types.of('update', name);
   if (updated && singleton) found.push([`update_${root}`, one('update singleton', { data: row(updated) })]);
-  if (updated && !singleton) {
+  if (updated && !singleton && id && ids) {
     found.push(
-      [`update_${root}_item`, one('update one', { id: { type: ID }, data: row(updated) })],
-      [`update_${root}_items`, many('update many', { ids: { type: IDS }, data: row(updated) })],
+      [`update_${root}_item`, one('update one', { ...id, data: row(updated) })],
+      [`update_${root}_items`, many('update many', { ...ids, data: row(updated) })],
     );
     // Each row says by its key which one it is.
-    if (fields.some((field) => field.name === primary))
+    if (keyColumns(collection).every((column) => fields.some((field) => field.name === column.name)))
       found.push([`update_${root}_batch`, many('update each', { data: rows(updated) })]);
   }
-  if (!singleton && types.model.may('delete', name))
+  if (!singleton && id && ids && types.model.may('delete', name))
     found.push(
-      [`delete_${root}_item`, { type: DELETE_ONE, args: { id: { type: ID } }, extensions: as('delete one') }],
-      [`delete_${root}_items`, { type: DELETE_MANY, args: { ids: { type: IDS } }, extensions: as('delete many') }],
+      [`delete_${root}_item`, { type: DELETE_ONE, args: id, extensions: as('delete one') }],
+      [`delete_${root}_items`, { type: DELETE_MANY, args: ids, extensions: as('delete many') }],
     );
   return found;
 }
 
-const IDS = new GraphQLNonNull(new GraphQLList(GraphQLID));
 const row = (type: GraphQLInputObjectType) => ({ type: new GraphQLNonNull(type) });
 /** May be left out (conventions, "Mutations"): documents declare variables of that type, and no rows are no work. */
 const rows = (type: GraphQLInputObjectType) => ({ type: new GraphQLList(new GraphQLNonNull(type)) });

@@ -15,6 +15,7 @@ const TYPES = {
   create: (name: string) => `create_${name}_input`,
   update: (name: string) => `update_${name}_input`,
   nested: (name: string) => `nested_${name}_input`,
+  key: (name: string) => `${name}_key_input`,
 } as const;
 
 /** What is made of a collection. */
@@ -92,9 +93,8 @@ function findNames(overview: Overview, scope: GraphqlScope, taken: readonly stri
   return { collections, types: made };
 }
 
-/** A table with a key or a view; not what has routes and types of its own. */
-const isServed = ({ table, kind, primary, verbs }: Collection): boolean =>
-  table !== null && (primary !== null || kind === 'view') && verbs?.length !== 0;
+/** A table or a view; not what has routes and types of its own. */
+const isServed = ({ table, verbs }: Collection): boolean => table !== null && verbs?.length !== 0;
 
 const byLength = (a: Collection, b: Collection): number =>
   a.name.length - b.name.length || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

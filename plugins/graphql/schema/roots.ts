@@ -1,12 +1,6 @@
-import {
-  type GraphQLFieldConfig,
-  GraphQLID,
-  GraphQLList,
-  GraphQLNonNull,
-  type GraphQLObjectType,
-  GraphQLString,
-} from 'graphql';
+import { type GraphQLFieldConfig, GraphQLList, GraphQLNonNull, type GraphQLObjectType, GraphQLString } from 'graphql';
 import { bound } from './binding.ts';
+import { keyArgument } from './keys.ts';
 import { listArguments } from './list-arguments.ts';
 import type { Named } from './names.ts';
 import type { Types } from './types.ts';
@@ -14,7 +8,6 @@ import type { Types } from './types.ts';
 export type RootFields = [name: string, config: GraphQLFieldConfig<unknown, unknown>][];
 
 const TEXTS = new GraphQLList(GraphQLString);
-export const ID = new GraphQLNonNull(GraphQLID);
 
 /** There whether or not it has entries, and without holes. */
 export const listOf = (type: GraphQLObjectType) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)));
@@ -24,7 +17,8 @@ export const readFields = (types: Types): RootFields =>
   [...types.model.names.collections.values()].flatMap((named) => fieldsOf(types, named));
 
 function fieldsOf(types: Types, { collection, root }: Named): RootFields {
-  const { name, primary } = collection;
+  const { name } = collection;
+  const key = keyArgument(types, collection);
   const type = types.of('object', name);
   if (root === null || !type) return [];
   const description = collection.meta?.note;
@@ -34,10 +28,10 @@ function fieldsOf(types: Types, { collection, root }: Named): RootFields {
   const fields: RootFields = [
     [root, { type: listOf(type), description, args, extensions: bound({ kind: 'list', collection: name }) }],
   ];
-  if (primary !== null)
+  if (key)
     fields.push([
       `${root}_by_id`,
-      { type, args: { id: { type: ID } }, extensions: bound({ kind: 'by id', collection: name }) },
+      { type, args: { id: { type: new GraphQLNonNull(key) } }, extensions: bound({ kind: 'by id', collection: name }) },
     ]);
   const groups = types.of('groups', name);
   if (groups)

@@ -2,6 +2,7 @@ import type { GraphQLInputObjectType, GraphQLNamedType, GraphQLObjectType } from
 import { aggregatedType, countsType, numbersType } from './aggregated.ts';
 import { filterType, quantifierType } from './filters.ts';
 import { createType, nestedType, updateType } from './inputs.ts';
+import { keyType } from './keys.ts';
 import type { Model } from './model.ts';
 import type { TypeKind } from './names.ts';
 import { objectType } from './object-types.ts';
@@ -30,6 +31,7 @@ const MAKERS: { readonly [K in TypeKind]: (types: Types, collection: string) => 
   create: createType,
   update: updateType,
   nested: nestedType,
+  key: keyType,
 };
 
 export function createTypes(model: Model): Types {

@@ -1,10 +1,11 @@
 import type { Collection, RelationEnd } from '../../schema/contract.ts';
 import type { RawQuery, Read } from '../contract.ts';
+import { keyPicks } from '../key-columns.ts';
 import { parseAggregate } from './aggregate.ts';
 import { type Wanted, wantedFields } from './fields.ts';
 import { fnOf } from './functions.ts';
 import { parseAliases } from './parameters.ts';
-import { collectionsOf, keyPicks, ofOneRow, type Place, placeBehind } from './related.ts';
+import { collectionsOf, ofOneRow, type Place, placeBehind } from './related.ts';
 import { collectionNamed, type Scope, spend } from './scope.ts';
 import { hintOf, invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
 import { parseSort, withDefaults } from './sort.ts';

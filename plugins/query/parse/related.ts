@@ -1,5 +1,5 @@
 import type { Collection, Relation, RelationEnd } from '../../schema/contract.ts';
-import type { Pick, Read } from '../contract.ts';
+import type { Read } from '../contract.ts';
 import type { Scope } from './scope.ts';
 
 /** Where in the tree a node stands. */
@@ -20,10 +20,6 @@ export const placeBehind = ({ depth }: Place, { kind, relation }: RelationEnd): 
   manual: kind === 'many' ? (relation.meta?.sort_field ?? null) : null,
   through: relation,
 });
-
-/** The keys of rows and nothing else of them. */
-export const keyPicks = ({ key, hasKey }: Collection): readonly Pick[] =>
-  key && hasKey ? [{ kind: 'column', key: key.name, field: key }] : [];
 
 /** A many-to-one leads to one row, so nothing that orders or cuts lists has a meaning there. */
 export const ofOneRow = (read: Read): Read => ({ ...read, limit: null, offset: 0, order: [] });

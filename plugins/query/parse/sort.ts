@@ -1,6 +1,7 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldUse, Order, OrderStep } from '../contract.ts';
+import { keyColumns } from '../key-columns.ts';
 import { useOf } from './functions.ts';
 import { nameOf, stepsOf } from './names.ts';
 import { collectionNamed, knownField, type Scope, spend } from './scope.ts';
@@ -67,10 +68,6 @@ function sortable(use: FieldUse, at: Path): FieldUse {
 
 const isOrdered = (type: Field['type']): boolean =>
   !['json', 'unknown', 'binary'].includes(type) && !type.startsWith('geometry');
-
-/** The columns of the key, where rows have one. */
-export const keyColumns = ({ key, hasKey }: Collection): readonly Field[] =>
-  key && hasKey ? (key.parts ?? [key]) : [];
 
 /** The default order, and the key as the last tie breaker, so that pages never overlap. */
 export function withDefaults(collection: Collection, asked: readonly Order[], manual: string | null): readonly Order[] {

@@ -59,7 +59,10 @@ describe('root fields of a GraphQL schema', () => {
     const one = made(
       overviewOf(
         { seen: { id, title: 'string' } },
-        { seen: { kind: 'view', primary: null }, 'seen.id': { column: { nullable: true, primary: false } } },
+        {
+          seen: { kind: 'view', primary: null, key: null, hasKey: false },
+          'seen.id': { column: { nullable: true, primary: false } },
+        },
       ),
     );
     expect(one.fields('Query')).to.deep.equal(['seen', 'seen_aggregated']);
@@ -67,14 +70,15 @@ describe('root fields of a GraphQL schema', () => {
     expect(one.field('seen.id')).to.equal(': Int');
   });
 
-  it('has nothing of folders and of tables without a key of one column', () => {
+  it('has nothing of folders, and nothing that names a row of tables without a key', () => {
     const one = made(
       overviewOf(
         { folder: {}, pair: { a: 'integer', b: 'integer' } },
-        { folder: { table: null, kind: 'folder', primary: null }, pair: { primary: null } },
+        { folder: { table: null, kind: 'folder', primary: null }, pair: { primary: null, key: null, hasKey: false } },
       ),
     );
-    expect(one.fields('Query')).to.deep.equal(['_empty']);
+    expect(one.fields('Query')).to.deep.equal(['pair', 'pair_aggregated']);
+    expect(one.fields('Mutation')).to.deep.equal(['create_pair_item', 'create_pair_items']);
     expect(one.warnings).to.deep.equal([]);
   });
 
