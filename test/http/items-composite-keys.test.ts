@@ -2,6 +2,9 @@ import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
+type Row = Record<string, unknown>;
+type FieldOf = { field: string; schema?: { is_primary_key: boolean } | null };
+
 const TABLES = `
   create table film (film_id int primary key, title text not null);
   create table actor (actor_id serial primary key, name text not null);
@@ -187,7 +190,9 @@ describe('/items of tables with keys of several columns', () => {
       });
       expect(await get('/fields/note/film_actor')).to.deep.include({ type: 'string', schema: null });
       expect(
-        (await get('/fields/film_actor')).filter((one: any) => one.schema?.is_primary_key).map((one: any) => one.field),
+        (await get('/fields/film_actor'))
+          .filter((one: FieldOf) => one.schema?.is_primary_key)
+          .map((one: FieldOf) => one.field),
       ).to.deep.equal(['film_id', 'actor_id']);
     });
   });
@@ -225,7 +230,7 @@ describe('/items of tables with keys of several columns', () => {
         '/items/film_actor',
         [4, 5].flatMap((film_id) => [1, 2].map((actor_id) => ({ film_id, actor_id }))),
       );
-      expect(made.map(({ film_id, actor_id }: any) => [film_id, actor_id])).to.deep.equal([
+      expect(made.map(({ film_id, actor_id }: Row) => [film_id, actor_id])).to.deep.equal([
         [4, 1],
         [4, 2],
         [5, 1],
@@ -235,7 +240,7 @@ describe('/items of tables with keys of several columns', () => {
         { film_id: 4, actor_id: 1, role: 'a' },
         { film_id: 5, actor_id: 2, role: 'b' },
       ]);
-      expect(changed.map(({ role }: any) => role)).to.deep.equal(['a', 'b']);
+      expect(changed.map(({ role }: Row) => role)).to.deep.equal(['a', 'b']);
       await write('PATCH', '/items/film_actor', { keys: ['4,2', { film_id: 5, actor_id: 1 }], data: { role: 'c' } });
       await write('PATCH', '/items/film_actor', { query: { filter: { film_id: { _gte: 4 } } }, data: { billing: 7 } });
       expect(
@@ -407,7 +412,7 @@ describe('/items of tables with keys of several columns', () => {
           query: { filter: { word: { _in: ['new', 'x'] } } },
           data: { n: 2 },
         });
-        expect(changed.map(({ word }: any) => word)).to.have.members(['new', 'x']);
+        expect(changed.map(({ word }: Row) => word)).to.have.members(['new', 'x']);
         expect(await rows(`select word from ${table} where n = 2 order by 1`)).to.deep.include.members([
           { word: 'new' },
           { word: 'x' },
