@@ -341,6 +341,35 @@ describe('/items of tables with keys of several columns', () => {
     });
   });
 
+  describe('/relations and /fields', () => {
+    before(() =>
+      service.database.query(`
+        create table lot (a int, b int, primary key (a, b));
+        create table bid (id int primary key, a int, b int, constraint bid_lot foreign key (a, b) references lot);
+        insert into lot values (1, 2); insert into bid values (1, 1, 2)`),
+    );
+
+    it('change the rules of a foreign key of several columns, and delete it without its columns', async () => {
+      await write('PATCH', '/relations/bid/lot', { schema: { on_delete: 'CASCADE' } });
+      expect((await get('/relations/bid/lot')).schema).to.include({ on_delete: 'CASCADE', constraint_name: 'bid_lot' });
+      expect((await send('DELETE', '/fields/bid/lot')).status).to.equal(400);
+      expect((await send('DELETE', '/relations/bid/lot')).status).to.equal(204);
+      expect(await get('/items/bid')).to.deep.equal([{ id: 1, a: 1, b: 2 }]);
+    });
+
+    it('forget it with one of its columns, and with the collection it leads to', async () => {
+      const again = 'alter table bid add constraint bid_lot foreign key (a, b) references lot';
+      await rows(again);
+      expect(await get('/items/bid/1?fields=lot')).to.deep.equal({ lot: '1,2' });
+      expect((await send('DELETE', '/fields/bid/b')).status).to.equal(204);
+      expect(await get('/items/bid')).to.deep.equal([{ id: 1, a: 1 }]);
+      await rows(`alter table bid add b int; update bid set b = 2; ${again}`);
+      expect((await send('DELETE', '/collections/lot')).status).to.equal(204);
+      expect(await get('/items/bid')).to.deep.equal([{ id: 1, a: 1, b: 2 }]);
+      await write('DELETE', '/collections/bid');
+    });
+  });
+
   describe('permissions', () => {
     it('measure rows and fields by role as of other tables', async () => {
       const { token } = await personWith(service, [
