@@ -131,7 +131,7 @@ describe('the bytes of assets', () => {
   it('take hardly any memory, however many they are', async function () {
     if (!existsSync('/proc/self/status')) this.skip();
     this.timeout(120_000);
-    const size = 512 * MEGABYTE;
+    const size = 256 * MEGABYTE;
     const id = await ground.file(database, '');
     const file = await open(join(ground.root, `${id}.bin`), 'r+');
     await file.truncate(size);

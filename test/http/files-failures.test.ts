@@ -244,7 +244,7 @@ describe('files: the database fails', function () {
     });
     const working = Promise.all(workers);
     const wrong = working.then(() => new Promise<never>(() => {}));
-    for (let round = 0; round < 15; round++) {
+    for (let round = 0; round < 10; round++) {
       await Promise.race([pause(50 + ((round * 97) % 300)), wrong]);
       await cut();
     }
@@ -559,7 +559,7 @@ describe('files: after hundreds of things that went right and wrong', function (
     try {
       await work(50);
       const before = { files: files(), children: children() };
-      await work(250);
+      await work(150);
       // Clients keep some connections for a while, and the pool its own.
       await until(() => files() <= before.files + 15, 20_000);
       expect(children()).to.be.at.most(before.children);

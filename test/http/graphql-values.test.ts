@@ -68,7 +68,7 @@ const PARTS: readonly Given[] = [
 ]; // biome-ignore format: a list
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
-  String: ['code', 'note', 'born', 'made', 'seen', 'at', 'host', 'feeling', 'raw', 'fixed'],
+  String: ['code', 'born', 'made', 'seen', 'at', 'host', 'feeling', 'raw', 'fixed'],
   ID: ['id'],
   StringOrFloat: ['size', 'price', 'weight', 'small'],
   BigInt: ['big'],
@@ -82,6 +82,7 @@ const QUESTIONS: readonly Question[] = [
   ...['size', 'price'].map((field) => of(field, '_gte', 'StringOrFloat')),
   ...['born', 'seen'].map((field) => of(field, '_gt', 'String')),
   ...TEXTS.map((operator) => of('code', operator, 'String', PARTS)),
+  of('note', '_eq', 'String', PARTS),
   ...['feeling', 'raw', 'fixed'].map((field) => of(field, '_ncontains', 'String', PARTS)),
   ...['code', 'born', 'host'].flatMap((field) => [
     of(field, '_in', '[String]', LISTS),
@@ -162,7 +163,8 @@ describe('graphql: values in conditions', function () {
         await compare(token, value, said);
       }
       // Now from the other end, so that each value meets statements that were made for others.
-      for (const { value, said } of pairs.toReversed()) await compare(token, value, said);
+      for (const { value, said } of pairs.toReversed().filter((_, at) => at % 2 === 0))
+        await compare(token, value, said);
       for (const value of values.filter((_, at) => at % 5 === 0))
         await compare(person.token, value, await say(person.token, value));
     });

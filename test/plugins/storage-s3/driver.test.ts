@@ -89,7 +89,7 @@ describe('storage-s3: a bucket', function () {
 
     it('go through memory that does not grow with them, the memory of the process included', async () => {
       const [chunk, name] = [bytes(MIB, 3), newName()];
-      const count = 256;
+      const count = 160;
       let most = 0;
       let from = 0;
       async function* source() {
