@@ -94,8 +94,7 @@ function createDb(
       if (!mayChangeTables) throw deny('change tables');
       const text = await textOf(sql, 'ddl');
       await units.transaction(async () => {
-        await statements.query(WITHOUT_TIME_LIMIT);
-        await statements.query(text);
+        await statements.query(`${WITHOUT_TIME_LIMIT};\n${text}`);
       }, own);
     },
     transaction: (work, options) => units.transaction(work, options?.share ?? own, options),

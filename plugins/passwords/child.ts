@@ -1,14 +1,12 @@
-import { argon2id, hash, verify } from 'argon2';
+import { verify } from 'argon2';
+import { argon2Hash } from './argon2-hash.ts';
 import type { Job, Message, Reply } from './messages.ts';
 
 /** The process that hashes: one text after the other, and nothing else. It ends with the service that started it. */
 const send = (message: Message) => void process.send?.(message);
 
 async function done(job: Job): Promise<Reply> {
-  if ('cost' in job) {
-    const { memory, time, parallelism } = job.cost;
-    return hash(job.text, { type: argon2id, memoryCost: memory, timeCost: time, parallelism });
-  }
+  if ('cost' in job) return argon2Hash(job.text, job.cost);
   // The library throws on text that is no hash of its own, such as a value written by hand.
   return verify(job.stored, job.text).catch(() => false);
 }

@@ -5,12 +5,17 @@ export type PasswordClient = Pick<Caller, 'user' | 'ip'>;
 
 /**
  * One-way hashes for what people type: Argon2id, parameters and salt inside the text. The work is done by processes of its own, so
- * that neither the event loop nor the threads that files use are busy with it. Both methods wait for a place.
+ * that neither the event loop nor the threads that files use are busy with it. `hash` and `verify` wait for a place.
  * @throws SERVICE_UNAVAILABLE with `retryAfter` (seconds) where too many wait, of all clients or of this one, or for too long.
  */
 export interface Passwords {
   /** A hash of the text; the same text twice has different ones. Without `client` the work is the service's own. */
   hash(text: string, client?: PasswordClient): Promise<string>;
+  /**
+   * The same in this process, without waiting for a place: for the first admin, before requests are served. Starting a process of
+   * low priority takes several times as long as the hash. Never for a password of a request.
+   */
+  hashBeforeServing(text: string): Promise<string>;
   /**
    * False for a wrong text, for a stored value that is no hash, and for null, which takes as long as a hash of today's cost: so the
    * time does not tell a user who does not exist.

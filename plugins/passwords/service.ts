@@ -43,6 +43,11 @@ export function createPasswords({ pool, processes, cost }: Deps): Passwords {
 
   return {
     hash,
+    async hashBeforeServing(text) {
+      // The native library stays out of this process at all other starts.
+      const { argon2Hash } = await import('./argon2-hash.ts');
+      return argon2Hash(text, cost);
+    },
     async verify(stored, text, client) {
       if (stored !== null) return (await reply({ text, stored }, client)) === true;
       await hash(text, client);

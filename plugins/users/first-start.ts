@@ -33,7 +33,7 @@ export async function firstStart({ db, statements, passwords, checkPassword, adm
         remedy: 'set ADMIN_PASSWORD to one that matches the setting auth_password_policy',
       });
     });
-    const hash = await passwords.hash(password);
+    const hash = await passwords.hashBeforeServing(password);
     await db.query(statements.ADD_ADMIN, [admin.email, hash, await adminRole(db, statements)]);
     return true;
   });

@@ -20,9 +20,16 @@ export const systemTables = (read: () => Declarations): Migration => ({
   async up(db) {
     const all = [...read().values()];
     const there = await tablesThere(db, all);
-    for (const one of all) await prepareTable(db, one, there.get(one.collection));
+    await runAll(
+      db,
+      all.flatMap((one) => tableStatements(db, one, there.get(one.collection))),
+    );
     // Constraints between tables come when all tables are there.
-    for (const one of all) await addReferences(db, one, read());
+    const constraints = await constraintsThere(db, all);
+    await runAll(
+      db,
+      all.flatMap((one) => referenceStatements(db, one, read(), constraints)),
+    );
   },
 });
 
@@ -57,83 +64,102 @@ async function tablesThere(
   return new Map(rows.map(({ name, columns }) => [name, columns]));
 }
 
-async function prepareTable(db: Runner, one: SystemCollection, columns: readonly string[] | undefined): Promise<void> {
+/** In one message: a first start has some two hundred statements, and would wait for the answer of each. */
+async function runAll(db: Runner, statements: readonly string[]): Promise<void> {
+  if (statements.length > 0) await db.query(statements.join(';\n'));
+}
+
+function tableStatements(db: Runner, one: SystemCollection, columns: readonly string[] | undefined): readonly string[] {
   const table = tableOf(db, one.collection);
   const definitions = one.fields.flatMap((field) => {
     const sql = columnDefinition(field);
     return sql ? [{ field, sql }] : [];
   });
+  const statements: string[] = [];
   if (columns) {
     for (const { field, sql } of definitions) {
-      if (!columns.includes(field.field)) await db.query(`alter table ${table} add column ${sql}`);
+      if (!columns.includes(field.field)) statements.push(`alter table ${table} add column ${sql}`);
     }
   } else {
     const key = primaryField(one);
     const lines = [...definitions.map(({ sql }) => sql), ...(key ? [`primary key (${identifier(key.field)})`] : [])];
-    await db.query(`create table ${table} (${lines.join(', ')})`);
-    await db.query(`comment on table ${table} is ${literal(MARK)}`);
+    statements.push(`create table ${table} (${lines.join(', ')})`, `comment on table ${table} is ${literal(MARK)}`);
   }
   for (const { field } of definitions) {
-    if (field.unique) await addUnique(db, one.collection, [field.field], field.caseInsensitive === true);
+    if (field.unique) statements.push(uniqueIndex(db, one.collection, [field.field], field.caseInsensitive === true));
     if (field.references && (field.references.constraint !== false || field.references.alias)) {
       const key = primaryField(one)?.field;
-      await addIndex(db, one.collection, [field.field], key === undefined ? [field.field] : [field.field, key]);
+      statements.push(index(db, one.collection, [field.field], key === undefined ? [field.field] : [field.field, key]));
     }
   }
-  for (const fields of one.unique ?? []) await addUnique(db, one.collection, fields, false);
-  for (const fields of one.indexes ?? []) await addIndex(db, one.collection, fields, fields);
+  for (const fields of one.unique ?? []) statements.push(uniqueIndex(db, one.collection, fields, false));
+  for (const fields of one.indexes ?? []) statements.push(index(db, one.collection, fields, fields));
+  return statements;
 }
 
-async function addUnique(db: Runner, collection: string, fields: readonly string[], anyCase: boolean): Promise<void> {
+function uniqueIndex(db: Runner, collection: string, fields: readonly string[], anyCase: boolean): string {
   const columns = fields.map((field) => (anyCase ? `lower(${identifier(field)})` : identifier(field)));
   const name = identifier(objectName(collection, ...fields, 'unique'));
-  await db.query(`create unique index if not exists ${name} on ${tableOf(db, collection)} (${columns.join(', ')})`);
+  return `create unique index if not exists ${name} on ${tableOf(db, collection)} (${columns.join(', ')})`;
 }
 
-async function addIndex(
-  db: Runner,
-  collection: string,
-  called: readonly string[],
-  fields: readonly string[],
-): Promise<void> {
+function index(db: Runner, collection: string, called: readonly string[], fields: readonly string[]): string {
   const name = identifier(objectName(collection, ...called, 'index'));
   const columns = fields.map(identifier).join(', ');
-  await db.query(`create index if not exists ${name} on ${tableOf(db, collection)} (${columns})`);
+  return `create index if not exists ${name} on ${tableOf(db, collection)} (${columns})`;
 }
 
-async function addReferences(db: Runner, one: SystemCollection, all: Declarations): Promise<void> {
-  for (const { field, references } of one.fields) {
-    if (!references) continue;
+/** Names of the constraints of these tables, each after its table and a space. */
+async function constraintsThere(db: Runner, all: readonly SystemCollection[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ at: string }>(
+    `select c.relname || ' ' || k.conname as at from pg_constraint k join pg_class c on c.oid = k.conrelid
+    join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = any($2::text[])`,
+    [db.schemas[0], all.map(({ collection }) => collection)],
+  );
+  return new Set(rows.map(({ at }) => at));
+}
+
+function referenceStatements(
+  db: Runner,
+  one: SystemCollection,
+  all: Declarations,
+  constraints: ReadonlySet<string>,
+): readonly string[] {
+  const table = tableOf(db, one.collection);
+  return one.fields.flatMap(({ field, references }) => {
+    if (!references) return [];
     const name = objectName(one.collection, field, 'foreign');
-    if (references.constraint === false) {
-      // An earlier version may have declared one.
-      await db.query(`alter table ${tableOf(db, one.collection)} drop constraint if exists ${identifier(name)}`);
-      continue;
-    }
+    const isThere = constraints.has(`${one.collection} ${name}`);
+    // An earlier version may have declared one.
+    if (references.constraint === false)
+      return isThere ? [`alter table ${table} drop constraint ${identifier(name)}`] : [];
+    if (isThere) return [];
     const key = primaryField(all.get(references.collection) as SystemCollection)?.field as string;
-    const { rows } = await db.query(
-      `select 1 from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = $1 and c.relname = $2 and k.conname = $3`,
-      [db.schemas[0], one.collection, name],
-    );
-    if (rows.length > 0) continue;
-    if (references.onDelete === 'SET NULL') await clearStale(db, one.collection, field, references.collection, key);
-    await db.query(
-      `alter table ${tableOf(db, one.collection)} add constraint ${identifier(name)} foreign key (${identifier(field)})
+    return [
+      ...(references.onDelete === 'SET NULL'
+        ? staleStatements(db, one.collection, field, references.collection, key)
+        : []),
+      `alter table ${table} add constraint ${identifier(name)} foreign key (${identifier(field)})
       references ${tableOf(db, references.collection)} (${identifier(key)}) on delete ${references.onDelete}`,
-    );
-  }
+    ];
+  });
 }
 
 /**
  * A field may be older than what it leads to, and have values that lead nowhere. They become what they would be if that had been
  * there and deleted; nobody writes new ones until the constraint is in its place.
  */
-async function clearStale(db: Runner, collection: string, field: string, related: string, key: string): Promise<void> {
+function staleStatements(
+  db: Runner,
+  collection: string,
+  field: string,
+  related: string,
+  key: string,
+): readonly string[] {
   const [table, column] = [tableOf(db, collection), identifier(field)];
-  await db.query(`lock table ${table} in share row exclusive mode`);
-  await db.query(
+  return [
+    `lock table ${table} in share row exclusive mode`,
     `update ${table} set ${column} = null where ${column} is not null
     and not exists (select from ${tableOf(db, related)} one where one.${identifier(key)} = ${table}.${column})`,
-  );
+  ];
 }

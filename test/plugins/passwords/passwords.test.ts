@@ -17,6 +17,13 @@ describe('passwords', () => {
     expect(await passwords.verify(stored, 'Correct horse')).to.equal(false);
   });
 
+  it('are hashed at the same cost before requests are served, without a process of the pool', async () => {
+    const pool = { run: () => Promise.reject(new Error('the pool has a job')) };
+    const stored = await createPasswords({ pool, processes: 2, cost }).hashBeforeServing('correct horse');
+    expect(stored).to.match(/^\$argon2id\$v=19\$m=1024,/);
+    expect(await passwords.verify(stored, 'correct horse')).to.equal(true);
+  });
+
   it('do not match what is no hash', async () => {
     for (const stored of ['', 'correct horse', '$argon2id$nonsense']) {
       expect(await passwords.verify(stored, 'correct horse')).to.equal(false);

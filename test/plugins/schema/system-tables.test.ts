@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type SystemCollection, systemCollections } from '../../../plugins/schema/contract.ts';
+import { systemTables } from '../../../plugins/schema/system/tables.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type ProbeOptions, probeOn, withProbe } from './support.ts';
@@ -43,6 +44,27 @@ const declaring = (...all: SystemCollection[]): ProbeOptions => ({
   register: (host) => {
     for (const one of all) host.contribute(systemCollections, one);
   },
+});
+
+describe('systemTables', () => {
+  it('sends the statements of all tables in one message, and those of their constraints in another', async () => {
+    const messages: string[] = [];
+    const db = {
+      schemas: ['public'],
+      async query(text: string) {
+        messages.push(text);
+        return { rows: [], count: 0 };
+      },
+    };
+    const all = new Map([owners, things, inner].map((one) => [one.collection, one]));
+    await systemTables(() => all).up(db as never);
+    const [lookup, tables, constraints, references, ...more] = messages;
+    expect(lookup).to.match(/^select /);
+    expect(tables?.match(/^create table /gm)).to.have.length(3);
+    expect(constraints).to.match(/^select /);
+    expect(references).to.match(/^alter table "public"."platform_things" add constraint /);
+    expect(more).to.deep.equal([]);
+  });
 });
 
 describe('schema: system collections', () => {

@@ -1,0 +1,88 @@
+import {
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  getArgumentValues,
+  isListType,
+  isNonNullType,
+  isType,
+  type SelectionSetNode,
+} from 'graphql';
+import { type Collected, collect, type Reading, setsOf } from '../plan/collect.ts';
+
+/** Writes a value of one type, as a document selects it. @throws where a value is null that must not be. */
+type Render = (value: unknown) => string;
+
+interface Part {
+  /** `"key":` */
+  readonly start: string;
+  readonly render: (source: object) => string;
+}
+
+/**
+ * `__schema` and `__type` as JSON text. The values are those of the library's own resolvers, which neither wait nor depend on the
+ * place of an object, so that the text of a type is made once for each selection of it: the same types are the types of thousands
+ * of fields. The library would make, complete and keep an object for each of them.
+ * @throws where the library would report an error.
+ */
+export function introspectionText(reading: Reading, root: Collected): string {
+  const renders = new Map<SelectionSetNode, Render>();
+
+  function partOf({ key, field, nodes }: Collected, parentType?: GraphQLObjectType): Part {
+    const args = field.args.length === 0 ? {} : getArgumentValues(field, nodes[0], reading.variables);
+    // The resolvers of introspection look at nothing else.
+    const info = { schema: reading.schema, parentType } as GraphQLResolveInfo;
+    const render = renderOf(field.type, setsOf(nodes));
+    return {
+      start: `${JSON.stringify(key)}:`,
+      render: (source) => render(field.resolve?.(source, args, undefined, info)),
+    };
+  }
+
+  function renderOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Render {
+    if (isNonNullType(type)) {
+      const inner = renderOf(type.ofType, sets);
+      return (value) => {
+        if (value === null || value === undefined) throw new TypeError(`${String(type)} is null`);
+        return inner(value);
+      };
+    }
+    const inner = isListType(type) ? listOf(renderOf(type.ofType, sets)) : valueRender(type, sets);
+    return (value) => (value === null || value === undefined ? 'null' : inner(value));
+  }
+
+  function valueRender(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Render {
+    if (type instanceof GraphQLObjectType) return objectRender(type, sets);
+    if ('coerceOutputValue' in type) return (value) => JSON.stringify(type.coerceOutputValue(value));
+    throw new TypeError(`introspection has no values of the type ${String(type)}`);
+  }
+
+  /** Made with the first value: most of what a document says of types inside of types is never reached. */
+  function objectRender(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Render {
+    const [only] = sets;
+    const known = sets.length === 1 && only ? renders.get(only) : undefined;
+    if (known) return known;
+    const texts = new Map<unknown, string>();
+    let parts: readonly Part[] | undefined;
+    const render: Render = (value) => {
+      const before = texts.get(value);
+      if (before !== undefined) return before;
+      parts ??= collect(reading, type, sets).map((one) => partOf(one, type));
+      let text = '';
+      for (const part of parts) text += `${text === '' ? '{' : ','}${part.start}${part.render(value as object)}`;
+      text = text === '' ? '{}' : `${text}}`;
+      if (isType(value)) texts.set(value, text);
+      return text;
+    };
+    if (sets.length === 1 && only) renders.set(only, render);
+    return render;
+  }
+
+  return partOf(root).render({});
+}
+
+/** Joined, which leaves one piece of text: what is remembered would else hold on to all pieces it was made of. */
+const listOf =
+  (inner: Render): Render =>
+  (values) =>
+    `[${Array.from(values as Iterable<unknown>, inner).join(',')}]`;
