@@ -65,7 +65,7 @@ async function boundary(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<voi
     const about = status === 503 ? { detail: detailOf(error) } : { err: error };
     if (status >= 500) log.error({ ...about, owner: 'kernel' }, 'request failed');
     else log.debug({ owner: 'kernel', status, detail: detailOf(error) }, 'request refused');
-    Object.assign(ctx, { status, body });
+    Object.assign(ctx, { status, ...(ctx.type.includes('json') ? {} : { type: 'json' }), body: JSON.stringify(body) });
     const { allow, retryAfter } = error instanceof Failure ? error.extensions : {};
     if (status === 405 && Array.isArray(allow)) ctx.set('Allow', allow.join(', '));
     if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));

@@ -62,9 +62,8 @@ export async function boot(composition: Composition, options: BootOptions = {}):
   const settings = new Settings(options.environment ?? processEnvironment());
   const found = await discoverCore(composition.plugins);
   declareSettings(settings, found);
-  const { log: write, prettyLog: pretty, logMethod } = options;
-  const style: LogOptions['style'] = settings.value('LOG_STYLE');
-  const log = createLog({ level: settings.value('LOG_LEVEL'), style, write, pretty, logMethod });
+  const lines = { write: options.log, pretty: options.prettyLog, logMethod: options.logMethod };
+  const log = createLog({ level: settings.value('LOG_LEVEL'), style: settings.value('LOG_STYLE'), ...lines });
   const loader = new Loader(() => stores, options.timeouts);
   const stores: Stores = createStores(settings, log, loader);
   for (const plugin of order(found)) await loader.register(plugin);
@@ -119,9 +118,6 @@ function createKernel({ facets, events, settings, log, ledger, audit }: Stores, 
       announce('server.start');
       return server;
     },
-    stop() {
-      stopped ??= stop();
-      return stopped;
-    },
+    stop: () => (stopped ??= stop()),
   };
 }

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ComposeOptions, compose } from '../app.ts';
 import { BootFailure } from './failure.ts';
 import type { Upgrade } from './kernel-facets.ts';
+
+/** Not by `import`, which also loads what the module keeps for a later use: an HTTP client of 13 MB. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface HttpServer {
   readonly port: number;

@@ -1,7 +1,8 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv';
 
-const code = { optimize: false }; // A schema checks few values: shorter code for it costs more than it saves.
-const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false, verbose: true, code });
+// A schema checks few values: shorter code for it, or a check of the schema itself, costs more than it saves.
+const quick = { code: { optimize: false }, meta: false, validateSchema: false };
+const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false, verbose: true, ...quick });
 const compiled = new WeakMap<SchemaObject, ValidateFunction>();
 
 /**

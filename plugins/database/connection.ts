@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Pool } from 'pg';
 import { fail, type Log } from '#kernel';
 import { connectFailure, Remediable } from './connect-failure.ts';
-import { type EmbeddedServer, embeddedServer } from './embedded/server.ts';
+import type { EmbeddedServer } from './embedded/server.ts';
 import { createOutage } from './outage.ts';
 import { createPlaces, type Places } from './places.ts';
 import { connectAlone, createPool } from './pool.ts';
@@ -44,7 +44,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     const configured = configuredTarget(config);
     const { target, server } = configured
       ? { target: configured, server: undefined }
-      : await embeddedServer({ dataPath: config.DATA_PATH, log });
+      : await (await import('./embedded/server.ts')).embeddedServer({ dataPath: config.DATA_PATH, log });
     // The embedded server stays as long as anybody is connected to it, so we stay connected.
     const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
     const pool = createPool(target, {

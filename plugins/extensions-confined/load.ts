@@ -2,8 +2,8 @@ import type { Found, Loaded, PackageConsent } from '../extensions/contract.ts';
 import type { LoadFailure } from '../extensions/library.ts';
 import { ambiguities } from './ambiguity.ts';
 import type { ConfinedDeps } from './deps.ts';
-import { type Gated, passGate } from './gate/gate.ts';
-import { type LoadedPackage, loadPackage } from './package.ts';
+import type { Gated } from './gate/gate.ts';
+import type { LoadedPackage } from './package.ts';
 
 export type { Gated };
 
@@ -27,13 +27,14 @@ export function createConfined(deps: ConfinedDeps): Confined {
   const loaded = new Set<LoadedPackage>();
 
   return {
-    gate: (found, consent) => passGate(found, { ...deps, consent }),
+    gate: async (found, consent) => (await import('./gate/gate.ts')).passGate(found, { ...deps, consent }),
     ambiguous(all) {
       clashes = ambiguities(all);
       for (const one of loaded) one.clash(clashes);
       return clashes;
     },
     async load(gated) {
+      const { loadPackage } = await import('./package.ts');
       const one = loadPackage(gated, clashes, deps);
       loaded.add(one);
       return {

@@ -14,7 +14,6 @@ import { schema, schemaWrites } from '../schema/contract.ts';
 import { fullCapability } from './capability.ts';
 import type { FullDeps } from './deps.ts';
 import { runInits, STARTING } from './init.ts';
-import { loadFull } from './load.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default definePlugin({
@@ -44,7 +43,7 @@ export default definePlugin({
     };
     host.contribute(capabilities, fullCapability);
     host.contribute(fullLoaders, {
-      load: (found, phase) => loadFull(found, deps, phase),
+      load: async (found, phase) => (await import('./load.ts')).loadFull(found, deps, phase),
       started: () => runInits(deps, STARTING),
     });
   },

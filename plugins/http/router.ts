@@ -1,7 +1,11 @@
-import Router from '@koa/router';
+import { createRequire } from 'node:module';
 import { fail } from '#kernel';
 import type { Route } from './contract.ts';
 import { parametersOf } from './unknown-parameters.ts';
+
+// Its build for `import` imports `http`, and that loads what the module keeps for a later use: an HTTP client of 13 MB.
+const require = createRequire(import.meta.url);
+const { Router } = require('@koa/router') as typeof import('@koa/router');
 
 /** The part of a compiled route that matching needs. */
 interface Layer {

@@ -3,7 +3,7 @@ import type { Guest as Process } from '../../sandbox/host/supervisor/supervisor.
 import type { Guest, Program, RuntimeState, Sandbox } from './contract.ts';
 import { asGuestFailure, invoke } from './guest.ts';
 import { GuestFailure } from './library.ts';
-import { type Launch, type Live, type Resolved, resolveRuntime } from './runtime.ts';
+import type { Launch, Live, Resolved } from './runtime.ts';
 import { artifactLimit, type SandboxConfig } from './settings.ts';
 
 /** The service and what ends it. Nothing is started before `runtime()` is asked for. */
@@ -18,6 +18,7 @@ export function createSandbox(
   let isStopped = false;
 
   async function resolve(): Promise<Resolved> {
+    const { resolveRuntime } = await import('./runtime.ts');
     const resolved = await resolveRuntime(config, launch, log);
     if (resolved.again) resolving = undefined;
     state = resolved.state;

@@ -1,0 +1,124 @@
+import { Command } from 'commander';
+import { BootFailure, boot, type Kernel } from '#kernel/boot';
+import { culpritOf } from '../plugins/extensions/library.ts';
+import { composition } from '../plugins/preset.ts';
+import { renderBootFailure } from './boot-failure.ts';
+import { createRepeatLimit } from './log-repeats.ts';
+import { assertPackages } from './missing-packages.ts';
+import { writePretty } from './pretty-log.ts';
+import { warnOfUnknownSettings } from './unknown-settings.ts';
+
+/**
+ * The command line: `bootstrap` prepares the database and ends, `start` serves, `up` is both in one process. Commands of
+ * plugins stand beside them. `--safe` leaves out every package made by others.
+ */
+const program = new Command('tenon')
+  .description('A content service for PostgreSQL')
+  .showHelpAfterError()
+  .option('--safe', 'loads no package made by others');
+
+let kernel: Kernel | undefined;
+let stopping: Promise<never> | undefined;
+
+/** Undoes what was started, in any state, and ends the process. */
+function end(code: number): Promise<never> {
+  stopping ??= (async () => {
+    await kernel?.stop();
+    process.exit(code);
+  })();
+  return stopping;
+}
+
+/** A service that is told to stop has done its work; a command that is has not, and whoever called it must not think so. */
+const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+let serves = false;
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (stopping) process.exit(INTERRUPTED[signal]);
+    void end(serves ? 0 : INTERRUPTED[signal]);
+  });
+}
+
+// A promise that nobody awaited belongs to one request or one timer; the others must not pay for it.
+process.on('unhandledRejection', (error) => {
+  const name = culpritOf(error);
+  if (kernel && name)
+    kernel.log.error({ err: error, extension: name }, `${name} rejected a promise that nobody awaits`);
+  else if (kernel) kernel.log.error({ err: error, owner: 'kernel' }, 'a promise was rejected and nobody noticed');
+  else void fail(error);
+});
+
+// After an exception out of nowhere nothing is certain any more: end, and let whoever watches us start anew.
+process.on('uncaughtException', (error) => {
+  const name = culpritOf(error);
+  if (name && !stopping)
+    console.error(
+      `${name} threw outside of any call, in a timer for example. The service ends: correct or remove the package.`,
+    );
+  void fail(error);
+});
+
+function fail(error: unknown): Promise<never> {
+  // What fails while we are stopping fails because we are stopping.
+  if (!stopping) console.error(error instanceof BootFailure ? renderBootFailure(error) : error);
+  return end(1);
+}
+
+async function serve(running: Kernel): Promise<void> {
+  serves = true;
+  await running.migrate();
+  await running.start();
+  const { address } = await running.listen();
+  const text = `Tenon listens on ${address}`;
+  // What reads the lines of the style `raw` parses each of them.
+  if (running.settings.value('LOG_STYLE') === 'raw') running.log.info({ owner: 'kernel', address }, text);
+  else console.log(text);
+}
+
+program
+  .command('bootstrap')
+  .description('prepares the database and ends; safe to repeat')
+  .action(async () => {
+    await kernel?.migrate();
+    await end(0);
+  });
+
+for (const [name, about] of [
+  ['start', 'serves until it is told to stop'],
+  ['up', 'prepares the database, then serves'],
+] as const) {
+  program
+    .command(name)
+    .description(about)
+    .option('--safe', 'loads no package made by others')
+    .action(async () => serve(kernel as Kernel));
+}
+
+try {
+  const isSafe = process.argv.includes('--safe');
+  kernel = await boot(composition(), {
+    prettyLog: writePretty,
+    logMethod: createRepeatLimit(),
+    ...(isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {}),
+  });
+  assertPackages(kernel.plugins);
+  warnOfUnknownSettings(kernel);
+  for (const { name, about, needs, run } of kernel.commands.values()) {
+    program
+      .command(name)
+      .description(about)
+      .argument('[args...]')
+      .allowUnknownOption()
+      .action(async (args: readonly string[]) => {
+        if (needs === 'start') {
+          await kernel?.migrate();
+          await kernel?.start();
+        }
+        await end((await run(args)) ?? 0);
+      });
+  }
+  await program.parseAsync();
+} catch (error) {
+  await fail(error);
+}

@@ -1,0 +1,25 @@
+import { findPackageJSON } from 'node:module';
+import { join } from 'node:path';
+import { BootFailure, type Kernel } from '#kernel/boot';
+
+/**
+ * Plugins load large packages by their first use. One that is not installed stops the start and not the first request for it:
+ * each is looked for, and none is loaded. @throws BootFailure
+ */
+export function assertPackages(plugins: Kernel['plugins']): void {
+  for (const { name, folder, manifest } of plugins) {
+    const { packages = [] } = (manifest.capabilities?.native ?? {}) as { readonly packages?: readonly string[] };
+    const missing = packages.filter((wanted) => !isInstalled(wanted, join(folder, manifest.path)));
+    if (missing.length === 0) continue;
+    const reason = `it needs packages that are not installed: ${missing.join(', ')}`;
+    throw new BootFailure(name, 'register', reason, { remedy: 'run "npm install" in the folder of the service' });
+  }
+}
+
+function isInstalled(wanted: string, from: string): boolean {
+  try {
+    return findPackageJSON(wanted, from) !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+
+const script = fileURLToPath(new URL('../../scripts/node', import.meta.url));
+
+/** What a process started with this folder for compiled code has for it, and what was said. */
+async function cacheOf(folder: string): Promise<{ readonly used: string; readonly said: string }> {
+  const { stdout, stderr } = await promisify(execFile)(script, ['-p', 'process.env.NODE_COMPILE_CACHE'], {
+    env: { ...process.env, NODE_COMPILE_CACHE: folder },
+  });
+  return { used: stdout.trim(), said: stderr.trim() };
+}
+
+describe('scripts/node', () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tenon-cache-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it('uses the folder of compiled code where nobody else may write to it', async () => {
+    expect(await cacheOf(folder)).to.deep.equal({ used: folder, said: '' });
+    const missing = join(folder, 'missing');
+    expect(await cacheOf(missing)).to.deep.equal({ used: missing, said: '' });
+  });
+
+  it('uses no folder of compiled code that all users may write to, nor one with such a folder in it', async () => {
+    const inner = join(folder, 'v24');
+    await mkdir(inner);
+    for (const open of [inner, folder]) {
+      await chmod(open, 0o777);
+      const { used, said } = await cacheOf(folder);
+      expect(used).to.equal('');
+      expect(said).to.equal(`The compile cache ${folder} is not used: others may write to it.`);
+      await chmod(open, 0o755);
+    }
+  });
+});

@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import { BootFailure } from '#kernel/boot';
+import { assertPackages } from '../../scripts/missing-packages.ts';
+import { withPlugins } from '../support/plugin.ts';
+
+const failureOf = async (packages: readonly string[]): Promise<unknown> => {
+  let thrown: unknown;
+  await withPlugins([{ name: 'p', manifest: { capabilities: { native: { packages } } } }], ({ kernel }) => {
+    try {
+      assertPackages(kernel.plugins);
+    } catch (error) {
+      thrown = error;
+    }
+  });
+  return thrown;
+};
+
+describe('the packages that plugins load by their first use', () => {
+  it('stop the start where one is not installed, with plugin, phase, reason and remedy', async () => {
+    const failure = await failureOf(['node-of-nothing', '@nobody/nothing']);
+    expect(failure).to.be.instanceOf(BootFailure);
+    const { plugin, phase, message, remedy } = failure as BootFailure;
+    expect({ plugin, phase, message, remedy }).to.deep.equal({
+      plugin: 'p',
+      phase: 'register',
+      message: 'it needs packages that are not installed: node-of-nothing, @nobody/nothing',
+      remedy: 'run "npm install" in the folder of the service',
+    });
+  });
+});
