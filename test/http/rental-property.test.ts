@@ -1,0 +1,191 @@
+import { expect } from 'chai';
+import { type Random, seeded } from '../support/random.ts';
+import { itemPath, type Rental, type AnyRow as Row, startRental } from '../support/rental.ts';
+
+type Filter = Record<string, unknown>;
+
+const FILTERS = 100;
+const WRITES = 80;
+
+const HALLS = [
+  'Big',
+  'a,b',
+  'c~d',
+  'e/f',
+  '50% off',
+  'g h',
+  '~0~1',
+  ',',
+  '~',
+  '~1,~0',
+  '',
+  ' ',
+  'ß?&=#',
+  '"',
+  "'",
+  '\\',
+];
+const DAYS = ['2026-01-01', '2026-01-08', '2026-02-28', '2027-12-31'];
+
+const COLUMNS = 'hall, shown_on, seats, film_id, previous_hall, previous_shown_on';
+
+const keyOf = ({ hall, shown_on }: Row): string => `${hall.replaceAll('~', '~0').replaceAll(',', '~1')},${shown_on}`;
+
+/** The rows behind `screening.screening`, for one row. */
+const previousOf = (row: Row, all: readonly Row[]): Row | undefined =>
+  all.find((one) => one.hall === row.previous_hall && one.shown_on === row.previous_shown_on);
+
+/** A filter, and a plain function that says which rows it takes; SQL's "unknown" is false, and negation is not drawn. */
+interface Drawn {
+  readonly filter: Filter;
+  takes(row: Row, all: readonly Row[]): boolean;
+}
+
+function drawFilter(random: Random, depth: number): Drawn {
+  const { one, chance, upTo } = random;
+  const of = (filter: Filter, takes: Drawn['takes']): Drawn => ({ filter, takes });
+  if (depth > 0 && chance(0.35)) {
+    const parts = Array.from({ length: 2 + upTo(2) }, () => drawFilter(random, depth - 1));
+    const isAnd = chance(0.5);
+    return of({ [isAnd ? '_and' : '_or']: parts.map(({ filter }) => filter) }, (row, all) =>
+      isAnd ? parts.every(({ takes }) => takes(row, all)) : parts.some(({ takes }) => takes(row, all)),
+    );
+  }
+  if (depth > 0 && chance(0.4)) {
+    const inner = drawFilter(random, depth - 1);
+    return of({ screening: inner.filter }, (row, all) => {
+      const previous = previousOf(row, all);
+      return previous !== undefined && inner.takes(previous, all);
+    });
+  }
+  const key = () => keyOf({ hall: one(HALLS), shown_on: one(DAYS) });
+  const behind = (row: Row) =>
+    row.previous_hall === null || row.previous_shown_on === null
+      ? null
+      : keyOf({ hall: row.previous_hall, shown_on: row.previous_shown_on });
+  const filled = HALLS.filter((hall) => hall !== '');
+  const draws: (() => Drawn)[] = [
+    () => ((hall) => of({ hall: { _eq: hall } }, (row) => row.hall === hall))(one(filled)),
+    () => ((halls) => of({ hall: { _in: halls } }, (row) => halls.includes(row.hall)))([one(filled), one(filled)]),
+    () =>
+      ((part) => of({ hall: { _contains: part } }, (row) => row.hall.includes(part)))(
+        one(['~', ',', '%', '/', ' ', '0']),
+      ),
+    () => ((day) => of({ shown_on: { _gte: day } }, (row) => row.shown_on >= day))(one(DAYS)),
+    () => ((seats) => of({ seats: { _lt: seats } }, (row) => row.seats < seats))(upTo(60)),
+    () => of({ film_id: { _null: true } }, (row) => row.film_id === null),
+    () => ((film) => of({ film_id: { _eq: film } }, (row) => row.film_id === film))(1 + upTo(5)),
+    () => ((empty) => of({ screening: { _null: empty } }, (row) => (behind(row) === null) === empty))(chance(0.5)),
+    () => ((text) => of({ screening: { _eq: text } }, (row) => behind(row) === text))(key()),
+    () =>
+      ((texts) => of({ screening: { _in: texts } }, (row) => texts.includes(behind(row) ?? '')))([key(), key(), key()]),
+  ];
+  return one(draws)();
+}
+
+describe('random rows and filters over composite keys agree with a plain model', () => {
+  let rental: Rental;
+  let model: Row[];
+  before(async () => {
+    rental = await startRental('rental_property');
+    await rental.database.query('truncate screening cascade');
+    const { one, chance, upTo } = seeded(20261123);
+    model = HALLS.flatMap((hall) => DAYS.map((shown_on) => ({ hall, shown_on })))
+      .filter(() => chance(0.8))
+      .map((key) => ({
+        ...key,
+        seats: upTo(60),
+        film_id: chance(0.3) ? null : 1 + upTo(5),
+        previous_hall: null,
+        previous_shown_on: null,
+      }));
+    for (const row of model) {
+      const previous = one(model);
+      // Half a key leads nowhere.
+      if (chance(0.6)) Object.assign(row, { previous_hall: previous.hall, previous_shown_on: previous.shown_on });
+      else if (chance(0.4)) row.previous_hall = previous.hall;
+    }
+    await rental.database.query(
+      `insert into screening (${COLUMNS}) select ${COLUMNS} from json_populate_recordset(null::screening, $1)`,
+      [JSON.stringify(model)],
+    );
+  });
+  after(() => rental?.stop());
+
+  const sorted = (keys: readonly string[]) => [...keys].sort();
+
+  it(`finds the same rows by ${FILTERS} filters, by REST`, async () => {
+    const random = seeded(7);
+    let some = 0;
+    for (let at = 0; at < FILTERS; at++) {
+      const { filter, takes } = drawFilter(random, 3);
+      const expected = model.filter((row) => takes(row, model)).map(keyOf);
+      const query = { filter, limit: -1, fields: ['hall', 'shown_on'] };
+      const found: Row[] = await rental.ok('SEARCH', '/items/screening', { query });
+      expect(sorted(found.map(keyOf)), JSON.stringify(filter)).to.deep.equal(sorted(expected));
+      if (expected.length > 0 && expected.length < model.length) some++;
+    }
+    // Filters that take everything or nothing would show nothing.
+    expect(some).to.be.greaterThan(FILTERS / 3);
+  });
+
+  it('finds the same rows by GraphQL', async () => {
+    const random = seeded(8);
+    const query = 'query ($filter: screening_filter) { screening(filter: $filter, limit: -1) { hall shown_on } }';
+    for (let at = 0; at < 40; at++) {
+      const { filter, takes } = drawFilter(random, 1);
+      // A relation has its row's fields there, not the text of its key.
+      if (/"screening":\{"_|"film_id"/.test(JSON.stringify(filter))) continue;
+      const { screening } = await rental.ask(query, { filter });
+      const expected = model.filter((row) => takes(row, model)).map(keyOf);
+      expect(sorted(screening.map(keyOf)), JSON.stringify(filter)).to.deep.equal(sorted(expected));
+    }
+  });
+
+  it('reads each row by the text of its key, alone and among others', async () => {
+    for (const row of model) expect(await rental.ok('GET', itemPath('screening', keyOf(row)))).to.include(row);
+    const keys = model.map(keyOf).reverse();
+    const found: Row[] = await rental.ok('SEARCH', '/items/screening', { keys, query: { limit: -1 } });
+    expect(found.map(keyOf)).to.deep.equal(keys);
+  });
+
+  it(`has the same rows after ${WRITES} writes`, async () => {
+    const { one, chance, upTo } = seeded(9);
+    const rows = new Map(model.map((row) => [keyOf(row), { ...row }]));
+    // Rows that others refer to are left alone: what becomes of those others is the database's.
+    await rental.database.query('update screening set previous_hall = null, previous_shown_on = null');
+    for (const row of rows.values()) Object.assign(row, { previous_hall: null, previous_shown_on: null });
+    for (let at = 0; at < WRITES; at++) {
+      const fresh = { hall: one(HALLS), shown_on: one(DAYS) };
+      const isTaken = rows.has(keyOf(fresh));
+      const kind = upTo(4);
+      const key = one([...rows.keys()]);
+      const row = rows.get(key) as Row;
+      if (kind === 0) {
+        const body = { ...fresh, seats: upTo(60) };
+        const [status, code] = await rental.code('POST', '/items/screening', body);
+        expect([status, code]).to.deep.equal(isTaken ? [400, 'RECORD_NOT_UNIQUE'] : [200, undefined]);
+        if (!isTaken) rows.set(keyOf(body), { ...body, film_id: null, previous_hall: null, previous_shown_on: null });
+      } else if (kind === 1) {
+        const change = { seats: upTo(60) };
+        const keys = chance(0.5) ? [key] : [{ hall: row.hall, shown_on: row.shown_on }];
+        await rental.ok('PATCH', '/items/screening', { keys, data: change });
+        Object.assign(row, change);
+      } else if (kind === 2 && (!isTaken || keyOf(fresh) === key)) {
+        const moved = await rental.ok('PATCH', itemPath('screening', key), fresh);
+        rows.delete(key);
+        rows.set(keyOf(fresh), { ...row, ...fresh });
+        expect(keyOf(moved)).to.equal(keyOf(fresh));
+      } else if (kind === 3 && rows.size > 10) {
+        if (chance(0.5)) await rental.ok('DELETE', itemPath('screening', key));
+        else await rental.ok('DELETE', '/items/screening', { keys: [key] });
+        rows.delete(key);
+      }
+    }
+    const [stored] = await rental.database.query<{ rows: Row[] }>(
+      `select json_agg(s) as rows from (select ${COLUMNS} from screening) s`,
+    );
+    const text = (all: Iterable<Row>) => [...all].map((row) => JSON.stringify(Object.entries(row).sort())).sort();
+    expect(text(stored?.rows ?? [])).to.deep.equal(text(rows.values()));
+  });
+});

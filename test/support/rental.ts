@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import { type FreshDatabase, loadSql } from './database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from './service.ts';
+
+/** What an answer or a statement has; tests look into rows of every shape. */
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export type AnyRow = Record<string, any>;
+
+/** The rental company (`test/data/rental.sql`) in a database of its own, with a service in this process. */
+export interface Rental {
+  readonly database: FreshDatabase;
+  readonly service: InProcess;
+  /** Sends as the first admin, or with another token. */
+  send(method: string, path: string, body?: unknown, token?: string): Promise<Reply>;
+  /** The same; answers `data` and fails where the answer is an error. */
+  // biome-ignore lint/suspicious/noExplicitAny: rows, lists and counts
+  ok(method: string, path: string, body?: unknown, token?: string): Promise<any>;
+  /** Status and code of the first error. */
+  code(method: string, path: string, body?: unknown, token?: string): Promise<[number, string | undefined]>;
+  /** A GraphQL document; answers `data` and fails where there are errors. */
+  // biome-ignore lint/suspicious/noExplicitAny: what the document asks for
+  ask(query: string, variables?: object, token?: string): Promise<any>;
+  stop(): Promise<void>;
+}
+
+export async function startRental(name: string): Promise<Rental> {
+  const database = await migratedDatabase(name);
+  let service: InProcess;
+  try {
+    await loadSql(database.url, new URL('../data/rental.sql', import.meta.url));
+    service = await startService({ database, env: { DB_SCHEMAS: 'public,office' } });
+  } catch (error) {
+    await database.drop();
+    throw error;
+  }
+  const send: Rental['send'] = (method, path, body, token = service.admin.token) =>
+    service.request(method, path, { token, body });
+  return {
+    database,
+    service,
+    send,
+    async ok(method, path, body, token) {
+      const reply = await send(method, path, body, token);
+      expect(reply.status, `${method} ${path} ${JSON.stringify(reply.body)}`).to.be.within(200, 204);
+      return reply.body?.data;
+    },
+    async code(method, path, body, token) {
+      const reply = await send(method, path, body, token);
+      return [reply.status, reply.body?.errors?.[0].extensions.code];
+    },
+    async ask(query, variables, token) {
+      const { body } = await send('POST', '/graphql', { query, variables }, token);
+      expect(body.errors, `${query} ${JSON.stringify(body.errors)}`).to.equal(undefined);
+      return body.data;
+    },
+    async stop() {
+      await service.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** Of each collection the fields of its key in their order; null where it has none. */
+export const KEYS: Readonly<Record<string, readonly string[] | null>> = {
+  language: ['language_id'],
+  category: ['category_id'],
+  film: ['film_id'],
+  actor: ['actor_id'],
+  Store: ['storeId'],
+  customer: ['customer_id'],
+  film_actor: ['actor_id', 'film_id'],
+  film_category: ['category_id', 'film_id'],
+  film_copy: ['film_id', 'copy_no'],
+  shelf: ['store', 'aisle', 'level'],
+  screening: ['hall', 'shown_on'],
+  ticket: ['batch', 'seat'],
+  price_change: ['film_id', 'valid_from'],
+  rating_sheet: ['rating', 'sheet'],
+  copy_insurance: ['film_id', 'copy_no'],
+  rental: ['rental_id'],
+  shelf_move: ['id'],
+  payment: ['paid_on', 'payment_id'],
+  refund: ['refund_id'],
+  message: ['channel', 'message_id'],
+  loyalty: ['customer_id'],
+  exchange_rate: ['currency', 'valid_on'],
+  visit: null,
+  film_overview: null,
+  active_customer: null,
+  sales_of_month: null,
+  office_customer: ['code'],
+  shift: ['employee', 'day'],
+  shift_film: ['employee', 'day', 'film_id'],
+};
+
+export const COLLECTIONS = Object.keys(KEYS);
+/** Those with a key of several columns. */
+export const COMPOSITE = COLLECTIONS.filter((name) => (KEYS[name]?.length ?? 0) > 1);
+export const VIEWS = ['film_overview', 'active_customer', 'sales_of_month'];
+
+const OFFICE: Readonly<Record<string, string>> = {
+  office_customer: 'customer',
+  shift: 'shift',
+  shift_film: 'shift_film',
+};
+
+/** A collection's table, quoted. */
+export const tableOf = (collection: string): string =>
+  OFFICE[collection] ? `office."${OFFICE[collection]}"` : `public."${collection}"`;
+
+export interface RentalColumn {
+  readonly name: string;
+  /** As `format_type` writes it. */
+  readonly type: string;
+}
+
+/** A table's columns that the service serves. */
+export const columnsOf = (database: FreshDatabase, collection: string): Promise<RentalColumn[]> =>
+  database.query<RentalColumn>(
+    `select attname as name, format_type(atttypid, null) as type from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and atttypid <> 'tsvector'::regtype order by attnum`,
+    [tableOf(collection)],
+  );
+
+/** A value in the form in which the API answers it, as SQL. */
+export function shownSql({ name, type }: RentalColumn): string {
+  const column = `"${name}"`;
+  if (type === 'bigint' || type === 'numeric') return `${column}::text`;
+  if (type === 'timestamp with time zone')
+    return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return column;
+}
+
+/** The text of a row's key, as SQL. */
+export function keySql(collection: string, columns: readonly RentalColumn[]): string {
+  const parts = (KEYS[collection] ?? []).map((name) => {
+    const isMoment = columns.find((column) => column.name === name)?.type === 'timestamp with time zone';
+    const text = isMoment
+      ? `to_char("${name}" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+      : `"${name}"::text`;
+    return `replace(replace(${text}, '~', '~0'), ',', '~1')`;
+  });
+  return parts.length === 0
+    ? 'null::text'
+    : parts.length === 1
+      ? `"${KEYS[collection]?.[0]}"::text`
+      : parts.join(` || ',' || `);
+}
+
+export interface StoredRow {
+  readonly key: string | null;
+  readonly row: Readonly<Record<string, unknown>>;
+}
+
+/** Rows as the API shows them, with the text of their key, in the order of the keys; `where` is SQL. */
+export async function storedRows(database: FreshDatabase, collection: string, where = 'true'): Promise<StoredRow[]> {
+  const columns = await columnsOf(database, collection);
+  const shown = columns.map((column) => `${shownSql(column)} as "${column.name}"`);
+  const order = (KEYS[collection] ?? columns.map(({ name }) => name)).map((name) => `"${name}"`);
+  return database.query<StoredRow>(
+    `select ${keySql(collection, columns)} as key, (select row_to_json(s) from (select ${shown}) s) as row
+     from ${tableOf(collection)} where ${where} order by ${order}`,
+  );
+}
+
+export const itemPath = (collection: string, key: string): string => `/items/${collection}/${encodeURIComponent(key)}`;
