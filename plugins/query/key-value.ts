@@ -6,10 +6,16 @@ const INT8 = 9_223_372_036_854_775_807n;
 const INT4 = 2_147_483_647n;
 const isWithin = (value: bigint, largest: bigint): boolean => value <= largest && value >= -largest - 1n;
 
+/** The thirtieth of February is none. */
+const isDay = (text: string): boolean => {
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+};
+
 const SHAPES: Partial<Readonly<Record<Field['type'], (text: string) => boolean>>> = {
   uuid: isUuid,
   decimal: (text) => /^-?\d{1,100}(\.\d{1,100})?$/.test(text),
-  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
+  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && isDay(text),
   integer: (text) => /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), INT4),
   bigInteger: (text) => /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), INT8),
 };
@@ -19,7 +25,8 @@ export function keyValue(field: Field, raw: unknown): string | number | undefine
   // A number that JSON could not hold has become another one, and must not name that one's row.
   const isExact = typeof raw === 'number' && (Number.isSafeInteger(raw) || !Number.isInteger(raw));
   const text = typeof raw === 'string' || isExact ? String(raw) : '';
-  if (field.parts) return ofParts(field.parts, splitKey(text));
+  // Each key has one text: a `~` that is none of its two signs is a mistake.
+  if (field.parts) return /~(?![01])/.test(text) ? undefined : ofParts(field.parts, splitKey(text));
   if (!(SHAPES[field.type]?.(text) ?? (text !== '' && !text.includes('\0')))) return undefined;
   // Blanks at the end of a `char(n)` are no part of the value.
   if (field.column?.dataType === 'character') return text.trimEnd();

@@ -164,12 +164,15 @@ describe('an existing database becomes an API', () => {
     expect(body.data.map((row: { artist_id: number }) => row.artist_id)).to.deep.equal([3, 1, 2]);
   });
 
-  it('lists a composite key and does not serve it', async () => {
+  it('serves a table with a composite key', async () => {
     const token = service.admin.token;
     const listed = await service.request('GET', '/collections/playlist_track', { token });
     expect(listed.status).to.equal(200);
-    const { status } = await service.request('GET', '/items/playlist_track', { token });
-    expect(status).to.equal(403);
+    const { status, body } = await service.request('GET', '/items/playlist_track?limit=1', { token });
+    expect(status).to.equal(200);
+    const [{ playlist_id, track_id }] = body.data;
+    const one = await service.request('GET', `/items/playlist_track/${playlist_id},${track_id}`, { token });
+    expect(one.body.data).to.deep.equal({ playlist_id, track_id });
   });
 
   it('sees changes that others make to the database at once', async () => {

@@ -19,7 +19,7 @@ const BATCH = '00000000-0000-4000-8000-00000000cccc';
 
 /** A key as it is written into a document, and a row that it names. */
 const BY_ID: readonly [collection: string, key: string, text: string][] = [
-  ['film_actor', '{ actor_id: 1, film_id: 5 }', '1,5'],
+  ['film_actor', '{ actor_id: 3, film_id: 5 }', '3,5'],
   ['film_category', '{ category_id: 1, film_id: 4 }', '1,4'],
   ['film_copy', '{ film_id: 3, copy_no: 1 }', '3,1'],
   ['shelf', '{ store: 2, aisle: "A,1", level: 1 }', '2,A~11,1'],
@@ -111,9 +111,9 @@ describe('a rental company by GraphQL', () => {
   it('reads single rows by variables, and null where there is none', async () => {
     const query = 'query ($id: film_actor_key_input!) { film_actor_by_id(id: $id) { role actor_id { name } } }';
     const [expected] = await rows(
-      'select role, name from film_actor join actor using (actor_id) where (actor_id, film_id) = (1, 5)',
+      'select role, name from film_actor join actor using (actor_id) where (actor_id, film_id) = (3, 5)',
     );
-    expect(await ask(query, { id: { actor_id: 1, film_id: 5 } })).to.deep.equal({
+    expect(await ask(query, { id: { actor_id: 3, film_id: 5 } })).to.deep.equal({
       film_actor_by_id: { role: expected?.role, actor_id: { name: expected?.name } },
     });
     const { body } = await rental.send('POST', '/graphql', { query, variables: { id: { actor_id: 1, film_id: 999 } } });

@@ -35,6 +35,16 @@ const keyOf = ({ hall, shown_on }: Row): string => `${hall.replaceAll('~', '~0')
 const previousOf = (row: Row, all: readonly Row[]): Row | undefined =>
   all.find((one) => one.hall === row.previous_hall && one.shown_on === row.previous_shown_on);
 
+/** What a many-to-one that leads nowhere counts as: every column is null, which no comparison takes. */
+const NO_ROW: Row = {
+  hall: '',
+  shown_on: '',
+  seats: Number.NaN,
+  film_id: null,
+  previous_hall: null,
+  previous_shown_on: null,
+};
+
 /** A filter, and a plain function that says which rows it takes; SQL's "unknown" is false, and negation is not drawn. */
 interface Drawn {
   readonly filter: Filter;
@@ -55,7 +65,7 @@ function drawFilter(random: Random, depth: number): Drawn {
     const inner = drawFilter(random, depth - 1);
     return of({ screening: inner.filter }, (row, all) => {
       const previous = previousOf(row, all);
-      return previous !== undefined && inner.takes(previous, all);
+      return inner.takes(previous ?? NO_ROW, all);
     });
   }
   const key = () => keyOf({ hall: one(HALLS), shown_on: one(DAYS) });

@@ -275,8 +275,8 @@ describe('relations of a rental company, by composite keys and to them', () => {
             where (n.previous_hall, n.previous_shown_on) = (s.hall, s.shown_on)) as following
           from screening s order by s.hall, s.shown_on`),
       );
-      const one = await ok('GET', `${itemPath('screening', 'a~1b,2026-01-01')}?fields=tickets,following`);
-      expect(one.following).to.deep.equal(['a~1b,2026-01-08']);
+      const one = await ok('GET', `${itemPath('screening', 'a~1b,2026-01-08')}?fields=tickets,following`);
+      expect(one.following).to.deep.equal(['a~1b,2026-01-15']);
       expect(one.tickets).to.have.length(2);
       const paid = await filtered('payment', { refunds: { reason: { _nnull: true } } }, '&fields=payment_id');
       const [{ n } = { n: 0 }] = await rows(

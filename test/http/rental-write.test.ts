@@ -73,7 +73,7 @@ const WRITES: readonly Written[] = [
   },
   {
     collection: 'payment',
-    row: { paid_on: '2026-02-14', payment_id: 900, customer_id: 1, amount: 5 },
+    row: { paid_on: '2026-02-14', payment_id: '900', customer_id: 1, amount: 5 },
     key: '2026-02-14,900',
     change: { note: 'card' },
   },

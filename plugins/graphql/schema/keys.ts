@@ -10,7 +10,8 @@ import type { Types } from './types.ts';
 export function keyType(types: Types, name: string): GraphQLInputObjectType | undefined {
   const { collection, fields } = types.model.names.collections.get(name) ?? {};
   const parts = collection ? keyColumns(collection) : [];
-  if (!collection || parts.length < 2 || !parts.every((part) => fields?.some((field) => field.name === part.name))) return undefined;
+  if (!collection || parts.length < 2 || !parts.every((part) => fields?.some((field) => field.name === part.name)))
+    return undefined;
   return new GraphQLInputObjectType({
     name: typeName('key', name),
     description: `The key of a row of ${name}.`,
