@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { isUuid } from '../query/library.ts';
+import { bytesOf, isUuid } from '../query/library.ts';
 import type { Collection, Field, Overview, Schema } from '../schema/contract.ts';
 import type { Key } from './contract.ts';
 
@@ -51,10 +51,17 @@ export function castKey(field: Field, raw: unknown): Key {
       ? /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), field.type === 'integer' ? INT4 : INT8)
       : (SHAPES[field.type]?.(text) ?? (text !== '' && !text.includes('\0')));
   if (!fits) throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
+  if (field.type === 'binary') return bytesKey(text);
   // Blanks at the end of a `char(n)` are no part of the value.
   if (field.column?.dataType === 'character') return text.trimEnd();
   return field.type === 'integer' ? Number(text) : field.type === 'uuid' ? text.toLowerCase() : text;
 }
+
+/** Answers have base64; statements have the text of PostgreSQL. */
+const bytesKey = (text: string): string => {
+  const bytes = text.startsWith('\\x') ? undefined : bytesOf(text);
+  return bytes ? `\\x${bytes.toString('hex')}` : text;
+};
 
 /** The type a list of keys is cast to: an int8 list is understood by every integer index, whatever its values. */
 export const keyType = (field: Field): string =>

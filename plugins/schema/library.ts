@@ -1,2 +1,3 @@
 /** What `/collections`, `/fields` and `/relations` show of parts of an overview. */
+export { isMadeByDatabase, isRange, isSearchVector } from './column-kinds.ts';
 export { collectionRecord, fieldRecord, relationRecord } from './records.ts';

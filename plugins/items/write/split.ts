@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import { isMadeByDatabase } from '../../schema/library.ts';
 import type { Payload } from '../contract.ts';
 import { castKey, keyField } from '../target.ts';
 import { isPayload, type ManyValue, manyValue } from './many-value.ts';
@@ -34,8 +35,11 @@ export function split(collection: Collection, payload: Payload, overview: Overvi
     const field = collection.fields.get(name);
     if (!field) continue;
     const { relation } = field;
-    if (relation?.kind === 'many') manys.push({ field, value: manyValue(field, keyOf(overview, relation.to), value) });
-    else if (!field.column || field.column.generated) continue;
+    // The key of a row that is sent back whole is no change: it is taken out where the row is known.
+    if (field.column && isMadeByDatabase(field.column) && name !== collection.primary) assertAbsent(field, value);
+    else if (relation?.kind === 'many')
+      manys.push({ field, value: manyValue(field, keyOf(overview, relation.to), value) });
+    else if (!field.column) continue;
     else if (relation?.kind === 'one' && isPayload(value)) ones.push({ field, to: relation.to, value });
     else if (relation?.kind === 'any' && value !== null) {
       const to = targetOf(collection, field, payload, isPayload(value));
@@ -48,6 +52,11 @@ export function split(collection: Collection, payload: Payload, overview: Overvi
 }
 
 const keyOf = (overview: Overview, name: string): string => overview.collections.get(name)?.primary ?? '';
+
+/** Null is what a form sends for a value that it does not have. */
+function assertAbsent(field: Field, value: unknown): void {
+  if (value !== null && value !== undefined) throw invalid(field, 'is made by the database: leave it out');
+}
 
 const invalid = (field: Field, reason: string) =>
   fail('INVALID_PAYLOAD', `${field.name} ${reason}`, { field: field.name, path: [field.name] });

@@ -5,6 +5,7 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { asWriteError } from './database-errors.ts';
+import { asInputError } from './input-error.ts';
 
 export type StepDeps = Pick<Deps, 'db' | 'activity' | 'shapes'>;
 
@@ -65,7 +66,7 @@ export function openStep(
         bound?.settle(row);
         return row.keys;
       } catch (error) {
-        throw isIncomplete(error) ? refusal() : asWriteError(error, collection, values, ownerOf);
+        throw isIncomplete(error) ? refusal() : asWriteError(asInputError(error), collection, values, ownerOf);
       }
     },
   };

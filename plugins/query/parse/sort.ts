@@ -1,6 +1,7 @@
 import { fail } from '#kernel';
-import type { Collection, Field } from '../../schema/contract.ts';
+import type { Collection, Column, Field } from '../../schema/contract.ts';
 import type { FieldUse, Order, OrderStep } from '../contract.ts';
+import { hasOrder } from '../element.ts';
 import { useOf } from './functions.ts';
 import { nameOf, stepsOf } from './names.ts';
 import { collectionNamed, knownField, type Scope, spend } from './scope.ts';
@@ -61,12 +62,16 @@ function readable(field: Field): Field {
 function sortable(use: FieldUse, at: Path): FieldUse {
   const { column, type, name } = readable(use.field);
   if (use.fn) return use;
-  if (!column || !isOrdered(type)) throw invalid(`cannot sort by ${name}`, at);
+  if (!column) throw invalid(`cannot sort by ${name}`, at);
+  if (!isOrdered(use.field)) throw invalid(`cannot sort by ${name}: ${kindOf(type, column)} has no order here`, at);
   return use;
 }
 
-const isOrdered = (type: Field['type']): boolean =>
-  !['json', 'unknown', 'binary'].includes(type) && !type.startsWith('geometry');
+const isOrdered = (field: Field): boolean =>
+  hasOrder(field) || (!['json', 'unknown', 'binary'].includes(field.type) && !field.type.startsWith('geometry'));
+
+const kindOf = (type: Field['type'], { array, dataType }: Column): string =>
+  array ? 'an array' : `the type ${type === 'unknown' ? dataType : type}`;
 
 /** The default order, and the key as the last tie breaker, so that pages never overlap. */
 export function withDefaults(collection: Collection, asked: readonly Order[], manual: string | null): readonly Order[] {
@@ -77,7 +82,7 @@ export function withDefaults(collection: Collection, asked: readonly Order[], ma
   const implied = names
     .filter((name) => name !== null && !isAsked(name))
     .map((name) => collection.fields.get(name as string))
-    .filter((field) => field?.column && (field.name === collection.primary || isOrdered(field.type)))
+    .filter((field) => field?.column && (field.name === collection.primary || isOrdered(field)))
     .map((field) => ({ path: [], use: { field }, descending: false, implied: true }) as Order);
   return [
     ...asked,

@@ -1,0 +1,49 @@
+import { NOBODY, same } from './compare.ts';
+import { type Check, listOf, shown } from './operators.ts';
+
+/** Null is no array: it holds no element, and is outside of every list. */
+const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const holds = (value: unknown, operand: unknown): boolean => elementsOf(value).some((one) => same(one, operand));
+
+const isSameList = (value: unknown, operand: unknown): boolean => {
+  const list = listOf(operand);
+  return Array.isArray(value) && value.length === list.length && value.every((one, at) => isSame(one, list[at]));
+};
+const isSame = (one: unknown, other: unknown): boolean => (one === null && other === null) || same(one, other);
+
+const any: Check = (value, operand) =>
+  listOf(operand).some((one) => holds(value, one)) ? undefined : { type: 'in', valid: listOf(operand) };
+const none: Check = (value, operand) =>
+  operand === NOBODY || listOf(operand).some((one) => holds(value, one))
+    ? { type: 'nin', invalid: listOf(operand) }
+    : undefined;
+
+/** Operators that mean something else for arrays of PostgreSQL: they speak of elements, or of the whole list. */
+export const ARRAY_CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['_eq', (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: shown(operand) })],
+  [
+    '_neq',
+    (value, operand) =>
+      operand === NOBODY || isSameList(value, operand) ? { type: 'neq', invalid: shown(operand) } : undefined,
+  ],
+  ['_in', any],
+  ['_nin', none],
+  ['_has_any', any],
+  [
+    '_has_all',
+    (value, operand) =>
+      operand !== NOBODY && Array.isArray(value) && listOf(operand).every((one) => holds(value, one))
+        ? undefined
+        : { type: 'contains', substring: shown(operand) },
+  ],
+  [
+    '_contains',
+    (value, operand) => (holds(value, operand) ? undefined : { type: 'contains', substring: shown(operand) }),
+  ],
+  [
+    '_ncontains',
+    (value, operand) =>
+      operand === NOBODY || holds(value, operand) ? { type: 'ncontains', substring: shown(operand) } : undefined,
+  ],
+]);
