@@ -12,20 +12,26 @@ const isSameList = (value: unknown, operand: unknown): boolean => {
 };
 const isSame = (one: unknown, other: unknown): boolean => (one === null && other === null) || same(one, other);
 
+/** Compares with nothing: what a negation, or a list that has to be there whole, must not take for true. */
+const isNobody = (operand: unknown): boolean =>
+  operand === NOBODY || (Array.isArray(operand) && operand.includes(NOBODY));
+
+const visible = (operand: unknown): unknown => (Array.isArray(operand) ? operand.map(shown) : shown(operand));
+
 const any: Check = (value, operand) =>
   listOf(operand).some((one) => holds(value, one)) ? undefined : { type: 'in', valid: listOf(operand) };
 const none: Check = (value, operand) =>
-  operand === NOBODY || listOf(operand).some((one) => holds(value, one))
+  isNobody(operand) || listOf(operand).some((one) => holds(value, one))
     ? { type: 'nin', invalid: listOf(operand) }
     : undefined;
 
 /** Operators that mean something else for arrays of PostgreSQL: they speak of elements, or of the whole list. */
 export const ARRAY_CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
-  ['_eq', (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: shown(operand) })],
+  ['_eq', (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: visible(operand) })],
   [
     '_neq',
     (value, operand) =>
-      operand === NOBODY || isSameList(value, operand) ? { type: 'neq', invalid: shown(operand) } : undefined,
+      isNobody(operand) || isSameList(value, operand) ? { type: 'neq', invalid: visible(operand) } : undefined,
   ],
   ['_in', any],
   ['_nin', none],
@@ -33,17 +39,17 @@ export const ARRAY_CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   [
     '_has_all',
     (value, operand) =>
-      operand !== NOBODY && Array.isArray(value) && listOf(operand).every((one) => holds(value, one))
+      !isNobody(operand) && Array.isArray(value) && listOf(operand).every((one) => holds(value, one))
         ? undefined
-        : { type: 'contains', substring: shown(operand) },
+        : { type: 'contains', substring: visible(operand) },
   ],
   [
     '_contains',
-    (value, operand) => (holds(value, operand) ? undefined : { type: 'contains', substring: shown(operand) }),
+    (value, operand) => (holds(value, operand) ? undefined : { type: 'contains', substring: visible(operand) }),
   ],
   [
     '_ncontains',
     (value, operand) =>
-      operand === NOBODY || holds(value, operand) ? { type: 'ncontains', substring: shown(operand) } : undefined,
+      isNobody(operand) || holds(value, operand) ? { type: 'ncontains', substring: visible(operand) } : undefined,
   ],
 ]);
