@@ -1,10 +1,12 @@
 import { identifier, literal } from '../database/library.ts';
 import type { Collection, Field } from '../schema/contract.ts';
+import { isSearchVector } from '../schema/library.ts';
 
 type Expression = (alias: string, field: Field) => string;
 
+/** Search vectors repeat what other fields say, so that no revision keeps them. */
 const columnsOf = (collection: Collection): readonly Field[] =>
-  [...collection.fields.values()].filter(({ column }) => column !== null);
+  [...collection.fields.values()].filter((field) => field.column !== null && !isSearchVector(field));
 
 /** The row `t` as the API reads it, without aliases: foreign keys as keys, secrets as the mask. */
 export function snapshotSql(collection: Collection, expression: Expression): string {

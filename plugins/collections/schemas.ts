@@ -40,6 +40,7 @@ const COLUMN = exactObject({
   default_value: ANYTHING,
   ...each(OPTIONAL_TEXT, 'generation_expression', 'foreign_key_schema', 'foreign_key_table', 'foreign_key_column'),
   comment: OPTIONAL_TEXT,
+  enum_values: nullable(listOf(TEXT)),
   ...each(OPTIONAL_INTEGER, 'max_length', 'numeric_precision', 'numeric_scale'),
   ...each(BOOLEAN, 'is_generated', 'is_nullable', 'is_unique', 'is_indexed', 'is_primary_key', 'has_auto_increment'),
 });

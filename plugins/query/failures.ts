@@ -8,7 +8,9 @@ export const withoutValue = (message: string): string => message.replace(/:? ".*
 export function asQueryError(error: unknown): never {
   const { code, message: text = '', where } = error as { code?: string; message?: string; where?: string };
   const message = /portal parameter/.test(where ?? '') ? text : withoutValue(text);
-  if (typeof code === 'string' && /^22/.test(code)) throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
+  // 23514 in a read: a value in the query that the domain of an array's elements does not have.
+  if (typeof code === 'string' && /^(22|23514$)/.test(code))
+    throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
   // Class 54: more columns, deeper expressions or longer answers than PostgreSQL can handle.
   if (typeof code === 'string' && /^54/.test(code)) throw fail('INVALID_QUERY', `the query is too large: ${message}`);
   // What PostGIS cannot compare has no class of its own.

@@ -1,4 +1,5 @@
 import type { Field } from '../schema/contract.ts';
+import { bytesOf } from './base64.ts';
 import { joinKey, splitKey } from './key-text.ts';
 import { isUuid } from './uuid.ts';
 
@@ -28,10 +29,17 @@ export function keyValue(field: Field, raw: unknown): string | number | undefine
   // Each key has one text: a `~` that is none of its two signs is a mistake.
   if (field.parts) return /~(?![01])/.test(text) ? undefined : ofParts(field.parts, splitKey(text));
   if (!(SHAPES[field.type]?.(text) ?? (text !== '' && !text.includes('\0')))) return undefined;
+  if (field.type === 'binary') return bytesKey(text);
   // Blanks at the end of a `char(n)` are no part of the value.
   if (field.column?.dataType === 'character') return text.trimEnd();
   return field.type === 'integer' ? Number(text) : field.type === 'uuid' ? text.toLowerCase() : text;
 }
+
+/** Answers have base64; statements have the text of PostgreSQL. */
+const bytesKey = (text: string): string => {
+  const bytes = text.startsWith('\\x') ? undefined : bytesOf(text);
+  return bytes ? `\\x${bytes.toString('hex')}` : text;
+};
 
 /** The text of a key of several columns, in the one form that PostgreSQL makes of it too. */
 function ofParts(parts: readonly Field[], texts: readonly string[]): string | undefined {

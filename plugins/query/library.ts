@@ -1,5 +1,7 @@
 import { Failure, fail } from '#kernel';
 
+/** The bytes of a base64 text; undefined for other texts. */
+export { bytesOf } from './base64.ts';
 /**
  * How a field of the row under a table alias reads in answers, as SQL, and as a part of `jsonb`.
  */
@@ -17,7 +19,7 @@ export { momentAt, parseMoment } from './moment.ts';
 /** A GeoJSON geometry as text; INVALID_QUERY with the path for what is none. */
 export { geoJson } from './parse/geojson.ts';
 /** The operators of a filter that fit a field of this type, where nothing of it is concealed. */
-export { operatorsFor } from './parse/operators.ts';
+export { ARRAY_OPERATORS, operatorsFor } from './parse/operators.ts';
 export { aggregateOf } from './selection.ts';
 export { spelledOut } from './spelled-out.ts';
 export { isUuid } from './uuid.ts';

@@ -8,8 +8,8 @@ import type { Moment } from './moment.ts';
 export const OPERATORS = [
   '_eq', '_neq', '_ieq', '_nieq', '_lt', '_lte', '_gt', '_gte', '_in', '_nin', '_between', '_nbetween', '_null', '_nnull',
   '_empty', '_nempty', '_contains', '_ncontains', '_icontains', '_nicontains', '_starts_with', '_nstarts_with',
-  '_istarts_with', '_nistarts_with', '_ends_with', '_nends_with', '_iends_with', '_niends_with', '_intersects',
-  '_nintersects', '_intersects_bbox', '_nintersects_bbox',
+  '_istarts_with', '_nistarts_with', '_ends_with', '_nends_with', '_iends_with', '_niends_with', '_has_any', '_has_all',
+  '_intersects', '_nintersects', '_intersects_bbox', '_nintersects_bbox',
 ] as const;
 
 /** One of `OPERATORS`. */

@@ -6,6 +6,7 @@ export {
   type Collection,
   type CollectionMeta,
   type Column,
+  type ElementType,
   FIELD_TYPES,
   type Field,
   type FieldMeta,

@@ -13,12 +13,15 @@ export function defaultValue(type: FieldType, column: Column): unknown {
   const quoted = QUOTED.exec(inner);
   const bare = quoted ? unquoted(quoted) : inner.replace(/::[\w ]+(\(\d+(,\d+)?\))?$/, '');
   if (!quoted && !NUMBER.test(bare)) return text;
+  if (column.array) return elementsIn(column, bare);
   switch (type) {
     case 'integer':
     case 'float':
       return NUMBER.test(bare) ? Number(bare) : bare;
     case 'json':
       return parsed(bare);
+    case 'binary':
+      return bare.startsWith('\\x') ? Buffer.from(bare.slice(2), 'hex').toString('base64') : bare;
     case 'csv':
       return bare === '' ? [] : bare.split(',');
     default:
@@ -37,4 +40,18 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,]+)/gs;
+
+/** `{a,"b c",NULL}`; arrays of arrays, and those with bounds of their own, stay the text that they are. */
+function elementsIn({ element }: Column, text: string): unknown {
+  const inner = /^\{([^{}]*)\}$/s.exec(text)?.[1];
+  if (inner === undefined) return text;
+  return [...inner.matchAll(ELEMENT)].map(([, quoted, plain = '']) => {
+    if (quoted !== undefined) return quoted.replace(/\\(.)/gs, '$1');
+    if (plain.toUpperCase() === 'NULL') return null;
+    if (element?.type === 'boolean') return plain === 't';
+    return (element?.type === 'integer' || element?.type === 'float') && NUMBER.test(plain) ? Number(plain) : plain;
+  });
 }

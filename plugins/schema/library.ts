@@ -1,3 +1,4 @@
-export { isPlaceOfRow } from './overview/keys.ts';
 /** What `/collections`, `/fields` and `/relations` show of parts of an overview. */
+export { isMadeByDatabase, isRange, isSearchVector } from './column-kinds.ts';
+export { isPlaceOfRow } from './overview/keys.ts';
 export { collectionRecord, fieldRecord, relationRecord } from './records.ts';

@@ -1,4 +1,4 @@
-/** Field types of the API (conventions, "Field types"). `unknown` is read as text and cannot be filtered by value. */
+/** Field types of the API (conventions, "Field types"). `unknown` is read and written as the text that PostgreSQL prints. */
 export const FIELD_TYPES = [
   'bigInteger',
   'boolean',
@@ -30,6 +30,15 @@ export const FIELD_TYPES = [
 /** One of `FIELD_TYPES`. */
 export type FieldType = (typeof FIELD_TYPES)[number];
 
+/** The type of the values inside a value: domains are resolved to their base type in `type` and `dataType`. */
+export interface ElementType {
+  readonly type: FieldType;
+  /** As in `Column.sqlType`. */
+  readonly sqlType: string;
+  /** As in `Column.dataType`. */
+  readonly dataType: string;
+}
+
 /** A column of a table or of a view, as the catalog of PostgreSQL has it. */
 export interface Column {
   readonly name: string;
@@ -57,6 +66,9 @@ export interface Column {
   readonly primary: boolean;
   /** A PostgreSQL array; read and written as a JSON array. */
   readonly array: boolean;
+  /** Elements of an array, bounds of a range or a multirange; absent for other types. */
+  readonly element?: ElementType;
+  /** Of an array of an enum the values of its elements. */
   readonly enumValues: readonly string[] | null;
   readonly comment: string | null;
 }

@@ -1,3 +1,4 @@
+import { isMadeByDatabase } from './column-kinds.ts';
 import type {
   Collection,
   CollectionMeta,
@@ -9,6 +10,7 @@ import type {
   RelationMeta,
 } from './contract.ts';
 import { defaultValue } from './default-value.ts';
+import { fieldMeta } from './overview/registry-rows.ts';
 
 /** A collection in an answer of the API: its table as `schema`, its registry row as `meta`. */
 export interface CollectionRecord {
@@ -46,8 +48,19 @@ export const fieldRecord = (field: Field, overview: Overview): FieldRecord => ({
   field: field.name,
   type: field.type,
   schema: columnRecord(field, overview),
-  meta: field.meta,
+  meta: field.meta ?? choicesMeta(field),
 });
+
+/** How an editor shows an enum of which the registry has no row: as a choice of its values. */
+function choicesMeta({ collection, name, column }: Field): FieldMeta | null {
+  if (!column?.enumValues) return null;
+  const choices = column.enumValues.map((value) => ({ text: value, value }));
+  return {
+    ...fieldMeta({ collection, field: name }),
+    interface: column.array ? 'select-multiple-dropdown' : 'select-dropdown',
+    options: { choices },
+  };
+}
 
 export const relationRecord = ({ collection, field, related, schema, meta }: Relation): RelationRecord => ({
   collection,
@@ -69,7 +82,7 @@ function columnRecord({ collection, column, type, relation }: Field, overview: O
     max_length: column.maxLength,
     numeric_precision: column.precision,
     numeric_scale: column.scale,
-    is_generated: column.generated,
+    is_generated: isMadeByDatabase(column),
     is_nullable: column.nullable,
     is_unique: column.unique,
     is_indexed: column.indexed,
@@ -79,5 +92,6 @@ function columnRecord({ collection, column, type, relation }: Field, overview: O
     foreign_key_table: key?.foreign_key_table ?? null,
     foreign_key_column: key?.foreign_key_column ?? null,
     comment: column.comment,
+    enum_values: column.enumValues,
   };
 }

@@ -12,7 +12,7 @@ const FIELD = `collection field type
     translations note conditions validation validation_message searchable system }
   schema { name table data_type default_value generation_expression max_length numeric_precision numeric_scale is_generated
     is_nullable is_unique is_indexed is_primary_key has_auto_increment foreign_key_schema foreign_key_table
-    foreign_key_column comment }`;
+    foreign_key_column comment enum_values }`;
 const RELATION = `collection field related_collection
   meta { id many_collection many_field one_collection one_field one_collection_field one_allowed_collections
     junction_field sort_field one_deselect_action system }

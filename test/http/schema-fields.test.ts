@@ -171,21 +171,23 @@ describe('/fields over HTTP', () => {
   });
 
   describe('an adopted table', () => {
-    it('shows its types, specials of the database and what is left out', async () => {
+    it('shows its types and what the database makes, of enums their values', async () => {
       const fields = await admin('GET', '/fields/old');
-      expect(fields.map((one: Record<string, unknown>) => [one.field, one.type, one.meta])).to.deep.equal([
-        ['id', 'integer', null],
-        ['name', 'string', null],
-        ['mood', 'string', null],
-        ['tags', 'json', null],
-        ['twice', 'integer', null],
-        ['price', 'decimal', null],
+      expect(fields.map((one: Record<string, unknown>) => [one.field, one.type, one.meta === null])).to.deep.equal([
+        ['id', 'integer', true],
+        ['name', 'string', true],
+        ['mood', 'string', false],
+        ['tags', 'json', true],
+        ['doc', 'unknown', true],
+        ['twice', 'integer', true],
+        ['price', 'decimal', true],
       ]);
       const by = (name: string) => fields.find((one: { field: string }) => one.field === name).schema;
       expect(by('id')).to.include({ has_auto_increment: true, is_primary_key: true });
       expect(by('name')).to.include({ max_length: 10, is_nullable: false });
       expect(by('twice')).to.include({ is_generated: true });
       expect(by('twice').generation_expression).to.be.a('string');
+      expect(by('mood').enum_values).to.deep.equal(['sad', 'happy']);
       expect(by('price')).to.include({ default_value: '-1.5', numeric_precision: 8, numeric_scale: 2 });
       expect(await admin('POST', '/items/old', { name: 'abc', mood: 'happy', tags: ['a'] })).to.deep.equal({
         id: 1,

@@ -59,7 +59,11 @@ export function createAdmit({ permissions, substitute, unknownFields }: Deps): A
       known.length === names.length ? payload : Object.fromEntries(known.map((name) => [name, payload[name]]));
     const submitted = { ...admitted, ...given };
 
-    const options = action === 'create' ? { nullUnlessSubmitted: nullUnlessSubmitted(collection) } : {};
+    const isArray = (name: string) => collection.fields.get(name)?.column?.array === true;
+    const options = {
+      isArray,
+      ...(action === 'create' ? { nullUnlessSubmitted: nullUnlessSubmitted(collection) } : {}),
+    };
     const scope: Scope = { collection, caller, overview, options, values };
     const branches = granted === 'all' ? [] : await Promise.all(granted.map((one) => branchOf(one, submitted, scope)));
     const holding = branches.filter(({ broken }) => broken.length === 0);

@@ -1,3 +1,4 @@
+import { ARRAY_CHECKS } from './array-operators.ts';
 import { CHECKS, type Complaint, isOn } from './operators.ts';
 
 /** One broken rule; `path` leads from the row to the value. */
@@ -8,10 +9,12 @@ export interface Breach extends Complaint {
 interface Options {
   /** Would this field of the row be null if nothing is submitted for it? */
   readonly nullUnlessSubmitted?: (field: string) => boolean;
+  /** Is this field of the row an array of PostgreSQL? */
+  readonly isArray?: (field: string) => boolean;
 }
 
 /** A value inside the row, or the fact that there is none. */
-type Found = { readonly value: unknown } | undefined;
+type Found = { readonly value: unknown; readonly isArray?: boolean } | undefined;
 type Look = (field: string) => Found;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -31,8 +34,17 @@ const nulls: Look = () => ({ value: null });
  */
 export function breaches(rule: unknown, row: Record<string, unknown>, options: Options = {}): readonly Breach[] {
   const absent = options.nullUnlessSubmitted ?? (() => false);
-  const look = inside(row);
-  return group(rule, (field) => look(field) ?? (absent(field) ? { value: ABSENT_NULL } : undefined), []);
+  const own = inside(row);
+  const look: Look = (field) => own(field) ?? (absent(field) ? { value: ABSENT_NULL } : undefined);
+  const isArray = options.isArray ?? (() => false);
+  return group(
+    rule,
+    (field) => {
+      const found = look(field);
+      return found && isArray(field) ? { ...found, isArray: true } : found;
+    },
+    [],
+  );
 }
 
 /** Does a whole record keep a filter, as far as that can be told without the rows it leads to? */
@@ -80,7 +92,7 @@ function tested(operator: string, operand: unknown, found: Found, path: readonly
     const missing = found === undefined || found.value === ABSENT_NULL;
     return missing && operand !== false && operand !== 'false' ? [{ path, type: 'required' }] : [];
   }
-  const check = CHECKS.get(operator);
+  const check = (found?.isArray ? ARRAY_CHECKS.get(operator) : undefined) ?? CHECKS.get(operator);
   if (!check) return [{ path, type: operator.slice(1) }];
   if (found === undefined) return [];
   if (found.value === ABSENT_NULL && !forbidsNull(operator, operand)) return [];

@@ -10,9 +10,9 @@ export interface Complaint {
 }
 
 /** Undefined where the value keeps the rule. The value is never absent here. */
-type Check = (value: unknown, operand: unknown) => Complaint | undefined;
+export type Check = (value: unknown, operand: unknown) => Complaint | undefined;
 
-const listOf = (operand: unknown): readonly unknown[] =>
+export const listOf = (operand: unknown): readonly unknown[] =>
   (Array.isArray(operand)
     ? operand
     : typeof operand === 'string'
@@ -24,7 +24,7 @@ const isNull = (value: unknown) => value === null || value === undefined;
 const isEmpty = (value: unknown) => isNull(value) || value === '' || (Array.isArray(value) && value.length === 0);
 /** `true`, or text that says so: rules stored by others hold both. */
 export const isOn = (operand: unknown) => operand !== false && operand !== 'false' && operand !== 0 && operand !== '0';
-const shown = (operand: unknown) => (operand === NOBODY ? null : operand);
+export const shown = (operand: unknown) => (operand === NOBODY ? null : operand);
 
 /** A number in a rule stands for the number and for its text. */
 function equals(operand: unknown): Complaint {

@@ -66,6 +66,7 @@ const FIELD_SCHEMA = `{
   foreign_key_table: String
   foreign_key_column: String
   comment: String
+  enum_values: [String]
 }`;
 
 const RELATION_META = `{

@@ -8,7 +8,7 @@ import {
   GraphQLString,
 } from 'graphql';
 import type { Operator } from '../../query/contract.ts';
-import { operatorsFor } from '../../query/library.ts';
+import { ARRAY_OPERATORS, operatorsFor } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { FUNCTIONS, type FunctionGroup } from './functions.ts';
 import { BigIntScalar, GeoJsonScalar, JsonScalar, StringOrFloatScalar } from './scalars.ts';
@@ -27,6 +27,17 @@ function operators(name: string, value: GraphQLScalarType, like: FieldType): Gra
   return new GraphQLInputObjectType({
     name: `${name}_filter_operators`,
     fields: Object.fromEntries([...operatorsFor(like)].map((one) => [one, { type: typeOf(one) }])),
+  });
+}
+
+/** Of arrays: `_contains` takes one element, all others a list of them. */
+function arrayOperators(): GraphQLInputObjectType {
+  const list = new GraphQLList(JsonScalar);
+  const typeOf = (one: Operator): GraphQLInputType =>
+    FLAGS.includes(one) ? GraphQLBoolean : one.endsWith('contains') ? JsonScalar : list;
+  return new GraphQLInputObjectType({
+    name: 'list_filter_operators',
+    fields: Object.fromEntries([...ARRAY_OPERATORS].map((one) => [one, { type: typeOf(one) }])),
   });
 }
 
@@ -50,7 +61,8 @@ export const OPERATORS_OF = {
       _nnull: { type: GraphQLBoolean },
     },
   }),
-  list: operators('list', GraphQLString, 'json'),
+  // Elements are of many types. What does not fit is refused when it runs.
+  list: arrayOperators(),
   unknown: operators('unknown', GraphQLString, 'unknown'),
 } as const;
 
@@ -63,6 +75,8 @@ export const isOperators = (type: unknown): boolean => OPERATOR_TYPES.has(type a
 export type Compared = 'value' | 'range';
 
 export function comparedBy(type: GraphQLInputObjectType, name: string): Compared | undefined {
+  // The value of an element may be a list or an object, which is no value of a variable that a statement is made without.
+  if (type === OPERATORS_OF.list) return undefined;
   if (!OPERATOR_TYPES.has(type) || name === '_json' || FLAGS.includes(name as Operator)) return undefined;
   return name.endsWith('between') ? 'range' : 'value';
 }

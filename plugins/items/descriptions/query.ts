@@ -31,7 +31,7 @@ const SHAPE: Readonly<Record<string, ParameterDescription>> = {
 
 const SELECTION: Readonly<Record<string, ParameterDescription>> = {
   filter: parameter('The rows that are meant: an object of fields and operators, joined by _and and _or.', NESTED),
-  search: parameter('A text that a searchable field must contain.'),
+  search: parameter('A text that a searchable field must contain, or words that a search vector must have.'),
   sort: parameter('The fields by which rows are ordered; a minus sign before a name reverses it.', NAMES),
   limit: parameter('The largest number of rows; -1 for all.', INTEGER),
   offset: parameter('The number of rows that are left out first.', INTEGER),

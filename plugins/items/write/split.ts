@@ -1,5 +1,7 @@
 import { fail } from '#kernel';
+import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field, Overview, RelationEnd } from '../../schema/contract.ts';
+import { isMadeByDatabase } from '../../schema/library.ts';
 import type { Payload } from '../contract.ts';
 import { castKey, keyField } from '../target.ts';
 import { isPayload, type ManyValue, manyValue } from './many-value.ts';
@@ -35,10 +37,13 @@ export function split(collection: Collection, payload: Payload, overview: Overvi
     const field = collection.fields.get(name);
     if (!field) continue;
     const { relation } = field;
-    if (relation?.kind === 'many') manys.push({ field, value: manyValue(field, rowKeyOf(overview, relation), value) });
+    // The key of a row that is sent back whole is no change: it is taken out where the row is known.
+    if (field.column && isMadeByDatabase(field.column) && !isOfKey(collection, name)) assertAbsent(field, value);
+    else if (relation?.kind === 'many')
+      manys.push({ field, value: manyValue(field, rowKeyOf(overview, relation), value) });
     else if (field.parts && isPayload(value))
       ones.push({ field, to: (relation as RelationEnd & { kind: 'one' }).to, value });
-    else if (!field.column || field.column.generated) continue;
+    else if (!field.column) continue;
     else if (relation?.kind === 'one' && isPayload(value)) ones.push({ field, to: relation.to, value });
     else if (relation?.kind === 'any' && value !== null) {
       const to = targetOf(collection, field, payload, isPayload(value));
@@ -56,6 +61,14 @@ function rowKeyOf(overview: Overview, { to, relation }: Extract<RelationEnd, { k
   const link = collection?.fields.get(relation.field);
   const linked = (link?.parts ?? [link]).map((field) => field?.name);
   return collection?.key ? keyNames(collection.key).filter((name) => !linked.includes(name)) : [];
+}
+
+const isOfKey = (collection: Collection, name: string): boolean =>
+  keyColumns(collection).some((column) => column.name === name);
+
+/** Null is what a form sends for a value that it does not have. */
+function assertAbsent(field: Field, value: unknown): void {
+  if (value !== null && value !== undefined) throw invalid(field, 'is made by the database: leave it out');
 }
 
 const invalid = (field: Field, reason: string) =>

@@ -6,6 +6,7 @@ import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { RowPlace } from '../row-place.ts';
 import { asWriteError } from './database-errors.ts';
+import { asInputError } from './input-error.ts';
 
 export type StepDeps = Pick<Deps, 'db' | 'activity' | 'shapes'>;
 
@@ -66,7 +67,7 @@ export function openStep(
         bound?.settle(row);
         return collection.hasKey ? row.keys : row.keys.map((key) => new RowPlace(String(key)) as never);
       } catch (error) {
-        throw isIncomplete(error) ? refusal() : asWriteError(error, collection, values, ownerOf);
+        throw isIncomplete(error) ? refusal() : asWriteError(asInputError(error), collection, values, ownerOf);
       }
     },
   };

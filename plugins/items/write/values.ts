@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
-import { geoJson, isUuid } from '../../query/library.ts';
-import type { Field } from '../../schema/contract.ts';
+import { bytesOf, geoJson, isUuid } from '../../query/library.ts';
+import type { Field, FieldType } from '../../schema/contract.ts';
 
 /** A value ready to be a parameter, and the type it is cast to. */
 export interface Param {
@@ -30,12 +30,15 @@ export function paramOf(field: Field, value: unknown): Param {
   return { type, value: value === null || value === undefined ? null : columnValue(field, value) };
 }
 
+/** Types that PostgreSQL makes for itself and takes from no client. */
+const INTERNAL = /^(pg_node_tree|pg_ndistinct|pg_dependencies|pg_mcv_list|pg_brin_.*|gtsvector)$/;
+
 function columnValue(field: Field, value: unknown): unknown {
+  if (INTERNAL.test(field.column?.element?.dataType ?? field.column?.dataType ?? ''))
+    throw wrong(field, `left out: PostgreSQL takes no value of the type ${field.column?.sqlType}`);
   if (field.column?.array) {
     if (!Array.isArray(value)) throw wrong(field, 'a list');
-    return /^jsonb?\[/.test(field.column.sqlType)
-      ? value.map((one) => (one === null ? null : JSON.stringify(one)))
-      : value;
+    return listValue(field, field.column.element?.type ?? 'unknown', value);
   }
   switch (field.type) {
     case 'json':
@@ -57,6 +60,8 @@ function columnValue(field: Field, value: unknown): unknown {
       if (field.type === 'float' && typeof value === 'string' && NOT_FINITE.test(value)) return value;
       if (!NUMBER.test(textOf(field, value).trim())) throw wrong(field, 'a number');
       return withinRange(field, textOf(field, value).trim());
+    case 'binary':
+      return bytes(field, value);
     case 'uuid':
       if (!isUuid(textOf(field, value))) throw wrong(field, 'a UUID');
       return value;
@@ -70,6 +75,22 @@ function columnValue(field: Field, value: unknown): unknown {
     default:
       return field.type.startsWith('geometry') ? geometryOf(field, value) : shortEnough(field, textOf(field, value));
   }
+}
+
+/** Lists in lists stay what they are; only of JSON a list is an element. */
+function listValue(field: Field, type: FieldType, list: readonly unknown[]): readonly unknown[] {
+  return list.map((one) => {
+    if (one === null || one === undefined) return null;
+    if (type === 'json') return JSON.stringify(one);
+    if (Array.isArray(one)) return listValue(field, type, one);
+    return type === 'binary' ? bytes(field, one) : one;
+  });
+}
+
+function bytes(field: Field, value: unknown): Buffer {
+  const read = bytesOf(textOf(field, value));
+  if (!read) throw wrong(field, field.column?.array ? 'a list of base64 texts' : 'a base64 text');
+  return read;
 }
 
 function geometryOf(field: Field, value: unknown): unknown {
@@ -128,8 +149,12 @@ function shortEnough(field: Field, text: string): string {
   return text;
 }
 
+/** Types whose arrays are not written with commas between their elements, as the driver writes them. */
+const OTHER_DELIMITER = /^(box|.*\bgeometry|.*\bgeography)\[\]$/;
+
 /** The SQL of one parameter: geometry comes as GeoJSON, everything else by a cast. */
-export const castSql = (field: Field, param: string): string =>
-  field.type.startsWith('geometry')
-    ? `ST_SetSRID(ST_GeomFromGeoJSON(${param}::text), 4326)`
-    : `${param}::${field.column?.sqlType ?? 'text'}`;
+export function castSql(field: Field, param: string): string {
+  if (field.type.startsWith('geometry')) return `ST_SetSRID(ST_GeomFromGeoJSON(${param}::text), 4326)`;
+  const type = field.column?.sqlType ?? 'text';
+  return OTHER_DELIMITER.test(type) ? `${param}::text[]::${type}` : `${param}::${type}`;
+}

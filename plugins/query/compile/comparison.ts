@@ -1,7 +1,12 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
+import { isRange } from '../../schema/library.ts';
 import type { Operator, Value, Where } from '../contract.ts';
+import { hasOrder } from '../element.ts';
+import { arraySql } from './array.ts';
+import { shownSql } from './expression.ts';
 import { jsonbOf } from './function.ts';
 import { operandSql } from './operand.ts';
+import { rangeSql } from './range.ts';
 import type { Pending, Statement } from './statement.ts';
 import { dynamicSql, geoSql, isSeveral, known, listSql, valueSql } from './values.ts';
 
@@ -44,7 +49,10 @@ export function insideSql(statement: Statement, alias: string, test: Extract<Whe
 /** A comparison of the left side with what the query gave. */
 export function testSql(statement: Statement, left: string, test: Test): string {
   const { operator, values } = test;
-  const field = fieldIn(test);
+  const field = comparedField(fieldIn(test), values);
+  if (field.column?.array) return arraySql(statement, left, field, operator, values);
+  const special = isRange(field.column) ? rangeSql(statement, left, field, operator, values) : undefined;
+  if (special) return special;
   const [first] = values;
   const comparison = COMPARISONS[operator];
   // PostGIS has no operator for it.
@@ -54,11 +62,10 @@ export function testSql(statement: Statement, left: string, test: Test): string 
   switch (operator) {
     case '_null':
     case '_nnull':
-      return `${left} is ${(operator === '_null') === (first === true) ? '' : 'not '}null`;
+      return nullSql(left, field, (operator === '_null') === (first === true));
     case '_empty':
     case '_nempty': {
-      const text = field.type === 'binary' ? `encode(${left}, 'hex')` : comparable(left, field);
-      const empty = textual(field.type) ? `coalesce(${text}, '') = ''` : `${left} is null`;
+      const empty = textual(field.type) ? `coalesce(${emptiable(left, field)}, '') = ''` : `${left} is null`;
       return (operator === '_empty') === (first === true) ? empty : `not (${empty})`;
     }
     case '_in':
@@ -77,7 +84,7 @@ export function testSql(statement: Statement, left: string, test: Test): string 
     }
     case '_ieq':
     case '_nieq':
-      return `lower(${left}::text) ${operator === '_ieq' ? '=' : '<>'} lower(${valueSql(statement, field, first ?? null)})`;
+      return `lower(${asRead(left, field)}::text) ${operator === '_ieq' ? '=' : '<>'} lower(${valueSql(statement, stand(field, 'text'), first ?? null)})`;
     case '_intersects':
     case '_nintersects':
       return `${operator === '_nintersects' ? 'not ' : ''}ST_Intersects(${left}, ${geoSql(statement, first ?? null)})`;
@@ -86,7 +93,14 @@ export function testSql(statement: Statement, left: string, test: Test): string 
       return `${operator === '_nintersects_bbox' ? 'not ' : ''}(${left} && ${geoSql(statement, first ?? null)})`;
   }
   const [, negated, insensitive, form] = PATTERN.exec(operator) ?? [];
-  return patternSql(statement, left, first ?? null, form ?? 'contains', Boolean(negated), Boolean(insensitive));
+  return patternSql(
+    statement,
+    asRead(left, field),
+    first ?? null,
+    form ?? 'contains',
+    Boolean(negated),
+    Boolean(insensitive),
+  );
 }
 
 /** A list that is empty, as a path may lead to no value, is nothing to be outside of for null, nor where there is no "me". */
@@ -122,6 +136,27 @@ export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$
 
 const textual = (type: FieldType): boolean => ['string', 'text', 'csv', 'hash', 'unknown', 'binary'].includes(type);
 
-/** The left side as a type that the operand can be cast to: enums, bytes and exotic types compare as they read. */
+/** A value of an enum that is known only when the statement runs may be no value of it: then both are texts. */
+const comparedField = (field: Field, values: readonly Value[]): Field =>
+  field.column?.enumValues && !field.column.array && values.some(isUncertain) ? stand(field, 'unknown') : field;
+
+const isUncertain = (value: Value): boolean => typeof value === 'object' && value !== null && value.dynamic !== 'given';
+
+/** The left side as a type that the operand can be cast to: types without an equality compare as they read. */
 const comparable = (left: string, field: Field): string =>
-  field.column?.enumValues || field.type === 'unknown' || field.type === 'binary' ? `${left}::text` : left;
+  field.type === 'unknown' && !hasOrder(field) ? `${left}::text` : left;
+
+/** As it reads, for operators on texts, which cast it to one. */
+const asRead = (left: string, field: Field): string => (field.type === 'binary' ? shownSql(left, field) : left);
+
+/** A text that is empty where the value is. */
+function emptiable(left: string, field: Field): string {
+  if (field.type === 'binary') return `encode(${left}, 'hex')`;
+  return field.column?.enumValues || field.type === 'unknown' ? `${left}::text` : left;
+}
+
+/** A row of nulls `is null` as well, though a column that holds one is not. */
+function nullSql(left: string, field: Field, isNull: boolean): string {
+  if (field.type === 'unknown' && !hasOrder(field)) return `${left} is ${isNull ? 'not ' : ''}distinct from null`;
+  return `${left} is ${isNull ? '' : 'not '}null`;
+}

@@ -1,4 +1,4 @@
-import type { Field } from '../../schema/contract.ts';
+import type { Column, Field } from '../../schema/contract.ts';
 import type { Pick } from '../tree.ts';
 import { columnOf } from './statement.ts';
 
@@ -34,7 +34,7 @@ const WHOLE = `e'\\\\\\\\\\\\\\\\|\\\\\\\\ud[89ab][0-9a-f]{2}\\\\\\\\ud[c-f][0-9
  */
 export function shownSql(value: string, field: Field): string {
   if (field.concealed || field.type === 'hash') return `case when ${value} is null then null else '${MASK}' end`;
-  if (field.column?.array) return listExpression(value, field.column.sqlType);
+  if (field.column?.array) return listExpression(value, field.column);
   switch (field.type) {
     case 'timestamp':
       return `coalesce(${UTC(value)}, ${value}::text)`;
@@ -46,6 +46,8 @@ export function shownSql(value: string, field: Field): string {
     case 'decimal':
     case 'unknown':
       return `${value}::text`;
+    case 'binary':
+      return base64(value);
     case 'csv':
       return `case when ${value} = '' then '[]'::json else to_json(string_to_array(${value}, ',')) end`;
     case 'json':
@@ -75,9 +77,23 @@ export const numberSql = (value: string, { type }: Field): string =>
 
 const UTC = (moment: string): string => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Elements read like fields of their type do. */
-function listExpression(column: string, sqlType: string): string {
-  if (/^(bigint|numeric)\[/.test(sqlType)) return `${column}::text[]`;
-  if (!sqlType.startsWith('timestamp with time zone')) return column;
-  return `case when ${column} is not null then array(select coalesce(${UTC('e')}, e::text) from unnest(${column}) e) end`;
+/** Without the line breaks that PostgreSQL puts after 76 characters. */
+const base64 = (bytes: string): string => `translate(encode(${bytes}, 'base64'), e'\\n', '')`;
+
+/** Elements read like fields of their type do; of lists in lists they read as PostgreSQL makes JSON of them. */
+function listExpression(value: string, { element }: Column): string {
+  const each = (one: string) =>
+    `case when array_ndims(${value}) > 1 then to_json(${value}) when ${value} is not null then to_json(array(select ${one} from unnest(${value}) e)) end`;
+  switch (element?.type) {
+    case 'bigInteger':
+    case 'decimal':
+    case 'unknown':
+      return `${value}::text[]`;
+    case 'timestamp':
+      return each(`coalesce(${UTC('e')}, e::text)`);
+    case 'binary':
+      return each(base64('e'));
+    default:
+      return value;
+  }
 }

@@ -16,6 +16,8 @@ export function functionSql(
   const value = field.column ? columnOf(alias, field) : '';
   if (fn.name === 'json') return `(${jsonbOf(field, value)} #> ${statement.param(fn.path, 'text[]')})`;
   if (fn.name !== 'count') return partSql(field, fn.name, value);
+  if (!fn.to && field.column?.array)
+    return `case when ${value} is not null then coalesce(array_length(${value}, 1), 0) end`;
   if (!fn.to)
     return `case when jsonb_typeof(${jsonbOf(field, value)}) = 'array' then jsonb_array_length(${jsonbOf(field, value)}) end`;
   const child = statement.alias();

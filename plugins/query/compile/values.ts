@@ -1,5 +1,6 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Dynamic, Value, Via, ViaStep } from '../contract.ts';
+import { hasOrder } from '../element.ts';
 import { conjunction, whereClause, wrapped } from './conjunction.ts';
 import { childLink } from './links.ts';
 import { operandSql } from './operand.ts';
@@ -24,19 +25,26 @@ export function valueSql(statement: Statement, field: Field, value: Value): stri
   return statement.param(value, sqlTypeOf(field, value));
 }
 
-export function listSql(statement: Statement, field: Field, values: readonly Value[]): string {
+/** `exact`: the type of the elements, where the list is compared with an array. */
+export function listSql(statement: Statement, field: Field, values: readonly Value[], exact?: string): string {
   const plain = values.filter((value) => typeof value !== 'object');
-  if (plain.length === values.length) return statement.param(values, `${sqlTypeOf(field, widest(values))}[]`);
+  if (plain.length === values.length) return statement.param(values, `${exact ?? sqlTypeOf(field, widest(values))}[]`);
   const [only] = values;
-  if (isGivenList(only)) return dynamicSql(statement, only, `${sqlTypeOf(field, null)}[]`);
+  const type = exact ?? sqlTypeOf(field, null);
+  if (isGivenList(only)) return dynamicSql(statement, only, `${type}[]`);
   // Each entry a parameter of its own where one of them is known only at run time (or is null).
-  const type = sqlTypeOf(field, null);
   const lists = values
     .filter(isSeveral)
     .map((value) => `array(${pathSql(statement, value)})${castFrom(value, type, '[]')}`);
-  const rest = values.filter((value) => !isSeveral(value)).map((value) => valueSql(statement, field, value));
+  const rest = values
+    .filter((value) => !isSeveral(value))
+    .map((value) => (exact ? exactSql(statement, exact, value) : valueSql(statement, field, value)));
   return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
+
+/** A value as one of this type of the database. */
+export const exactSql = (statement: Statement, type: string, value: Value): string =>
+  typeof value === 'object' && value !== null ? dynamicSql(statement, value, type) : statement.param(value, type);
 
 const isGivenList = (value: Value | undefined): value is Extract<Dynamic, { dynamic: 'given' }> =>
   typeof value === 'object' && value !== null && value.dynamic === 'given' && value.list === true;
@@ -76,10 +84,16 @@ function sqlTypeOf(field: Field, value: Value): string {
       return 'timestamptz';
     case 'time':
       return field.column?.sqlType ?? 'time';
+    case 'binary':
+      return 'bytea';
     default:
-      return field.column?.sqlType.includes('citext') ? field.column.sqlType : 'text';
+      return isComparedAsItself(field) ? (field.column?.sqlType ?? 'text') : 'text';
   }
 }
+
+/** Types of the database's own, with an equality of their own. */
+const isComparedAsItself = (field: Field): boolean =>
+  field.column?.enumValues != null || field.column?.sqlType.includes('citext') === true || hasOrder(field);
 
 export function dynamicSql(statement: Statement, value: Dynamic, type: string): string {
   if (!('via' in value) || !value.via) return statement.param({ pending: value } satisfies Pending, type);

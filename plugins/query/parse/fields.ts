@@ -1,4 +1,5 @@
 import type { Collection, Field, Relation } from '../../schema/contract.ts';
+import { isSearchVector } from '../../schema/library.ts';
 import { assertPaths } from './depth.ts';
 import { answerKey, headOf, type Name, nameOf } from './names.ts';
 import type { Scope } from './scope.ts';
@@ -77,10 +78,14 @@ export function wantedFields(
   for (const entry of entries) {
     const [head, rest] = headOf(entry, path);
     if (head !== '*') want(head, rest);
-    else for (const name of [...collection.fields.keys(), ...aliases.keys()]) spread(name, rest);
+    else for (const name of [...starFields(collection), ...aliases.keys()]) spread(name, rest);
   }
   return [...wanted.values()];
 }
+
+/** A search vector repeats in words what other fields say, so that it is shown to those alone who name it. */
+const starFields = ({ fields }: Collection): readonly string[] =>
+  [...fields.values()].filter((field) => !isSearchVector(field)).map(({ name }) => name);
 
 const isSameFn = (one: Name['fn'], other: Name['fn']): boolean =>
   one?.name === other?.name && one?.path.join('.') === other?.path.join('.');

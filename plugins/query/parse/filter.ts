@@ -128,7 +128,7 @@ function test(scope: Scope, use: FieldUse, operator: Operator, raw: unknown, pat
   if (!use.fn && use.field.relation?.kind === 'many') return testOfAlias(scope, use, operator, raw, path);
   if (!operatorsOf(use).has(operator))
     throw invalid(
-      `${operator} does not fit ${use.fn ? `what ${use.fn.name} gives` : `a field of type ${use.field.type}`}`,
+      `${operator} does not fit ${use.fn ? `what ${use.fn.name} gives` : use.field.column?.array ? 'an array' : `a field of type ${use.field.type}`}`,
       path,
     );
   if (operator === '_eq' && isNull(raw)) return test(scope, use, '_null', true, path);

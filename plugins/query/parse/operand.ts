@@ -1,20 +1,19 @@
-import type { FieldType } from '../../schema/contract.ts';
 import type { Dynamic, FieldUse, Operator, Value } from '../contract.ts';
-import { Given, NUMBER } from '../given.ts';
-import { keyValue } from '../key-value.ts';
+import { Given } from '../given.ts';
 import type { Bound } from '../tree.ts';
-import { isUuid } from '../uuid.ts';
 import { dynamicValue } from './dynamic.ts';
-import { geoJson } from './geojson.ts';
+import { flag, isNull, type OperandType, operandType, plainValue } from './plain-value.ts';
 import type { Scope } from './scope.ts';
 import { invalid, isObject, type Path } from './shape.ts';
 
-const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
-const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
-const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
+export { isNull } from './plain-value.ts';
 
-/** A query string has no other way to say it. */
-export const isNull = (raw: unknown): boolean => raw === null || raw === 'null' || raw === 'NULL';
+const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween', '_has_any', '_has_all'];
+/** Of arrays: the whole list is compared. */
+const WHOLE: readonly Operator[] = ['_eq', '_neq'];
+const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
+/** Those that a path with several values at its end may stand under. */
+const SEVERAL: readonly Operator[] = ['_in', '_nin', '_has_any', '_has_all'];
 
 /** The right side of a comparison, checked against the type of the left one. `null` = the predicate drops out. */
 export function operands(
@@ -25,49 +24,52 @@ export function operands(
   path: Path,
 ): readonly Value[] | null {
   if (FLAGS.includes(operator)) return [flag(raw, path)];
-  if (LISTS.includes(operator)) {
-    if (raw instanceof Given && !operator.endsWith('between')) return [given(scope, raw, boundList(use, path), true)];
-    const list = listOf(raw, path);
+  const as = operandType(use, operator);
+  const isArray = !use.fn && use.field.column?.array === true;
+  const isWhole = isArray && WHOLE.includes(operator);
+  if (isWhole || LISTS.includes(operator)) {
+    const bind = boundList(as, isWhole, path);
+    if (raw instanceof Given && !operator.endsWith('between')) return [given(scope, raw, bind, true)];
+    const list = listOf(as, raw, isWhole, path);
     if (operator.endsWith('between') && list.length !== 2) {
       if (scope.strict) throw invalid('must be two values', path);
       return null;
     }
-    return list.map((entry, at) => operand(scope, use, entry, operator, [...path, at]));
+    return list.map((entry, at) => operand(scope, as, entry, { operator, isWhole }, [...path, at]));
   }
-  if (raw === '') throw invalid('an empty text compares with nothing; use _empty', path);
-  return [operand(scope, use, raw, operator, path)];
+  if (raw === '' && !isArray) throw invalid('an empty text compares with nothing; use _empty', path);
+  return [operand(scope, as, raw, { operator, isWhole }, path)];
 }
 
-/** `true`, `false` and their texts; nothing at all is what `filter[a][_null]` without a value gives. */
-export function flag(raw: unknown, path: Path): boolean {
-  if (raw === true || raw === 'true' || raw === '' || raw === null || raw === 1 || raw === '1') return true;
-  if (raw === false || raw === 'false' || raw === 0 || raw === '0') return false;
-  throw invalid('must be true or false', path);
-}
-
-function listOf(raw: unknown, path: Path): readonly unknown[] {
+/** Only as a whole an array may be compared with an empty list. */
+function listOf({ key }: OperandType, raw: unknown, isWhole: boolean, path: Path): readonly unknown[] {
   if (raw instanceof Given) throw invalid('must be two values', path);
   const list = Array.isArray(raw)
     ? raw
     : isObject(raw)
       ? Object.values(raw)
-      : typeof raw === 'string'
+      : typeof raw === 'string' && !key
         ? raw.split(',')
         : [raw];
-  if (list.length === 0 || raw === '') throw invalid('must be a list with at least one value', path);
+  if ((list.length === 0 && !isWhole) || raw === '') throw invalid('must be a list with at least one value', path);
   return list;
 }
 
-function operand(scope: Scope, use: FieldUse, raw: unknown, operator: Operator, path: Path): Value {
-  if (raw instanceof Given) return given(scope, raw, boundValue(use, path));
-  if (typeof raw === 'string' && raw.startsWith('$') && !typeOf(use).startsWith('geometry')) {
+interface Comparison {
+  readonly operator: Operator;
+  readonly isWhole: boolean;
+}
+
+function operand(scope: Scope, as: OperandType, raw: unknown, { operator, isWhole }: Comparison, path: Path): Value {
+  if (raw instanceof Given) return given(scope, raw, boundValue(as, isWhole, path));
+  if (typeof raw === 'string' && raw.startsWith('$') && !as.type.startsWith('geometry')) {
     if (raw.includes('\0')) throw invalid('must not contain a NUL character', path);
     const dynamic: Dynamic | undefined = dynamicValue(scope, raw, path);
-    if (dynamic && 'via' in dynamic && dynamic.via?.several && operator !== '_in' && operator !== '_nin')
+    if (dynamic && 'via' in dynamic && dynamic.via?.several && !SEVERAL.includes(operator))
       throw invalid(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
     if (dynamic) return dynamic;
   }
-  return plain(use, raw, path);
+  return checked(as, isWhole, raw, path);
 }
 
 /**
@@ -80,61 +82,19 @@ function given(scope: Scope, { name, value }: Given, bind: (value: unknown) => B
   return { dynamic: 'given', at, ...(list ? { list } : {}) };
 }
 
-// Remembered with statements, so these hold on to nothing but the field.
+// Remembered with statements, so these hold on to nothing but the field's type.
 const boundValue =
-  (use: FieldUse, path: Path) =>
+  (as: OperandType, isWhole: boolean, path: Path) =>
   (value: unknown): Value =>
-    plain(use, value, path);
+    checked(as, isWhole, value, path);
 
 const boundList =
-  (use: FieldUse, path: Path) =>
+  (as: OperandType, isWhole: boolean, path: Path) =>
   (value: unknown): readonly Value[] =>
-    listOf(value, path).map((one, at) => plain(use, one, [...path, at]));
+    listOf(as, value, isWhole, path).map((one, at) => checked(as, isWhole, one, [...path, at]));
 
-const typeOf = ({ field, fn }: FieldUse): FieldType => (fn ? 'integer' : field.type);
-
-/** A value that is what it says. */
-function plain(use: FieldUse, raw: unknown, path: Path): Value {
-  const type = typeOf(use);
-  if (isNull(raw)) return null;
-  if (type.startsWith('geometry')) return geoJson(raw, path);
-  if (use.field.parts) {
-    const key = keyValue(use.field, raw);
-    if (key === undefined) throw invalid(`is no key of ${use.field.parts.length} parts, joined by commas`, path);
-    return key;
-  }
-  if (typeof raw === 'object' || raw === undefined) throw invalid('must be a single value', path);
-  if (typeof raw === 'string' && raw.includes('\0')) throw invalid('must not contain a NUL character', path);
-  return typed(type, raw as string | number | boolean, path);
-}
-
-function typed(type: FieldType, raw: string | number | boolean, path: Path): Value {
-  const text = String(raw).trim();
-  switch (type) {
-    case 'integer':
-    case 'bigInteger':
-    case 'decimal':
-    case 'float':
-      if (typeof raw === 'number' && Number.isInteger(raw) && !Number.isSafeInteger(raw) && type !== 'float') {
-        throw invalid('is too large for a JSON number: send it as a text', path);
-      }
-      if (typeof raw === 'boolean' || !NUMBER.test(text)) throw invalid(`"${text.slice(0, 40)}" is not a number`, path);
-      return text;
-    case 'boolean':
-      return flag(raw, path);
-    case 'uuid':
-      if (!isUuid(text)) throw invalid(`"${text.slice(0, 40)}" is not a UUID`, path);
-      return text;
-    case 'date':
-    case 'dateTime':
-    case 'timestamp':
-      if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text)))
-        throw invalid(`"${text.slice(0, 40)}" is not a date`, path);
-      return text;
-    case 'time':
-      if (!TIME.test(text)) throw invalid(`"${text.slice(0, 40)}" is not a time`, path);
-      return text;
-    default:
-      return typeof raw === 'string' ? raw : text;
-  }
+/** Null is equal to no element, so only a comparison of the whole array may have it. */
+function checked(as: OperandType, isWhole: boolean, raw: unknown, path: Path): Value {
+  if (as.isElement && !isWhole && isNull(raw)) throw invalid('null is equal to no element', path);
+  return plainValue(as, raw, path);
 }

@@ -1,4 +1,5 @@
 import type { FieldType } from '../../schema/contract.ts';
+import { isRange } from '../../schema/library.ts';
 import type { FieldUse, Operator } from '../contract.ts';
 
 const NULLS = ['_null', '_nnull'] as const;
@@ -22,12 +23,18 @@ const masked = set(NULLS, EMPTIES);
 const geometry = set(EQUAL, SPACE, NULLS);
 const keyed = set(EQUAL, MEMBER, NULLS);
 const loose = set(EQUAL, ORDER, MEMBER, NULLS, EMPTIES, TEXT);
+const range = set(EQUAL, ORDER, MEMBER, NULLS, EMPTIES, ['_contains', '_ncontains', '_intersects', '_nintersects']);
+
+/** Of arrays of PostgreSQL: `_eq` compares the whole list, `_contains`, `_in` and `_has_*` speak of its elements. */
+export const ARRAY_OPERATORS = set(EQUAL, MEMBER, NULLS, EMPTIES, ['_contains', '_ncontains', '_has_any', '_has_all']);
 
 /** Which operators fit (conventions, "Operators by field type"); concealed fields tell only null and empty. */
 export function operatorsOf({ field, fn }: FieldUse): ReadonlySet<Operator> {
   if (fn) return operatorsFor('integer');
   if (field.parts) return keyed;
-  return operatorsFor(field.concealed ? 'hash' : field.type);
+  if (field.concealed) return masked;
+  if (field.column?.array) return ARRAY_OPERATORS;
+  return isRange(field.column) ? range : operatorsFor(field.type);
 }
 
 export function operatorsFor(type: FieldType): ReadonlySet<Operator> {

@@ -1,4 +1,5 @@
 import type { Collection, Field } from '../../schema/contract.ts';
+import { isSearchVector } from '../../schema/library.ts';
 import type { FieldUse, Read } from '../contract.ts';
 import { assertNameBytes, nameOf } from './names.ts';
 import { fromJson, invalid, isObject, type Path, textList } from './shape.ts';
@@ -21,7 +22,11 @@ const SEARCHED: readonly Field['type'][] = ['string', 'text', 'integer', 'bigInt
 export const searchable = (collection: Collection): readonly FieldUse[] =>
   [...collection.fields.values()]
     .filter(
-      (field) => field.column && !field.concealed && SEARCHED.includes(field.type) && field.meta?.searchable !== false,
+      (field) =>
+        field.column &&
+        !field.concealed &&
+        (SEARCHED.includes(field.type) || isSearchVector(field)) &&
+        field.meta?.searchable !== false,
     )
     .map((field) => ({ field }));
 

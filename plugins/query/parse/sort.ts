@@ -1,6 +1,7 @@
 import { fail } from '#kernel';
-import type { Collection, Field } from '../../schema/contract.ts';
+import type { Collection, Column, Field } from '../../schema/contract.ts';
 import type { FieldUse, Order, OrderStep } from '../contract.ts';
+import { hasOrder } from '../element.ts';
 import { keyColumns } from '../key-columns.ts';
 import { useOf } from './functions.ts';
 import { nameOf, stepsOf } from './names.ts';
@@ -62,12 +63,16 @@ function readable(field: Field): Field {
 function sortable(use: FieldUse, at: Path): FieldUse {
   const { column, type, name } = readable(use.field);
   if (use.fn) return use;
-  if (!column || !isOrdered(type)) throw invalid(`cannot sort by ${name}`, at);
+  if (!column) throw invalid(`cannot sort by ${name}`, at);
+  if (!isOrdered(use.field)) throw invalid(`cannot sort by ${name}: ${kindOf(type, column)} has no order here`, at);
   return use;
 }
 
-const isOrdered = (type: Field['type']): boolean =>
-  !['json', 'unknown', 'binary'].includes(type) && !type.startsWith('geometry');
+const isOrdered = (field: Field): boolean =>
+  hasOrder(field) || (!['json', 'unknown', 'binary'].includes(field.type) && !field.type.startsWith('geometry'));
+
+const kindOf = (type: Field['type'], { array, dataType }: Column): string =>
+  array ? 'an array' : `the type ${type === 'unknown' ? dataType : type}`;
 
 /** The default order, and the key as the last tie breaker, so that pages never overlap. */
 export function withDefaults(collection: Collection, asked: readonly Order[], manual: string | null): readonly Order[] {
@@ -76,7 +81,7 @@ export function withDefaults(collection: Collection, asked: readonly Order[], ma
   const sortField = manual ?? collection.sortField;
   const keys = keyColumns(collection);
   const first = asked.length > 0 || sortField === null ? [] : [collection.fields.get(sortField)];
-  const implied = [...first.filter((field) => field?.column && isOrdered(field.type)), ...keys]
+  const implied = [...first.filter((field) => field?.column && isOrdered(field)), ...keys]
     .filter((field) => field && !isAsked(field.name))
     .map((field) => ({ path: [], use: { field }, descending: false, implied: true }) as Order);
   return [

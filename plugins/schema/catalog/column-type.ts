@@ -1,5 +1,5 @@
-import type { FieldType } from '../contract.ts';
-import type { CatalogColumn } from './content.ts';
+import type { ElementType, FieldType } from '../contract.ts';
+import type { Bound, CatalogColumn } from './content.ts';
 
 const BUILTIN: Readonly<Record<string, FieldType>> = {
   int2: 'integer',
@@ -33,12 +33,19 @@ const GEOMETRIES: readonly string[] = [
   'MultiPolygon',
 ];
 
-/** The field type a column has by itself; undefined for search vectors, which are no data and left out. */
-export function columnType(column: CatalogColumn): FieldType | undefined {
-  if (column.builtin && (column.type === 'tsvector' || column.type === 'tsquery')) return undefined;
-  if (column.array) return 'json';
+/** The field type a column has by itself. */
+export const columnType = (column: CatalogColumn): FieldType => (column.array ? 'json' : valueType(column));
+
+/** What is inside a value of an array, a range or a multirange; undefined for other types. */
+export function elementType(column: CatalogColumn): ElementType | undefined {
+  const { array, bound, sqlType, dataType } = column;
+  if (array) return { type: valueType(column), sqlType: sqlType.slice(0, -'[]'.length), dataType };
+  return bound ? { type: builtinType(bound), sqlType: bound.sqlType, dataType: bound.dataType } : undefined;
+}
+
+function valueType(column: CatalogColumn): FieldType {
   if (column.kind === 'e') return 'string';
-  if (column.builtin) return (Object.hasOwn(BUILTIN, column.type) ? BUILTIN[column.type] : undefined) ?? 'unknown';
+  if (column.builtin) return builtinType(column);
   if (column.type === 'citext') return 'string';
   if (column.type === 'geometry' || column.type === 'geography') {
     const shape = /\(([A-Za-z]+?)(?:ZM?|M)?[,)]/.exec(column.full)?.[1];
@@ -46,3 +53,6 @@ export function columnType(column: CatalogColumn): FieldType | undefined {
   }
   return 'unknown';
 }
+
+const builtinType = ({ type, builtin }: Pick<Bound, 'type' | 'builtin'>): FieldType =>
+  (builtin && Object.hasOwn(BUILTIN, type) ? BUILTIN[type] : undefined) ?? 'unknown';

@@ -1,4 +1,5 @@
 import type { Column } from '../contract.ts';
+import { elementType } from './column-type.ts';
 import type { CatalogColumn, CatalogTable } from './content.ts';
 
 /** Sizes in the sense of `information_schema`: binary digits of whole and floating numbers, decimal ones of numeric. */
@@ -9,6 +10,7 @@ export function columnOf(column: CatalogColumn, table: CatalogTable): Column {
   const { name, type, builtin, array, typmod } = column;
   const alone = table.indexes.filter(({ columns }) => columns.length === 1 && columns[0] === name);
   const sized = builtin && !array;
+  const element = elementType(column);
   const numeric = sized && type === 'numeric' && typmod >= 4;
   return {
     name,
@@ -33,6 +35,7 @@ export function columnOf(column: CatalogColumn, table: CatalogTable): Column {
     leadsIndex: table.indexes.some(({ columns }) => columns[0] === name),
     primary: table.indexes.some(({ columns, primary }) => primary && columns.includes(name)),
     array,
+    ...(element ? { element } : {}),
     enumValues: column.enum,
     comment: column.comment,
   };

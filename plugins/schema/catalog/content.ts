@@ -45,6 +45,15 @@ export interface CatalogType {
   readonly full: string;
   readonly typmod: number;
   readonly enum: readonly string[] | null;
+  /** Of ranges and multiranges the type of their bounds. */
+  readonly bound: Bound | null;
+}
+
+export interface Bound {
+  readonly type: string;
+  readonly builtin: boolean;
+  readonly sqlType: string;
+  readonly dataType: string;
 }
 
 export interface CatalogColumn extends CatalogType {
@@ -69,7 +78,8 @@ export interface ForeignKey {
   readonly checked: boolean;
 }
 
-type TypeRow = [string, boolean, string, boolean, string, string, string, number, string[] | null];
+type TypeRow = [string, boolean, string, boolean, string, string, string, number, string[] | null, BoundRow | null];
+type BoundRow = [string, boolean, string, string];
 type TableRow = [string, string, string, string | null, boolean];
 type ColumnRow = [number, string, number, boolean, string | null, string | null, string, string | null];
 type IndexRow = [number, boolean, boolean, (string | null)[]];
@@ -87,7 +97,7 @@ interface RawContent {
 export function parseContent(text: string): Content {
   const raw = JSON.parse(text) as RawContent;
   const types = (raw.types ?? []).map(
-    ([type, builtin, kind, array, sqlType, dataType, full, typmod, values]): CatalogType => ({
+    ([type, builtin, kind, array, sqlType, dataType, full, typmod, values, bound]): CatalogType => ({
       type,
       builtin,
       kind,
@@ -97,6 +107,7 @@ export function parseContent(text: string): Content {
       full,
       typmod,
       enum: values,
+      bound: bound && { type: bound[0], builtin: bound[1], sqlType: bound[2], dataType: bound[3] },
     }),
   );
   const tables = (raw.tables ?? []).map(

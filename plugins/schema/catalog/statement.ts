@@ -31,19 +31,24 @@ with recursive tables as materialized (
   from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
   left join domains d on d.domain = a.atttypid
 ), types as materialized (
-  select u.type, u.typmod, row_number() over (order by s.nspname, e.typname, i.oid is null, u.typmod) - 1 as at,
+  select u.type, u.typmod, row_number() over (order by c.nspname, o.typname, i.oid is null, u.typmod) - 1 as at,
     json_build_array(
       e.typname, b.builtin, e.typtype, i.oid is not null,
-      case when b.builtin then format_type(e.oid, -1) else quote_ident(s.nspname) || '.' || quote_ident(e.typname) end
+      case when c.nspname = 'pg_catalog' then format_type(o.oid, -1) else quote_ident(c.nspname) || '.' || quote_ident(o.typname) end
         || case when i.oid is null then '' else '[]' end,
       case when b.builtin then format_type(e.oid, null) else e.typname end,
       format_type(u.type, u.typmod), u.typmod,
       case when e.typtype = 'e' then
-        (select json_agg(v.enumlabel order by v.enumsortorder) from pg_enum v where v.enumtypid = e.oid) end) as row
+        (select json_agg(v.enumlabel order by v.enumsortorder) from pg_enum v where v.enumtypid = e.oid) end,
+      (select json_build_array(x.typname, x.typnamespace = 'pg_catalog'::regnamespace, format_type(x.oid, -1), format_type(x.oid, null))
+        from pg_range r join pg_type x on x.oid = r.rngsubtype where e.oid in (r.rngtypid, r.rngmultitypid))) as row
   from (select distinct type, typmod from columns) u
   join pg_type w on w.oid = u.type
   left join pg_type i on i.oid = w.typelem and i.typarray = w.oid
-  join pg_type e on e.oid = coalesce(i.oid, w.oid)
+  join pg_type o on o.oid = coalesce(i.oid, w.oid)
+  join pg_namespace c on c.oid = o.typnamespace
+  left join domains d on d.domain = o.oid
+  join pg_type e on e.oid = coalesce(d.base, o.oid)
   join pg_namespace s on s.oid = e.typnamespace
   cross join lateral (select s.nspname = 'pg_catalog' as builtin) b
 )

@@ -1,6 +1,7 @@
 import { columnOf } from '../catalog/column.ts';
 import { columnType } from '../catalog/column-type.ts';
 import type { CatalogTable, Row } from '../catalog/content.ts';
+import { isSearchVector } from '../column-kinds.ts';
 import type { Column, Field, FieldMeta, FieldType, SystemCollection } from '../contract.ts';
 import { aliasesOf, type Declarations } from '../system/declarations.ts';
 import { fieldMeta } from './registry-rows.ts';
@@ -44,12 +45,12 @@ export function fieldsOf(
   const fields: MutableFields = new Map();
   for (const one of table.columns) {
     const type = columnType(one);
-    if (!type) continue;
     const column = columnOf(one, table);
     const field =
       systemField(collection, column, declared) ?? ownField(collection, column, type, metas.get(one.name) ?? null);
     fields.set(one.name, field);
   }
+  guardSearchVectors(fields);
   for (const { alias } of declared ? aliasesOf(collection, all) : []) {
     if (!fields.has(alias)) fields.set(alias, aliasField(collection, systemAliasMeta(collection, alias)));
   }
@@ -59,6 +60,16 @@ export function fieldsOf(
     if (isAlias && !fields.has(meta.field)) fields.set(meta.field, aliasField(collection, meta));
   }
   return fields;
+}
+
+/**
+ * Words of a secret that stand in a search vector can be searched for. In a table that holds secrets, a permission has to
+ * name the search vector, as it has to name sensitive fields.
+ */
+function guardSearchVectors(fields: MutableFields): void {
+  const all = [...fields.values()];
+  if (!all.some(({ concealed, sensitive }) => concealed || sensitive)) return;
+  for (const field of all) if (isSearchVector(field)) field.sensitive = true;
 }
 
 function systemField(

@@ -157,4 +157,35 @@ describe('validation of a payload', () => {
       expect(breaches({ c: { _nnull: true } }, {}, options)).to.deep.equal([]);
     });
   });
+
+  describe('of an array of PostgreSQL', () => {
+    const options = { isArray: (field: string) => field === 'tags' };
+    const keeps = (rule: object, tags: unknown) => breaches({ tags: rule }, { tags }, options).length === 0;
+
+    for (const [rule, kept, broken] of [
+      [{ _contains: 'a' }, ['b', 'a'], ['ba']],
+      [{ _contains: 5 }, ['5'], ['15']],
+      [{ _ncontains: 'a' }, ['ba'], ['a']],
+      [{ _ncontains: 'a' }, null, ['a', 'b']],
+      [{ _in: 'a,b' }, ['x', 'b'], ['x']],
+      [{ _has_any: ['a', 'b'] }, ['b'], null],
+      [{ _nin: ['a', 'b'] }, ['x'], ['x', 'b']],
+      [{ _has_all: ['a', 'b'] }, ['b', 'x', 'a'], ['a']],
+      [{ _eq: ['a', 'b'] }, ['a', 'b'], ['b', 'a']],
+      [{ _neq: ['a', 'b'] }, ['b', 'a'], ['a', 'b']],
+      [{ _empty: true }, [], ['']],
+      [{ _contains: { k: 1 } }, [{ k: 1 }], [{ k: 2 }]],
+    ] as const) {
+      it(`${JSON.stringify(rule)} holds for ${JSON.stringify(kept)} and not for ${JSON.stringify(broken)}`, () => {
+        expect([keeps(rule, kept), keeps(rule, broken)]).to.deep.equal([true, false]);
+      });
+    }
+
+    it('no rule holds by a dynamic value that is nobody', () => {
+      for (const operator of ['_contains', '_ncontains', '_eq', '_neq'])
+        expect(keeps({ [operator]: NOBODY }, ['a']), operator).to.equal(false);
+      for (const operator of ['_has_any', '_has_all', '_in', '_nin'])
+        expect(keeps({ [operator]: [NOBODY] }, ['a']), operator).to.equal(false);
+    });
+  });
 });

@@ -14,6 +14,9 @@ const field = (type: FieldType, column: Partial<Column> = {}): Field => ({
   column: { sqlType: 'text', array: false, maxLength: null, precision: null, scale: null, ...column } as Column,
 });
 
+const arrayOf = (type: FieldType, sqlType: string): Field =>
+  field('json', { array: true, sqlType: `${sqlType}[]`, element: { type, sqlType, dataType: sqlType } });
+
 describe('values of a payload become parameters', () => {
   const BECOME: readonly [field: Field, value: unknown, param: unknown][] = [
     [field('integer'), 7, '7'],
@@ -26,7 +29,20 @@ describe('values of a payload become parameters', () => {
     [field('json'), 'text', '"text"'],
     [field('json'), { a: undefined }, '{}'],
     [field('json', { array: true, sqlType: 'text[]' }), ['a'], ['a']],
-    [field('json', { array: true, sqlType: 'jsonb[]' }), [1, null, 'a'], ['1', null, '"a"']],
+    [arrayOf('json', 'jsonb'), [1, null, 'a', [2]], ['1', null, '"a"', '[2]']],
+    [
+      arrayOf('integer', 'integer'),
+      [
+        [1, 2],
+        [3, null],
+      ],
+      [
+        [1, 2],
+        [3, null],
+      ],
+    ],
+    [arrayOf('binary', 'bytea'), ['AP8Q', null], [Buffer.from([0, 255, 16]), null]],
+    [field('binary'), 'AP8Q', Buffer.from([0, 255, 16])],
     [field('csv'), ['a', 1], 'a,1'],
     [field('string'), 5, '5'],
     [field('string', { maxLength: 2 }), '😀😀', '😀😀'],

@@ -1,5 +1,6 @@
 import type {
   Collection,
+  ElementType,
   Field,
   FieldMeta,
   FieldType,
@@ -151,11 +152,18 @@ function fieldOf(
       leadsIndex: false,
       primary: words.includes('key'),
       array: words.includes(' array'),
+      ...(words.includes(' array') ? { element: elementIn(word(words, 'as') ?? 'text[]') } : {}),
       enumValues: null,
       comment: null,
     },
     relation: relation ? endOf(relation, words) : null,
   };
+}
+
+function elementIn(sqlType: string): ElementType {
+  const name = sqlType.replace(/\[\]$/, '');
+  const type = Object.entries(SQL).find(([, names]) => names?.includes(name))?.[0] as FieldType | undefined;
+  return { type: type ?? 'unknown', sqlType: name, dataType: name };
 }
 
 function endOf(relation: Relation, words: string): RelationEnd {

@@ -118,6 +118,8 @@ describe('schema: introspection', () => {
       pair: 'unknown',
       char: 'unknown',
       int2vector: 'unknown',
+      vector: 'unknown',
+      query: 'unknown',
     };
     const { fields } = await probe.collection('every_type');
     expect(Object.fromEntries([...fields.values()].map(({ name, type }) => [name, type]))).to.deep.equal(expected);

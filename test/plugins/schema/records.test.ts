@@ -6,7 +6,8 @@ const SETUP = `
 create table defaults (
   id serial primary key, word text not null default 'it''s', number int default 7, below int default -1, flag boolean default true,
   moment timestamptz default now(), nothing text default null, data jsonb default '{"a": [1]}', amount numeric(5, 2) default 1.50,
-  back text default E'a\\\\b', today date default current_date, made text default upper('x')
+  back text default E'a\\\\b', today date default current_date, made text default upper('x'),
+  none text[] default '{}', several text[] default '{a,"b, c",null}', sizes int[] default array[1, 2], few int[] default '{1,2}', bytes bytea default '\\x00ff10'
 );
 create table parent (id int primary key); comment on table parent is 'All parents';
 create table child (id int primary key, parent int references parent);
@@ -35,6 +36,11 @@ describe('schema: records', () => {
         back: 'a\\b',
         today: 'CURRENT_DATE',
         made: "upper('x'::text)",
+        none: [],
+        several: ['a', 'b, c', null],
+        sizes: 'ARRAY[1, 2]',
+        few: [1, 2],
+        bytes: 'AP8Q',
       });
     }));
 
@@ -74,6 +80,7 @@ describe('schema: records', () => {
           foreign_key_table: 'parent',
           foreign_key_column: 'id',
           comment: null,
+          enum_values: null,
         },
       });
       expect(overview.relations.map(relationRecord)).to.deep.equal([

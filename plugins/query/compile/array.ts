@@ -1,0 +1,60 @@
+import type { Field } from '../../schema/contract.ts';
+import type { Operator, Value } from '../contract.ts';
+import { elementOf, hasOrder } from '../element.ts';
+import type { Statement } from './statement.ts';
+import { known, listSql } from './values.ts';
+
+/**
+ * A condition on an array of PostgreSQL. `&&` and `@>` are the operators that a GIN index on the column understands, so
+ * the column stands on their left as it is wherever its elements have an equality of their own.
+ */
+export function arraySql(
+  statement: Statement,
+  left: string,
+  field: Field,
+  operator: Operator,
+  values: readonly Value[],
+): string {
+  const { array, type } = comparedAs(left, field);
+  const list = () => {
+    const sql = listSql(statement, elementOf(field), values, type);
+    return sql.includes(' || ') ? `(${sql})` : sql;
+  };
+  // Nothing is outside of the values of a caller that is not there, nor are all of them inside.
+  const certain = (sql: string) => [sql, ...values.flatMap((value) => known(statement, field, value))].join(' and ');
+  switch (operator) {
+    case '_null':
+    case '_nnull':
+      return `${left} is ${(operator === '_null') === (values[0] === true) ? '' : 'not '}null`;
+    case '_empty':
+    case '_nempty':
+      return `coalesce(cardinality(${left}), 0) ${(operator === '_empty') === (values[0] === true) ? '=' : '>'} 0`;
+    case '_eq':
+      return `${array} = ${list()}`;
+    case '_neq':
+      return certain(`${array} <> ${list()}`);
+    case '_in':
+    case '_has_any':
+      return `${array} && ${list()}`;
+    case '_nin':
+      return certain(`not (${array} && ${list()})`);
+    case '_contains':
+      return `${array} @> ${list()}`;
+    case '_has_all':
+      return certain(`${array} @> ${list()}`);
+    case '_ncontains':
+      return certain(`not (${array} @> ${list()})`);
+    default:
+      throw new Error(`${operator} is no operator of arrays`);
+  }
+}
+
+/** Elements without an equality of their own are compared as they read. */
+function comparedAs(left: string, field: Field): { readonly array: string; readonly type: string } {
+  const element = elementOf(field);
+  const { sqlType = 'text', dataType } = element.column ?? {};
+  if (element.type === 'json' && dataType === 'json') return { array: `${left}::jsonb[]`, type: 'jsonb' };
+  if (element.type.startsWith('geometry') || (element.type === 'unknown' && !hasOrder(element)))
+    return { array: `${left}::text[]`, type: 'text' };
+  return { array: left, type: sqlType };
+}

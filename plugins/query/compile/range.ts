@@ -1,0 +1,38 @@
+import type { Field } from '../../schema/contract.ts';
+import type { Operator, Value } from '../contract.ts';
+import { elementOf } from '../element.ts';
+import type { Statement } from './statement.ts';
+import { exactSql, known, valueSql } from './values.ts';
+
+/** What only ranges and multiranges have; undefined for operators that compare them like other values. */
+export function rangeSql(
+  statement: Statement,
+  left: string,
+  field: Field,
+  operator: Operator,
+  values: readonly Value[],
+): string | undefined {
+  const [value = null] = values;
+  const certain = (sql: string) => [sql, ...known(statement, field, value)].join(' and ');
+  switch (operator) {
+    case '_contains':
+      return `${left} @> ${boundSql(statement, field, value)}`;
+    case '_ncontains':
+      return certain(`not (${left} @> ${boundSql(statement, field, value)})`);
+    case '_intersects':
+      return `${left} && ${valueSql(statement, field, value)}`;
+    case '_nintersects':
+      return certain(`not (${left} && ${valueSql(statement, field, value)})`);
+    case '_empty':
+    case '_nempty':
+      return `${(operator === '_empty') === (value === true) ? '' : 'not '}coalesce(isempty(${left}), true)`;
+    default:
+      return undefined;
+  }
+}
+
+/** A value of the type of the bounds: `@>` takes no other. */
+const boundSql = (statement: Statement, field: Field, value: Value): string => {
+  const bound = elementOf(field);
+  return exactSql(statement, bound.column?.sqlType ?? 'text', value);
+};
