@@ -2,6 +2,7 @@ import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
 import { clientSignal } from '../../http/library.ts';
 import type { Key, Payload } from '../../items/contract.ts';
 import { collect, setsOf } from '../plan/collect.ts';
+import { payloadOf } from '../plan/payload.ts';
 import type { Root } from '../plan/roots.ts';
 import type { RootBinding } from '../schema/binding.ts';
 import { plain } from './plain.ts';
@@ -19,7 +20,7 @@ interface Given {
 /** A write, and the rows of it read back. Its answer is `true` where the caller may read nothing of the collection. */
 export async function write(deps: ExecuteDeps, run: Run, root: Root, binding: WriteBinding): Promise<string> {
   const { kind, collection, shown } = binding;
-  const given = plain(getArgumentValues(root.field, root.nodes[0], run.coerced)) as Given;
+  const given = argumentsOf(root, run);
   if (kind === 'delete one' || kind === 'delete many') return remove(deps, run, root, collection, given);
   const selection = shown ? await checkedSelection(deps, run, root) : undefined;
   const keys = await written(deps, run, kind, collection, given);
@@ -27,6 +28,15 @@ export async function write(deps: ExecuteDeps, run: Run, root: Root, binding: Wr
   return Array.isArray(keys)
     ? rowsBack(deps, run, collection, root, selection, keys)
     : rowBack(deps, run, collection, root, selection, keys as Key);
+}
+
+function argumentsOf({ field, nodes }: Root, { coerced }: Run): Given {
+  const { data, ...keys } = getArgumentValues(field, nodes[0], coerced);
+  const type = field.args.find(({ name }) => name === 'data')?.type;
+  return {
+    ...(plain(keys) as Given),
+    ...(type && data !== undefined ? { data: payloadOf(type, data) as Given['data'] } : {}),
+  };
 }
 
 /** The key of the one row written, or the keys of several. */
