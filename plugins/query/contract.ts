@@ -7,6 +7,7 @@ import type { Bound, GivenValues, Read, Where } from './tree.ts';
 export type { Given } from './given.ts';
 export type { Moment } from './moment.ts';
 export type {
+  ColumnForm,
   GroupSelection,
   Selected,
   SelectedGroup,

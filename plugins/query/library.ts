@@ -20,7 +20,7 @@ export { momentAt, parseMoment } from './moment.ts';
 export { geoJson } from './parse/geojson.ts';
 /** The operators of a filter that fit a field of this type, where nothing of it is concealed. */
 export { ARRAY_OPERATORS, operatorsFor } from './parse/operators.ts';
-export { aggregateOf } from './selection.ts';
+export { aggregateOf, labelled } from './selection.ts';
 export { spelledOut } from './spelled-out.ts';
 export { isUuid } from './uuid.ts';
 

@@ -7,6 +7,20 @@ import type { AggregateName } from './tree.ts';
 /** The conditions of one node, in the forms a `SEARCH` body has them. */
 export type Terms = Pick<RawQuery, 'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search'>;
 
+/**
+ * Another form of a value than that of REST: `text` for a GraphQL `ID`, `number` for a decimal as a JSON number (not a number at
+ * all: null), `labels` for values of an enum that have another name, by their texts; the others stay.
+ */
+export type ColumnForm = 'text' | 'number' | { readonly labels: ReadonlyMap<string, string> };
+
+/** A value, or a list of them, in the form of `labels`, where it was read in the form of REST. */
+export const labelled = (value: unknown, labels: ReadonlyMap<string, string>): unknown =>
+  Array.isArray(value)
+    ? value.map((one) => labelled(one, labels))
+    : typeof value === 'string'
+      ? (labels.get(value) ?? value)
+      : value;
+
 /** The rows of a collection; the answer's objects have exactly the keys of `shown`, in this order. */
 export interface Selection {
   readonly terms?: Terms;
@@ -22,8 +36,7 @@ export type Selected =
       readonly field: string;
       /** `{ name: 'year' }`, `{ name: 'json', path: 'a.b[0]' }`. */
       readonly fn?: { readonly name: string; readonly path?: string };
-      /** `text` for a GraphQL `ID`, `number` for a decimal as a JSON number (not a number at all: null). */
-      readonly as?: 'text' | 'number';
+      readonly as?: ColumnForm;
     }
   /** Several of the same row together, as functions of one field are. */
   | { readonly kind: 'object'; readonly key: string; readonly shown: readonly Selected[] }

@@ -1,5 +1,6 @@
 import type { Collection, Field } from '../schema/contract.ts';
 import type { Moment } from './moment.ts';
+import type { ColumnForm } from './selection.ts';
 
 // What a query is once it is parsed: nodes of rows, what they show, and the conditions on them.
 
@@ -142,8 +143,7 @@ export type Pick =
       readonly key: string;
       readonly field: Field;
       readonly fn?: Fn;
-      /** In another form than the field's own: a number as text (a GraphQL `ID`), an exact type as a JSON number. */
-      readonly as?: 'text' | 'number';
+      readonly as?: ColumnForm;
       readonly when?: Where;
     }
   /** The same text in every row. */

@@ -41,6 +41,8 @@ const VALUES: Readonly<Record<string, readonly Given[]>> = {
   StringOrFloat: [...WORDS, 7, 0, -7, 7.5, 1e21, 9007199254740991, null],
   BigInt: ['7', '-7', 7, '9223372036854775807', '9223372036854775808', '99999999999999999999999', null],
   Boolean: [true, false, null],
+  // Other texts are no values of the type.
+  mood_enum: ['glad', 'sad', '$CURRENT_USER', '$CURRENT_USER.email', '$CURRENT_USER.nothing', '$x', null],
 };
 const LISTS: readonly Given[] = [
   ['7'], ['7', '8'], ['7', null], ['7', '$NOW'], ['$CURRENT_USER'], [], ['a', '7'], ['7', '9223372036854775808'], ['7.5', '1'], [''],
@@ -68,7 +70,8 @@ const PARTS: readonly Given[] = [
 ]; // biome-ignore format: a list
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
-  String: ['code', 'born', 'made', 'seen', 'at', 'host', 'feeling', 'raw', 'fixed'],
+  String: ['code', 'born', 'made', 'seen', 'at', 'host', 'raw', 'fixed'],
+  mood_enum: ['feeling'],
   ID: ['id'],
   StringOrFloat: ['size', 'price', 'weight', 'small'],
   BigInt: ['big'],
@@ -94,6 +97,9 @@ const QUESTIONS: readonly Question[] = [
     of(field, '_between', '[StringOrFloat]', LISTS),
   ]),
   of('id', '_in', '[ID]', LISTS),
+  ...['[mood_enum]', '[String]'].map((type) =>
+    of('feeling', '_nin', type, [['glad'], ['glad', 'sad'], ['sad', null], [], ['$CURRENT_USER.email', 'sad'], null]),
+  ),
   of('done', '_null', 'Boolean'),
   ...['_nbetween', '_nin'].map((operator) => ({
     name: `size ${operator} [value, 20]`,

@@ -6,10 +6,11 @@ import { type Asking, asking } from './select-ground.ts';
 type Row = Record<string, unknown>;
 
 const SQL = `
+  create type mood as enum ('glad', 'in progress');
   create table author (id serial primary key, name text);
   create table post (
     id serial primary key, title text, price numeric, at timestamptz, meta jsonb, author int references author,
-    kind text, item text
+    kind text, item text, state mood default 'in progress', states mood[] default '{glad,in progress}'
   );
   create table hero (id serial primary key, title text);
   create table remark (id serial primary key, body text, post int references post);
@@ -35,6 +36,8 @@ const related = (field: string, shown: readonly Selected[], terms: Selection['te
 });
 const typename = (value: string): Selected => ({ kind: 'constant', key: '__typename', value });
 
+const LABELS = new Map([['in progress', 'in_u0020_progress']]);
+
 const EVERYTHING: Selection = {
   terms: { sort: ['id'] },
   shown: [
@@ -42,6 +45,8 @@ const EVERYTHING: Selection = {
     { kind: 'column', key: 'id', field: 'id', as: 'text' },
     column('id', 'number'),
     column('title', 'called'),
+    { kind: 'column', key: 'state', field: 'state', as: { labels: LABELS } },
+    { kind: 'column', key: 'states', field: 'states', as: { labels: LABELS } },
     { kind: 'column', key: 'price', field: 'price', as: 'number' },
     { kind: 'object', key: 'at_func', shown: [fn('at', 'year', 'y'), fn('at', 'month'), typename('f')] },
     { kind: 'object', key: 'meta_func', shown: [fn('meta', 'json', 'first', 'a[0]'), fn('meta', 'json', 'all', 'a')] },
@@ -122,11 +127,13 @@ describe('listeners of reads, where a selection is read', () => {
       async (asked) => {
         for (const one of [EVERYTHING, GROUPS, TO_ONE]) alone.push(await select(asked, one));
         expect(alone[0]).to.equal(
-          '[{"__typename":"post","id":"1","number":1,"called":"One","price":12345678901234567890.5,' +
+          '[{"__typename":"post","id":"1","number":1,"called":"One",' +
+            '"state":"in_u0020_progress","states":["glad","in_u0020_progress"],"price":12345678901234567890.5,' +
             '"at_func":{"y":2024,"month":2,"__typename":"f"},"meta_func":{"first":1,"all":[1, 2]},"by":{"n":"Ann"},"key":"1",' +
             '"all":[{"id":"1","__typename":"remark"}, {"id":"2","__typename":"remark"}],"bodies":[{"b":"x"}, {"b":"y"}],' +
             '"last":[{"body":"y"}],"it":{"__typename":"hero","t":"Big"}},' +
-            '{"__typename":"post","id":"2","number":2,"called":"Two","price":null,' +
+            '{"__typename":"post","id":"2","number":2,"called":"Two",' +
+            '"state":"in_u0020_progress","states":["glad","in_u0020_progress"],"price":null,' +
             '"at_func":{"y":null,"month":null,"__typename":"f"},"meta_func":{"first":null,"all":null},"by":null,"key":null,' +
             '"all":[{"id":"3","__typename":"remark"}],"bodies":[{"b":"z"}],"last":[{"body":"z"}],"it":{"name":"Bob"}}]',
         );
@@ -157,6 +164,8 @@ describe('listeners of reads, where a selection is read', () => {
         expect(rows[0]).to.deep.equal({
           id: 1,
           title: 'One',
+          state: 'in progress',
+          states: ['glad', 'in progress'],
           price: '12345678901234567890.5',
           at_year: 2024,
           at_month: 2,
@@ -175,6 +184,8 @@ describe('listeners of reads, where a selection is read', () => {
           fields: [
             'id',
             'title',
+            'state',
+            'states',
             'price',
             'year(at)',
             'month(at)',

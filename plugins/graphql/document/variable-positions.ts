@@ -1,7 +1,9 @@
 import {
+  GraphQLID,
   type GraphQLInputType,
   GraphQLList,
   GraphQLNonNull,
+  GraphQLString,
   getNamedType,
   isListType,
   isNonNullType,
@@ -13,8 +15,9 @@ import {
   type ValidationRule,
   VariablesInAllowedPositionRule,
 } from 'graphql';
+import { ColumnEnum } from '../schema/enum-types.ts';
 import { isOperators } from '../schema/operators.ts';
-import { StringOrFloatScalar } from '../schema/scalars.ts';
+import { JsonScalar, StringOrFloatScalar } from '../schema/scalars.ts';
 
 /** Scalars of operators, and those whose values they take from literals anyway, so that the engine checks them in any case. */
 const TAKEN: Readonly<Record<string, readonly string[]>> = {
@@ -45,7 +48,9 @@ function usagesIn(context: ValidationContext, operation: OperationDefinitionNode
   return context.getRecursiveVariableUsages(operation).map((usage) => {
     const name = declared.get(usage.node.name.value);
     if (!name || !usage.type) return usage;
-    const { name: expected } = getNamedType(usage.type);
+    const named = getNamedType(usage.type);
+    if (named instanceof ColumnEnum) return { ...usage, type: inPlaceOfEnum(usage.type, name) };
+    const { name: expected } = named;
     if (!isOperand(expected, usage.parentType) || !TAKEN[expected]?.includes(name)) return usage;
     const type = context.getSchema().getType(name);
     return isScalarType(type) ? { ...usage, type: inPlaceOf(usage.type, type) } : usage;
@@ -56,6 +61,21 @@ function usagesIn(context: ValidationContext, operation: OperationDefinitionNode
 const isOperand = (type: string, parent: unknown): boolean => type === StringOrFloatScalar.name || isOperators(parent);
 
 const namedIn = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : namedIn(type.type));
+
+/**
+ * Documents that were written before a column had the type of its enum declare texts, and JSON for a list. The engine compares
+ * and writes what is in them as REST does.
+ */
+function inPlaceOfEnum(type: GraphQLInputType, name: string): GraphQLInputType {
+  if (name === GraphQLString.name || name === GraphQLID.name)
+    return inPlaceOf(type, GraphQLString.name === name ? GraphQLString : GraphQLID);
+  const isList = isListType(isNonNullType(type) ? type.ofType : type);
+  return isList && name === JsonScalar.name
+    ? isNonNullType(type)
+      ? new GraphQLNonNull(JsonScalar)
+      : JsonScalar
+    : type;
+}
 
 /** The same lists and non-nulls around another scalar. */
 function inPlaceOf(type: GraphQLInputType, scalar: GraphQLInputType): GraphQLInputType {

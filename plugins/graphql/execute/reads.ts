@@ -2,10 +2,10 @@ import { getArgumentValues } from 'graphql';
 import type { ReadText, Stream } from '../../query/contract.ts';
 import { groupSelectionOf } from '../plan/groups.ts';
 import { opened } from '../plan/operands.ts';
+import { payloadOf } from '../plan/payload.ts';
 import type { Root } from '../plan/roots.ts';
 import { selectionOf } from '../plan/selection.ts';
 import type { RootBinding } from '../schema/binding.ts';
-import { plain } from './plain.ts';
 import { type ExecuteDeps, type Run, translating } from './run.ts';
 
 export type ReadBinding = Extract<RootBinding, { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated' }>;
@@ -26,10 +26,14 @@ export function read(
       translate(translating(deps, isOpen ? { ...run, coerced: opened(run.coerced, given) } : run), field, nodes),
     text,
     given,
-    ...(kind === 'by id' ? { key: plain(getArgumentValues(field, nodes[0], run.coerced).id) } : {}),
+    ...(kind === 'by id' ? { key: keyOf(root, run) } : {}),
     ...(inParts ? { inParts } : {}),
   });
 }
+
+/** The argument `id`, in the form of REST. */
+const keyOf = ({ field, nodes }: Root, { coerced }: Run): unknown =>
+  payloadOf(field.args.find(({ name }) => name === 'id')?.type, getArgumentValues(field, nodes[0], coerced).id);
 
 /** What was not asked for in parts is not answered in parts. */
 export const textOf = (answer: ReadText | Stream): string => (answer as ReadText).data ?? 'null';

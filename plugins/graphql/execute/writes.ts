@@ -4,9 +4,9 @@ import type { Key, Payload } from '../../items/contract.ts';
 import { joinKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import { collect, setsOf } from '../plan/collect.ts';
+import { payloadOf } from '../plan/payload.ts';
 import type { Root } from '../plan/roots.ts';
 import type { RootBinding } from '../schema/binding.ts';
-import { plain } from './plain.ts';
 import { checkedSelection, rowBack, rowsBack } from './read-back.ts';
 import { type ExecuteDeps, type Run, translating } from './run.ts';
 
@@ -21,7 +21,7 @@ interface Given {
 /** A write, and the rows of it read back. Its answer is `true` where the caller may read nothing of the collection. */
 export async function write(deps: ExecuteDeps, run: Run, root: Root, binding: WriteBinding): Promise<string> {
   const { kind, collection, shown } = binding;
-  const given = plain(getArgumentValues(root.field, root.nodes[0], run.coerced)) as Given;
+  const given = argumentsOf(root, run);
   if (kind === 'delete one' || kind === 'delete many') return remove(deps, run, root, collection, given);
   const selection = shown ? await checkedSelection(deps, run, root) : undefined;
   const keys = await written(deps, run, kind, collection, given);
@@ -29,6 +29,12 @@ export async function write(deps: ExecuteDeps, run: Run, root: Root, binding: Wr
   return Array.isArray(keys)
     ? rowsBack(deps, run, collection, root, selection, keys)
     : rowBack(deps, run, collection, root, selection, keys as Key);
+}
+
+function argumentsOf({ field, nodes }: Root, { coerced }: Run): Given {
+  const given = getArgumentValues(field, nodes[0], coerced);
+  const named = field.args.filter(({ name }) => given[name] !== undefined);
+  return Object.fromEntries(named.map(({ name, type }) => [name, payloadOf(type, given[name])]));
 }
 
 /** The key of the one row written, or the keys of several. */

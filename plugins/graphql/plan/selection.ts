@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { fail } from '#kernel';
 import type { Selected, Selection, Terms } from '../../query/contract.ts';
-import { bindingOf } from '../schema/binding.ts';
+import { bindingOf, collectionOf } from '../schema/binding.ts';
 import { type Collected, collect, type Reading, setsOf } from './collect.ts';
 import { termsOf } from './terms.ts';
 
@@ -42,7 +42,7 @@ function selection(
       `${nodes[0].name.value}: is ${depth} levels deep, more than the ${reading.deepest} allowed`,
     );
   const terms = termsOf(reading, field, nodes[0]);
-  if (terms) reading.onTerms?.(type.name, terms);
+  if (terms) reading.onTerms?.(collectionOf(type), terms);
   return { ...(terms ? { terms } : {}), shown: shownOf(reading, type, nodes, depth) };
 }
 
@@ -70,7 +70,10 @@ function selected(reading: Translating, type: GraphQLObjectType, one: Collected,
       return { kind: 'related', key, field: binding.field, selection: related };
     }
     case 'any': {
-      const of = targetsOf(field).map((target) => [target.name, selection(reading, field, nodes, target, depth + 1)]);
+      const of = targetsOf(field).map((target) => [
+        collectionOf(target),
+        selection(reading, field, nodes, target, depth + 1),
+      ]);
       return { kind: 'any', key, field: binding.field, of: Object.fromEntries(of) };
     }
     default:
@@ -88,7 +91,6 @@ function functionOf(reading: Reading, type: GraphQLObjectType, of: string, { key
   return { kind: 'column', key, field: of, fn };
 }
 
-/** The types of collections are called as the collections are. */
 export function objectTypeOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType {
   const type = getNamedType(field.type);
   if (type instanceof GraphQLObjectType) return type;

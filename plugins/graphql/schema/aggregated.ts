@@ -2,7 +2,7 @@ import { type GraphQLFieldConfig, GraphQLFloat, GraphQLInt, GraphQLObjectType, t
 import type { AggregateName } from '../../query/contract.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { bound } from './binding.ts';
-import { typeName } from './names.ts';
+import { fieldDescription, fieldName, typeName } from './names.ts';
 import { JsonScalar } from './scalars.ts';
 import type { Types } from './types.ts';
 
@@ -12,11 +12,12 @@ const NUMERIC: readonly FieldType[] = ['integer', 'bigInteger', 'decimal', 'floa
 
 /** A group of rows. */
 export function aggregatedType(types: Types, collection: string): GraphQLObjectType | undefined {
-  if (!types.model.readable.has(collection)) return undefined;
+  const named = types.model.names.collections.get(collection);
+  if (!named || !types.model.readable.has(collection)) return undefined;
   const each = (names: readonly AggregateName[], type: GraphQLObjectType | undefined) =>
     type ? names.map((name) => [name, { type, extensions: bound({ kind: 'aggregate', name }) }]) : [];
   return new GraphQLObjectType({
-    name: typeName('groups', collection),
+    name: typeName('groups', named.name),
     fields: () => ({
       group: { type: JsonScalar, extensions: bound({ kind: 'groups' }) },
       countAll: { type: GraphQLInt, extensions: bound({ kind: 'count' }) },
@@ -48,14 +49,16 @@ function typeOf(
   type: GraphQLScalarType,
   fits: (field: Field) => boolean,
 ): GraphQLObjectType | undefined {
+  const named = types.model.names.collections.get(collection);
   const fields = (types.model.readable.get(collection) ?? []).map(({ field }) => field).filter(fits);
-  if (fields.length === 0) return undefined;
-  const config = ({ name }: Field): GraphQLFieldConfig<unknown, unknown> => ({
+  if (!named || fields.length === 0) return undefined;
+  const config = (field: Field): GraphQLFieldConfig<unknown, unknown> => ({
     type,
-    extensions: bound({ kind: 'aggregated field', field: name }),
+    ...(named.aliases.has(field.name) ? { description: fieldDescription(named, field) } : {}),
+    extensions: bound({ kind: 'aggregated field', field: field.name }),
   });
   return new GraphQLObjectType({
-    name: typeName(kind, collection),
-    fields: () => Object.fromEntries(fields.map((field) => [field.name, config(field)])),
+    name: typeName(kind, named.name),
+    fields: () => Object.fromEntries(fields.map((field) => [fieldName(named, field), config(field)])),
   });
 }

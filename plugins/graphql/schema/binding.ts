@@ -1,5 +1,5 @@
-import type { GraphQLField, GraphQLInputField } from 'graphql';
-import type { AggregateName } from '../../query/contract.ts';
+import type { GraphQLField, GraphQLInputField, GraphQLObjectType } from 'graphql';
+import type { AggregateName, ColumnForm } from '../../query/contract.ts';
 import type { GraphqlField } from '../contract.ts';
 
 // What fields of a schema stand for, kept in their `extensions`: made where types are made, read where documents are run,
@@ -32,10 +32,10 @@ export type RootBinding =
 
 /** Fields of the object type of a collection, and of `<field>_func` below it. */
 export type RowBinding =
-  | { readonly kind: 'column'; readonly field: string; readonly as?: 'text' | 'number' }
+  | { readonly kind: 'column'; readonly field: string; readonly as?: ColumnForm }
   /** A many-to-one or a to-many alias; the latter's field has the list arguments. */
   | { readonly kind: 'related'; readonly field: string }
-  /** A many-to-any: its type is a union of the types of collections, which are called as the collections are. */
+  /** A many-to-any: its type is a union of the types of collections. */
   | { readonly kind: 'any'; readonly field: string }
   /** `<field>_func`: an object of the fields below, which are functions of `field`. */
   | { readonly kind: 'functions'; readonly field: string }
@@ -70,11 +70,24 @@ export const UNBOUND: Extensions = Object.freeze(Object.create(null));
 export const bindingOf = (field: GraphQLField<unknown, unknown>): Binding | undefined =>
   field.extensions[BINDING] as Binding | undefined;
 
-// Filters: most names are those of REST. The others say what they are there.
+const COLLECTION = Symbol('collection');
 
-/** Of a field of a filter input: its key in a filter of REST. */
+/** For `extensions` of the type of a collection's rows, which may have another name. */
+export const boundCollection = (collection: string): Extensions => {
+  const extensions: Record<symbol, string> = Object.create(null);
+  extensions[COLLECTION] = collection;
+  return extensions;
+};
+
+/** Of a type of rows. */
+export const collectionOf = ({ name, extensions }: GraphQLObjectType): string =>
+  (extensions[COLLECTION] as string | undefined) ?? name;
+
+// Inputs: most names are those of REST. The others say what they are there.
+
+/** Of a field of a filter or a payload: its key in one of REST. */
 export type FilterBinding =
-  /** `item__headings` is `item:headings`. */
+  /** `item__headings` is `item:headings`, `zip_u0020_code` is `zip code`. */
   | { readonly kind: 'key'; readonly key: string }
   /** `<field>_func`: `{ year: { _gt: 2020 } }` is `{ "year(field)": { _gt: 2020 } }`. */
   | { readonly kind: 'functions'; readonly field: string };

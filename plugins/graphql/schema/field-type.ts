@@ -1,5 +1,6 @@
 import {
   GraphQLBoolean,
+  type GraphQLEnumType,
   GraphQLFloat,
   GraphQLID,
   GraphQLInt,
@@ -9,9 +10,12 @@ import {
   GraphQLString,
 } from 'graphql';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
+import type { RowBinding } from './binding.ts';
+import { ColumnEnum, type ColumnEnums, elementType } from './enum-types.ts';
 import { BigIntScalar, DateScalar, GeoJsonScalar, HashScalar, JsonScalar } from './scalars.ts';
 
-export type LeafType = GraphQLScalarType | GraphQLList<GraphQLScalarType>;
+type OneValue = GraphQLScalarType | GraphQLEnumType;
+export type LeafType = OneValue | GraphQLList<OneValue>;
 
 const TEXTS = new GraphQLList(GraphQLString);
 
@@ -36,9 +40,18 @@ const BY_TYPE: Partial<Readonly<Record<FieldType, LeafType>>> = {
 
 export const isKey = (collection: Collection, field: Field): boolean => collection.primary === field.name;
 
+/** The enum whose values a field shows: not that of a key, which is an `ID`, or of a mask. */
+export function enumOf(enums: ColumnEnums, collection: Collection, field: Field): ColumnEnum | undefined {
+  const { column, concealed, type } = field;
+  if (!column?.enumValues || concealed || type === 'hash' || isKey(collection, field)) return undefined;
+  return enums.get(elementType(column));
+}
+
 /** What the value of a column is, in answers and in payloads. */
-export function leafType(collection: Collection, field: Field): LeafType {
+export function leafType(enums: ColumnEnums, collection: Collection, field: Field): LeafType {
   if (field.concealed || field.type === 'hash') return HashScalar;
+  const values = enumOf(enums, collection, field);
+  if (values) return field.column?.array ? new GraphQLList(values) : values;
   if (field.column?.array) return JsonScalar;
   return isKey(collection, field) ? GraphQLID : (BY_TYPE[field.type] ?? GeoJsonScalar);
 }
@@ -46,8 +59,10 @@ export function leafType(collection: Collection, field: Field): LeafType {
 /** Types whose value in REST is not a text. */
 const NOT_TEXT: readonly FieldType[] = ['integer', 'float', 'boolean'];
 
-/** In which form it reads where that is not the one of REST: an `ID` is a text, a `Float` a number. */
-export function formOf(field: Field, type: LeafType): { readonly as?: 'text' | 'number' } {
+/** In which form it reads where that is not the one of REST: an `ID` is a text, a `Float` a number, a value of an enum its name. */
+export function formOf(field: Field, type: LeafType): Pick<Extract<RowBinding, { kind: 'column' }>, 'as'> {
+  const one = type instanceof GraphQLList ? type.ofType : type;
+  if (one instanceof ColumnEnum) return one.labels ? { as: { labels: one.labels } } : {};
   if ((type === GraphQLID || type === GraphQLString) && NOT_TEXT.includes(field.type)) return { as: 'text' };
   return type === GraphQLFloat ? { as: 'number' } : {};
 }

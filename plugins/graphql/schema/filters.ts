@@ -1,10 +1,11 @@
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList } from 'graphql';
 import { OPERATORS } from '../../query/contract.ts';
+import type { Field } from '../../schema/contract.ts';
 import { boundFilter, UNBOUND } from './binding.ts';
-import { isKey } from './field-type.ts';
+import { enumOf, isKey } from './field-type.ts';
 import { functionGroupOf } from './functions.ts';
 import { type Granted, targetsOf } from './model.ts';
-import { companionName, type Named, typeName } from './names.ts';
+import { fieldDescription, fieldName, type Named, typeName } from './names.ts';
 import { FUNCTION_OPERATORS, OPERATORS_OF, operatorsOf } from './operators.ts';
 import type { Types } from './types.ts';
 
@@ -15,9 +16,10 @@ const WORDS: ReadonlySet<string> = new Set([...OPERATORS, '_and', '_or', '_some'
 
 /** Conditions on a row: one entry a field, all of them to hold. */
 export function filterType(types: Types, collection: string): GraphQLInputObjectType | undefined {
-  if (!types.model.readable.has(collection)) return undefined;
+  const named = types.model.names.collections.get(collection);
+  if (!named || !types.model.readable.has(collection)) return undefined;
   const type: GraphQLInputObjectType = new GraphQLInputObjectType({
-    name: typeName('filter', collection),
+    name: typeName('filter', named.name),
     fields: () => ({ ...entriesOf(types, collection), _and: alternatives(type), _or: alternatives(type) }),
   });
   return type;
@@ -25,11 +27,12 @@ export function filterType(types: Types, collection: string): GraphQLInputObject
 
 /** The same on the rows of a list, where one entry by itself means some of them. */
 export function quantifierType(types: Types, collection: string): GraphQLInputObjectType | undefined {
+  const named = types.model.names.collections.get(collection);
   const filter = types.of('filter', collection);
-  if (!filter) return undefined;
+  if (!named || !filter) return undefined;
   const rows = { type: filter, extensions: UNBOUND };
   return new GraphQLInputObjectType({
-    name: typeName('quantifier', collection),
+    name: typeName('quantifier', named.name),
     fields: () => ({ ...filter.getFields(), _some: rows, _none: rows }),
   });
 }
@@ -62,20 +65,33 @@ function entryOf(types: Types, named: Named, { field }: Granted): readonly Entry
         : undefined;
   // A many-to-any holds keys of several types, as texts.
   const type =
-    target ?? (relation?.kind === 'any' ? OPERATORS_OF.string : operatorsOf(field, isKey(named.collection, field)));
-  entries.push([name, { type, description: field.meta?.note, extensions: UNBOUND }]);
-  const group = named.companions.has(name) ? functionGroupOf(field) : undefined;
-  if (group)
+    target ??
+    (relation?.kind === 'any'
+      ? OPERATORS_OF.string
+      : (valuesOf(types, named, field)?.operators ?? operatorsOf(field, isKey(named.collection, field))));
+  const called = fieldName(named, field);
+  const extensions = called === name ? UNBOUND : boundFilter({ kind: 'key', key: name });
+  entries.push([called, { type, description: fieldDescription(named, field), extensions }]);
+  const companion = named.companions.get(name);
+  const group = functionGroupOf(field);
+  if (companion !== undefined && group)
     entries.push([
-      companionName(name),
+      companion,
       { type: FUNCTION_OPERATORS[group], extensions: boundFilter({ kind: 'functions', field: name }) },
     ]);
   return entries;
 }
 
-const anyEntries = (types: Types, { collection }: Named, { field }: Granted): readonly Entry[] =>
-  targetsOf(types.model, collection, field).flatMap((target): readonly Entry[] => {
+const anyEntries = (types: Types, named: Named, { field }: Granted): readonly Entry[] =>
+  targetsOf(types.model, named.collection, field).flatMap((target): readonly Entry[] => {
     const type = types.of('filter', target);
+    const to = types.model.names.collections.get(target);
     const key = `${field.name}:${target}`;
-    return type ? [[`${field.name}__${target}`, { type, extensions: boundFilter({ kind: 'key', key }) }]] : [];
+    return type && to
+      ? [[`${fieldName(named, field)}__${to.name}`, { type, extensions: boundFilter({ kind: 'key', key }) }]]
+      : [];
   });
+
+/** A list is compared as a whole. */
+const valuesOf = (types: Types, { collection }: Named, field: Field) =>
+  field.column?.array ? undefined : enumOf(types.model.names.enums, collection, field);

@@ -7,10 +7,10 @@ import {
 } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { UNBOUND } from './binding.ts';
+import { boundFilter, UNBOUND } from './binding.ts';
 import { leafType } from './field-type.ts';
 import type { Model } from './model.ts';
-import { typeName } from './names.ts';
+import { fieldDescription, fieldName, typeName } from './names.ts';
 import type { Types } from './types.ts';
 
 /** A row to be created. */
@@ -55,23 +55,24 @@ function inputType(
   fields: readonly Field[],
   isNeeded: (field: Field) => boolean = () => false,
 ): GraphQLInputObjectType | undefined {
-  const { collection } = types.model.names.collections.get(name) ?? {};
+  const named = types.model.names.collections.get(name);
   // A list by itself may turn out to be of rows that cannot be written, and then nothing would be left.
-  if (!collection || !fields.some(({ column }) => column)) return undefined;
+  if (!named || !fields.some(({ column }) => column)) return undefined;
   return new GraphQLInputObjectType({
-    name: typeName(kind, name),
-    description: collection.meta?.note,
+    name: typeName(kind, named.name),
+    description: named.description,
     fields: () =>
       Object.fromEntries(
         fields.flatMap((field) => {
-          const type = valueType(types, collection, field);
+          const type = valueType(types, named.collection, field);
           if (!type) return [];
+          const called = fieldName(named, field);
           const config: GraphQLInputFieldConfig = {
             type: isNeeded(field) ? new GraphQLNonNull(type) : type,
-            description: field.meta?.note,
-            extensions: UNBOUND,
+            description: fieldDescription(named, field),
+            extensions: called === field.name ? UNBOUND : boundFilter({ kind: 'key', key: field.name }),
           };
-          return [[field.name, config]];
+          return [[called, config]];
         }),
       ),
   });
@@ -83,7 +84,7 @@ function valueType(types: Types, collection: Collection, field: Field) {
   if (relation?.kind === 'any') return GraphQLString;
   const nested = relation ? types.of('nested', relation.to) : undefined;
   if (relation?.kind === 'many') return nested && new GraphQLList(nested);
-  return nested ?? leafType(collection, field);
+  return nested ?? leafType(types.model.names.enums, collection, field);
 }
 
 /** Flags of values that the service writes itself when a row is created. */

@@ -1,25 +1,32 @@
 import { GraphQLID, GraphQLInputObjectType, GraphQLNonNull, type GraphQLScalarType } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import { UNBOUND } from './binding.ts';
+import { boundFilter, UNBOUND } from './binding.ts';
 import { leafType } from './field-type.ts';
-import { typeName } from './names.ts';
+import { fieldDescription, fieldName, typeName } from './names.ts';
 import type { Types } from './types.ts';
 
 /** The key of a row, where it has several columns. */
 export function keyType(types: Types, name: string): GraphQLInputObjectType | undefined {
-  const { collection, fields } = types.model.names.collections.get(name) ?? {};
-  const parts = collection ? keyColumns(collection) : [];
-  if (!collection || parts.length < 2 || !parts.every((part) => fields?.some((field) => field.name === part.name)))
-    return undefined;
+  const { names } = types.model;
+  const named = names.collections.get(name);
+  const parts = named ? keyColumns(named.collection) : [];
+  if (!named || parts.length < 2) return undefined;
   return new GraphQLInputObjectType({
-    name: typeName('key', name),
-    description: `The key of a row of ${name}.`,
+    name: typeName('key', named.name),
+    description: `The key of a row of ${named.name}.`,
     fields: Object.fromEntries(
-      parts.map((part) => [
-        part.name,
-        { type: new GraphQLNonNull(leafType(collection, part)), description: part.meta?.note, extensions: UNBOUND },
-      ]),
+      parts.map((part) => {
+        const called = fieldName(named, part);
+        return [
+          called,
+          {
+            type: new GraphQLNonNull(leafType(names.enums, named.collection, part)),
+            description: fieldDescription(named, part),
+            extensions: called === part.name ? UNBOUND : boundFilter({ kind: 'key', key: part.name }),
+          },
+        ];
+      }),
     ),
   });
 }

@@ -1,5 +1,7 @@
 import { type Collection, type Field, type Overview, SYSTEM_PREFIX } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
+import { aliasBeside, aliasOf, isOwnName } from './aliases.ts';
+import { type ColumnEnums, enumsOf, inDatabase } from './enum-types.ts';
 import { functionGroupOf } from './functions.ts';
 import { RESERVED } from './shared-types.ts';
 
@@ -22,33 +24,50 @@ const TYPES = {
 export type TypeKind = keyof typeof TYPES;
 const KINDS = Object.keys(TYPES) as readonly TypeKind[];
 
-export const typeName = (kind: TypeKind, collection: string): string => TYPES[kind](collection);
-export const unionName = (collection: string, field: string): string => `${collection}_${field}_union`;
-export const functionsName = (collection: string, field: string): string => `${collection}_${field}_func`;
-export const companionName = (field: string): string => `${field}_func`;
+export const typeName = (kind: TypeKind, name: string): string => TYPES[kind](name);
 
-/** A collection whose name, and the names of all that is made of it, can be said in GraphQL. */
+/** A collection as GraphQL calls it, and all that is made of it. */
 export interface Named {
   readonly collection: Collection;
+  /** What its types are called after: its own name, or an alias. */
+  readonly name: string;
   /** What its root fields are called after; null where it has none in this scope. */
   readonly root: string | null;
+  /** Its note, and its own name where it has another one here. */
+  readonly description: string | undefined;
   readonly fields: readonly Field[];
-  /** Names of the fields that can have a companion with their functions. */
-  readonly companions: ReadonlySet<string>;
+  /** Of the fields that have another name here, by their own. */
+  readonly aliases: ReadonlyMap<string, string>;
+  /** What the companions of fields are called that have functions. */
+  readonly companions: ReadonlyMap<string, string>;
+  /** Types made of one field: the union of a many-to-any, the functions of a JSON value. */
+  readonly fieldTypes: ReadonlyMap<string, string>;
 }
 
 export interface Names {
   readonly collections: ReadonlyMap<string, Named>;
   /** What is called so: of types made of one collection. */
   readonly types: ReadonlyMap<string, { readonly kind: TypeKind; readonly collection: string }>;
+  readonly enums: ColumnEnums;
 }
+
+/** What a field is called in types of its collection. */
+export const fieldName = ({ aliases }: Named, { name }: Field): string => aliases.get(name) ?? name;
+
+/** The note of a field, and its own name where it has another one here. */
+export const fieldDescription = ({ aliases }: Named, { name, meta }: Field): string | undefined =>
+  described(meta?.note, aliases.has(name) ? name : undefined);
+
+const described = (note: string | null | undefined, original: string | undefined): string | undefined =>
+  original === undefined ? (note ?? undefined) : [...(note ? [note] : []), inDatabase(original)].join('\n\n');
 
 const known = new WeakMap<Overview, Map<string, Names>>();
 
 /**
- * Who is called what: the same for every caller, and found once for an overview. What cannot be said, or would be called like
- * something else, is left out with a warning; of two collections the one with the shorter name stays, since the other one
- * is called like something made of it. `taken` are names of types that other plugins contribute.
+ * Which name each collection, field and enum has: the same for every caller, and found once for an overview. What cannot be said
+ * has its alias. Of two collections of which one is called like something made of the other, the one with the shorter name
+ * keeps it, and the other has an alias, with a warning, since that depends on what else there is. `taken` are names of types that
+ * other plugins contribute.
  */
 export function namesOf(overview: Overview, scope: GraphqlScope, taken: readonly string[], warn: Warn): Names {
   const scopes = known.get(overview) ?? new Map<string, Names>();
@@ -59,38 +78,46 @@ export function namesOf(overview: Overview, scope: GraphqlScope, taken: readonly
   return found;
 }
 
-const NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
-
 function findNames(overview: Overview, scope: GraphqlScope, taken: readonly string[], warn: Warn): Names {
   const types = new Set([...RESERVED, ...taken]);
   const roots = new Set<string>();
   const made = new Map<string, { kind: TypeKind; collection: string }>();
-  const admitted: Collection[] = [];
+  const names = new Map<Collection, string>();
+  const clash = (collection: Collection, name: string): string | undefined =>
+    KINDS.map((kind) => typeName(kind, name)).find((one) => types.has(one)) ??
+    rootNames(collection, name, scope).find((one) => roots.has(one));
   for (const collection of [...overview.collections.values()].filter(isServed).sort(byLength)) {
-    const { name } = collection;
-    const ownTypes = KINDS.map((kind) => typeName(kind, name));
-    const ownRoots = rootNames(collection, scope);
-    const clash = NAME.test(name)
-      ? (ownTypes.find((one) => types.has(one)) ?? ownRoots.find((one) => roots.has(one)))
-      : undefined;
-    if (!NAME.test(name) || clash !== undefined) {
-      const reason = clash === undefined ? 'its name is not one of GraphQL' : `something else is called ${clash}`;
-      warn(`a collection is left out of GraphQL: ${reason}`, { collection: name });
-      continue;
+    const own = aliasOf(collection.name);
+    const other = clash(collection, own);
+    const name =
+      other === undefined ? own : aliasBeside(collection.name, (one) => clash(collection, one) !== undefined);
+    if (other !== undefined)
+      warn(`a collection has an alias in GraphQL, since something else is called ${other.split(' ').at(-1)}`, {
+        collection: collection.name,
+        alias: name,
+      });
+    for (const kind of KINDS) {
+      types.add(typeName(kind, name));
+      made.set(typeName(kind, name), { kind, collection: collection.name });
     }
-    for (const one of ownTypes) types.add(one);
-    for (const one of ownRoots) roots.add(one);
-    for (const kind of KINDS) made.set(typeName(kind, name), { kind, collection: name });
-    admitted.push(collection);
+    for (const one of rootNames(collection, name, scope)) roots.add(one);
+    names.set(collection, name);
   }
+  const claim = (name: string, ...more: readonly string[]): string => {
+    const isTaken = (one: string) => [one, ...more.map((end) => one + end)].some((each) => types.has(each));
+    const free = isTaken(name) ? aliasBeside(name, isTaken) : name;
+    for (const end of ['', ...more]) types.add(free + end);
+    return free;
+  };
+  const enums = enumsOf(names.keys(), (name) => claim(name, '_filter_operators'));
   // In the order of the overview, which is how they are shown.
-  const stays = new Set(admitted);
   const collections = new Map(
-    [...overview.collections.values()]
-      .filter((one) => stays.has(one))
-      .map((one) => [one.name, namedOf(one, scope, types, warn)]),
+    [...overview.collections.values()].flatMap((one): [string, Named][] => {
+      const name = names.get(one);
+      return name === undefined ? [] : [[one.name, namedOf(one, name, scope, claim)]];
+    }),
   );
-  return { collections, types: made };
+  return { collections, types: made, enums };
 }
 
 /** A table or a view; not what has routes and types of its own. */
@@ -99,14 +126,14 @@ const isServed = ({ table, verbs }: Collection): boolean => table !== null && ve
 const byLength = (a: Collection, b: Collection): number =>
   a.name.length - b.name.length || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
-export const rootOf = ({ name, system }: Collection, scope: GraphqlScope): string | null => {
+const rootOf = ({ system }: Collection, name: string, scope: GraphqlScope): string | null => {
   if (system !== (scope === 'system')) return null;
   return system ? name.slice(SYSTEM_PREFIX.length) : name;
 };
 
 /** Of queries with a mark before them, since a query and a mutation may be called the same. */
-function rootNames(collection: Collection, scope: GraphqlScope): readonly string[] {
-  const root = rootOf(collection, scope);
+function rootNames(collection: Collection, name: string, scope: GraphqlScope): readonly string[] {
+  const root = rootOf(collection, name, scope);
   if (root === null) return [];
   if (collection.singleton) return [root, `mutation update_${root}`];
   const writes = ['create_?_item', 'create_?_items', 'update_?_item', 'update_?_items', 'update_?_batch'];
@@ -115,32 +142,30 @@ function rootNames(collection: Collection, scope: GraphqlScope): readonly string
   return [root, `${root}_by_id`, `${root}_aggregated`, ...mutations];
 }
 
-function namedOf(collection: Collection, scope: GraphqlScope, types: Set<string>, warn: Warn): Named {
-  const about = (field: string) => ({ collection: collection.name, field });
-  const fields: Field[] = [];
-  const companions = new Set<string>();
-  for (const field of collection.fields.values()) {
-    if (!field.column && !field.relation) continue;
-    const clash = field.relation?.kind === 'any' ? unionName(collection.name, field.name) : undefined;
-    if (!NAME.test(field.name)) {
-      warn('a field is left out of GraphQL: its name is not one of GraphQL', about(field.name));
-      continue;
-    }
-    if (clash !== undefined && types.has(clash)) {
-      warn(`a field is left out of GraphQL: something else is called ${clash}`, about(field.name));
-      continue;
-    }
-    if (clash !== undefined) types.add(clash);
-    fields.push(field);
+function namedOf(collection: Collection, name: string, scope: GraphqlScope, claim: (name: string) => string): Named {
+  const fields = [...collection.fields.values()].filter(({ column, relation }) => column || relation);
+  const aliases = new Map<string, string>();
+  for (const field of fields) if (!isOwnName(field.name)) aliases.set(field.name, aliasOf(field.name));
+  const taken = new Set(fields.map((field) => aliases.get(field.name) ?? field.name));
+  const companions = new Map<string, string>();
+  const fieldTypes = new Map<string, string>();
+  for (const field of fields) {
+    const alias = aliases.get(field.name) ?? field.name;
+    if (field.relation?.kind === 'any') fieldTypes.set(field.name, claim(`${name}_${alias}_union`));
     const group = functionGroupOf(field);
     if (!group) continue;
-    const own = group === 'json' ? functionsName(collection.name, field.name) : undefined;
-    if (collection.fields.has(companionName(field.name)) || (own !== undefined && types.has(own))) {
-      warn(`functions of a field are left out of GraphQL: something else is called like them`, about(field.name));
-      continue;
-    }
-    if (own !== undefined) types.add(own);
-    companions.add(field.name);
+    if (group === 'json') fieldTypes.set(field.name, claim(`${name}_${alias}_func`));
+    const companion = `${alias}_func`;
+    companions.set(field.name, taken.has(companion) ? aliasBeside(companion, (one) => taken.has(one)) : companion);
   }
-  return { collection, root: rootOf(collection, scope), fields, companions };
+  return {
+    collection,
+    name,
+    root: rootOf(collection, name, scope),
+    description: described(collection.meta?.note, name === collection.name ? undefined : collection.name),
+    fields,
+    aliases,
+    companions,
+    fieldTypes,
+  };
 }

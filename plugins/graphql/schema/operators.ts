@@ -1,5 +1,6 @@
 import {
   GraphQLBoolean,
+  type GraphQLEnumType,
   GraphQLID,
   GraphQLInputObjectType,
   type GraphQLInputType,
@@ -15,19 +16,30 @@ import { BigIntScalar, GeoJsonScalar, JsonScalar, StringOrFloatScalar } from './
 
 const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
 const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
+/** Those that compare whole values; others look at the text. */
+const WHOLE: readonly Operator[] = ['_eq', '_neq', '_in', '_nin'];
+
+const OPERATOR_TYPES = new WeakSet<GraphQLInputObjectType>();
 
 /**
  * Those that the engine takes for fields of a type: flags are true or false, some take lists, all others take one value of
  * the field's own kind.
  */
-function operators(name: string, value: GraphQLScalarType, like: FieldType): GraphQLInputObjectType {
+function operators(
+  name: string,
+  value: GraphQLScalarType | GraphQLEnumType,
+  like: FieldType,
+  text: GraphQLScalarType | GraphQLEnumType = value,
+): GraphQLInputObjectType {
   const list = new GraphQLList(value);
   const typeOf = (one: Operator): GraphQLInputType =>
-    FLAGS.includes(one) ? GraphQLBoolean : LISTS.includes(one) ? list : value;
-  return new GraphQLInputObjectType({
+    FLAGS.includes(one) ? GraphQLBoolean : LISTS.includes(one) ? list : WHOLE.includes(one) ? value : text;
+  const type = new GraphQLInputObjectType({
     name: `${name}_filter_operators`,
     fields: Object.fromEntries([...operatorsFor(like)].map((one) => [one, { type: typeOf(one) }])),
   });
+  OPERATOR_TYPES.add(type);
+  return type;
 }
 
 /** Of arrays: `_contains` takes one element, all others a list of them. */
@@ -40,6 +52,9 @@ function arrayOperators(): GraphQLInputObjectType {
     fields: Object.fromEntries([...ARRAY_OPERATORS].map((one) => [one, { type: typeOf(one) }])),
   });
 }
+/** Whole values are those of the enum; what looks at their texts takes any. */
+export const enumOperators = (type: GraphQLEnumType): GraphQLInputObjectType =>
+  operators(type.name, type, 'string', GraphQLString);
 
 /** By what is compared: the engine decides which there are. */
 export const OPERATORS_OF = {
@@ -66,7 +81,7 @@ export const OPERATORS_OF = {
   unknown: operators('unknown', GraphQLString, 'unknown'),
 } as const;
 
-const OPERATOR_TYPES: ReadonlySet<GraphQLInputObjectType> = new Set(Object.values(OPERATORS_OF));
+OPERATOR_TYPES.add(OPERATORS_OF.json);
 
 /** Are these the operators of a condition? */
 export const isOperators = (type: unknown): boolean => OPERATOR_TYPES.has(type as GraphQLInputObjectType);

@@ -16,12 +16,11 @@ export const listOf = (type: GraphQLObjectType) => new GraphQLNonNull(new GraphQ
 export const readFields = (types: Types): RootFields =>
   [...types.model.names.collections.values()].flatMap((named) => fieldsOf(types, named));
 
-function fieldsOf(types: Types, { collection, root }: Named): RootFields {
+function fieldsOf(types: Types, { collection, root, description }: Named): RootFields {
   const { name } = collection;
   const key = keyArgument(types, collection);
   const type = types.of('object', name);
   if (root === null || !type) return [];
-  const description = collection.meta?.note;
   if (collection.singleton)
     return [[root, { type, description, extensions: bound({ kind: 'singleton', collection: name }) }]];
   const args = listArguments(types, name);

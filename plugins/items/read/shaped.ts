@@ -1,4 +1,5 @@
 import type { GroupSelection, Read, Selected, SelectedGroup, Selection } from '../../query/contract.ts';
+import { labelled } from '../../query/library.ts';
 import { exactNumber } from './export/exact.ts';
 import type { Form } from './rest-form.ts';
 
@@ -65,6 +66,7 @@ const member = (row: Row, key: string): unknown => (Object.hasOwn(row, key) ? (r
 
 /** Lists and objects stay as they are. */
 function inForm(value: unknown, as: Extract<Selected, { kind: 'column' }>['as']): unknown {
+  if (typeof as === 'object') return labelled(value, as.labels);
   if (typeof value === 'object' || as === undefined) return value;
   if (as === 'text') return String(value);
   return typeof value === 'string' ? exactNumber(value) : value;

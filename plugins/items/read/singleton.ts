@@ -1,4 +1,5 @@
 import type { Pick, Read } from '../../query/contract.ts';
+import { labelled } from '../../query/library.ts';
 
 type Column = Extract<Pick, { kind: 'column' }>;
 
@@ -53,6 +54,7 @@ function defaultOf({ field }: Column, primary: string | null): unknown {
 
 /** As the row would have it: exact types are texts, unless they are asked for as numbers. */
 function inForm({ field, as }: Column, value: unknown): unknown {
+  if (typeof as === 'object') return labelled(value, as.labels);
   if (value === null || typeof value === 'object') return value;
   const isExact = field.type === 'bigInteger' || field.type === 'decimal';
   if (as === 'number') return Number.isFinite(Number(value)) ? Number(value) : null;

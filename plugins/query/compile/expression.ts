@@ -1,5 +1,6 @@
+import { literal } from '../../database/library.ts';
 import type { Column, Field } from '../../schema/contract.ts';
-import type { Pick } from '../tree.ts';
+import type { ColumnForm } from '../selection.ts';
 import { columnOf } from './statement.ts';
 
 /** What a concealed value reads as. */
@@ -59,13 +60,20 @@ export function shownSql(value: string, field: Field): string {
 }
 
 /** The same in the form that a selection asks for; lists and the mask stay as they are. */
-export function shownAs(value: string, field: Field, as: Shown): string {
+export function shownAs(value: string, field: Field, as: ColumnForm | undefined): string {
   if (as === 'number' && isNumber(field)) return numberSql(value, field);
+  if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
+    return field.column.array ? labelList(value, as.labels) : labelSql(value, as.labels);
   const shown = shownSql(value, field);
   return as === 'text' && !field.column?.array ? `${shown}::text` : shown;
 }
 
-type Shown = Extract<Pick, { kind: 'column' }>['as'];
+const labelSql = (value: string, labels: ReadonlyMap<string, string>): string =>
+  `case ${value}::text ${[...labels].map(([text, label]) => `when ${literal(text)} then ${literal(label)}`).join(' ')} else ${value}::text end`;
+
+/** Lists of lists are no GraphQL here and stay as they are. */
+const labelList = (value: string, labels: ReadonlyMap<string, string>): string =>
+  `case when array_ndims(${value}) = 1 then to_json(array(select ${labelSql('e', labels)} from unnest(${value}) e)) else to_json(${value}) end`;
 
 /** Does it hold numbers, in whatever form they are read? */
 export const isNumber = ({ type, concealed, column }: Field): boolean =>

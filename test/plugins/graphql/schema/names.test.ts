@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { aliasBeside } from '../../../../plugins/graphql/schema/aliases.ts';
 import { sketch } from '../../query/overview.ts';
 import { made, overviewOf } from './made.ts';
 
@@ -14,15 +15,14 @@ describe('names in a GraphQL schema', () => {
     }
   });
 
-  it('leaves out fields whose names are not names of GraphQL, and says so', () => {
+  it('has an alias for fields whose names are not names of GraphQL', () => {
     const one = made(
       overviewOf({
         post: {
           id: 'integer key',
           'my-field': 'string',
-          'with blank': 'string',
           __secret: 'string',
-          '2nd': 'string',
+          '2nd': 'date',
           Größe: 'string',
           constructor: 'string',
           _under: 'string',
@@ -30,51 +30,65 @@ describe('names in a GraphQL schema', () => {
         },
       }),
     );
-    expect(one.fields('post')).to.deep.equal(['id', 'constructor', '_under', 'Date', 'Date_func']);
-    expect(one.fields('post_filter')).to.deep.equal([
-      'id',
-      'constructor',
-      '_under',
-      'Date',
-      'Date_func',
-      '_and',
-      '_or',
-    ]);
-    expect(about(one)).to.deep.equal(['post.my-field', 'post.with blank', 'post.__secret', 'post.2nd', 'post.Größe']);
+    const fields = ['id', 'my_u002D_field', '_u005F__secret', '_u0032_nd', '_u0032_nd_func', 'Gr_u00F600DF_e'];
+    const others = ['constructor', '_under', 'Date', 'Date_func'];
+    expect(one.fields('post')).to.deep.equal([...fields, ...others]);
+    expect(one.fields('post_filter')).to.deep.equal([...fields, ...others, '_and', '_or']);
+    expect(one.type('post')).to.contain('"""In the database: "my-field"."""\n  my_u002D_field: String');
+    expect(one.warnings).to.deep.equal([]);
   });
 
-  it('leaves out collections whose names are not names of GraphQL, or those of its own types', () => {
+  it('has an alias for collections whose names are not names of GraphQL, or those of its own types', () => {
     const fields = { id: 'integer key' };
-    const names = [
-      'Query',
-      'Mutation',
-      'JSON',
-      'ID',
-      'delete_one',
-      'string_filter_operators',
-      'GraphQLBigInt',
-      '__x',
-      'my table',
-      'a-b',
-    ];
-    const one = made(overviewOf({ ...Object.fromEntries(names.map((name) => [name, fields])), post: fields }));
-    expect(one.fields('Query')).to.deep.equal(['post', 'post_by_id', 'post_aggregated']);
-    expect(about(one)).to.have.members(names);
+    const names = {
+      Query: 'Quer_u0079_',
+      JSON: 'JSO_u004E_',
+      delete_one: 'delete_on_u0065_',
+      string_filter_operators: 'string_filter_operator_u0073_',
+      GraphQLBigInt: 'GraphQLBigIn_u0074_',
+      __x: '_u005F__x',
+      'my table': 'my_u0020_table',
+      'a-b': 'a_u002D_b',
+    };
+    const tables = Object.fromEntries(Object.keys(names).map((name) => [name, fields]));
+    const one = made(overviewOf(tables));
+    expect(one.fields('Query').filter((name) => !/_(by_id|aggregated)$/.test(name))).to.deep.equal(
+      Object.values(names),
+    );
+    // What an alias has to do with other names is said.
+    expect(about(one)).to.have.members(
+      ['Query', 'JSON', 'delete_one', 'string_filter_operators', 'GraphQLBigInt'].map(
+        (name) => `${name}.${names[name as keyof typeof names]}`,
+      ),
+    );
+    expect(one.type('my_u0020_table')).to.match(/^"""In the database: "my table"\."""/);
   });
 
-  it('has nothing behind a relation to a collection that is left out but its key', () => {
+  it('gives the same aliases in any order and whatever else there is', () => {
+    const named = (tables: Parameters<typeof overviewOf>[0]) => made(overviewOf(tables)).fields('a_u0020_b');
+    const fields = { id: 'integer key', 'zip code': 'string', 'zip-code': 'string' };
+    const alone = named({ 'a b': { id: 'integer key', 'zip code': 'string' } });
+    const other = { 'zip-code': 'string', zip_code: 'string', zip_u0020_code: 'string', 'zip code': 'string' };
+    expect(alone).to.deep.equal(['id', 'zip_u0020_code']);
+    expect(named({ 'a b': { id: 'integer key', ...other }, a_b: fields, 'a-b': fields })).to.include.members([
+      ...alone,
+    ]);
+    expect(named({ 'a-b': fields, a_u0020_b: fields, 'a b': fields })).to.include.members([...alone]);
+  });
+
+  it('leads through relations to collections with an alias', () => {
     const one = made(
       overviewOf({
-        'my table': { id: 'integer key', posts: 'many post.owner' },
-        post: { id: 'integer key', owner: 'one my table' },
+        'my-table': { id: 'integer key', posts: 'many post.owner' },
+        post: { id: 'integer key', owner: 'one my-table' },
       }),
     );
-    expect(one.field('post.owner')).to.equal(': Int');
-    expect(one.field('post_filter.owner')).to.equal(': number_filter_operators');
-    expect(one.field('create_post_input.owner')).to.equal(': Int');
+    expect(one.field('post.owner')).to.match(/: my_u002D_table$/);
+    expect(one.field('post_filter.owner')).to.equal(': my_u002D_table_filter');
+    expect(one.field('create_post_input.owner')).to.equal(': nested_my_u002D_table_input');
   });
 
-  it('keeps the shorter of two collections of which one is called like something made of the other', () => {
+  it('keeps the name of the shorter of two collections of which one is called like something made of the other', () => {
     for (const other of [
       'post_filter',
       'post_quantifier_filter',
@@ -86,13 +100,15 @@ describe('names in a GraphQL schema', () => {
       'nested_post_input',
     ]) {
       const fields = { id: 'integer key', name: 'string' };
+      const alias = aliasBeside(other, () => false);
       for (const tables of [
         { post: fields, [other]: fields },
         { [other]: fields, post: fields },
       ]) {
         const one = made(overviewOf(tables));
-        expect(about(one), other).to.deep.equal([other]);
-        expect(one.fields('Query'), other).to.deep.equal(['post', 'post_by_id', 'post_aggregated']);
+        expect(about(one), other).to.deep.equal([`${other}.${alias}`]);
+        const own = ['post', 'post_by_id', 'post_aggregated'];
+        expect(one.fields('Query'), other).to.have.members([...own, ...own.map((name) => name.replace('post', alias))]);
       }
     }
   });
@@ -100,11 +116,11 @@ describe('names in a GraphQL schema', () => {
   it('keeps a singleton from taking the name of a mutation', () => {
     const fields = { id: 'integer key' };
     const one = made(overviewOf({ post_item: { $: 'singleton', ...fields }, post: fields, post_batch: fields }));
-    expect(about(one)).to.deep.equal(['post_item']);
-    expect(one.fields('Mutation')).to.include('create_post_batch_item');
+    expect(about(one)).to.deep.equal(['post_item.post_ite_u006D_']);
+    expect(one.fields('Mutation')).to.include.members(['create_post_batch_item', 'update_post_ite_u006D_']);
   });
 
-  it('leaves out what is made of a field where its name is taken', () => {
+  it('has an alias for what is made of a field where its name is taken', () => {
     const one = made(
       overviewOf({
         a: { id: 'integer key', doc: 'json', at: 'date', at_func: 'string', item: 'any kind b', kind: 'string' },
@@ -113,8 +129,9 @@ describe('names in a GraphQL schema', () => {
         b: { id: 'integer key' },
       }),
     );
-    expect(one.fields('a')).to.deep.equal(['id', 'doc', 'at', 'at_func', 'kind']);
-    expect(about(one)).to.have.members(['a.doc', 'a.at', 'a.item']);
+    expect(one.fields('a')).to.deep.equal(['id', 'doc', 'doc_func', 'at', 'at_fun_u0063_', 'at_func', 'item', 'kind']);
+    expect(one.field('a.doc_func')).to.equal(': a_doc_fun_u0063_');
+    expect(one.field('a.item')).to.equal(': a_item_unio_u006E_');
     expect(one.fields('a_doc_func')).to.deep.equal(['id']);
   });
 
@@ -126,9 +143,11 @@ describe('names in a GraphQL schema', () => {
         c: { id: 'integer key' },
       }),
     );
-    expect(one.fields('a')).to.deep.equal(['id', 'b_doc', 'b_doc_func', 'b_item', 'kind']);
-    expect(one.fields('a_b')).to.deep.equal(['id', 'doc', 'kind']);
-    expect(about(one)).to.have.members(['a_b.doc', 'a_b.item']);
+    expect([one.field('a.b_doc_func'), one.field('a.b_item')]).to.deep.equal([': a_b_doc_func', ': a_b_item_union']);
+    expect([one.field('a_b.doc_func'), one.field('a_b.item')]).to.deep.equal([
+      ': a_b_doc_fun_u0063_',
+      ': a_b_item_unio_u006E_',
+    ]);
   });
 
   it('has no entry in filters for fields that are called like words of the filter language', () => {
@@ -140,8 +159,8 @@ describe('names in a GraphQL schema', () => {
     expect(one.field('a_filter._and')).to.equal(': [a_filter]');
   });
 
-  it('says once for an overview what it leaves out', () => {
-    const overview = overviewOf({ a: { id: 'integer key', 'b-c': 'string' } });
+  it('says once for an overview which names depend on others', () => {
+    const overview = overviewOf({ a: { id: 'integer key' }, a_filter: { id: 'integer key' } });
     expect(made(overview).warnings).to.have.length(1);
     expect(made(overview).warnings).to.deep.equal([]);
   });

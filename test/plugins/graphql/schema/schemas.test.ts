@@ -90,15 +90,19 @@ describe('the memory of GraphQL schemas', () => {
     expect(await schemas.of(caller('a'), 'items')).to.not.equal(first);
   });
 
-  it('says once what is left out, however many schemas and changes of tables there are', async () => {
+  it('says once which names depend on others, however many schemas and changes of tables there are', async () => {
     const { schemas, state } = memory();
     for (const name of ['1', '2', '3']) {
-      state.overview = version(name, { 'my-field': 'string' });
+      const fields = { id: 'integer key' };
+      state.overview = { ...overviewOf({ post: fields, post_filter: fields }), version: name };
       for (const role of ['a', 'b'])
         for (const scope of ['items', 'system'] as const) await schemas.of(caller(role), scope);
     }
     expect(state.warnings).to.deep.equal([
-      [{ collection: 'post', field: 'my-field' }, 'a field is left out of GraphQL: its name is not one of GraphQL'],
+      [
+        { collection: 'post_filter', alias: 'post_filte_u0072_' },
+        'a collection has an alias in GraphQL, since something else is called post_filter',
+      ],
     ]);
   });
 
