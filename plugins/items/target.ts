@@ -1,6 +1,7 @@
-import { fail } from '#kernel';
+import { type Caller, fail } from '#kernel';
 import { isUuid } from '../query/library.ts';
 import type { Collection, Field, Overview, Schema } from '../schema/contract.ts';
+import { absentCollection } from '../schema/library.ts';
 import type { Key } from './contract.ts';
 
 export interface Target {
@@ -8,20 +9,23 @@ export interface Target {
   readonly collection: Collection;
 }
 
-/** A collection that can be read. One that is not known may have been made a moment ago, so the database is asked. */
-export async function findCollection(schema: Schema, name: string): Promise<Target> {
+/**
+ * A collection that can be read. One that is not known may have been made a moment ago, so the database is asked.
+ * @throws FORBIDDEN where there is none, to an admin as `caller` ROUTE_NOT_FOUND with the reason.
+ */
+export async function findCollection(schema: Schema, name: string, caller?: Caller): Promise<Target> {
   let overview = await schema.overview();
   if (!overview.collections.has(name)) overview = await schema.refresh();
   const collection = overview.collections.get(name);
-  if (!collection?.table) throw fail('FORBIDDEN', `there is no collection ${name}`);
+  if (!collection?.table) throw await absentCollection(schema, caller, name, `there is no collection ${name}`);
   if (!collection.primary && collection.kind !== 'view')
-    throw fail('FORBIDDEN', `${name} has no single key: it is not served`);
+    throw await absentCollection(schema, caller, name, `${name} has no single key: it is not served`);
   return { overview, collection };
 }
 
 /** One that can be written as well. */
-export async function findWritable(schema: Schema, name: string): Promise<Target & { key: Field }> {
-  const target = await findCollection(schema, name);
+export async function findWritable(schema: Schema, name: string, caller?: Caller): Promise<Target & { key: Field }> {
+  const target = await findCollection(schema, name, caller);
   if (target.collection.kind !== 'table') throw fail('FORBIDDEN', `${name} is a view: it cannot be written`);
   return { ...target, key: keyField(target.collection) };
 }

@@ -1,2 +1,4 @@
+/** Refusals for names that nothing has. */
+export { absent, absentCollection } from './absent.ts';
 /** What `/collections`, `/fields` and `/relations` show of parts of an overview. */
 export { collectionRecord, fieldRecord, relationRecord } from './records.ts';

@@ -46,7 +46,7 @@ export function createWrites(deps: Deps): Writes {
     },
     async updateEach(caller, name, payloads, limits) {
       await assertAllowed(access, caller, name, 'update');
-      const { key } = await findWritable(schema, name);
+      const { key } = await findWritable(schema, name, caller);
       const missing = payloads.findIndex((payload) => payload[key.name] === undefined || payload[key.name] === null);
       if (missing >= 0)
         throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
@@ -119,7 +119,7 @@ async function inUnit<T>(
   const { db, schema, timeout } = deps;
   const options = { share: shareOf(name, caller), timeout, ...(limits.signal ? { signal: limits.signal } : {}) };
   for (let attempt = 1; ; attempt++) {
-    const { collection, overview } = await findWritable(schema, name);
+    const { collection, overview } = await findWritable(schema, name, caller);
     // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
     if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
     try {
