@@ -5,8 +5,9 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { asWriteError } from './database-errors.ts';
+import type { RowPath } from './row-path.ts';
 
-export type StepDeps = Pick<Deps, 'db' | 'activity' | 'shapes'>;
+export type StepDeps = Pick<Deps, 'db' | 'activity' | 'shapes' | 'isReplay'>;
 
 /** Whose rows a statement writes, and how it stands to the rest of the unit of work. */
 export interface Writing {
@@ -14,6 +15,8 @@ export interface Writing {
   readonly collection: Collection;
   /** One for each row, in a nested write of rows that have revisions. */
   readonly places?: readonly Place[];
+  /** One for each row. */
+  readonly paths: readonly RowPath[];
   /** Rows written later are part of these. */
   readonly isAround: boolean;
   /** Nothing follows in the unit of work. */
@@ -65,7 +68,8 @@ export function openStep(
         bound?.settle(row);
         return row.keys;
       } catch (error) {
-        throw isIncomplete(error) ? refusal() : asWriteError(error, collection, values, ownerOf);
+        if (isIncomplete(error)) throw refusal();
+        throw asWriteError(error, collection, { action, paramCount: values.length, fieldOfParam: ownerOf });
       }
     },
   };

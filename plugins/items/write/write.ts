@@ -6,8 +6,10 @@ import type { Deps } from '../deps.ts';
 import { isOutdated } from '../outdated.ts';
 import { findWritable } from '../target.ts';
 import { asWriteError } from './database-errors.ts';
+import { explained } from './explained.ts';
 import { createInner, type Inner } from './inner.ts';
 import { keysByQuery } from './keys-by-query.ts';
+import { FilterRecord, withRow } from './replay.ts';
 
 type Writes = Pick<
   Items,
@@ -28,7 +30,7 @@ export function createWrites(deps: Deps): Writes {
     async createMany(caller, name, payloads, limits) {
       if (payloads.length === 0) return [];
       await assertAllowed(access, caller, name, 'create');
-      const entries = payloads.map((payload) => ({ payload }));
+      const entries = payloads.map((payload, at) => ({ payload, path: [at] }));
       return inUnit(deps, { caller, name, payloads, limits }, (inner) => inner.create(caller, name, entries));
     },
     async updateOne(caller, name, key, payload, options) {
@@ -51,7 +53,7 @@ export function createWrites(deps: Deps): Writes {
       if (missing >= 0)
         throw fail('INVALID_PAYLOAD', `element ${missing} has no ${key.name}`, { path: [missing, key.name] });
       return inUnit(deps, { caller, name, payloads, limits }, async (inner) => {
-        const changes = payloads.map(({ [key.name]: own, ...payload }) => ({ keys: [own], payload }));
+        const changes = payloads.map(({ [key.name]: own, ...payload }, at) => ({ keys: [own], payload, path: [at] }));
         return (await inner.update(caller, name, changes)).flat();
       });
     },
@@ -72,7 +74,9 @@ export function createWrites(deps: Deps): Writes {
     async deleteMany(caller, name, keys, limits) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'delete');
-      return inUnit(deps, { caller, name, payloads: [], limits }, (inner) => inner.remove(caller, name, keys));
+      return inUnit(deps, { caller, name, payloads: [], limits }, (inner) =>
+        inner.remove(caller, name, keys, keys.length > 1),
+      );
     },
     async deleteByQuery(caller, name, raw, limits) {
       await assertAllowed(access, caller, name, 'delete', 'read');
@@ -122,11 +126,19 @@ async function inUnit<T>(
     const { collection, overview } = await findWritable(schema, name, caller);
     // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
     if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
+    const since = performance.now();
+    const filters = new FilterRecord();
     try {
-      return await db.transaction(() => work(createInner(deps)), options);
+      const inner = createInner({ ...deps, events: filters.recording(deps.events) });
+      return await db.transaction(() => work(inner), options);
     } catch (error) {
       // Inside of another unit that one is over as well, and its owner is told.
-      if (!isOutdated(error) || db.isInside()) throw asWriteError(error, collection);
+      if (db.isInside()) throw asWriteError(error, collection);
+      if (!isOutdated(error)) {
+        const rest = timeout && Math.max(1, timeout - (performance.now() - since));
+        const refusal = asWriteError(error, collection);
+        throw await explained(deps, caller, await withRow(deps, refusal, filters, { ...options, timeout: rest }, work));
+      }
       // The first time even where nothing seems to have changed: tables that were changed and changed back look alike.
       const isChanged = (await schema.refresh()).version !== overview.version;
       if (attempt > 1 && !isChanged) throw asWriteError(error, collection);
