@@ -23,7 +23,7 @@ export function createPermitted(deps: Pick<Deps, 'access' | 'db' | 'query' | 'sc
     // Before the collection is looked for: one that is not there looks like one in which nothing is allowed.
     if (!admin && ['create', ...ACTIONS].every((action) => of(name, action as 'create').length === 0)) return NOTHING;
     if (admin) {
-      await findCollection(schema, name, caller);
+      await findCollection(schema, name);
       return EVERYTHING;
     }
     const overview = await schema.overview();

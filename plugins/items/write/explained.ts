@@ -20,6 +20,17 @@ export async function explained(deps: ExplainDeps, caller: Caller, error: unknow
   return error;
 }
 
+/** What can be said inside of a unit of work that has failed, whose connection answers no more: the constraint's name, to an admin. */
+export function withConstraintName(caller: Caller, error: unknown): unknown {
+  if (!caller.admin || !(error instanceof Refusal) || isFromInside(error.statement.complaint)) return error;
+  const { code, constraint } = error.statement.complaint;
+  if ((code !== '23514' && code !== '23P01') || constraint === undefined) return error;
+  return error.with({
+    detail: `The constraint ${constraint} does not hold.`,
+    extensions: { ...error.extensions, constraint },
+  });
+}
+
 /** Fields that the caller may read, and those that the statement sets. */
 async function nameable({ access }: ExplainDeps, caller: Caller, { collection, written }: RefusedStatement) {
   const readable = await access.readableFields(collection, caller);

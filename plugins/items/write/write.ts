@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { isOutdated } from '../outdated.ts';
 import { findWritable } from '../target.ts';
 import { asWriteError } from './database-errors.ts';
-import { explained } from './explained.ts';
+import { explained, withConstraintName } from './explained.ts';
 import { createInner, type Inner } from './inner.ts';
 import { keysByQuery } from './keys-by-query.ts';
 import { FilterRecord, withRow } from './replay.ts';
@@ -133,7 +133,7 @@ async function inUnit<T>(
       return await db.transaction(() => work(inner), options);
     } catch (error) {
       // Inside of another unit that one is over as well, and its owner is told.
-      if (db.isInside()) throw asWriteError(error, collection);
+      if (db.isInside()) throw withConstraintName(caller, asWriteError(error, collection));
       if (!isOutdated(error)) {
         const rest = timeout && Math.max(1, timeout - (performance.now() - since));
         const refusal = asWriteError(error, collection);
