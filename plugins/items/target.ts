@@ -17,9 +17,9 @@ export async function findCollection(schema: Schema, name: string, caller?: Call
   let overview = await schema.overview();
   if (!overview.collections.has(name)) overview = await schema.refresh();
   const collection = overview.collections.get(name);
-  if (!collection?.table) throw await absentCollection(schema, caller, name, `there is no collection ${name}`);
+  if (!collection?.table) throw await absentCollection(schema, caller, name, `There is no collection "${name}".`);
   if (!collection.primary && collection.kind !== 'view')
-    throw await absentCollection(schema, caller, name, `${name} has no single key: it is not served`);
+    throw await absentCollection(schema, caller, name, `"${name}" has no single key: it is not served.`);
   return { overview, collection };
 }
 
