@@ -11,7 +11,12 @@ export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): read
       method: 'GET',
       path: '/collections',
       description: COLLECTIONS.list,
-      handle: async (ctx) => sendData(ctx, await verbs.list(ctx.state.caller)),
+      async handle(ctx) {
+        const { caller } = ctx.state;
+        const data = await verbs.list(caller);
+        const unserved = await verbs.unserved(caller);
+        sendData(ctx, data, unserved.length > 0 ? { unserved } : undefined);
+      },
     },
     {
       method: 'SEARCH',

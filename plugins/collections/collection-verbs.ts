@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import type { CollectionRecord } from '../schema/contract.ts';
+import type { CollectionRecord, UnservedTable } from '../schema/contract.ts';
 import { collectionRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 import { visibleCollection, visibleCollections, visibleTo } from './visible.ts';
@@ -7,6 +7,8 @@ import { visibleCollection, visibleCollections, visibleTo } from './visible.ts';
 /** What a caller may see of collections and do to them, whichever way he asks. Changes are answered with what there is then. */
 export interface CollectionVerbs {
   list(caller: Caller): Promise<readonly CollectionRecord[]>;
+  /** For admins: tables that are not served, with the reasons; empty for all others. */
+  unserved(caller: Caller): Promise<readonly UnservedTable[]>;
   one(caller: Caller, name: string): Promise<CollectionRecord>;
   some(caller: Caller, names: readonly string[]): Promise<readonly CollectionRecord[]>;
   /** Those of them that are there: a folder that was forgotten is nothing any more. */
@@ -22,6 +24,7 @@ export function createCollectionVerbs(deps: Deps): CollectionVerbs {
 
   const verbs: CollectionVerbs = {
     list: async (caller) => visibleCollections(await visible(caller)).map(collectionRecord),
+    unserved: async (caller) => (caller.admin ? deps.schema.unserved() : []),
     one: async (caller, name) => collectionRecord(visibleCollection(await visible(caller), name)),
     async some(caller, names) {
       const seen = await visible(caller);

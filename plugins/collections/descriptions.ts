@@ -25,6 +25,7 @@ const errors: readonly ErrorCode[] = [
   'FAILED_VALIDATION',
   'INVALID_FOREIGN_KEY',
   'RECORD_NOT_UNIQUE',
+  'ROUTE_NOT_FOUND',
   'VALUE_OUT_OF_RANGE',
   'VALUE_TOO_LONG',
 ];
@@ -32,15 +33,19 @@ const errors: readonly ErrorCode[] = [
 const collections = { tag: 'collections', components } as const;
 const fields = { tag: 'fields', components } as const;
 const relations = { tag: 'relations', components } as const;
-const reads = { access: 'permissions' } as const;
+const reads = { access: 'permissions', errors: ['ROUTE_NOT_FOUND'] } as const;
 const changes = { access: 'admin', errors } as const;
 
 export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'> = {
   list: {
     ...collections,
     ...reads,
-    summary: 'Lists the collections that the caller may read, and the folders among them.',
-    answers: dataAnswer(listOf(schemaRef('Collection'))),
+    summary:
+      'Lists the collections that the caller may read, and the folders among them; to admins also the tables that are not served, if any.',
+    answers: dataAnswer(
+      listOf(schemaRef('Collection')),
+      objectOf({ unserved: listOf(objectOf({ schema: TEXT, name: TEXT, reason: TEXT })) }),
+    ),
   },
   search: {
     ...collections,

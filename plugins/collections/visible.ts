@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import type { Collection, Field, FieldRecord, Overview, Relation } from '../schema/contract.ts';
-import { fieldRecord } from '../schema/library.ts';
+import { absent, fieldRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 
 /** What of an overview a caller may know of. */
@@ -43,6 +43,7 @@ export function visibleCollections({ overview, fields }: Visible): readonly Coll
 
 export function visibleCollection(visible: Visible, name: string): Collection {
   const collection = visibleCollections(visible).find((one) => one.name === name);
+  if (!collection && !visible.fields) throw absent('collection', name);
   if (!collection) throw fail('FORBIDDEN', `there is no collection ${name}, or it may not be read`);
   return collection;
 }
@@ -52,6 +53,7 @@ export const visibleFields = ({ fields }: Visible, collection: Collection): read
 
 export function visibleField(visible: Visible, collection: string, name: string): Field {
   const field = visibleFields(visible, visibleCollection(visible, collection)).find((one) => one.name === name);
+  if (!field && !visible.fields) throw absent('field', `${collection}.${name}`);
   if (!field) throw fail('FORBIDDEN', `there is no field ${collection}.${name}, or it may not be read`);
   return field;
 }
@@ -78,6 +80,7 @@ function isVisible({ collection, field, related, meta }: Relation, fields: NonNu
 
 export function visibleRelation(visible: Visible, collection: string, field: string): Relation {
   const relation = visibleRelations(visible).find((one) => one.collection === collection && one.field === field);
+  if (!relation && !visible.fields) throw absent('relation', `${collection}.${field}`);
   if (!relation) throw fail('FORBIDDEN', `there is no relation ${collection}.${field}, or it may not be read`);
   return relation;
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '#kernel';
+import { type Caller, Failure, fail } from '#kernel';
 import type { Items } from '../items/contract.ts';
 import { castKey } from '../items/library.ts';
 import type { Schema } from '../schema/contract.ts';
@@ -23,7 +23,12 @@ export const createFindSubject =
   async (caller, collection, key) => {
     const { primary, key: field } = (await schema.overview()).collections.get(collection) ?? {};
     // The engine says what it says about collections that are unknown or have no key.
-    const { data } = await items.readOne(caller, collection, key, primary ? { fields: [primary] } : {});
+    const query = primary ? { fields: [primary] } : {};
+    const { data } = await items.readOne(caller, collection, key, query).catch((error) => {
+      // The collection is a value here, and no route.
+      if (error instanceof Failure && error.code === 'ROUTE_NOT_FOUND') throw fail('FORBIDDEN', error.detail);
+      throw error;
+    });
     const row = JSON.parse(data ?? 'null') as Record<string, unknown> | null;
     const own = primary ? row?.[primary] : field?.parts && castKey(field, key);
     // A caller who may not read the key itself still names the item by it.

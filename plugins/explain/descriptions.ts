@@ -30,6 +30,7 @@ const { parameters, schemas } = queryComponents;
 const base = {
   tag: 'explain',
   access: 'admin',
+  errors: ['ROUTE_NOT_FOUND'],
   components: { parameters, schemas: { ...schemas, ReadPlan: READ_PLAN, MissingIndex: MISSING_INDEX } },
 } as const;
 const collection = parameter('The full name of the collection.');

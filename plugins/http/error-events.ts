@@ -17,7 +17,8 @@ export type TellError = (ctx: Context, error: unknown) => Promise<unknown>;
  */
 export function createTellError({ events, log }: Deps): TellError {
   async function notFound(ctx: Context, error: unknown): Promise<unknown> {
-    const isMissing = error instanceof Failure && error.code === 'ROUTE_NOT_FOUND';
+    // With a path: a collection that does not exist has a route.
+    const isMissing = error instanceof Failure && error.code === 'ROUTE_NOT_FOUND' && 'path' in error.extensions;
     if (!isMissing || !events.has('filter', 'request.not_found')) return error;
     const { caller } = (ctx as unknown as HttpContext).state;
     try {

@@ -20,8 +20,9 @@ export type Payload = Record<string, unknown>;
  * a write of more than MAX_BATCH_MUTATION rows, nested ones included, is INVALID_PAYLOAD.
  *
  * Each verb may also throw what a listener throws, and SERVICE_UNAVAILABLE where the database is not reached or a statement takes
- * too long. FORBIDDEN is as well the answer for a collection, a row or a field that does not exist. "Constraint errors" are
- * INVALID_FOREIGN_KEY, RECORD_NOT_UNIQUE, NOT_NULL_VIOLATION, VALUE_OUT_OF_RANGE, VALUE_TOO_LONG, and INVALID_PAYLOAD for others.
+ * too long. FORBIDDEN is as well the answer for a collection, a row or a field that does not exist; to an admin a collection
+ * that does not exist is ROUTE_NOT_FOUND. "Constraint errors" are INVALID_FOREIGN_KEY, RECORD_NOT_UNIQUE, NOT_NULL_VIOLATION,
+ * VALUE_OUT_OF_RANGE, VALUE_TOO_LONG, and INVALID_PAYLOAD for others; their `path` leads to the row and the field.
  */
 export interface Items {
   /**

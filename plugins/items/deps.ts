@@ -22,6 +22,8 @@ export interface Deps {
   readonly maxMutations: number;
   /** Milliseconds that one write may take; 0 is no limit. */
   readonly timeout: number;
+  /** Rows are written to find the one that the database refuses (`replay.ts`), and are rolled back. */
+  readonly isReplay?: true;
   /** Asked before rows are written, nested ones included, where a writer is held to less than its caller is; throws. */
   readonly guard?: (collection: string, action: 'create' | 'update' | 'delete') => void;
 }

@@ -43,6 +43,7 @@ export function itemRoutes(items: Items, reads: Reads, { schema, access }: Used)
 /** System collections have paths of their own. */
 function nameOf(ctx: HttpContext): string {
   const name = ctx.params.collection ?? '';
-  if (name.startsWith(SYSTEM_PREFIX)) throw fail('FORBIDDEN', `${name} is a system collection`);
-  return name;
+  if (!name.startsWith(SYSTEM_PREFIX)) return name;
+  const reason = `Names that begin with ${SYSTEM_PREFIX} are reserved for the service and not served at /items.`;
+  throw fail('FORBIDDEN', `${name} is a system collection`, ctx.state.caller.admin ? { reason } : {});
 }

@@ -1,7 +1,7 @@
-import { fail } from '#kernel';
+import { type Caller, fail } from '#kernel';
 import { joinKey, keyValue } from '../query/library.ts';
 import type { Collection, Field, Overview, Schema } from '../schema/contract.ts';
-import { isPlaceOfRow } from '../schema/library.ts';
+import { absentCollection, isPlaceOfRow } from '../schema/library.ts';
 import { isObject } from './bodies.ts';
 import type { Key } from './contract.ts';
 import { RowPlace } from './row-place.ts';
@@ -11,18 +11,21 @@ export interface Target {
   readonly collection: Collection;
 }
 
-/** A collection that can be read. One that is not known may have been made a moment ago, so the database is asked. */
-export async function findCollection(schema: Schema, name: string): Promise<Target> {
+/**
+ * A collection that can be read. One that is not known may have been made a moment ago, so the database is asked.
+ * @throws FORBIDDEN where there is none, to an admin as `caller` ROUTE_NOT_FOUND with the reason.
+ */
+export async function findCollection(schema: Schema, name: string, caller?: Caller): Promise<Target> {
   let overview = await schema.overview();
   if (!overview.collections.has(name)) overview = await schema.refresh();
   const collection = overview.collections.get(name);
-  if (!collection?.table) throw fail('FORBIDDEN', `there is no collection ${name}`);
+  if (!collection?.table) throw await absentCollection(schema, caller, name, `There is no collection "${name}".`);
   return { overview, collection };
 }
 
 /** One that can be written as well. */
-export async function findWritable(schema: Schema, name: string): Promise<Target & { key: Field }> {
-  const target = await findCollection(schema, name);
+export async function findWritable(schema: Schema, name: string, caller?: Caller): Promise<Target & { key: Field }> {
+  const target = await findCollection(schema, name, caller);
   if (target.collection.kind !== 'table') throw fail('FORBIDDEN', `${name} is a view: it cannot be written`);
   return { ...target, key: keyField(target.collection) };
 }

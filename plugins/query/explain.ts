@@ -19,4 +19,4 @@ export const explainStatement = (db: Db, text: string, params: readonly unknown[
       await db.query(`deallocate ${name}`);
       return rows[0]?.['QUERY PLAN'];
     })
-    .catch(asQueryError);
+    .catch((error) => asQueryError(error));

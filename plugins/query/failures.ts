@@ -5,7 +5,7 @@ import { asUnavailable } from '../database/library.ts';
 export const withoutValue = (message: string): string => message.replace(/:? ".*/s, '');
 
 /** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */
-export function asQueryError(error: unknown): never {
+export function asQueryError(error: unknown, collection?: string): never {
   const { code, message: text = '', where } = error as { code?: string; message?: string; where?: string };
   const message = /portal parameter/.test(where ?? '') ? text : withoutValue(text);
   // 23514 in a read: a value in the query that the domain of an array's elements does not have.
@@ -16,6 +16,13 @@ export function asQueryError(error: unknown): never {
   // What PostGIS cannot compare has no class of its own.
   if (code === 'XX000' && /SRID|GeoJSON|geometry/i.test(message))
     throw fail('INVALID_QUERY', `a geometry does not fit: ${message}`);
+  if (code === '55000' && /materialized view/.test(text)) throw neverFilled(text, collection);
+  if (code === '42501')
+    throw fail(
+      'SERVICE_UNAVAILABLE',
+      'The database role of the service may not read a table of this request: grant select on it.',
+      { service: 'database' },
+    );
   if (code === '40P01')
     throw fail('SERVICE_UNAVAILABLE', 'A change was in the way; try again.', { service: 'database' });
   if (code === 'ERR_STRING_TOO_LONG') {
@@ -25,4 +32,13 @@ export function asQueryError(error: unknown): never {
   }
   if (code === '57014') throw fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
   throw asUnavailable(error);
+}
+
+/** Named where it is the collection that was asked for: another one, behind a view, may be hidden from the caller. */
+function neverFilled(message: string, collection: string | undefined) {
+  const isOwn = collection !== undefined && message.includes(`"${collection}"`);
+  const view = isOwn ? `The materialized view ${collection}` : 'A materialized view of this request';
+  const remedy = `REFRESH MATERIALIZED VIEW${isOwn ? ` ${collection}` : ''}`;
+  const reason = `${view} was never filled: run ${remedy}.`;
+  return fail('SERVICE_UNAVAILABLE', reason, { service: 'database', reason });
 }

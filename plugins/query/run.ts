@@ -41,7 +41,10 @@ export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
     const params = resolve(prepared.params, subjects);
     const from = performance.now();
     try {
-      const row = await db.first(prepared.text, params, optionsOf(prepared, subjects)).catch(asQueryError);
+      const options = optionsOf(prepared, subjects);
+      const row = await db
+        .first(prepared.text, params, options)
+        .catch((error) => asQueryError(error, options.share?.collection));
       return { data: row?.[0] ?? null, meta: row?.[1] ?? null };
     } finally {
       noteTime(prepared, subjects, performance.now() - from);

@@ -27,7 +27,7 @@ export async function streamRows(
     const from = performance.now();
     let more = false;
     try {
-      const result = await rows.next().catch(asQueryError);
+      const result = await rows.next().catch((error) => asQueryError(error, share.collection));
       more = !result.done;
       return result;
     } finally {

@@ -32,8 +32,21 @@ export interface Schema {
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
   refresh(): Promise<Overview>;
+  /**
+   * Tables that no request can read. Asks the database: for admins, and where something was not found.
+   * @throws SERVICE_UNAVAILABLE where the database is not reached.
+   */
+  unserved(): Promise<readonly UnservedTable[]>;
   /** Called in every process after the overview changed. */
   onChange(handle: (overview: Overview) => void): void;
+}
+
+/** A table or view of the schemas served that is no collection, or one whose rows cannot be read. */
+export interface UnservedTable {
+  readonly schema: string;
+  readonly name: string;
+  /** Why, and what to do: the end of a sentence. */
+  readonly reason: string;
 }
 
 /** The overview and its changes. */
@@ -79,29 +92,29 @@ export interface SchemaWrites {
   createCollection(caller: Caller, input: unknown): Promise<string>;
   /**
    * Changes `meta` only; `meta: null` deletes the registry row.
-   * @throws FORBIDDEN for all but admins and for an unknown collection, INVALID_PAYLOAD, VALUE_TOO_LONG.
+   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown collection, INVALID_PAYLOAD, VALUE_TOO_LONG.
    */
   updateCollection(caller: Caller, collection: string, input: unknown): Promise<void>;
   /**
    * Drops the table and all traces of it, foreign keys of other collections that pointed to it included.
-   * @throws FORBIDDEN for all but admins and for an unknown collection, INVALID_PAYLOAD for one of the service.
+   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown collection, INVALID_PAYLOAD for one of the service.
    */
   deleteCollection(caller: Caller, collection: string): Promise<void>;
   /**
    * Answers the name.
-   * @throws FORBIDDEN for all but admins and for an unknown name, INVALID_PAYLOAD, VALUE_TOO_LONG,
+   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD, VALUE_TOO_LONG,
    * CONTAINS_NULL_VALUES for a required field without a default where there are rows.
    */
   createField(caller: Caller, collection: string, input: unknown): Promise<string>;
   /**
    * Changes the column, `meta` or both; a member that `input` leaves out stays.
-   * @throws FORBIDDEN for all but admins and for an unknown name, INVALID_PAYLOAD, VALUE_TOO_LONG, and what the rows that are
+   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD, VALUE_TOO_LONG, and what the rows that are
    * there refuse: CONTAINS_NULL_VALUES, RECORD_NOT_UNIQUE, VALUE_OUT_OF_RANGE.
    */
   updateField(caller: Caller, collection: string, field: string, input: unknown): Promise<void>;
   /**
    * Drops the column, its relations and its registry row.
-   * @throws FORBIDDEN for all but admins and for an unknown name, INVALID_PAYLOAD for a primary key, a field of
+   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD for a primary key, a field of
    * the service and a field of a view.
    */
   deleteField(caller: Caller, collection: string, field: string): Promise<void>;
@@ -112,12 +125,12 @@ export interface SchemaWrites {
   createRelation(caller: Caller, input: unknown): Promise<{ readonly collection: string; readonly field: string }>;
   /**
    * Changes the rules of the foreign key, `meta` or both.
-   * @throws FORBIDDEN for all but admins and for an unknown name, INVALID_PAYLOAD, INVALID_FOREIGN_KEY.
+   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD, INVALID_FOREIGN_KEY.
    */
   updateRelation(caller: Caller, collection: string, field: string, input: unknown): Promise<void>;
   /**
    * Drops the foreign key and the registry row; the columns stay.
-   * @throws FORBIDDEN for all but admins and for an unknown name, INVALID_PAYLOAD for a relation of the service.
+   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD for a relation of the service.
    */
   deleteRelation(caller: Caller, collection: string, field: string): Promise<void>;
 }

@@ -10,6 +10,7 @@ import manifest from './package.json' with { type: 'json' };
 import { type Declarations, declarations } from './system/declarations.ts';
 import { registryCollections } from './system/registry.ts';
 import { hashOf, systemTables } from './system/tables.ts';
+import { findUnserved, unservedMessage } from './unserved.ts';
 import { createSchemaWrites } from './writes/index.ts';
 
 interface Config {
@@ -42,7 +43,8 @@ export default definePlugin<Config>({
       inUnit,
       log,
     });
-    host.provide(schema, { overview: keeper.overview, refresh: keeper.refresh, onChange: keeper.onChange });
+    const unserved = async () => findUnserved(db, await keeper.overview(), declared());
+    host.provide(schema, { overview: keeper.overview, refresh: keeper.refresh, onChange: keeper.onChange, unserved });
     host.provide(schemaWrites, createSchemaWrites({ db, keeper, events, bus: messages, inUnit }));
 
     let isStarted = false;
@@ -57,6 +59,8 @@ export default definePlugin<Config>({
       if (config.CACHE_SCHEMA || (await watchDatabase(db, log))) keeper.trustAnnouncements();
       await keeper.refresh();
       isStarted = true;
+      const tables = await unserved();
+      if (tables.length > 0) log.warn(unservedMessage(tables));
     });
   },
 });

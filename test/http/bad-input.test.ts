@@ -116,7 +116,7 @@ describe('bad input gets a clear error and loses nothing', () => {
       'CONTENT_TOO_LARGE',
     ],
     ['a system collection', 'GET', '/items/platform_users', undefined, 403, 'FORBIDDEN'],
-    ['an unknown collection', 'GET', '/items/unknown', undefined, 403, 'FORBIDDEN'],
+    ['an unknown collection', 'GET', '/items/unknown', undefined, 404, 'ROUTE_NOT_FOUND'],
     ['an unknown route', 'GET', '/nowhere', undefined, 404, 'ROUTE_NOT_FOUND'],
     ['a broken path', 'GET', '/items/%E0%A4%A', undefined, 400, 'INVALID_PATH_PARAMETER'],
   ];

@@ -189,6 +189,6 @@ describe('an existing database becomes an API', () => {
     const dropped = await service.request('GET', '/items/brand_new', { token });
     expect(dropped.body.data).to.deep.equal([{ id: 1, more: 7 }]);
     await database.query('drop table brand_new');
-    expect((await service.request('GET', '/items/brand_new', { token })).status).to.equal(403);
+    expect((await service.request('GET', '/items/brand_new', { token })).status).to.equal(404);
   });
 });

@@ -122,7 +122,10 @@ describe('a published client', () => {
       expect(await request(sdk.deleteRelation('short_lived', 'a'))).to.equal(null);
       expect(await request(sdk.deleteField('short_lived', 'a'))).to.equal(null);
       expect(await request(sdk.deleteCollection('short_lived'))).to.equal(null);
-      expect(await failure(request(sdk.readCollection('short_lived')))).to.include({ status: 403, code: 'FORBIDDEN' });
+      expect(await failure(request(sdk.readCollection('short_lived')))).to.include({
+        status: 404,
+        code: 'ROUTE_NOT_FOUND',
+      });
     });
   });
 
@@ -299,7 +302,10 @@ describe('a published client', () => {
     });
 
     it('errors are recognised, with code, status and message', async () => {
-      expect(await failure(request(sdk.readItems('nowhere')))).to.deep.include({ status: 403, code: 'FORBIDDEN' });
+      expect(await failure(request(sdk.readItems('nowhere')))).to.deep.include({
+        status: 404,
+        code: 'ROUTE_NOT_FOUND',
+      });
       expect(await failure(request(sdk.readItems('platform_users')))).to.deep.include({
         status: 403,
         code: 'FORBIDDEN',

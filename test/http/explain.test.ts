@@ -57,7 +57,7 @@ describe('/explain', () => {
   });
 
   it('refuses what the read would refuse', async () => {
-    expect((await explain('/explain/nothing')).status).to.equal(403);
+    expect((await explain('/explain/nothing')).status).to.equal(404);
     expect((await explain('/explain/article?filter[title][_nope]=1')).body.errors[0].extensions.code).to.equal(
       'INVALID_QUERY',
     );

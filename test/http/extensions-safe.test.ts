@@ -34,7 +34,7 @@ describe('http: a service that was started with --safe', function () {
         const { body } = await service.request('GET', '/extensions', { token });
         expect(body).to.deep.equal({ data: [], meta: { confinedRuntime: { state: 'not-required', posture: null } } });
         expect((await service.request('GET', '/a')).status).to.equal(404);
-        expect((await service.request('GET', '/items/nothing', { token })).status).to.equal(403);
+        expect((await service.request('GET', '/items/nothing', { token })).status).to.equal(404);
         expect(service.output())
           .to.match(/SAFE_MODE is on/)
           .and.not.match(/ran/);

@@ -198,8 +198,8 @@ describe('graphql: collections, fields and relations', function () {
       ['create_collections_item(data: { collection: "books", schema: {} }) { collection }', 'INVALID_PAYLOAD'],
       ['delete_collections_item(collection: "platform_users") { collection }', 'INVALID_PAYLOAD'],
       ['create_fields_item(collection: "books", data: { field: "x", type: "money" }) { field }', 'INVALID_PAYLOAD'],
-      ['delete_fields_item(collection: "nothing", field: "x") { field }', 'FORBIDDEN'],
-      ['update_relations_item(collection: "books", field: "title", data: {}) { field }', 'FORBIDDEN'],
+      ['delete_fields_item(collection: "nothing", field: "x") { field }', 'ROUTE_NOT_FOUND'],
+      ['update_relations_item(collection: "books", field: "title", data: {}) { field }', 'ROUTE_NOT_FOUND'],
     ]) {
       const reply = await ask(service.admin.token, `mutation { ${mutation} }`);
       expect(codeOf(reply), mutation).to.deep.equal([200, code]);

@@ -89,11 +89,11 @@ describe('tables that somebody else made', () => {
       });
     }
 
-    it('the names and values the caller gave are still told', async () => {
+    it('the names the caller gave are still told', async () => {
       const { body } = await service.request('PATCH', '/items/pair/1', { token: person.token, body: { kind: 'b' } });
       expect(body.errors[0].extensions).to.include({ collection: 'pair', field: 'kind' });
       const whole = await admin('POST', '/items/pair', { kind: 'a', secret: 's3cret' });
-      expect(whole.body.errors[0].extensions).to.include({ field: 'kind, secret', value: 'a, s3cret' });
+      expect(whole.body.errors[0].extensions).to.include({ field: 'kind, secret' });
     });
   });
 

@@ -294,6 +294,27 @@ describe('events of items', () => {
         expect((await send('GET', '/items/up?fields=name')).status).to.equal(200);
       },
     ));
+
+  it('fire once where a list is refused, though the row is looked for, and what filters changed counts', () =>
+    listening(
+      (host, heard) => {
+        everything(host, heard);
+        host.events.onFilter('down.items.create', (payload) => ({ ...(payload as Row), word: 'changed' }));
+      },
+      async (send, heard) => {
+        await database.query(`alter table down add column n int check (n > 0), add unique (word, n)`);
+        const { body } = await send('POST', '/items/up', [
+          { name: 'a' },
+          { name: 'b', downs: [{ n: 1 }, { n: 2 }, { n: 2, word: 'other' }] },
+        ]);
+        expect(body.errors[0].extensions).to.deep.include({ code: 'RECORD_NOT_UNIQUE', path: [1, 'downs', 2] });
+        expect(names(heard)).to.deep.equal([
+          ...['filter items.create', 'filter up.items.create', 'filter items.create', 'filter up.items.create'],
+          ...Array.from({ length: 3 }, () => ['filter items.create', 'filter down.items.create']).flat(),
+        ]);
+        expect(await database.query('select from down')).to.deep.equal([]);
+      },
+    ));
 });
 
 async function eventually(holds: () => boolean): Promise<void> {

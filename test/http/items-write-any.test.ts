@@ -50,7 +50,13 @@ describe('writing many-to-any relations', () => {
     expect(reply.status, `${method} ${path} ${JSON.stringify(reply.body)}`).to.be.within(200, 204);
     return reply.body?.data;
   };
-  const refused = async (body: unknown, status: number, code: string, path: readonly string[] = [], token?: string) => {
+  const refused = async (
+    body: unknown,
+    status: number,
+    code: string,
+    path: readonly (string | number)[] = [],
+    token?: string,
+  ) => {
     const reply = await send('POST', '/items/page', body, token);
     expect([reply.status, reply.body.errors?.[0].extensions.code], JSON.stringify(reply.body)).to.deep.equal([
       status,
@@ -157,11 +163,12 @@ describe('writing many-to-any relations', () => {
   });
 
   it('refuses an object without its collection, and collections that are not allowed', async () => {
-    await refused({ blocks: [{ item: { text: 'a' } }] }, 400, 'INVALID_PAYLOAD', ['blocks', 'item']);
+    await refused({ blocks: [{ item: { text: 'a' } }] }, 400, 'INVALID_PAYLOAD', ['blocks', 0, 'item']);
     await refused({ blocks: [{ collection: null, item: { text: 'a' } }] }, 400, 'INVALID_PAYLOAD');
     for (const collection of ['hidden', 'nothing', 'platform_users', '', 5, ['heading'], { a: 1 }]) {
       await refused({ blocks: [{ collection, item: { text: 'a' } }] }, 400, 'INVALID_PAYLOAD', [
         'blocks',
+        0,
         'collection',
       ]);
       await refused({ blocks: [{ collection, item: 1 }] }, 400, 'INVALID_PAYLOAD');
@@ -170,11 +177,11 @@ describe('writing many-to-any relations', () => {
   });
 
   it('refuses keys that the collection cannot have, and says where a nested row is wrong', async () => {
-    await refused({ blocks: [{ collection: 'picture', item: 'x' }] }, 400, 'INVALID_PAYLOAD', ['blocks', 'item']);
+    await refused({ blocks: [{ collection: 'picture', item: 'x' }] }, 400, 'INVALID_PAYLOAD', ['blocks', 0, 'item']);
     await refused({ blocks: [{ collection: 'heading', item: [1] }] }, 400, 'INVALID_PAYLOAD');
     const reply = await send('POST', '/items/page', { blocks: [{ collection: 'heading', item: {} }] });
     expect(reply.body.errors[0].extensions).to.include({ code: 'FAILED_VALIDATION', field: 'text', type: 'required' });
-    expect(reply.body.errors[0].extensions.path).to.deep.equal(['blocks', 'item']);
+    expect(reply.body.errors[0].extensions.path).to.deep.equal(['blocks', 0, 'item']);
     expect(await blocks()).to.deep.equal([]);
   });
 

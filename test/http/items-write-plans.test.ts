@@ -317,21 +317,21 @@ describe('statements that a write takes', () => {
           { id: 1, level: 1 },
           { id: 2, level: 70000 },
         ],
-        { code: 'VALUE_OUT_OF_RANGE', field: 'level', value: '70000' },
+        { code: 'VALUE_OUT_OF_RANGE', field: 'level', path: [1, 'level'] },
       ],
       [
         [
           { id: 1, word: 'x' },
           { id: 2, word: 'c' },
         ],
-        { code: 'RECORD_NOT_UNIQUE', field: 'word', value: 'c' },
+        { code: 'RECORD_NOT_UNIQUE', field: 'word', path: [1, 'word'] },
       ],
       [
         [
           { id: 1, word: 'x' },
           { id: 2, word: 'long' },
         ],
-        { code: 'VALUE_TOO_LONG', field: 'word', value: 'long' },
+        { code: 'VALUE_TOO_LONG', field: 'word', path: [1, 'word'] },
       ],
     ] as const) {
       const reply = await service.request('PATCH', '/items/narrow', { token: service.admin.token, body });

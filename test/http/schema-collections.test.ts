@@ -13,6 +13,7 @@ import { asAdmin, personWith } from './people.ts';
 const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
 const INVALID = [400, 'INVALID_PAYLOAD'];
 const HIDDEN = [403, 'FORBIDDEN'];
+const ABSENT = [404, 'ROUTE_NOT_FOUND'];
 // biome-ignore lint/suspicious/noExplicitAny: records of several kinds
 const names = (rows: any[], key: string): string[] => rows.map((row) => row[key]);
 
@@ -152,8 +153,8 @@ describe('/collections over HTTP', () => {
       expect([folder.schema, folder.meta.icon]).to.deep.equal([null, 'folder']);
       expect((await admin('POST', '/collections', { collection: 'folder2', meta: {} })).schema).to.equal(null);
       expect(await tableExists('folder')).to.equal(false);
-      expect(refusal(await send('GET', '/items/folder'))).to.deep.equal(HIDDEN);
-      expect(refusal(await send('POST', '/items/folder', {}))).to.deep.equal(HIDDEN);
+      expect(refusal(await send('GET', '/items/folder'))).to.deep.equal(ABSENT);
+      expect(refusal(await send('POST', '/items/folder', {}))).to.deep.equal(ABSENT);
       expect(await admin('GET', '/fields/folder')).to.deep.equal([]);
     });
 
@@ -239,7 +240,7 @@ describe('/collections over HTTP', () => {
         expect(await tableExists('broken'), why).to.equal(false);
         expect(await registered('broken'), why).to.deep.equal([0, 0, 0, 0]);
       }
-      expect(refusal(await send('GET', '/collections/broken'))).to.deep.equal(HIDDEN);
+      expect(refusal(await send('GET', '/collections/broken'))).to.deep.equal(ABSENT);
     });
   });
 
@@ -294,14 +295,14 @@ describe('/collections over HTTP', () => {
         { collection: 'many1', meta: { note: 'x' } },
         { collection: 'nowhere', meta: { note: 'x' } },
       ]);
-      expect(refusal(failed)).to.deep.equal(HIDDEN);
+      expect(refusal(failed)).to.deep.equal(ABSENT);
       expect((await admin('GET', '/collections/many1')).meta.note).to.equal('1');
       expect(refusal(await send('PATCH', '/collections', { collection: 'many1' }))).to.deep.equal(INVALID);
       expect(refusal(await send('PATCH', '/collections', [{ meta: {} }]))).to.deep.equal(INVALID);
     });
 
-    it('a missing one is 403, a system one cannot be changed', async () => {
-      expect(refusal(await send('PATCH', '/collections/nowhere', { meta: {} }))).to.deep.equal(HIDDEN);
+    it('a missing one is 404, a system one cannot be changed', async () => {
+      expect(refusal(await send('PATCH', '/collections/nowhere', { meta: {} }))).to.deep.equal(ABSENT);
       expect(refusal(await send('PATCH', '/collections/platform_users', { meta: { hidden: true } }))).to.deep.equal(
         INVALID,
       );
@@ -360,7 +361,7 @@ describe('/collections over HTTP', () => {
     it('a composite key is listed and not served', async () => {
       expect((await admin('GET', '/collections/pair')).schema.name).to.equal('pair');
       expect(names(await admin('GET', '/fields/pair'), 'field')).to.deep.equal(['a', 'b']);
-      expect(refusal(await send('GET', '/items/pair'))).to.deep.equal(HIDDEN);
+      expect(refusal(await send('GET', '/items/pair'))).to.deep.equal(ABSENT);
     });
   });
 
@@ -422,8 +423,8 @@ describe('/collections over HTTP', () => {
       expect([reply.status, reply.body]).to.deep.equal([204, undefined]);
       expect(await tableExists('doomed')).to.equal(false);
       expect(await registered('doomed')).to.deep.equal([0, 0, 0, 0]);
-      expect(refusal(await send('GET', '/collections/doomed'))).to.deep.equal(HIDDEN);
-      expect(refusal(await send('GET', '/items/doomed'))).to.deep.equal(HIDDEN);
+      expect(refusal(await send('GET', '/collections/doomed'))).to.deep.equal(ABSENT);
+      expect(refusal(await send('GET', '/items/doomed'))).to.deep.equal(ABSENT);
       // Keys and aliases elsewhere that led to it.
       expect(names(await admin('GET', '/fields/child'), 'field')).to.deep.equal(['id', 'name']);
       expect(names(await admin('GET', '/fields/home'), 'field')).to.deep.equal(['id']);
@@ -452,8 +453,8 @@ describe('/collections over HTTP', () => {
       expect((await admin('GET', '/collections/inner')).meta.group).to.equal(null);
     });
 
-    it('a missing one is 403; a name is free again afterwards', async () => {
-      expect(refusal(await send('DELETE', '/collections/nowhere'))).to.deep.equal(HIDDEN);
+    it('a missing one is 404; a name is free again afterwards', async () => {
+      expect(refusal(await send('DELETE', '/collections/nowhere'))).to.deep.equal(ABSENT);
       await make('again', [{ field: 'a', type: 'string' }]);
       await admin('DELETE', '/collections/again');
       await make('again', [{ field: 'b', type: 'integer' }]);
@@ -632,8 +633,8 @@ describe('/collections over HTTP', () => {
         await database.query(`alter table made_outside alter column c type text`);
         expect(await admin('GET', '/items/made_outside'), `round ${round}`).to.deep.equal([{ id: 1, c: '4' }]);
         await database.query('drop table made_outside');
-        expect((await send('GET', '/items/made_outside')).status, `round ${round}`).to.equal(403);
-        expect((await send('GET', '/collections/made_outside')).status).to.equal(403);
+        expect((await send('GET', '/items/made_outside')).status, `round ${round}`).to.equal(404);
+        expect((await send('GET', '/collections/made_outside')).status).to.equal(404);
       }
     });
 
@@ -746,7 +747,7 @@ describe('/collections of two processes', () => {
       expect(await asAdmin(two, 'GET', '/items/shared'), `round ${round}`).to.deep.equal({ id: 1, a: 'x', b: 5 });
       await asAdmin(two, 'DELETE', '/collections/shared');
       const gone = await one.request('GET', '/items/shared', { token: one.admin.token });
-      expect(gone.status, `round ${round}`).to.equal(403);
+      expect(gone.status, `round ${round}`).to.equal(404);
     }
   });
 });

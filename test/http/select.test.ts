@@ -79,7 +79,7 @@ describe('the verb select', () => {
     expect(await select('post', ids, { key: 2 }, caller)).to.equal('{"id":2}');
     expect(await codeOf(select('post', POST, {}, caller))).to.equal('FORBIDDEN');
     expect(await codeOf(select('author', ids, {}, caller))).to.equal('FORBIDDEN');
-    expect(await codeOf(select('nothing', ids))).to.equal('FORBIDDEN');
+    expect(await codeOf(select('nothing', ids))).to.equal('ROUTE_NOT_FOUND');
   });
 
   it('is one statement, and asks for the selection of a remembered text once', async () => {

@@ -34,12 +34,20 @@ describe('names in a payload that no field has', () => {
     return { status: reply.status, code: extensions.code, message, path: extensions.path };
   };
 
+  const pathOf = (name: string) => name.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const CASES: readonly [where: string, method: string, path: string, body: unknown, name: string, meant: string][] = [
     ['a create', 'POST', '/items/post', { titel: 'a' }, 'titel', 'title'],
-    ['a list of creates', 'POST', '/items/post', [{ title: 'a' }, { Title: 'b' }], 'Title', 'title'],
+    ['a list of creates', 'POST', '/items/post', [{ title: 'a' }, { Title: 'b' }], '1.Title', 'title'],
     ['a many-to-one row', 'POST', '/items/post', { author: { nmae: 'Ann' } }, 'author.nmae', 'name'],
-    ['a to-many row', 'POST', '/items/post', { remarks: [{ wordng: 'x' }] }, 'remarks.wordng', 'wording'],
-    ['a created row', 'POST', '/items/post', { remarks: { create: [{ text: 'x', wrding: 1 }] } }, 'remarks.text', ''],
+    ['a to-many row', 'POST', '/items/post', { remarks: [{ wordng: 'x' }] }, 'remarks.0.wordng', 'wording'],
+    [
+      'a created row',
+      'POST',
+      '/items/post',
+      { remarks: { create: [{ text: 'x', wrding: 1 }] } },
+      'remarks.create.0.text',
+      '',
+    ],
     [
       'a row two levels down',
       'POST',
@@ -49,7 +57,7 @@ describe('names in a payload that no field has', () => {
       'birthday',
     ],
     ['a role', 'POST', '/roles', { name: 'x', admin_acess: true }, 'admin_acess', 'admin_access'],
-    ['a user of a role', 'POST', '/roles', { name: 'x', users: [{ emial: 'a@b.c' }] }, 'users.emial', 'email'],
+    ['a user of a role', 'POST', '/roles', { name: 'x', users: [{ emial: 'a@b.c' }] }, 'users.0.emial', 'email'],
     ['the settings', 'PATCH', '/settings', { project_nam: 'x' }, 'project_nam', 'project_name'],
     ['the own user', 'PATCH', '/users/me', { firstname: 'x' }, 'firstname', 'first_name'],
     ['a folder', 'POST', '/folders', { nme: 'x' }, 'nme', 'name'],
@@ -58,7 +66,7 @@ describe('names in a payload that no field has', () => {
     it(`of ${where} are refused with the nearest field name`, async () => {
       const answer = await refusal(method, path, body);
       const field = name.split('.').at(-1) as string;
-      expect(answer).to.deep.include({ status: 400, code: 'INVALID_PAYLOAD', path: name.split('.') });
+      expect(answer).to.deep.include({ status: 400, code: 'INVALID_PAYLOAD', path: pathOf(name) });
       expect(answer.message).to.contain(`"${field}" doesn't exist`);
       if (meant) expect(answer.message).to.contain(`Did you mean "${meant}"?`);
       else expect(answer.message).not.to.contain('Did you mean');

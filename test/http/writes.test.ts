@@ -113,7 +113,6 @@ describe('writing items', () => {
     expect((await send('POST', '/items/article', { author: 99 })).body.errors[0].extensions).to.include({
       code: 'INVALID_FOREIGN_KEY',
       field: 'author',
-      value: '99',
     });
   });
 

@@ -70,7 +70,7 @@ export const describeCollection = (subject: CollectionSubject): CollectionDescri
 
 type ListDescriptions = Pick<CollectionDescriptions, 'list' | 'search' | 'create' | 'updateMany' | 'deleteMany'>;
 type RowDescriptions = Omit<CollectionDescriptions, keyof ListDescriptions>;
-type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'params' | 'components'>;
+type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'params' | 'components' | 'errors'>;
 
 function describeList(subject: CollectionSubject): ListDescriptions {
   const { collection, plural, holds } = subject;
@@ -153,11 +153,13 @@ function describeRow(subject: CollectionSubject): RowDescriptions {
 }
 
 /** What the descriptions of all routes of a collection have alike. */
-const describeBase = ({ collection, tag }: CollectionSubject): BaseDescription => ({
+const describeBase = ({ collection, tag, holds }: CollectionSubject): BaseDescription => ({
   tag,
   access: 'permissions',
   params: collection === '{collection}' ? { collection: parameter('The name of the collection.') } : {},
   components: queryComponents,
+  // To admins, where there is no such collection.
+  ...(holds === 'either' ? { errors: ['ROUTE_NOT_FOUND'] } : {}),
 });
 
 const writeErrors = ({ holds }: CollectionSubject): readonly ErrorCode[] =>

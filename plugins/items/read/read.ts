@@ -28,7 +28,7 @@ export function createReads(deps: Deps): Reads {
     const set = await access.permissions(caller);
     // Before anything is said about the collection or the query, and before the database is asked about unknown names.
     if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
-    const target = await findCollection(schema, name);
+    const target = await findCollection(schema, name, caller);
     try {
       const cast = withKeys(asked, target);
       return await then(caller, target, cast, await plan(caller, set, target, cast));
@@ -37,7 +37,7 @@ export function createReads(deps: Deps): Reads {
       if (!(isOutdated(error) || isUnknownField(error))) throw error;
       const overview = await schema.refresh();
       if (overview.version === target.overview.version) throw error;
-      const found = await findCollection(schema, name);
+      const found = await findCollection(schema, name, caller);
       const cast = withKeys(asked, found);
       return then(caller, found, cast, await plan(caller, set, found, cast));
     }
@@ -73,7 +73,7 @@ export function createReads(deps: Deps): Reads {
     async checkQuery(caller, name, raw) {
       const set = await access.permissions(caller);
       if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
-      const { overview, collection } = await findCollection(schema, name);
+      const { overview, collection } = await findCollection(schema, name, caller);
       query.parse(collection, raw, { overview, visible: access.visible(set) });
     },
     async rows<Row>(caller: Caller, collection: string, raw: RawQuery) {

@@ -14,6 +14,7 @@ import { writeManys } from './many.ts';
 import { merged } from './merge.ts';
 import { writeOnes } from './one.ts';
 import { setsKey, withoutSameKey } from './row-key.ts';
+import { type RowPath, under } from './row-path.ts';
 import { withGenerated } from './specials.ts';
 import { type Parts, split } from './split.ts';
 import { mayNot } from './step.ts';
@@ -29,6 +30,7 @@ interface Prepared {
   /** What the row rule depends on: the fields asked for. */
   readonly asked: string;
   readonly above: RevisionSlot | null;
+  readonly path: RowPath;
   /** One for each key. */
   readonly slots: readonly RevisionSlot[];
 }
@@ -82,14 +84,19 @@ async function changeAll(
   const { collection, key } = target;
   const prepare = preparer(work, caller, target);
   const prepared: Prepared[] = [];
-  for (const change of changes) prepared.push(await prepare(change));
+  for (const change of changes) {
+    const preparing = prepare(change).catch((error) => {
+      throw under(change.path ?? [], error);
+    });
+    prepared.push(await preparing);
+  }
   const rows = await admitFirst(work, caller, target, prepared);
 
   const hasRevisions = deps.activity.kept(collection) === 'all';
   const written = await writeOnes(
     work,
     caller,
-    rows.map(({ parts, slots }) => ({ parts, above: hasRevisions ? (slots[0] ?? null) : null })),
+    rows.map(({ parts, slots, path }) => ({ parts, above: hasRevisions ? (slots[0] ?? null) : null, path })),
   );
   const owns = written.map((own, at) => withoutSameKey(key, (rows[at] as Prepared).keys, own));
   const changed = owns.map((values, at) => ({ keys: (rows[at] as Prepared).keys, values }));
@@ -105,11 +112,12 @@ async function changeAll(
   await writeManys(
     work,
     caller,
-    rows.flatMap(({ parts, slots }, at) =>
+    rows.flatMap(({ parts, slots, path }, at) =>
       (done[at] as Key[]).map((one, index) => ({
         manys: parts.manys,
         key: one,
         above: hasRevisions ? (slots[index] as RevisionSlot) : null,
+        path,
         isNew: false,
       })),
     ),
@@ -150,7 +158,7 @@ function preparer({ deps, spend }: Work, caller: Caller, { collection, overview,
     return rule;
   };
 
-  return async ({ keys: raw, payload, given: added = {}, above = null }: Change): Promise<Prepared> => {
+  return async ({ keys: raw, payload, given: added = {}, above = null, path = [] }: Change): Promise<Prepared> => {
     const keys = [...new Set(raw.map((one) => castKey(key, one)))];
     spend(keys.length);
     const meta = { caller, collection: collection.name, keys };
@@ -166,7 +174,7 @@ function preparer({ deps, spend }: Work, caller: Caller, { collection, overview,
     const final = await withGenerated(collection, 'update', { ...admitted, ...given }, caller, deps.hash);
     assertSameKey(collection, keys, final);
     const parts = split(collection, final, overview);
-    return { keys, parts, payload: final, where, asked, above, slots: keys.map(() => ({ id: null })) };
+    return { keys, parts, payload: final, where, asked, above, path, slots: keys.map(() => ({ id: null })) };
   };
 }
 
@@ -205,7 +213,8 @@ async function writeGroup(
   const places = rows.flatMap(({ slots, above }) => slots.map((own) => ({ own, above })));
   const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
   const isPlaced = isAround || (hasRevisions && places.some(({ own, above }) => above !== null || own.id !== null));
-  const writing = { caller, collection, isAround, last, ...(isPlaced ? { places } : {}) };
+  const paths = rows.flatMap(({ keys, path }) => keys.map(() => path));
+  const writing = { caller, collection, paths, isAround, last, ...(isPlaced ? { places } : {}) };
   const [own] = owns as readonly [Payload];
   if (rows.length === 1 || Object.keys(own).length === 0) {
     const done = await updateRows(

@@ -10,6 +10,7 @@ import { insertRows } from './insert.ts';
 import { withoutJoints } from './joint.ts';
 import { writeManys } from './many.ts';
 import { writeOnes } from './one.ts';
+import { type RowPath, under } from './row-path.ts';
 import { withGenerated } from './specials.ts';
 import { type Parts, split } from './split.ts';
 
@@ -36,13 +37,14 @@ export async function createRows(
   const rows: Row[] = [];
   const values: RuleValues = new Map();
   for (const entry of entries) rows.push(await prepared(work, caller, target, entry, values));
+  const paths = entries.map(({ path = [] }) => path);
 
   const hasRevisions = deps.activity.kept(collection) === 'all';
   const inside = (row: Row) => (hasRevisions ? row.own : null);
   const owns = await writeOnes(
     work,
     caller,
-    rows.map((row) => ({ parts: row.parts, above: inside(row) })),
+    rows.map((row, at) => ({ parts: row.parts, above: inside(row), path: paths[at] as RowPath })),
   );
   const created = owns.map((values) => ({ keys: [], values }));
   await deps.access.assertAuthority(caller, collection.name, 'create', created);
@@ -53,6 +55,7 @@ export async function createRows(
     {
       caller,
       collection,
+      paths,
       isAround,
       ...(isPlaced ? { places: rows } : {}),
       last: last && rows.every(({ parts }) => parts.manys.length === 0),
@@ -62,14 +65,28 @@ export async function createRows(
   await writeManys(
     work,
     caller,
-    rows.map((row, at) => ({ manys: row.parts.manys, key: keys[at] as Key, above: inside(row), isNew: true })),
+    rows.map((row, at) => ({
+      manys: row.parts.manys,
+      key: keys[at] as Key,
+      above: inside(row),
+      path: paths[at] as RowPath,
+      isNew: true,
+    })),
   );
   for (const [at, { payload }] of rows.entries())
     deps.events.action(eventNames(collection, 'create'), { caller, collection: name, payload, key: keys[at] });
   return keys;
 }
 
-async function prepared(
+async function prepared(work: Work, caller: Caller, target: Target, entry: Entry, values: RuleValues): Promise<Row> {
+  try {
+    return await preparedRow(work, caller, target, entry, values);
+  } catch (error) {
+    throw under(entry.path ?? [], error);
+  }
+}
+
+async function preparedRow(
   { deps }: Work,
   caller: Caller,
   { collection, overview }: Target,

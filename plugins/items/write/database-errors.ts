@@ -1,61 +1,110 @@
-import { Failure, Failures, fail } from '#kernel';
+import { type ErrorCode, Failure, Failures, fail } from '#kernel';
 import { withoutValue } from '../../query/library.ts';
-import type { Collection } from '../../schema/contract.ts';
-import { type FieldOfParam, fieldOf, isComplaint, isFromInside, keyOf, paramOf } from './complaint.ts';
+import type { Collection, Field } from '../../schema/contract.ts';
+import { type Allowed, allowedForm, allowedRange, allowedText } from './allowed.ts';
+import {
+  type FieldOfParam,
+  fieldOfColumn,
+  fieldOfWhere,
+  isComplaint,
+  isFromInside,
+  keyOfDetail,
+  nameableOfKey,
+} from './complaint.ts';
+import { Refusal, type RefusedStatement } from './refusal.ts';
 
-/** PostgreSQL's complaint in the terms of the API (conventions, errors 2 and 4), naming collection, field and value. */
+/** What is known of a statement that may be refused. */
+export interface StatementFields {
+  readonly action?: RefusedStatement['action'];
+  readonly paramCount?: number;
+  readonly fieldOfParam?: FieldOfParam;
+}
+
+/**
+ * PostgreSQL's complaint in the terms of the API (conventions, errors 2 and 4), naming collection, field and what is allowed,
+ * never a value. `path` is that inside of a row.
+ */
 export function asWriteError(
   error: unknown,
   collection: Collection,
-  params: readonly unknown[] = [],
-  fieldOfParam: FieldOfParam = () => undefined,
+  { action, paramCount = 0, fieldOfParam = () => undefined }: StatementFields = {},
 ): unknown {
   if (error instanceof Failure || error instanceof Failures || !isComplaint(error)) return error;
-  const isInside = isFromInside(error);
-  const named = isInside ? { field: null } : keyOf(error, collection, params, fieldOfParam);
-  const given = isInside ? { field: null } : paramOf(error, params, fieldOfParam);
-  const column = isInside ? null : fieldOf(collection, error.column);
-  const constraint = isInside ? undefined : error.constraint;
-  const about = (field: string | null, value?: string | null) => ({
-    collection: collection.name,
-    field,
-    ...(value === undefined ? {} : { value, invalid: value }),
-    path: field === null ? [] : [field],
-  });
-  switch (error.code) {
+  const written = new Set(Array.from({ length: paramCount }, (_, at) => fieldOfParam(at + 1) ?? []).flat());
+  const statement: RefusedStatement = { complaint: error, collection, action, written };
+  const failure = translated(statement, isFromInside(error) ? undefined : fieldOfWhere(error, fieldOfParam));
+  if (failure === undefined) return error;
+  const { code, detail, extensions } = failure;
+  return new Refusal({ code, detail, extensions, isPlaced: false }, statement);
+}
+
+/** `param`: the field of the parameter that PostgreSQL could not read. */
+function translated(statement: RefusedStatement, param: Field | undefined): Failure | undefined {
+  const { complaint, collection } = statement;
+  const isInside = isFromInside(complaint);
+  switch (complaint.code) {
     case '23505':
-      return fail(
-        'RECORD_NOT_UNIQUE',
-        `Value${named.field === null ? '' : ` of ${named.field}`} has to be unique.`,
-        about(named.field, named.value),
-      );
+      return keyRefused('RECORD_NOT_UNIQUE', statement, (names) => `Value${names && ` of ${names}`} has to be unique.`);
     // PostgreSQL 18 tells a delete stopped by RESTRICT apart.
     case '23001':
     case '23503':
       // Without the constraint: its name tells of a table that the caller may not know.
-      return fail(
-        'INVALID_FOREIGN_KEY',
-        `Invalid foreign key${named.field === null ? '' : ` in ${named.field}`}.`,
-        about(named.field, named.value),
+      return keyRefused('INVALID_FOREIGN_KEY', statement, (names) =>
+        names ? `Invalid foreign key in ${names}: it leads to no row.` : 'Invalid foreign key.',
       );
-    case '23502':
-      return fail('NOT_NULL_VIOLATION', `${column ?? 'A value'} must not be null.`, about(column));
-    case '22003':
-      return fail('VALUE_OUT_OF_RANGE', outOfRange(collection, given), about(given.field, given.value));
-    case '22001':
-      return fail('VALUE_TOO_LONG', 'A text is too long for its column.', about(null));
+    case '23502': {
+      const field = isInside ? undefined : fieldOfColumn(collection, complaint.column);
+      return refused('NOT_NULL_VIOLATION', `${field?.name ?? 'A value'} must not be null.`, collection, field);
+    }
+    case '22003': {
+      const allowed = param && allowedRange(param);
+      const reason = `${param?.name ?? 'A number'} is out of range${allowed ? `: ${allowedText(allowed)} allowed` : ' for its column'}.`;
+      return refused('VALUE_OUT_OF_RANGE', reason, collection, param, allowed);
+    }
+    case '22001': {
+      const limit = Number(/\((\d+)\)/.exec(complaint.message)?.[1] ?? 0);
+      const allowed = limit > 0 && !isInside ? { max_length: limit } : undefined;
+      return refused('VALUE_TOO_LONG', 'A text is too long for its column.', collection, undefined, allowed);
+    }
     case '23514':
     case '23P01':
-      return fail('INVALID_PAYLOAD', `The constraint ${constraint ?? 'of another table'} does not hold.`, {
-        constraint,
-      });
+      return fail('INVALID_PAYLOAD', `A constraint${isInside ? ' of another table' : ''} does not hold.`, { path: [] });
     case 'P0001':
       // Raised on purpose, by a trigger of the database's owner, for whoever writes.
-      return fail('INVALID_PAYLOAD', error.message, { constraint: error.constraint });
+      return fail('INVALID_PAYLOAD', complaint.message, { constraint: complaint.constraint, path: [] });
     case '428C9': {
-      const field = isInside ? null : fieldOf(collection, /"(.+)"/.exec(error.message)?.[1]);
-      return fail('INVALID_PAYLOAD', `${field ?? 'A column'} is generated by the database.`, about(field));
+      const field = isInside ? undefined : fieldOfColumn(collection, /"(.+)"/.exec(complaint.message)?.[1]);
+      return refused(
+        'INVALID_PAYLOAD',
+        `${field?.name ?? 'A column'} is generated by the database.`,
+        collection,
+        field,
+      );
     }
+  }
+  return notOfValues(statement) ?? dataRefused(statement, param);
+}
+
+function keyRefused(
+  code: ErrorCode,
+  { complaint, collection, action, written }: RefusedStatement,
+  message: (names: string) => string,
+): Failure {
+  const key = isFromInside(complaint) ? undefined : keyOfDetail(complaint, collection);
+  // A delete writes no field: what is wrong is a row that refers to this one.
+  const fields = action === 'delete' ? [] : nameableOfKey(complaint, key, collection, written);
+  const names = fields.map(({ name }) => name);
+  return fail(code, message(names.join(', ')), {
+    collection: collection.name,
+    field: names.length === 0 ? null : names.join(', '),
+    ...(names.length > 1 ? { fields: names } : {}),
+    path: names.length === 1 ? names : [],
+  });
+}
+
+/** What no other value would change. */
+function notOfValues({ complaint, collection }: RefusedStatement): Failure | undefined {
+  switch (complaint.code) {
     case '40001':
     case '40P01':
     case '55P03':
@@ -63,37 +112,40 @@ export function asWriteError(
     case '57014':
       return fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
     case '42501':
-      return fail('FORBIDDEN', `the database refuses: ${error.message}`);
+      return fail('FORBIDDEN', `the database refuses: ${complaint.message}`);
     case '0A000':
       // Statements record themselves, and what rules make of a statement is more than PostgreSQL lets one do.
-      if (!/\brules?\b/i.test(error.message)) return error;
+      if (!/\brules?\b/i.test(complaint.message)) return undefined;
       return fail(
         'UNPROCESSABLE_ENTITY',
         `${collection.name} has rules (create rule) that change what is written: it can only be read. Triggers do the same.`,
       );
   }
-  if (error.code.startsWith('54')) return fail('INVALID_PAYLOAD', `A value is too large: ${error.message}`);
-  if (!error.code.startsWith('22')) return error;
-  return fail(
-    'INVALID_PAYLOAD',
-    `A value does not fit: ${given.field === null ? withoutValue(error.message) : error.message}`,
-    given.field === null ? {} : about(given.field, given.value),
-  );
+  return undefined;
 }
 
-const WHOLE_RANGES: Readonly<Record<string, readonly [least: string, most: string]>> = {
-  smallint: ['-32768', '32767'],
-  integer: ['-2147483648', '2147483647'],
-  bigint: ['-9223372036854775808', '9223372036854775807'],
-};
-
-function outOfRange(
-  collection: Collection,
-  given: { readonly field: string | null; readonly value?: string | null },
-): string {
-  const { field, value } = given;
-  const range = WHOLE_RANGES[collection.fields.get(field ?? '')?.column?.sqlType ?? ''];
-  if (field === null || value === undefined || value === null || !range)
-    return `${field ?? 'A number'} is out of range for its column.`;
-  return `${field} is ${value.slice(0, 40)}, beyond the ${range[0]} to ${range[1]} its column holds.`;
+/** Class 22: a text that its type cannot be made of; class 54: a value too large for an index or a row. */
+function dataRefused({ complaint, collection }: RefusedStatement, param: Field | undefined): Failure | undefined {
+  const { code, message } = complaint;
+  if (code.startsWith('54'))
+    return fail('INVALID_PAYLOAD', `A value is too large: ${withoutValue(message)}`, { path: [] });
+  if (!code.startsWith('22')) return undefined;
+  const allowed = param && allowedForm(param);
+  const reason = allowed ? `: ${allowedText(allowed)} expected` : `: ${withoutValue(message)}`;
+  return refused('INVALID_PAYLOAD', `${param?.name ?? 'A value'} does not fit${reason}`, collection, param, allowed);
 }
+
+/** A failure about a field, or about a row where the field is not known. */
+export const refused = (
+  code: ErrorCode,
+  message: string,
+  collection: Pick<Collection, 'name'>,
+  field: Field | undefined,
+  allowed?: Allowed,
+): Failure =>
+  fail(code, message, {
+    collection: collection.name,
+    field: field?.name ?? null,
+    ...(allowed === undefined ? {} : { allowed }),
+    path: field ? [field.name] : [],
+  });

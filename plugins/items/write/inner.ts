@@ -7,6 +7,8 @@ import { castKey, findWritable } from '../target.ts';
 import { changeRows } from './change.ts';
 import { createRows } from './create.ts';
 import { deleteRows } from './delete.ts';
+import { placedKey } from './refused-row.ts';
+import type { RowPath } from './row-path.ts';
 
 /** A row to be created. `given` are values the platform sets: they need no grant of the caller. */
 export interface Entry {
@@ -14,6 +16,8 @@ export interface Entry {
   readonly given?: Payload;
   /** The revision of the row around it. */
   readonly above?: RevisionSlot | null;
+  /** Where the row stands in the request; by itself without it. */
+  readonly path?: RowPath;
 }
 
 /** A change of one row or of several. */
@@ -26,7 +30,8 @@ export interface Inner {
   create(caller: Caller, collection: string, entries: readonly Entry[]): Promise<Key[]>;
   /** Answers the keys by which the rows of each change are known afterwards. */
   update(caller: Caller, collection: string, changes: readonly Change[]): Promise<Key[][]>;
-  remove(caller: Caller, collection: string, keys: readonly unknown[]): Promise<Key[]>;
+  /** `isList`: the request itself lists the keys, so that an error names the place of one. */
+  remove(caller: Caller, collection: string, keys: readonly unknown[], isList?: boolean): Promise<Key[]>;
 }
 
 /** What the verbs of one request share. */
@@ -61,16 +66,22 @@ export function createInner(deps: Deps): Inner {
       deps.guard?.(name, 'update');
       return changeRows(work, caller, name, changes, last);
     },
-    async remove(caller, name, keys) {
+    async remove(caller, name, keys, isList = false) {
       deps.guard?.(name, 'delete');
-      return removeRows(work, caller, name, keys, last);
+      return removeRows(work, caller, name, keys, { last, isList });
     },
   });
   const work: Work = { deps, spend, inner: verbs(false) };
-  return verbs(true);
+  return verbs(!deps.isReplay);
 }
 
-async function removeRows({ deps, spend }: Work, caller: Caller, name: string, raw: readonly unknown[], last: boolean) {
+async function removeRows(
+  { deps, spend }: Work,
+  caller: Caller,
+  name: string,
+  raw: readonly unknown[],
+  { last, isList }: { readonly last: boolean; readonly isList: boolean },
+) {
   const { access, events, query } = deps;
   const { collection, overview, key } = await findWritable(deps.schema, name);
   const asked = [...new Set(raw.map((one) => castKey(key, one)))];
@@ -80,8 +91,11 @@ async function removeRows({ deps, spend }: Work, caller: Caller, name: string, r
   const keys = await events.filter<readonly Key[]>(names, asked, { ...meta, keys: asked });
   await access.assertAuthority(caller, name, 'delete', [{ keys, values: {} }]);
   const where = await access.restrictWrite(collection, 'delete', [], caller, overview);
-  const done = await deleteRows(deps, { caller, collection, isAround: false, last }, keys, (first) =>
-    query.condition(where, caller, overview, first),
+  const condition = (first: number) => query.condition(where, caller, overview, first);
+  const done = await deleteRows(deps, { caller, collection, paths: [], isAround: false, last }, keys, condition).catch(
+    (error) => {
+      throw isList ? placedKey(error, collection, key, raw) : error;
+    },
   );
   // An admin's delete of what is gone already did nothing that one could react to.
   if (done.length > 0) events.action(names, { ...meta, payload: done, keys: done });

@@ -2,9 +2,10 @@ import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { keyField } from '../target.ts';
+import { writeRows } from './refused-row.ts';
 import { columnOf, keySql, rowsAtOnce, slices, tableOf } from './sql.ts';
 import { finalSql, type Open, openStep, type StepDeps, type Writing } from './step.ts';
-import { castSql, paramOf } from './values.ts';
+import { castSql, paramValue } from './values.ts';
 
 /** Inserts rows in as few statements as hold them; answers their keys in the order given. */
 export async function insertRows(deps: StepDeps, writing: Writing, rows: readonly Payload[]): Promise<Key[]> {
@@ -14,8 +15,16 @@ export async function insertRows(deps: StepDeps, writing: Writing, rows: readonl
   const insert = isUniform ? insertArrays : insertTuples;
   const keys: Key[] = [];
   for (const { part, isLast } of slices(rows, rowsAtOnce(isUniform ? 1 : fields.length))) {
-    const places = writing.places?.slice(keys.length, keys.length + part.length);
-    keys.push(...(await insert(deps, { ...writing, places, last: writing.last && isLast }, fields, part)));
+    const last = writing.last && isLast;
+    const write = (from: number, to: number) => {
+      const at = [keys.length + from, keys.length + to] as const;
+      const [places, paths] = [writing.places?.slice(...at), writing.paths.slice(...at)];
+      const some = part.slice(from, to);
+      // The statement of one row is remembered by its columns.
+      const own = some.length === 1 ? fields.filter(({ name }) => Object.hasOwn(some[0] as Payload, name)) : fields;
+      return insert(deps, { ...writing, places, paths, last }, own, some);
+    };
+    keys.push(...(await writeRows(deps, writing.collection, part, writing.paths.slice(keys.length), write)));
   }
   return keys;
 }
@@ -35,7 +44,7 @@ async function insertArrays(deps: StepDeps, writing: Writing, fields: readonly F
   const { collection } = writing;
   const step = openStep(deps, 'create', writing);
   const first = step.values.length + 1;
-  const arrays = fields.map((field) => rows.map((row) => paramOf(field, row[field.name]).value));
+  const arrays = fields.map((field) => rows.map((row, at) => paramValue(field, row, writing.paths[at])));
   const shape = deps.shapes(collection, `${step.variant} arrays ${fields.map(({ name }) => name).join('\0')}`, () => {
     const list = (field: Field, at: number) => `$${first + at}::${field.column?.sqlType}[]`;
     const source = `select * from unnest(${fields.map(list).join(', ')})`;
@@ -77,10 +86,10 @@ async function insertTuples(deps: StepDeps, writing: Writing, fields: readonly F
   const step = openStep(deps, 'create', writing);
   const values: unknown[] = [...step.values];
   const owners: Field[] = [];
-  for (const row of rows) {
+  for (const [at, row] of rows.entries()) {
     for (const field of fields) {
       if (!Object.hasOwn(row, field.name)) continue;
-      values.push(paramOf(field, row[field.name]).value);
+      values.push(paramValue(field, row, writing.paths[at]));
       owners.push(field);
     }
   }

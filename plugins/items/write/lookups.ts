@@ -13,7 +13,7 @@ async function rowsOf<Row>(db: Db, collection: Collection, text: string, params:
   try {
     return (await db.query<Row>(text, params)).rows;
   } catch (error) {
-    throw asWriteError(error, collection, params);
+    throw asWriteError(error, collection);
   }
 }
 

@@ -7,12 +7,14 @@ import { withoutJoints } from './joint.ts';
 import { isPayload, type ManyValue } from './many-value.ts';
 import type { Upsert } from './one.ts';
 import { keyIn, withoutKey } from './row-key.ts';
+import type { RowPath } from './row-path.ts';
 
 /** A parent and its value for the alias at hand. */
 export interface Holder {
   readonly value: ManyValue;
   readonly key: Key;
   readonly above: RevisionSlot | null;
+  readonly path: RowPath;
   /** Just created: nothing can lead to it yet. */
   readonly isNew: boolean;
 }
@@ -41,12 +43,23 @@ export interface ManyPlan {
 
 export function planMany(many: Many, holder: Holder): ManyPlan {
   const given = withoutJoints(many.to, { [many.link.name]: holder.key });
-  const row = (value: Payload): Upsert => ({ value, given, above: holder.above });
+  const row = (value: Payload, ...place: RowPath): Upsert => ({
+    ...{ value, given, above: holder.above },
+    path: [...holder.path, many.field.name, ...place],
+  });
   const { value } = holder;
-  if (value.kind === 'list') return { holder, given, ...planList(many, holder, value.entries, given) };
+  if (value.kind === 'list') return { holder, given, ...planList(many, holder, value.entries, given, row) };
   const { create, update } = value;
   const remove = removed(many, holder, value.remove);
-  return { holder, given, create, upsert: update.map(row), take: [], remove, stays: new Set() };
+  return {
+    holder,
+    given,
+    create,
+    upsert: update.map((value, at) => row(value, 'update', at)),
+    take: [],
+    remove,
+    stays: new Set(),
+  };
 }
 
 function planList(
@@ -54,24 +67,24 @@ function planList(
   holder: Holder,
   entries: readonly (Payload | string | number)[],
   given: Payload,
+  row: (value: Payload, ...place: RowPath) => Upsert,
 ): Pick<ManyPlan, 'create' | 'upsert' | 'take' | 'remove' | 'stays'> {
-  const row = (value: Payload): Upsert => ({ value, given, above: holder.above });
   const linked = new Set(before(holder).map(String));
   const stays = new Set<string>();
   const upsert: Upsert[] = [];
   const take = new Set<Key>();
-  for (const entry of entries) {
+  for (const [at, entry] of entries.entries()) {
     const named = isPayload(entry) ? keyIn(key, key.parts ? { ...given, ...entry } : entry, overview) : entry;
     const isAlone = named !== undefined && (!isPayload(entry) || Object.keys(withoutKey(key, entry)).length === 0);
     if (isPayload(entry) && !isAlone) {
-      upsert.push(row(entry));
+      upsert.push(row(entry, at));
       continue;
     }
     const own = castKey(key, named);
     stays.add(String(own));
     if (linked.has(String(own))) continue;
     // As an object it may be a row yet to be created under this key.
-    if (isPayload(entry)) upsert.push(row(entry));
+    if (isPayload(entry)) upsert.push(row(entry, at));
     else take.add(own);
   }
   return { create: [], upsert, take: [...take], remove: before(holder), stays };

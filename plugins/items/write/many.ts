@@ -6,16 +6,17 @@ import { findWritable } from '../target.ts';
 import type { Inner, Work } from './inner.ts';
 import { childrenOf } from './lookups.ts';
 import { type Holder, type Many, type ManyPlan, planMany, released } from './many-plan.ts';
-import { below } from './nested-errors.ts';
 import { upsertRows } from './one.ts';
 import { placesOf } from './places.ts';
 import { keyNames } from './row-key.ts';
+import type { RowPath } from './row-path.ts';
 import type { ManyPart } from './split.ts';
 
 interface Parent {
   readonly manys: readonly ManyPart[];
   readonly key: Key;
   readonly above: RevisionSlot | null;
+  readonly path: RowPath;
   readonly isNew: boolean;
 }
 
@@ -47,16 +48,24 @@ async function writeMany(work: Work, caller: Caller, field: Field, holders: read
   const many: Many = { field, to, key, link, overview, before: (holder) => children.get(holder.key) ?? [] };
 
   const plans = holders.map((holder) => planMany(many, holder));
-  const inner = below(work.inner, field);
+  const { inner } = work;
   const places = await placesOf(deps, to, relation, link, plans);
   const entries = plans.flatMap(({ holder, given, create }) =>
-    create.map((payload) => ({ payload, given: { ...given, ...places.get(payload) }, above: holder.above })),
+    create.map((payload, at) => ({
+      payload,
+      given: { ...given, ...places.get(payload) },
+      above: holder.above,
+      path: [...holder.path, field.name, 'create', at],
+    })),
   );
   if (entries.length > 0) await inner.create(caller, to.name, entries);
   await upsertAll(work, inner, caller, to.name, plans);
   const takes = plans.filter(({ take }) => take.length > 0);
   if (takes.length > 0) {
-    const changes = takes.map(({ holder, given, take }) => ({ keys: take, payload: {}, given, above: holder.above }));
+    const changes = takes.map(({ holder, given, take }) => ({
+      ...{ keys: take, payload: {}, given, above: holder.above },
+      path: [...holder.path, field.name],
+    }));
     await inner.update(caller, to.name, changes);
   }
   const letGo = released(plans);
@@ -68,7 +77,10 @@ async function writeMany(work: Work, caller: Caller, field: Field, holders: read
     return;
   }
   const given = { [link.name]: null };
-  const changes = letGo.map(({ holder, keys }) => ({ keys, payload: {}, given, above: holder.above }));
+  const changes = letGo.map(({ holder, keys }) => ({
+    ...{ keys, payload: {}, given, above: holder.above },
+    path: [...holder.path, field.name],
+  }));
   await inner.update(caller, to.name, changes);
 }
 

@@ -36,7 +36,8 @@ function union({ fields }: Collection, before: Change, after: Change): Change | 
     }
   }
   const given = before.given || after.given ? { given: { ...before.given, ...after.given } } : {};
-  return { keys: after.keys, payload, ...given, above: after.above ?? before.above ?? null };
+  const path = after.path ? { path: after.path } : {};
+  return { keys: after.keys, payload, ...given, ...path, above: after.above ?? before.above ?? null };
 }
 
 /** Undefined where the rows that the first value writes would be lost. */

@@ -6,13 +6,14 @@ import { castKey, findWritable } from '../target.ts';
 import type { Inner, Work } from './inner.ts';
 import { columnsOf } from './joint.ts';
 import { existingKeys } from './lookups.ts';
-import { below } from './nested-errors.ts';
 import { keyIn, withoutKey } from './row-key.ts';
+import type { RowPath } from './row-path.ts';
 import type { OnePart, Parts } from './split.ts';
 
 interface Holder {
   readonly parts: Parts;
   readonly above: RevisionSlot | null;
+  readonly path: RowPath;
 }
 
 /**
@@ -32,8 +33,11 @@ export async function writeOnes(work: Work, caller: Caller, holders: readonly Ho
   }
   for (const group of groups.values()) {
     const { field, to } = (group[0] as { part: OnePart }).part;
-    const rows = group.map(({ part, at }) => ({ value: part.value, above: holders[at]?.above ?? null }));
-    const keys = await upsertRows(work.deps, below(work.inner, field), caller, to, rows);
+    const rows = group.map(({ part, at }) => {
+      const { above, path } = holders[at] as Holder;
+      return { value: part.value, above, path: [...path, field.name] };
+    });
+    const keys = await upsertRows(work.deps, work.inner, caller, to, rows);
     for (const [index, { at }] of group.entries()) {
       const own = owns[at] as Payload;
       if (field.parts) Object.assign(own, columnsOf(field, keys[index]));
@@ -46,6 +50,7 @@ export async function writeOnes(work: Work, caller: Caller, holders: readonly Ho
 export interface Upsert {
   readonly value: Payload;
   readonly above: RevisionSlot | null;
+  readonly path: RowPath;
   readonly given?: Payload;
 }
 

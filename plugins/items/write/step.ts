@@ -7,8 +7,9 @@ import type { Deps } from '../deps.ts';
 import { RowPlace } from '../row-place.ts';
 import { asWriteError } from './database-errors.ts';
 import { asInputError } from './input-error.ts';
+import type { RowPath } from './row-path.ts';
 
-export type StepDeps = Pick<Deps, 'db' | 'activity' | 'shapes'>;
+export type StepDeps = Pick<Deps, 'db' | 'activity' | 'shapes' | 'isReplay'>;
 
 /** Whose rows a statement writes, and how it stands to the rest of the unit of work. */
 export interface Writing {
@@ -16,6 +17,8 @@ export interface Writing {
   readonly collection: Collection;
   /** One for each row, in a nested write of rows that have revisions. */
   readonly places?: readonly Place[];
+  /** One for each row. */
+  readonly paths: readonly RowPath[];
   /** Rows written later are part of these. */
   readonly isAround: boolean;
   /** Nothing follows in the unit of work. */
@@ -67,7 +70,9 @@ export function openStep(
         bound?.settle(row);
         return collection.hasKey ? row.keys : row.keys.map((key) => new RowPlace(String(key)) as never);
       } catch (error) {
-        throw isIncomplete(error) ? refusal() : asWriteError(asInputError(error), collection, values, ownerOf);
+        if (isIncomplete(error)) throw refusal();
+        const about = { action, paramCount: values.length, fieldOfParam: ownerOf };
+        throw asWriteError(asInputError(error), collection, about);
       }
     },
   };

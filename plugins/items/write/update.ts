@@ -3,9 +3,10 @@ import { areEqual, columnsOf, isKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { keyField, keyType } from '../target.ts';
+import { writeRows } from './refused-row.ts';
 import { columnOf, keySql, rowsAtOnce, type Selection, selected, slices, tableOf } from './sql.ts';
 import { finalSql, mayNot, type Open, openStep, type StepDeps, type Writing } from './step.ts';
-import { castSql, paramOf } from './values.ts';
+import { castSql, paramValue } from './values.ts';
 
 /** The condition on the rows `t` that may be changed, with its parameters from `first`. */
 export type ConditionAt = (first: number) => Condition;
@@ -36,7 +37,7 @@ export async function updateRows(
     ...step.values,
     rows.value,
     ...condition.params,
-    ...fields.map((field) => paramOf(field, payload[field.name]).value),
+    ...fields.map((field) => paramValue(field, payload, writing.paths[0])),
   ];
   const write = () => {
     const sets = fields.map((field, at) => `${columnOf(field)} = ${castSql(field, `$${before + at + 1}`)}`);
@@ -47,11 +48,14 @@ export async function updateRows(
     `${step.variant} ${rows.count} ${Object.keys(payload).join('\0')} ${condition.text}`,
     write,
   );
-  return step.run(
-    shape,
-    values,
-    () => mayNot('updated', collection),
-    (param) => fields[param - before - 1],
+  // One payload, whatever the number of keys: what is refused is refused of it.
+  return writeRows({ db: deps.db }, collection, [payload], writing.paths, () =>
+    step.run(
+      shape,
+      values,
+      () => mayNot('updated', collection),
+      (param) => fields[param - before - 1],
+    ),
   );
 }
 
@@ -65,8 +69,15 @@ export async function updateEachRow(
   const fields = Object.keys(rows[0]?.own ?? {}).map((name) => writing.collection.fields.get(name) as Field);
   let done = 0;
   for (const { part, isLast } of slices(rows, rowsAtOnce(fields.length + 2))) {
-    const places = writing.places?.slice(done, done + part.length);
-    await updateSome(deps, { ...writing, places, last: writing.last && isLast }, fields, part, conditionAt);
+    const before = done;
+    const last = writing.last && isLast;
+    const write = async (from: number, to: number) => {
+      const at = [before + from, before + to] as const;
+      const [places, paths] = [writing.places?.slice(...at), writing.paths.slice(...at)];
+      return updateSome(deps, { ...writing, places, paths, last }, fields, part.slice(from, to), conditionAt);
+    };
+    const owns = part.map((row) => row.own);
+    await writeRows(deps, writing.collection, owns, writing.paths.slice(before), write);
     done += part.length;
   }
 }
@@ -91,8 +102,8 @@ async function updateSome(
     owners.push(owner);
     return `$${values.length}`;
   };
-  const tuples = rows.map((row) => {
-    const own = fields.map((field) => castSql(field, param(paramOf(field, row.own[field.name]).value, field)));
+  const tuples = rows.map((row, at) => {
+    const own = fields.map((field) => castSql(field, param(paramValue(field, row.own, writing.paths[at]), field)));
     return `(${[`${param(row.key)}::${keyType(key)}`, ...own].join(', ')})`;
   });
   const sets = fields.map((field, at) => `${columnOf(field)} = v.c${at}`).join(', ');
@@ -102,7 +113,7 @@ async function updateSome(
     sets,
     values: `(values ${tuples.join(', ')}) v(${names})`,
   });
-  await step.run(
+  return step.run(
     { text },
     values,
     () => mayNot('updated', collection),

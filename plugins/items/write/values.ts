@@ -1,6 +1,10 @@
 import { fail } from '#kernel';
 import { bytesOf, geoJson, isUuid } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
+import type { Payload } from '../contract.ts';
+import { allowedForm, allowedText } from './allowed.ts';
+import { refused } from './database-errors.ts';
+import { type RowPath, under } from './row-path.ts';
 
 /** A value ready to be a parameter, and the type it is cast to. */
 export interface Param {
@@ -14,7 +18,7 @@ const WHOLE = /^[+-]?\d+(\.0*)?$/;
 const TIME = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 
 const wrong = (field: Field, expected: string) =>
-  fail('INVALID_PAYLOAD', `${field.name} must be ${expected}`, { field: field.name, path: [field.name] });
+  refused('INVALID_PAYLOAD', `${field.name} must be ${expected}`, { name: field.collection }, field, expected);
 
 /** What JSON made of a number it cannot hold is another number. */
 const unsafe = (field: Field) =>
@@ -32,6 +36,14 @@ export function paramOf(field: Field, value: unknown): Param {
 
 /** Types that PostgreSQL makes for itself and takes from no client. */
 const INTERNAL = /^(pg_node_tree|pg_ndistinct|pg_dependencies|pg_mcv_list|pg_brin_.*|gtsvector)$/;
+/** The value of a row; an error says where in the request the row stands. */
+export function paramValue(field: Field, row: Payload, path: RowPath = []): unknown {
+  try {
+    return paramOf(field, row[field.name]).value;
+  } catch (error) {
+    throw under(path, error);
+  }
+}
 
 function columnValue(field: Field, value: unknown): unknown {
   if (INTERNAL.test(field.column?.element?.dataType ?? field.column?.dataType ?? ''))
@@ -104,7 +116,7 @@ function geometryOf(field: Field, value: unknown): unknown {
 function momentOf(field: Field, value: unknown): string {
   const text = textOf(field, value).trim();
   if (/^-?infinity$/.test(text)) return text;
-  if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw wrong(field, 'a date such as 2026-01-31T13:30:00Z');
+  if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw wrong(field, String(allowedForm(field)));
   return text;
 }
 
@@ -119,22 +131,12 @@ function withinRange(field: Field, text: string): string {
   const { precision, scale } = field.column ?? {};
   const largest = 10 ** ((precision ?? 0) - (scale ?? 0)) - 0.5 * 10 ** -(scale ?? 0);
   if (field.type === 'decimal' && precision && Math.abs(Number(text)) >= largest) {
-    const digits =
-      (precision - (scale ?? 0) > 0 ? '9'.repeat(precision - (scale ?? 0)) : '0') +
-      (scale ? `.${'9'.repeat(scale)}` : '');
-    throw fail(
-      'VALUE_OUT_OF_RANGE',
-      `${field.name} is ${text.slice(0, 40)}, beyond the ${digits} its column holds.`,
-      about(field, text),
-    );
+    const allowed = { precision, scale: scale ?? 0 };
+    const reason = `${field.name} is out of range: ${allowedText(allowed)}.`;
+    throw refused('VALUE_OUT_OF_RANGE', reason, { name: field.collection }, field, allowed);
   }
   return text;
 }
-
-const about = (field: Field, text: string) => {
-  const value = text.slice(0, 255);
-  return { collection: field.collection, field: field.name, value, invalid: value, path: [field.name] };
-};
 
 /** The same with lengths. */
 function shortEnough(field: Field, text: string): string {
@@ -144,7 +146,7 @@ function shortEnough(field: Field, text: string): string {
   const { length } = [...text];
   if (length > max) {
     const reason = `${field.name} has ${length} characters, more than the ${max} allowed.`;
-    throw fail('VALUE_TOO_LONG', reason, about(field, text));
+    throw refused('VALUE_TOO_LONG', reason, { name: field.collection }, field, { max_length: max });
   }
   return text;
 }

@@ -7,8 +7,10 @@ import type { Deps } from '../deps.ts';
 import { isOutdated } from '../outdated.ts';
 import { findWritable } from '../target.ts';
 import { asWriteError } from './database-errors.ts';
+import { explained, withConstraintName } from './explained.ts';
 import { createInner, type Inner } from './inner.ts';
 import { keysByQuery } from './keys-by-query.ts';
+import { FilterRecord, withRow } from './replay.ts';
 import { keyIn, keyNames, withoutKey } from './row-key.ts';
 
 type Writes = Pick<
@@ -30,7 +32,7 @@ export function createWrites(deps: Deps): Writes {
     async createMany(caller, name, payloads, limits) {
       if (payloads.length === 0) return [];
       await assertAllowed(access, caller, name, 'create');
-      const entries = payloads.map((payload) => ({ payload }));
+      const entries = payloads.map((payload, at) => ({ payload, path: [at] }));
       return inUnit(deps, { caller, name, payloads, limits }, (inner) => inner.create(caller, name, entries));
     },
     async updateOne(caller, name, key, payload, options) {
@@ -48,10 +50,14 @@ export function createWrites(deps: Deps): Writes {
     },
     async updateEach(caller, name, payloads, limits) {
       await assertAllowed(access, caller, name, 'update');
-      const { key, overview } = await findWritable(schema, name);
+      const { key, overview } = await findWritable(schema, name, caller);
       assertKeys(key, payloads);
       return inUnit(deps, { caller, name, payloads, limits }, async (inner) => {
-        const changes = payloads.map((one) => ({ keys: [keyIn(key, one, overview)], payload: withoutKey(key, one) }));
+        const changes = payloads.map((one, at) => ({
+          keys: [keyIn(key, one, overview)],
+          payload: withoutKey(key, one),
+          path: [at],
+        }));
         return (await inner.update(caller, name, changes)).flat();
       });
     },
@@ -72,7 +78,9 @@ export function createWrites(deps: Deps): Writes {
     async deleteMany(caller, name, keys, limits) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'delete');
-      return inUnit(deps, { caller, name, payloads: [], limits }, (inner) => inner.remove(caller, name, keys));
+      return inUnit(deps, { caller, name, payloads: [], limits }, (inner) =>
+        inner.remove(caller, name, keys, keys.length > 1),
+      );
     },
     async deleteByQuery(caller, name, raw, limits) {
       await assertAllowed(access, caller, name, 'delete', 'read');
@@ -127,14 +135,22 @@ async function inUnit<T>(
   const { db, schema, timeout } = deps;
   const options = { share: shareOf(name, caller), timeout, ...(limits.signal ? { signal: limits.signal } : {}) };
   for (let attempt = 1; ; attempt++) {
-    const { collection, overview } = await findWritable(schema, name);
+    const { collection, overview } = await findWritable(schema, name, caller);
     // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
     if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
+    const since = performance.now();
+    const filters = new FilterRecord();
     try {
-      return await db.transaction(() => work(createInner(deps)), options);
+      const inner = createInner({ ...deps, events: filters.recording(deps.events) });
+      return await db.transaction(() => work(inner), options);
     } catch (error) {
       // Inside of another unit that one is over as well, and its owner is told.
-      if (!isOutdated(error) || db.isInside()) throw asWriteError(error, collection);
+      if (db.isInside()) throw withConstraintName(caller, asWriteError(error, collection));
+      if (!isOutdated(error)) {
+        const rest = timeout && Math.max(1, timeout - (performance.now() - since));
+        const refusal = asWriteError(error, collection);
+        throw await explained(deps, caller, await withRow(deps, refusal, filters, { ...options, timeout: rest }, work));
+      }
       // The first time even where nothing seems to have changed: tables that were changed and changed back look alike.
       const isChanged = (await schema.refresh()).version !== overview.version;
       if (attempt > 1 && !isChanged) throw asWriteError(error, collection);

@@ -2,6 +2,7 @@ import { type Caller, type EventsApi, fail } from '#kernel';
 import type { Bus } from '../../cluster/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { identifier } from '../../database/library.ts';
+import { absent } from '../absent.ts';
 import type { Collection, Field, Overview } from '../contract.ts';
 import type { Keeper } from '../freshness/keeper.ts';
 
@@ -27,16 +28,16 @@ export function adminOnly(caller: Caller): void {
   if (!caller.admin) throw fail('FORBIDDEN', 'the schema is changed by admins only');
 }
 
-/** FORBIDDEN where it does not exist, like everything unreadable. */
+/** Only admins come this far: nothing is hidden from them (ADR 42). */
 export function knownCollection(overview: Overview, name: string): Collection {
   const collection = overview.collections.get(name);
-  if (!collection) throw fail('FORBIDDEN', `there is no collection ${name}`);
+  if (!collection) throw absent('collection', name);
   return collection;
 }
 
 export function knownField(collection: Collection, name: string): Field {
   const field = collection.fields.get(name);
-  if (!field) throw fail('FORBIDDEN', `there is no field ${collection.name}.${name}`);
+  if (!field) throw absent('field', `${collection.name}.${name}`);
   return field;
 }
 

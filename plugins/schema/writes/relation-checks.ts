@@ -1,4 +1,4 @@
-import { fail } from '#kernel';
+import { absent } from '../absent.ts';
 import type { Collection, Overview, Relation } from '../contract.ts';
 import { listOf } from '../overview/registry-rows.ts';
 import { invalid } from './payload.ts';
@@ -38,9 +38,9 @@ export function checkOneField(
 export const relationOf = (overview: Overview, collection: string, field: string): Relation | undefined =>
   overview.relations.find((one) => one.collection === collection && one.field === field);
 
-/** FORBIDDEN where there is none. */
+/** ROUTE_NOT_FOUND where there is none. */
 export function knownRelation(overview: Overview, collection: string, field: string): Relation {
   const relation = relationOf(overview, collection, field);
-  if (!relation) throw fail('FORBIDDEN', `there is no relation ${collection}.${field}`);
+  if (!relation) throw absent('relation', `${collection}.${field}`);
   return relation;
 }

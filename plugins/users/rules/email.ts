@@ -24,8 +24,6 @@ export async function checkEmail(
     throw fail('RECORD_NOT_UNIQUE', 'Value of email has to be unique.', {
       collection: 'platform_users',
       field: 'email',
-      value: email,
-      invalid: email,
       path: ['email'],
     });
   }

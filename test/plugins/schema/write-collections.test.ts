@@ -209,7 +209,7 @@ describe('schema: writing collections', () => {
           ),
         ).to.include({ code: 'VALUE_TOO_LONG' });
         expect(await failureOf(probe.writes.updateCollection(probe.admin, 'nowhere', { meta: {} }))).to.include({
-          code: 'FORBIDDEN',
+          code: 'ROUTE_NOT_FOUND',
         });
         expect(await failureOf(probe.writes.deleteCollection(probe.admin, 'looked'))).to.include({
           code: 'INVALID_PAYLOAD',
@@ -293,7 +293,7 @@ describe('schema: writing collections', () => {
         { many_collection: 'blocks' },
       ]);
       expect(await database.query(`select 1 from platform_fields where collection = 'authors'`)).to.deep.equal([]);
-      expect(await failureOf(writes.deleteCollection(admin, 'authors'))).to.include({ code: 'FORBIDDEN' });
+      expect(await failureOf(writes.deleteCollection(admin, 'authors'))).to.include({ code: 'ROUTE_NOT_FOUND' });
     }));
 
   it('deletes what only a junction led to, on both sides', () =>

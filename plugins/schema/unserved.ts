@@ -1,0 +1,67 @@
+import type { Db } from '../database/contract.ts';
+import { type Overview, SYSTEM_PREFIX, type UnservedTable } from './contract.ts';
+import type { Declarations } from './system/declarations.ts';
+
+/** Tables of the service that are no collections and are not declared as such: migrations of their plugins make them. */
+const OWN_TABLES: ReadonlySet<string> = new Set(
+  ['migrations', 'extension_grants', 'extension_requirements', 'extension_ticks'].map((name) => SYSTEM_PREFIX + name),
+);
+
+/** The tables that the catalog statement looks at, and what the role of the service may do with them. */
+const TABLES = `
+select n.nspname as schema, c.relname as name, current_user as role, has_schema_privilege(n.oid, 'usage') as enters,
+  has_table_privilege(c.oid, 'select') or has_any_column_privilege(c.oid, 'select') as reads
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
+  and c.relpersistence <> 't' and not exists (
+    select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+order by array_position($1::text[], n.nspname::text), c.relname`;
+
+interface CatalogRow {
+  readonly schema: string;
+  readonly name: string;
+  readonly role: string;
+  readonly enters: boolean;
+  readonly reads: boolean;
+}
+
+/** Tables and views that no request can read, each with the reason (ADR 42). One statement: for the start and for admins. */
+export async function findUnserved(
+  db: Pick<Db, 'query' | 'schemas'>,
+  overview: Overview,
+  declared: Declarations,
+): Promise<readonly UnservedTable[]> {
+  const { rows } = await db.query<CatalogRow>(TABLES, [db.schemas]);
+  const served = new Map([...overview.collections.values()].map((one) => [placeOf(one.table), one]));
+  return rows.flatMap((row) => {
+    const { schema, name } = row;
+    const isOwn = schema === db.schemas[0] && (declared.has(name) || OWN_TABLES.has(name));
+    const reason = isOwn ? undefined : reasonOf(row, served.get(placeOf(row)));
+    return reason === undefined ? [] : { schema, name, reason };
+  });
+}
+
+const placeOf = (table: { readonly schema: string; readonly name: string } | null): string =>
+  JSON.stringify(table && [table.schema, table.name]);
+
+type Served = NonNullable<ReturnType<Overview['collections']['get']>>;
+
+function reasonOf({ schema, name, role, enters, reads }: CatalogRow, collection: Served | undefined) {
+  if (!enters) return `the database role ${role} may not use the schema ${schema}: grant usage on it`;
+  if (!reads) return `the database role ${role} may not read it: grant select on it`;
+  if (!collection)
+    return name.startsWith(SYSTEM_PREFIX)
+      ? `names that begin with ${SYSTEM_PREFIX} are reserved for the service: rename it`
+      : `its collection would be ${schema}_${name}, and names that begin with ${SYSTEM_PREFIX} are reserved for the service: rename it`;
+  return undefined;
+}
+
+const MOST_NAMES = 20;
+
+/** For the log of the start, whatever the number of tables. */
+export function unservedMessage(tables: readonly UnservedTable[]): string {
+  const named = tables.slice(0, MOST_NAMES).map(({ schema, name, reason }) => `${schema}.${name} (${reason})`);
+  const rest = tables.length - named.length;
+  const more = rest > 0 ? `; and ${rest} more, which GET /collections names` : '';
+  return `${tables.length} of the database's tables are not served: ${named.join('; ')}${more}`.slice(0, 4000);
+}

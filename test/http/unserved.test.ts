@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import type { FreshDatabase } from '../support/database.ts';
+import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
+import { type Person, personWith } from './people.ts';
+
+const outcome = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
+const NOT_FOUND = [404, 'ROUTE_NOT_FOUND'];
+const FORBIDDEN = [403, 'FORBIDDEN'];
+
+describe('tables that are not served, and what does not exist', () => {
+  let database: FreshDatabase;
+  let service: InProcess;
+  let person: Person;
+  before(async () => {
+    database = await migratedDatabase('unserved');
+    await database.query(`
+      create table platform_other (id int primary key);
+      create table keyless (name text);
+      create table known (id int primary key, name text);
+      insert into known values (1, 'one');
+      create materialized view never_filled as select id, name from known with no data;
+      create view over_it as select * from never_filled`);
+    service = await startService({ database, env: { LOG_LEVEL: 'warn' } });
+    person = await personWith(service, [
+      { collection: 'known', action: 'read' },
+      { collection: 'absent', action: 'read' },
+      { collection: 'keyless', action: 'read' },
+      ...['collections', 'fields', 'relations'].map((name) => ({
+        collection: `platform_${name}`,
+        action: 'read' as const,
+      })),
+    ]);
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  const asAdmin = (method: string, path: string, body?: unknown) =>
+    service.request(method, path, { token: service.admin.token, body });
+  const asPerson = (method: string, path: string, body?: unknown) =>
+    service.request(method, path, { token: person.token, body });
+
+  const UNSERVED = [
+    { schema: 'public', name: 'keyless', reason: 'it has no primary key: add one' },
+    {
+      schema: 'public',
+      name: 'platform_other',
+      reason: 'names that begin with platform_ are reserved for the service: rename it',
+    },
+  ];
+
+  it('are named in one line of the log at the start', () => {
+    const lines = service.log.filter(({ msg }) => String(msg).includes('not served'));
+    expect(lines.map(({ level }) => level)).to.deep.equal([40]);
+    expect(lines[0]?.msg).to.equal(
+      `2 of the database's tables are not served: ${UNSERVED.map((one) => `${one.schema}.${one.name} (${one.reason})`).join('; ')}`,
+    );
+  });
+
+  it('are named to admins by GET /collections, and to nobody else', async () => {
+    expect((await asAdmin('GET', '/collections')).body.meta).to.deep.equal({ unserved: UNSERVED });
+    const { status, body } = await asPerson('GET', '/collections');
+    expect([status, Object.keys(body)]).to.deep.equal([200, ['data']]);
+  });
+
+  it('are 404 with the reason for an admin at /items, and 403 like any other name for all others', async () => {
+    const reply = await asAdmin('GET', '/items/keyless');
+    expect(outcome(reply)).to.deep.equal(NOT_FOUND);
+    expect(reply.body.errors[0]).to.deep.equal({
+      message: 'The table public.keyless is not served: it has no primary key: add one.',
+      extensions: { collection: 'keyless', reason: 'it has no primary key: add one', code: 'ROUTE_NOT_FOUND' },
+    });
+    for (const name of ['keyless', 'absent', 'nowhere'])
+      expect(outcome(await asPerson('GET', `/items/${name}`)), name).to.deep.equal(FORBIDDEN);
+  });
+
+  it('stay 403 at /items where their name is reserved, with the reason for an admin', async () => {
+    const reply = await asAdmin('GET', '/items/platform_other');
+    expect(outcome(reply)).to.deep.equal(FORBIDDEN);
+    expect(reply.body.errors[0].extensions.reason).to.match(/begin with platform_ are reserved/);
+    const other = await asPerson('GET', '/items/platform_other');
+    expect(other.body.errors[0].extensions).to.deep.equal({ code: 'FORBIDDEN' });
+  });
+
+  const ABSENT: readonly [method: string, path: string, body?: unknown][] = [
+    ['GET', '/items/absent'],
+    ['GET', '/items/absent/1'],
+    ['SEARCH', '/items/absent', { query: {} }],
+    ['POST', '/items/absent', {}],
+    ['POST', '/items/absent', [{}]],
+    ['PATCH', '/items/absent', { keys: [1], data: {} }],
+    ['PATCH', '/items/absent', [{ id: 1 }]],
+    ['PATCH', '/items/absent/1', {}],
+    ['DELETE', '/items/absent', [1]],
+    ['DELETE', '/items/absent/1'],
+    ['GET', '/collections/absent'],
+    ['PATCH', '/collections/absent', { meta: {} }],
+    ['DELETE', '/collections/absent'],
+    ['GET', '/fields/absent'],
+    ['GET', '/fields/known/absent'],
+    ['PATCH', '/fields/known/absent', { meta: {} }],
+    ['DELETE', '/fields/known/absent'],
+    ['GET', '/relations/known/absent'],
+    ['DELETE', '/relations/known/absent'],
+  ];
+  for (const [method, path, body] of ABSENT) {
+    it(`${method} ${path} ${body ? JSON.stringify(body) : ''} is 404 for an admin and 403 for all others`, async () => {
+      expect(outcome(await asAdmin(method, path, body))).to.deep.equal(NOT_FOUND);
+      expect(outcome(await asPerson(method, path, body))).to.deep.equal(FORBIDDEN);
+    });
+  }
+
+  it('leaves a row that does not exist at 403 for reads and changes, and at 204 for a delete by an admin', async () => {
+    expect(outcome(await asAdmin('GET', '/items/known/9'))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await asAdmin('PATCH', '/items/known/9', { name: 'x' }))).to.deep.equal(FORBIDDEN);
+    expect((await asAdmin('DELETE', '/items/known/9')).status).to.equal(204);
+  });
+
+  describe('a materialized view that was never filled', () => {
+    const reason = 'The materialized view never_filled was never filled: run REFRESH MATERIALIZED VIEW never_filled.';
+
+    it('is 503 and says so', async () => {
+      for (const path of ['/items/never_filled', '/items/never_filled?limit=-1', '/items/never_filled?export=csv']) {
+        const reply = await asAdmin('GET', path);
+        expect(outcome(reply), path).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+        expect(reply.body.errors[0].extensions, path).to.include({ service: 'database', reason });
+      }
+    });
+
+    it('is not named where another collection reads it', async () => {
+      const reply = await asAdmin('GET', '/items/over_it');
+      expect(outcome(reply)).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+      expect(JSON.stringify(reply.body))
+        .to.match(/REFRESH MATERIALIZED VIEW/)
+        .and.not.match(/never_filled/);
+    });
+
+    it('has the same code and reason by GraphQL', async () => {
+      const { body } = await asAdmin('POST', '/graphql', { query: '{ never_filled { name } }' });
+      expect(body.errors?.[0].extensions, JSON.stringify(body)).to.include({ code: 'SERVICE_UNAVAILABLE', reason });
+    });
+
+    it('answers its rows once it is filled', async () => {
+      await database.query('refresh materialized view never_filled');
+      expect((await asAdmin('GET', '/items/never_filled')).body.data).to.deep.equal([{ id: 1, name: 'one' }]);
+    });
+  });
+});
