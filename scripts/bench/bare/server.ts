@@ -4,7 +4,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';
-import { BARE_SHAPES, type BareShape } from './shapes.ts';
+import type { Shape } from '../shapes.ts';
+import { BARE_SHAPES } from './shapes.ts';
 
 const tokens = new Set((process.env.BARE_TOKENS ?? '').split(' ').map((token) => `Bearer ${token}`));
 
@@ -24,7 +25,7 @@ const keyed = BARE_SHAPES.filter(({ path }) => path.includes(':id')).map((shape)
   return { shape, before, after };
 });
 
-function find(target: string): { shape: BareShape; id: string } | undefined {
+function find(target: string): { shape: Shape; id: string } | undefined {
   const shape = exact.get(target);
   if (shape) return { shape, id: '' };
   const found = keyed.find(({ before, after }) => target.startsWith(before) && target.endsWith(after));
@@ -38,7 +39,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 /** PostgreSQL parses a batch; of what is small the values are parameters. */
-async function valuesOf({ kind, body, params }: BareShape, id: string, request: IncomingMessage): Promise<unknown[]> {
+async function valuesOf({ kind, body, params }: Shape, id: string, request: IncomingMessage): Promise<unknown[]> {
   if (!body) return [...(params?.(id, undefined as never) ?? [])];
   const text = await textOf(request);
   if (kind === 'batch') return [text];
