@@ -47,6 +47,7 @@ export async function createRows(
   await deps.access.assertAuthority(caller, collection.name, 'create', created);
   const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
   const isPlaced = isAround || (hasRevisions && rows.some(({ above, own }) => above !== null || own.id !== null));
+  const isLast = last && rows.every(({ parts }) => parts.manys.length === 0);
   const keys = await insertRows(
     deps,
     {
@@ -54,7 +55,8 @@ export async function createRows(
       collection,
       isAround,
       ...(isPlaced ? { places: rows } : {}),
-      last: last && rows.every(({ parts }) => parts.manys.length === 0),
+      last: isLast,
+      ...(isLast && entries.length === 1 ? { answer: entries[0]?.answer } : {}),
     },
     owns,
   );

@@ -7,6 +7,7 @@ import { castKey, findWritable } from '../target.ts';
 import { changeRows } from './change.ts';
 import { createRows } from './create.ts';
 import { deleteRows } from './delete.ts';
+import type { RowAnswer } from './step.ts';
 
 /** A row to be created. `given` are values the platform sets: they need no grant of the caller. */
 export interface Entry {
@@ -14,6 +15,8 @@ export interface Entry {
   readonly given?: Payload;
   /** The revision of the row around it. */
   readonly above?: RevisionSlot | null;
+  /** Of a single row, whose statement answers it where it is the last one. */
+  readonly answer?: RowAnswer | undefined;
 }
 
 /** A change of one row or of several. */

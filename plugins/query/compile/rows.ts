@@ -98,7 +98,13 @@ function keysSource(statement: Statement, read: Read, alias: string): { from: st
 const pickList = (statement: Statement, alias: string, picks: readonly Pick[], joins: string[]): string =>
   memberList(membersOf(statement, alias, picks, joins));
 
-const membersOf = (statement: Statement, alias: string, picks: readonly Pick[], joins: string[]): readonly Member[] =>
+/** The members of an object of a row; `joins` gets what stands behind relations. */
+export const membersOf = (
+  statement: Statement,
+  alias: string,
+  picks: readonly Pick[],
+  joins: string[],
+): readonly Member[] =>
   picks.map((pick) => {
     const sql = pickSql(statement, alias, pick, joins);
     const when = 'when' in pick ? pick.when : undefined;
