@@ -1,16 +1,17 @@
 /**
  * `npm run bench [-- --seconds 2 --rounds 3 --connections 32 --scale 1 --only "read one,create one"]`: the service against a
  * hand-written server that does the ideal statement, on generated rows, in alternating rounds of one run. Ratios tell;
- * absolute numbers depend on the machine. `--memory false` and `--young false` leave out the last parts, `--scale 0.1` is for a
- * quick look, `--profile <folder>` writes CPU profiles of both.
+ * absolute numbers depend on the machine. `--shapes false`, `--bare false`, `--memory false` and `--young false` leave out parts,
+ * `--bare "read one;list 25"` picks shapes of that part, `--scale 0.1` is for a quick look, `--profile <folder>` writes CPU profiles.
  */
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
+import { bareReport } from './bench/bare/report.ts';
 import { compareAnswers, type Objection } from './bench/compare-answers.ts';
 import { fillHistory, loadData, settle } from './bench/data.ts';
 import { memoryReport } from './bench/memory.ts';
-import { HEADER, line, verdict } from './bench/report.ts';
+import { header, line, verdict } from './bench/report.ts';
 import { type Measured, measure } from './bench/rounds.ts';
 import { SHAPES, type Shape } from './bench/shapes.ts';
 import { startSides } from './bench/sides.ts';
@@ -26,6 +27,8 @@ const { values } = parseArgs({
     profile: { type: 'string' },
     memory: { type: 'string', default: 'true' },
     young: { type: 'string', default: 'true' },
+    bare: { type: 'string', default: 'true' },
+    shapes: { type: 'string', default: 'true' },
   },
 });
 const options = {
@@ -44,7 +47,7 @@ try {
   await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
   const sides = await startSides(database, values.profile);
   try {
-    const wanted = chosen(values.only);
+    const wanted = values.shapes === 'false' ? [] : chosen(values.only);
     await fillHistory(database);
     await settle(database);
     const objections = new Map<Shape, Objection>();
@@ -54,10 +57,12 @@ try {
     }
     for (const [{ name }, objection] of objections) console.log(`${name}: ${objection.text}`);
 
-    console.log(
-      `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
-    );
-    console.log(HEADER);
+    if (wanted.length > 0) {
+      console.log(
+        `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
+      );
+      console.log(header('ideal'));
+    }
     const measured = new Map<Shape, Measured>();
     for (const shapes of groups(wanted.filter((shape) => !objections.get(shape)?.refused))) {
       for (const [shape, figures] of await measure(shapes, sides, options, database)) {
@@ -67,6 +72,12 @@ try {
     }
     console.log('');
     for (const one of verdict(measured)) console.log(one);
+    if (values.bare !== 'false') {
+      console.log('');
+      const names = values.bare === 'true' ? undefined : values.bare.split(';').map((name) => name.trim());
+      for await (const one of bareReport(sides, options, database, { names, profile: values.profile }))
+        console.log(one);
+    }
     if (values.memory !== 'false') {
       console.log('');
       for await (const one of memoryReport(sides.service, SHAPES[0] as Shape, database)) console.log(one);

@@ -6,7 +6,7 @@ import type { AuthClient, Identity } from './contract.ts';
 import { presentedToken } from './presented-token.ts';
 import { checkAddress } from './role-address.ts';
 import type { Standing } from './standing.ts';
-import { createOwnerOf } from './static-tokens.ts';
+import type { StaticTokens } from './static-tokens.ts';
 
 interface Deps {
   readonly identity: IdentityApi;
@@ -14,6 +14,7 @@ interface Deps {
   readonly access: Pick<Access, 'role'>;
   readonly tokens: AccessTokens;
   readonly standing: Standing;
+  readonly statics: StaticTokens;
 }
 
 /** What the layer `identify` needs. */
@@ -32,8 +33,7 @@ interface UserRow {
 const PUBLIC = { user: null, role: null, admin: false, app: false } as const;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function createIdentity({ identity, db, access, tokens, standing }: Deps): OwnIdentity {
-  const ownerOf = createOwnerOf(db);
+export function createIdentity({ identity, db, access, tokens, standing, statics }: Deps): OwnIdentity {
   const USERS = db.sql`select id, status, role from ${db.read('platform_users')} where id = any($1::uuid[]) order by id`;
 
   async function ofClaims({ id, role, admin_access, app_access }: Claims, client: AuthClient): Promise<Caller> {
@@ -56,7 +56,7 @@ export function createIdentity({ identity, db, access, tokens, standing }: Deps)
   const service: Identity = {
     async ofToken(token, client = {}) {
       const verified = tokens.verify(token);
-      if (!verified) return ofClaims(await ownerOf(token), client);
+      if (!verified) return ofClaims(await statics.claimsOf(token), client);
       if (verified.claims.id !== null) await standing.check(verified.claims.id);
       return ofClaims(verified.claims, client);
     },

@@ -27,7 +27,11 @@ import { createSessions } from './sessions.ts';
 import { sessionsService } from './sessions-service.ts';
 import { createSignIn } from './sign-in.ts';
 import { announceStanding, createStanding } from './standing.ts';
+import { createStaticTokens } from './static-tokens.ts';
 import { ownSteps } from './steps.ts';
+
+/** Fields of a user that decide who the owner of a token is, and whether it is good. */
+const DECIDING = ['status', 'token', 'role'] as const;
 
 interface Shared {
   DATA_PATH: string;
@@ -48,7 +52,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     host.contribute(systemCollections, collections.sessions);
     host.contribute(systemCollections, collections.agreedSecrets);
     host.contribute(systemCollections, collections.attempts);
-    host.contribute(migrations, announceStanding(db));
+    for (const migration of announceStanding(db)) host.contribute(migrations, migration);
 
     const secrets = createSecretSource({ db, log });
     let secret: string | undefined;
@@ -61,9 +65,10 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     });
     const sessions = createSessions(db, config.REFRESH_TOKEN_TTL);
     const standing = createStanding(db, used.bus);
+    const statics = createStaticTokens({ db, bus: used.bus, access: used.access });
     const cookie = refreshCookie(config);
     const byCookie = findByCookie({ access: used.access, cookie, sessions });
-    const callers = createIdentity({ identity, db, access: used.access, tokens, standing });
+    const callers = createIdentity({ identity, db, access: used.access, tokens, standing, statics });
     host.contribute(middleware, identify({ callers, identity, byCookie }));
 
     const accounts = createAccounts(db);
@@ -88,11 +93,15 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     events.onFilter('users.update', async (payload, { keys }) => {
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);
       await attempts.forgetChanged(keys as string[], payload as Record<string, unknown>);
-      if (Object.hasOwn(payload as object, 'status')) db.answerAfter(used.bus.confirmed);
+      if (DECIDING.some((field) => Object.hasOwn(payload as object, field))) db.answerAfter(used.bus.confirmed);
     });
     events.onFilter('users.delete', () => db.answerAfter(used.bus.confirmed));
     // The next request of this process must see the change, so nobody waits for the message from the database.
-    for (const event of ['users.update', 'users.delete', 'roles.delete']) events.onAction(event, standing.forget);
+    for (const event of ['users.update', 'users.delete', 'roles.delete'])
+      events.onAction(event, () => {
+        standing.forget();
+        statics.forget();
+      });
     host.onStart(async () => {
       if (config.SECRET !== undefined && config.SECRET.length < 32)
         log.warn('SECRET is short: 32 characters or more are hard to guess');

@@ -3,7 +3,8 @@ import type { Bus } from '../cluster/contract.ts';
 import { announcing, createAnnouncedCache } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
 
-const CHANGED = 'auth.standing';
+/** The bus channel on which a change of a user's status, token or role is announced. */
+export const STANDING_CHANGED = 'auth.standing';
 const REMEMBERED = 20_000;
 
 /** Whether a user may go on using his access tokens. */
@@ -25,16 +26,24 @@ export function createStanding(db: Db, bus: Bus): Standing {
     return { value: undefined, settled: true };
   }
 
-  const active = createAnnouncedCache<void>({ bus, channel: CHANGED, max: REMEMBERED, read: readStatus });
+  const active = createAnnouncedCache<void>({ bus, channel: STANDING_CHANGED, max: REMEMBERED, read: readStatus });
   return { check: active.get, forget: () => active.forget() };
 }
 
-/** Tells every process when a status changes, whoever changes it. */
-export const announceStanding = (db: Db): Migration =>
+const ANNOUNCEMENT = { name: 'platform_standing_changed', channel: STANDING_CHANGED } as const;
+
+/** Tells every process when a status, token or role of a user changes, by this service or by hand. */
+export const announceStanding = (db: Db): readonly Migration[] => [
   announcing({
+    ...ANNOUNCEMENT,
     id: '2026-11-21-announce-standing',
-    name: 'platform_standing_changed',
-    channel: CHANGED,
     tables: [db.watch('platform_users')],
     on: db.sql`update of status or delete or truncate`,
-  });
+  }),
+  announcing({
+    ...ANNOUNCEMENT,
+    id: '2026-11-23-announce-token-owners',
+    tables: [db.watch('platform_users')],
+    on: db.sql`update of status, token, role or delete or truncate`,
+  }),
+];

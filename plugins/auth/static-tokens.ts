@@ -1,33 +1,60 @@
 import { fail } from '#kernel';
+import type { Access } from '../access/contract.ts';
+import type { Bus } from '../cluster/contract.ts';
+import { createAnnouncedCache } from '../cluster/library.ts';
 import type { Db } from '../database/contract.ts';
 import type { Claims } from './access-tokens.ts';
+import { STANDING_CHANGED } from './standing.ts';
 
-interface Owner {
+/** Tokens whose owners are remembered. */
+const REMEMBERED = 20_000;
+
+interface OwnerRow {
+  readonly writing: boolean;
   readonly id: string;
   readonly status: string;
   readonly role: string | null;
-  readonly admin_access: boolean | null;
-  readonly app_access: boolean | null;
 }
 
-/** Whose static token this is, asked of the database each time: such a token ends when its owner's account does. */
-export type OwnerOf = (token: string) => Promise<Claims>;
+type Owner = Pick<OwnerRow, 'id' | 'role'>;
 
-export function createOwnerOf(db: Db): OwnerOf {
-  const OWNER = db.sql`select u.id, u.status, u.role, r.admin_access, r.app_access
-    from ${db.read('platform_users')} u left join ${db.read('platform_roles')} r on r.id = u.role where u.token = $1`;
-  return async (token) => {
+interface Deps {
+  readonly db: Db;
+  readonly bus: Bus;
+  readonly access: Pick<Access, 'role'>;
+}
+
+export interface StaticTokens {
+  /** Who the owner of a static token is now. @throws INVALID_CREDENTIALS, USER_SUSPENDED */
+  claimsOf(token: string): Promise<Claims>;
+  forget(): void;
+}
+
+/**
+ * Owners are remembered until the status, token or role of any user changes anywhere: PostgreSQL announces it, and what takes a
+ * token away is answered when every process has forgotten (ADR 43). Tokens that belong to no active user are never remembered.
+ */
+export function createStaticTokens({ db, bus, access }: Deps): StaticTokens {
+  const OWNER = db.sql`select pg_current_xact_id_if_assigned() is not null as writing, u.id, u.status, u.role
+    from ${db.read('platform_users')} u where u.token = $1`;
+
+  async function readOwner(token: string) {
     // PostgreSQL has no NUL in texts, so no user can have such a token.
     if (token.includes('\0')) throw fail('INVALID_CREDENTIALS', 'unknown token');
-    const { rows } = await db.query<Owner>(OWNER, [token], { name: 'auth_static_token' });
-    const owner = rows[0];
-    if (!owner) throw fail('INVALID_CREDENTIALS', 'unknown token');
-    if (owner.status !== 'active') throw fail('USER_SUSPENDED', `the owner of the token is ${owner.status}`);
-    return {
-      id: owner.id,
-      role: owner.role,
-      admin_access: owner.admin_access ?? false,
-      app_access: owner.app_access ?? false,
-    };
+    const { rows } = await db.query<OwnerRow>(OWNER, [token], { name: 'auth_static_token' });
+    const [row] = rows;
+    if (!row) throw fail('INVALID_CREDENTIALS', 'unknown token');
+    if (row.status !== 'active') throw fail('USER_SUSPENDED', `the owner of the token is ${row.status}`);
+    return { value: { id: row.id, role: row.role }, settled: !row.writing };
+  }
+
+  const owners = createAnnouncedCache<Owner>({ bus, channel: STANDING_CHANGED, max: REMEMBERED, read: readOwner });
+  return {
+    async claimsOf(token) {
+      const { id, role } = await owners.get(token);
+      const flags = role === null ? undefined : await access.role(role);
+      return { id, role, admin_access: flags?.admin ?? false, app_access: flags?.app ?? false };
+    },
+    forget: () => owners.forget(),
   };
 }

@@ -8,7 +8,7 @@ import { type CollectionDescriptions, type CollectionSubject, describeCollection
 import { QUERY_NAMES } from './descriptions/query.ts';
 import { formatOf } from './read/export/formats.ts';
 import { envelopeOf } from './read/long-read.ts';
-import { checkShape, sendWritten } from './written.ts';
+import { checkShape, sendWritten, shapeOf } from './written.ts';
 
 /** The read a list route needs; the service's own has a memory for the text of a query. */
 export type ReadList = (
@@ -128,14 +128,9 @@ function rowRoutes({ items, path, describe, collectionOf, refuseSingleton, readL
         const name = collectionOf(ctx);
         await refuseSingleton(ctx);
         await checkShape(items, ctx, name);
-        const key = await items.updateOne(
-          ctx.state.caller,
-          name,
-          ctx.params.id,
-          payloadBody(bodyOf(ctx)),
-          limitsOf(ctx),
-        );
-        return sendWritten(items, ctx, name, [key], false);
+        const options = { ...limitsOf(ctx), answer: { query: shapeOf(ctx) } };
+        const key = await items.updateOne(ctx.state.caller, name, ctx.params.id, payloadBody(bodyOf(ctx)), options);
+        return sendWritten(items, ctx, name, [key], false, options.answer);
       },
     },
     {
@@ -158,8 +153,9 @@ async function createRows({ items, collectionOf, refuseSingleton }: Endpoints, c
   const { caller } = ctx.state;
   if ('length' in body && Array.isArray(body))
     return sendWritten(items, ctx, name, await items.createMany(caller, name, body, limitsOf(ctx)), true);
-  const key = await items.createOne(caller, name, body as Record<string, unknown>, limitsOf(ctx));
-  return sendWritten(items, ctx, name, [key], false);
+  const options = { ...limitsOf(ctx), answer: { query: shapeOf(ctx) } };
+  const key = await items.createOne(caller, name, body as Record<string, unknown>, options);
+  return sendWritten(items, ctx, name, [key], false, options.answer);
 }
 
 async function updateRows({ items, collectionOf, isSingleton }: Endpoints, ctx: HttpContext): Promise<void> {

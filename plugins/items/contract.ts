@@ -159,6 +159,16 @@ export interface ItemPermissions {
 export interface WriteOptions extends WriteLimits {
   /** Values the platform sets: they stand whatever the payload says, count for validation and need no grant of the caller. */
   readonly given?: Payload;
+  /** The writing statement itself answers the row as this query reads it, where it can. */
+  readonly answer?: WrittenAnswer;
+}
+
+/** What a write is answered with: one round trip fewer than reading the row back. */
+export interface WrittenAnswer {
+  /** What shapes the answer: fields, deep, alias. */
+  readonly query: RawQuery;
+  /** JSON text of the row, set by the write; unset where the row has to be read back. */
+  data?: string;
 }
 
 /** A selection to read. It is made only where no compiled statement is remembered for its text. */

@@ -40,7 +40,7 @@ export default definePlugin<Config>({
       maxMutations: host.config.MAX_BATCH_MUTATION === -1 ? Number.POSITIVE_INFINITY : host.config.MAX_BATCH_MUTATION,
     };
     const reads = createReads(deps);
-    const service: Items = { ...reads, permitted: createPermitted(deps), ...createWrites(deps) };
+    const service: Items = { ...reads, permitted: createPermitted(deps), ...createWrites(deps, reads.writtenRow) };
     host.provide(items, service);
     host.contribute(remotes, itemsMethods);
     host.provide(references, createReferences(deps));

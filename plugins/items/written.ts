@@ -1,10 +1,10 @@
 import type { HttpContext } from '../http/contract.ts';
 import { rawQueryOf, sendData, sendJson } from '../http/library.ts';
 import type { RawQuery } from '../query/contract.ts';
-import type { Items, Key } from './contract.ts';
+import type { Items, Key, WrittenAnswer } from './contract.ts';
 
 /** Only what shapes the answer: the conditions of a request's query are not about the rows just written. */
-const shapeOf = (ctx: HttpContext): RawQuery => {
+export const shapeOf = (ctx: HttpContext): RawQuery => {
   const { fields, deep, alias } = rawQueryOf(ctx);
   return { fields, deep, alias };
 };
@@ -24,16 +24,18 @@ export async function checkShape(
   await items.checkQuery(ctx.state.caller, collection, shape).catch(unlessForbidden);
 }
 
-/** What was written, read again under the caller's permissions; 204 where the caller may not see it. */
+/** A row that its own statement answered, or what was written, read again under the caller's permissions; 204 where the caller may not see it. */
 export async function sendWritten(
   items: Pick<Items, 'readOne' | 'readKeys'>,
   ctx: HttpContext,
   collection: string,
   keys: readonly Key[],
   list: boolean,
+  answer?: WrittenAnswer,
 ): Promise<void> {
+  if (answer?.data !== undefined) return sendJson(ctx, answer.data);
   const { caller } = ctx.state;
-  const shape = shapeOf(ctx);
+  const shape = answer?.query ?? shapeOf(ctx);
   try {
     const { data, meta } = list
       ? await items.readKeys(caller, collection, keys, shape)

@@ -147,7 +147,12 @@ export interface Query {
    * @throws INVALID_QUERY for more than 65,535 values.
    */
   prepare(read: Restricted<Read>, overview: Overview, form?: 'text' | 'rows'): Prepared;
-  /** The same, to be kept prepared on each connection: for a statement that is run a second time. */
+  /**
+   * SQL of the JSON text that `read` answers of the row under a table alias, for `returning` of a statement that writes it: undefined
+   * where that needs more than the row's own columns, or a row rule counts.
+   */
+  ownRow(read: Restricted<Read>, overview: Overview, alias: string): string | undefined;
+  /** A compiled statement to be kept prepared on each connection: for one that is run a second time. */
   keep(prepared: Prepared): Prepared;
   /**
    * What each `Given` of a selection stands for in this run.

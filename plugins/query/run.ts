@@ -1,6 +1,7 @@
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
 import { shareOf } from '../database/library.ts';
+import { ownRowSql } from './compile/own-row.ts';
 import { readStatement, streamStatement } from './compile/read.ts';
 import { isPending, type Pending, Statement } from './compile/statement.ts';
 import { whereSql } from './compile/where.ts';
@@ -16,7 +17,10 @@ import { streamRows } from './stream.ts';
 const MAX_PARAMS = 65_535;
 const NOTHING: readonly Bound[] = [];
 
-type Run = Pick<Query, 'prepare' | 'keep' | 'given' | 'run' | 'stream' | 'explain' | 'text' | 'rows' | 'condition'>;
+type Run = Pick<
+  Query,
+  'prepare' | 'ownRow' | 'keep' | 'given' | 'run' | 'stream' | 'explain' | 'text' | 'rows' | 'condition'
+>;
 
 /** Compiles restricted trees and runs them: one statement a read, whose JSON passes through untouched. */
 export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
@@ -55,6 +59,7 @@ export function createRun(db: Db, noteTime: NoteTime = () => {}): Run {
 
   return {
     prepare,
+    ownRow: ownRowSql,
     keep,
     given: (prepared, values = {}) => (prepared as PreparedRead).read.given?.map((bind) => bind(values)) ?? NOTHING,
     run,

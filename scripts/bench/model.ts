@@ -1,4 +1,4 @@
-import { asAdmin, personWith } from '../../test/http/people.ts';
+import { asAdmin, type Person, personWith } from '../../test/http/people.ts';
 import type { Service } from '../../test/support/service.ts';
 
 /** To-many aliases over the tables' foreign keys: parent, alias, child, foreign key, more of the relation. */
@@ -11,9 +11,15 @@ const ALIASES: readonly [parent: string, alias: string, child: string, key: stri
 /** What the editor may read of an article. */
 const EDITOR_FIELDS = ['id', 'title', 'status', 'author_id', 'published_at', 'views'];
 
+/** The editor reads published articles and some of their fields: a row rule and a field list. */
+export const makeEditor = (service: Service): Promise<Person> =>
+  personWith(service, [
+    { collection: 'article', action: 'read', fields: EDITOR_FIELDS, permissions: { status: { _eq: 'published' } } },
+  ]);
+
 /**
- * Gives the tables their aliases and makes the editor, who reads published articles and some of their fields: a row
- * rule and a field list. Answers the editor's access token; it is of the kind that the admin has, since they are compared.
+ * Gives the tables their aliases and makes the editor. Answers the editor's access token; it is of the kind that the admin has,
+ * since they are compared.
  */
 export async function prepareModel(service: Service): Promise<string> {
   for (const [parent, alias, child, key, more] of ALIASES) {
@@ -21,9 +27,7 @@ export async function prepareModel(service: Service): Promise<string> {
     await asAdmin(service, 'POST', `/fields/${parent}`, { field: alias, type: 'alias', meta: { special: [special] } });
     await asAdmin(service, 'PATCH', `/relations/${child}/${key}`, { meta: { one_field: alias, ...more } });
   }
-  const { id, token } = await personWith(service, [
-    { collection: 'article', action: 'read', fields: EDITOR_FIELDS, permissions: { status: { _eq: 'published' } } },
-  ]);
+  const { id, token } = await makeEditor(service);
   const { email } = await asAdmin(service, 'PATCH', `/users/${id}`, { password: token });
   const { body } = await service.request('POST', '/auth/login', { body: { email, password: token } });
   return body.data.access_token;

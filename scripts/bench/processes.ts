@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { childrenOf } from '../../sandbox/host/launch/proc.ts';
 import type { FreshDatabase } from '../../test/support/database.ts';
-
-/** Linux counts processor time in ticks of 10 ms. */
-const TICK_MS = 10;
 
 /** The processes that serve requests: a server, and the database backends it uses, known by their application name. */
 export async function processesOf(
@@ -18,11 +15,13 @@ export async function processesOf(
   return { server: pid, backends: backends.map((one) => one.pid) };
 }
 
-/** Milliseconds of processor time a process has used so far, in user and kernel mode; 0 for one that is gone. */
+/** Milliseconds of processor time that the threads of a process have used so far, to the nanosecond; 0 for one that is gone. */
 function cpuOf(pid: number): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]),
+    );
+    return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
   } catch {
     return 0;
   }

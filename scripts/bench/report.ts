@@ -6,9 +6,11 @@ const AIMS: Readonly<Record<Shape['kind'], number>> = { one: 1.6, list: 1.25, wr
 /** What a row rule and a field list may add to the admin's same list. */
 const RULE = 1.15;
 
-export const HEADER = `${'shape'.padEnd(27)}  requests/s     ideal  ratio   CPU ms/request     ideal  ratio   aim   server ms  ideal`;
+/** `other`: the name of the server beside the service. */
+export const header = (other: string): string =>
+  `${'shape'.padEnd(27)}  requests/s     ${other}  ratio   CPU ms/request     ${other}  ratio   aim   server ms  ${other}`;
 
-export function line({ name, kind }: Shape, { service, ideal }: Measured): string {
+export function line({ name, kind, aim = AIMS[kind] }: Shape, { service, ideal }: Measured): string {
   const ratio = service.cpu / ideal.cpu;
   return [
     name.padEnd(27),
@@ -18,10 +20,10 @@ export function line({ name, kind }: Shape, { service, ideal }: Measured): strin
     cell(service.cpu, 17, 3),
     cell(ideal.cpu, 10, 3),
     cell(ratio, 7, 2),
-    cell(AIMS[kind], 6, 2),
+    cell(aim, 6, 2),
     cell(service.serverCpu, 12, 3),
     cell(ideal.serverCpu, 7, 3),
-    ratio > AIMS[kind] ? '  missed' : '',
+    ratio > aim ? '  missed' : '',
   ].join('');
 }
 

@@ -23,7 +23,7 @@ const counts = new Map<Shape, number>();
 /** Measures shapes in turn, side after side, so that what disturbs one disturbs all. */
 export async function measure(
   shapes: readonly Shape[],
-  { service, ideal }: Sides,
+  { service, ideal }: Pick<Sides, 'service' | 'ideal'>,
   options: Options,
   database: FreshDatabase,
 ): Promise<ReadonlyMap<Shape, Measured>> {

@@ -5,7 +5,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 export interface Shape {
   readonly name: string;
-  /** Which aim of `aims.ts` counts. */
+  /** Which aim of `report.ts` counts where `aim` is left out. */
   readonly kind: 'one' | 'list' | 'write' | 'batch';
   readonly method: 'GET' | 'SEARCH' | 'POST' | 'PATCH';
   /** With `:id` in it, a key of `table` takes its place, another at every request. */
@@ -19,6 +19,8 @@ export interface Shape {
   readonly like?: string;
   /** Where a write's rows go. */
   readonly target?: string;
+  /** Largest ratio of CPU a request to the other server's. */
+  readonly aim?: number;
   /** The hand-written statement: columns `data` and, where asked for, `meta`. */
   readonly ideal: string;
   /** Its parameters, out of the request. */

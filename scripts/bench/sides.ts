@@ -1,4 +1,5 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
+import type { Service } from '../../test/support/service.ts';
 import { type ForkedServer, forkServer } from './fork-server.ts';
 import { prepareModel } from './model.ts';
 import { profiling, spawnMeasured } from './service-process.ts';
@@ -20,6 +21,8 @@ export interface Side extends Target {
 }
 
 export interface Sides {
+  /** The service, to send it requests that are not measured. */
+  readonly spawned: Service;
   readonly service: Side;
   readonly ideal: Side;
   stop(): Promise<void>;
@@ -41,6 +44,7 @@ export async function startSides(database: FreshDatabase, profile?: string): Pro
     ideal = await forkServer(module, { IDEAL_DATABASE_URL: database.url }, profiling(profile));
     const tokens = { admin: service.admin.token, editor: await prepareModel(service) };
     return {
+      spawned: service,
       service: {
         name: 'service',
         url: new URL(service.url),

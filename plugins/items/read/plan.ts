@@ -114,9 +114,17 @@ export function createPlans({ schema, access, query, events }: Deps): MakePlan {
   };
 }
 
-/** The row whose key is filled in when the statement runs, beside whatever filter the query has. */
+/**
+ * The row whose key is filled in when the statement runs, beside whatever filter the query has. A table has no second one; what a
+ * view is said to have as its key may be there twice.
+ */
 function onlyKey(read: Read): Read {
   const key = keyField(read.collection);
   const test = { kind: 'test', use: { field: key }, operator: '_eq', values: [{ dynamic: 'key' }] } as const;
-  return { ...read, where: { kind: 'all', of: [test, read.where] }, order: [] };
+  return {
+    ...read,
+    where: { kind: 'all', of: [test, read.where] },
+    order: [],
+    limit: read.collection.kind === 'table' ? null : 1,
+  };
 }

@@ -9,6 +9,7 @@ import { type Explained, explained } from './explain.ts';
 import { type Download, downloadOf } from './export/download.ts';
 import { type Asked, createPlans } from './plan.ts';
 import { createPlanRuns, type PlanUse, subjectsOf } from './run-plan.ts';
+import { createWrittenRowSql, type WrittenRowSql } from './written-row.ts';
 
 export type Reads = Pick<
   Items,
@@ -17,6 +18,7 @@ export type Reads = Pick<
   answer(caller: Caller, collection: string, asked: Asked): Promise<ReadText | Stream>;
   /** `readMany`, or with a key `readOne`, of which nobody is told: a listener may be the one who asks. */
   quiet(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadText>;
+  readonly writtenRow: WrittenRowSql;
 };
 
 export function createReads(deps: Deps): Reads {
@@ -51,6 +53,7 @@ export function createReads(deps: Deps): Reads {
 
   return {
     answer,
+    writtenRow: createWrittenRowSql(deps, plan, asObject),
     quiet: (caller, collection, raw, key) =>
       read(caller, collection, { ...asObject(raw), silent: true, ...(key === undefined ? {} : { key }) }),
     readMany: (caller, collection, raw) => read(caller, collection, asObject(raw)),

@@ -17,7 +17,7 @@ import { setsKey, withoutSameKey } from './row-key.ts';
 import { type RowPath, under } from './row-path.ts';
 import { withGenerated } from './specials.ts';
 import { type Parts, split } from './split.ts';
-import { mayNot } from './step.ts';
+import { mayNot, type Writing } from './step.ts';
 import { updateEachRow, updateRows } from './update.ts';
 
 interface Prepared {
@@ -51,9 +51,10 @@ export async function changeRows(
   const isHeard = eventNames(target.collection, 'update').some((event) => deps.events.has('filter', event));
   const rows = merged(target.collection, target.key, changes);
   const parts = isHeard ? rows.map((one) => [one]) : distinct(rows, target.key);
+  const answer = changes.length === 1 ? changes[0]?.answer : undefined;
   const done: Key[][] = [];
   for (const [at, part] of parts.entries())
-    done.push(...(await changeAll(work, caller, target, part, last && at === parts.length - 1)));
+    done.push(...(await changeAll(work, caller, target, part, { last: last && at === parts.length - 1, answer })));
   return done;
 }
 
@@ -78,7 +79,7 @@ async function changeAll(
   caller: Caller,
   target: WritableTarget,
   changes: readonly Change[],
-  last: boolean,
+  { last, answer }: Pick<Writing, 'last' | 'answer'>,
 ): Promise<Key[][]> {
   const { deps } = work;
   const { collection, key } = target;
@@ -106,7 +107,7 @@ async function changeAll(
   const done: Key[][] = [];
   for (const [at, group] of groups.entries()) {
     const isLast = last && !hasManys && at === groups.length - 1;
-    const keys = await writeGroup(work, caller, target, group, { hasRevisions, last: isLast });
+    const keys = await writeGroup(work, caller, target, group, { hasRevisions, last: isLast, answer });
     for (const [index, place] of group.places.entries()) done[place] = keys[index] as Key[];
   }
   await writeManys(
@@ -205,7 +206,7 @@ async function writeGroup(
   caller: Caller,
   { collection, overview, key }: WritableTarget,
   { rows, owns }: Group,
-  { hasRevisions, last }: { readonly hasRevisions: boolean; readonly last: boolean },
+  { hasRevisions, last, answer }: { readonly hasRevisions: boolean } & Pick<Writing, 'last' | 'answer'>,
 ): Promise<Key[][]> {
   const [first] = rows as readonly [Prepared];
   const conditionAt = (at: number) =>
@@ -214,7 +215,16 @@ async function writeGroup(
   const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
   const isPlaced = isAround || (hasRevisions && places.some(({ own, above }) => above !== null || own.id !== null));
   const paths = rows.flatMap(({ keys, path }) => keys.map(() => path));
-  const writing = { caller, collection, paths, isAround, last, ...(isPlaced ? { places } : {}) };
+  const isAnswered = last && rows.length === 1 && first.keys.length === 1;
+  const writing = {
+    caller,
+    collection,
+    paths,
+    isAround,
+    last,
+    ...(isPlaced ? { places } : {}),
+    ...(isAnswered ? { answer } : {}),
+  };
   const [own] = owns as readonly [Payload];
   if (rows.length === 1 || Object.keys(own).length === 0) {
     const done = await updateRows(

@@ -50,6 +50,7 @@ export async function createRows(
   await deps.access.assertAuthority(caller, collection.name, 'create', created);
   const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
   const isPlaced = isAround || (hasRevisions && rows.some(({ above, own }) => above !== null || own.id !== null));
+  const isLast = last && rows.every(({ parts }) => parts.manys.length === 0);
   const keys = await insertRows(
     deps,
     {
@@ -58,7 +59,8 @@ export async function createRows(
       paths,
       isAround,
       ...(isPlaced ? { places: rows } : {}),
-      last: last && rows.every(({ parts }) => parts.manys.length === 0),
+      last: isLast,
+      ...(isLast && entries.length === 1 ? { answer: entries[0]?.answer } : {}),
     },
     owns,
   );

@@ -9,6 +9,7 @@ import { createRows } from './create.ts';
 import { deleteRows } from './delete.ts';
 import { placedKey } from './refused-row.ts';
 import type { RowPath } from './row-path.ts';
+import type { RowAnswer } from './step.ts';
 
 /** A row to be created. `given` are values the platform sets: they need no grant of the caller. */
 export interface Entry {
@@ -18,6 +19,8 @@ export interface Entry {
   readonly above?: RevisionSlot | null;
   /** Where the row stands in the request; by itself without it. */
   readonly path?: RowPath;
+  /** Of a single row, whose statement answers it where it is the last one. */
+  readonly answer?: RowAnswer | undefined;
 }
 
 /** A change of one row or of several. */

@@ -4,7 +4,7 @@ import type { Key, Payload } from '../contract.ts';
 import { keyField } from '../target.ts';
 import { writeRows } from './refused-row.ts';
 import { columnOf, keySql, rowsAtOnce, slices, tableOf } from './sql.ts';
-import { finalSql, type Open, openStep, type StepDeps, type Writing } from './step.ts';
+import { answerColumn, finalSql, type Open, openStep, type StepDeps, type Writing } from './step.ts';
 import { castSql, paramValue } from './values.ts';
 
 /** Inserts rows in as few statements as hold them; answers their keys in the order given. */
@@ -60,7 +60,7 @@ async function insertArrays(deps: StepDeps, writing: Writing, fields: readonly F
 
 /** `source`: the rows' values; `count`: SQL of how many rows they are. */
 function insertSql(
-  { collection }: Writing,
+  { collection, answer }: Writing,
   step: Open,
   fields: readonly Field[],
   source: string,
@@ -68,7 +68,7 @@ function insertSql(
 ): string {
   const recorded = step.recorded();
   const into = `insert into ${tableOf(collection)} as t (${fields.map(columnOf).join(', ')}) ${source}`;
-  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${recorded.returning})${recorded.ctes}${finalSql(recorded, count)}`;
+  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${recorded.returning}${answerColumn(answer)})${recorded.ctes}${finalSql(recorded, count, answer)}`;
 }
 
 /** A trigger may leave a row out; what hangs on it would be written to another one. */

@@ -23,6 +23,14 @@ export interface Writing {
   readonly isAround: boolean;
   /** Nothing follows in the unit of work. */
   readonly last: boolean;
+  /** Of the one row that is written. */
+  readonly answer?: RowAnswer | undefined;
+}
+
+/** JSON text of the row `t` as it is written: its SQL, and what the statement answered. */
+export interface RowAnswer {
+  readonly sql: string;
+  data?: string;
 }
 
 /** One statement being made. */
@@ -48,7 +56,7 @@ const UNRECORDED: Recorded = { returning: '', ctes: '', from: 'changed', order: 
 export function openStep(
   { db, activity }: StepDeps,
   action: Step['action'],
-  { caller, collection, places, isAround, last }: Writing,
+  { caller, collection, places, isAround, last, answer }: Writing,
   keys?: readonly Key[],
 ): Open {
   const kept = activity.kept(collection);
@@ -58,14 +66,15 @@ export function openStep(
   const nested = placed && (keys ? 'by key' : 'in order');
   return {
     values: bound?.values ?? [],
-    variant: `${action} ${nested} ${isAround}`,
+    variant: `${action} ${nested} ${isAround} ${answer?.sql}`,
     recorded: (sets) =>
       kept
         ? activity.recorded({ action, collection, sets, expression: keptExpression, first: 1, nested, isAround })
         : UNRECORDED,
     async run({ text, name }, values, refusal, ownerOf) {
       try {
-        const [made] = (await db.first(text, values, { name, last })) as [string];
+        const [made, written] = (await db.first(text, values, { name, last })) as [string, string | undefined];
+        if (answer && written !== undefined) answer.data = written;
         const row: { readonly keys: Key[]; readonly [other: string]: unknown } = JSON.parse(made);
         bound?.settle(row);
         return collection.hasKey ? row.keys : row.keys.map((key) => new RowPlace(String(key)) as never);
@@ -84,13 +93,17 @@ const MARK = 'rows written: ';
  * The end of a statement that writes: the keys of its rows, in order. Unless they are as many as expected, the statement
  * fails, and all it did with it: a cast that cannot be made is the one way to say so in plain SQL.
  */
-export const finalSql = ({ from, order, columns }: Recorded, expected?: string): string => {
+export const finalSql = ({ from, order, columns }: Recorded, expected?: string, answer?: RowAnswer): string => {
   const complete = expected
     ? `, case when count(*) = ${expected} then 0 else ('${MARK}' || count(*))::int end as complete`
     : '';
   const row = `select coalesce(json_agg(n.key${order}), '[]') as keys${complete}${columns} from ${from} n`;
-  return ` select row_to_json(x.*) from (${row}) x`;
+  const answered = answer ? `, (select n.answer from ${from} n) as answer` : '';
+  return ` select row_to_json(x.*)${answered} from (${row}) x`;
 };
+
+/** What `finalSql` answers of the row is a column of `changed`. */
+export const answerColumn = (answer: RowAnswer | undefined): string => (answer ? `, ${answer.sql} as answer` : '');
 
 const isIncomplete = (error: unknown): boolean => {
   const { code, message } = error as { code?: string; message?: string };

@@ -5,7 +5,7 @@ import type { Key, Payload } from '../contract.ts';
 import { keyField, keyType } from '../target.ts';
 import { writeRows } from './refused-row.ts';
 import { columnOf, keySql, rowsAtOnce, type Selection, selected, slices, tableOf } from './sql.ts';
-import { finalSql, mayNot, type Open, openStep, type StepDeps, type Writing } from './step.ts';
+import { answerColumn, finalSql, mayNot, type Open, openStep, type StepDeps, type Writing } from './step.ts';
 import { castSql, paramValue } from './values.ts';
 
 /** The condition on the rows `t` that may be changed, with its parameters from `first`. */
@@ -127,7 +127,7 @@ async function updateSome(
  */
 function updateSql(
   step: Open,
-  { collection }: Writing,
+  { collection, answer }: Writing,
   rows: Selection,
   condition: Condition,
   { fields, sets, values }: Assignment,
@@ -136,8 +136,8 @@ function updateSql(
   const table = tableOf(collection);
   const recorded = step.recorded(fields);
   const where = `${rows.sql} and (${condition.text})`;
-  const returning = `${keySql(key, 't')} as key${recorded.returning}`;
-  const end = `${recorded.ctes}${finalSql(recorded, rows.count)}`;
+  const returning = `${keySql(key, 't')} as key${recorded.returning}${answerColumn(answer)}`;
+  const end = `${recorded.ctes}${finalSql(recorded, rows.count, answer)}`;
   // In the order of their keys: of two who change the same rows one waits for the other, and not each for each.
   const order = rows.count === '1' ? '' : ` order by ${columnsOf('t', key).join(', ')}`;
   const locked = `from ${table} t where ${where}${order} for no key update`;

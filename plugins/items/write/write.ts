@@ -2,9 +2,10 @@ import { type Caller, fail, isSystem } from '#kernel';
 import type { Action } from '../../access/contract.ts';
 import { shareOf } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { Items, Key, Payload, WriteLimits, WriteOptions } from '../contract.ts';
+import type { Items, Key, Payload, WriteLimits, WrittenAnswer } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { isOutdated } from '../outdated.ts';
+import type { WrittenRowSql } from '../read/written-row.ts';
 import { findWritable } from '../target.ts';
 import { asWriteError } from './database-errors.ts';
 import { explained, withConstraintName } from './explained.ts';
@@ -12,6 +13,7 @@ import { createInner, type Inner } from './inner.ts';
 import { keysByQuery } from './keys-by-query.ts';
 import { FilterRecord, withRow } from './replay.ts';
 import { keyIn, keyNames, withoutKey } from './row-key.ts';
+import type { RowAnswer } from './step.ts';
 
 type Writes = Pick<
   Items,
@@ -19,14 +21,16 @@ type Writes = Pick<
 >;
 
 /** The write verbs of the service: each one unit of work around the steps of `inner.ts`. */
-export function createWrites(deps: Deps): Writes {
+export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () => undefined): Writes {
   const { access, schema } = deps;
   return {
-    async createOne(caller, name, payload, { given, ...limits } = {}) {
+    async createOne(caller, name, payload, { given, answer, ...limits } = {}) {
       await assertAllowed(access, caller, name, 'create');
       const entry = given ? { payload, given } : { payload };
-      return inUnit(deps, { caller, name, payloads: [payload], limits }, async (inner) =>
-        first(await inner.create(caller, name, [entry])),
+      return inUnit(deps, { caller, name, payloads: [payload], limits }, (inner) =>
+        answering(writtenRow, caller, name, answer, async (row) =>
+          first(await inner.create(caller, name, [{ ...entry, answer: row }])),
+        ),
       );
     },
     async createMany(caller, name, payloads, limits) {
@@ -37,8 +41,10 @@ export function createWrites(deps: Deps): Writes {
     },
     async updateOne(caller, name, key, payload, options) {
       await assertAllowed(access, caller, name, 'update');
-      return inUnit(deps, { caller, name, payloads: [payload], limits: options }, async (inner) =>
-        first(await change(inner, caller, name, [key], payload, options)),
+      return inUnit(deps, { caller, name, payloads: [payload], limits: options }, (inner) =>
+        answering(writtenRow, caller, name, options?.answer, async (row) =>
+          first(await change(inner, caller, name, [key], payload, { given: options?.given, answer: row })),
+        ),
       );
     },
     async updateMany(caller, name, keys, payload, limits) {
@@ -160,6 +166,25 @@ async function inUnit<T>(
   }
 }
 
+/**
+ * Lets the statement of `work` answer its row. What is wrong with the query of the answer is said where the row is read back, after
+ * the write, as for any other.
+ */
+async function answering(
+  writtenRow: WrittenRowSql,
+  caller: Caller,
+  name: string,
+  answer: WrittenAnswer | undefined,
+  work: (row: RowAnswer | undefined) => Promise<Key>,
+): Promise<Key> {
+  const sql = answer && (await writtenRow(caller, name, answer.query).catch(() => undefined));
+  if (!answer || sql === undefined) return work(undefined);
+  const row: RowAnswer = { sql };
+  const key = await work(row);
+  if (row.data !== undefined) answer.data = row.data;
+  return key;
+}
+
 /** One payload for all rows of `keys`. */
 async function change(
   inner: Inner,
@@ -167,9 +192,9 @@ async function change(
   name: string,
   keys: readonly unknown[],
   payload: Payload,
-  { given }: WriteOptions = {},
+  { given, answer }: { readonly given?: Payload | undefined; readonly answer?: RowAnswer | undefined } = {},
 ): Promise<Key[]> {
-  return (await inner.update(caller, name, [{ keys, payload, ...(given ? { given } : {}) }])).flat();
+  return (await inner.update(caller, name, [{ keys, payload, answer, ...(given ? { given } : {}) }])).flat();
 }
 
 /** Changes the one row of a singleton, or creates it. */

@@ -1,4 +1,5 @@
 import type { FieldUse, Where } from '../contract.ts';
+import { isEverything } from '../parse/conjunction.ts';
 import { targetField } from '../parse/scope.ts';
 
 /** Types whose values that are equal are the same in every other respect as well. */
@@ -25,5 +26,3 @@ function moved(where: Where, key: string, use: FieldUse): Where | undefined {
   if (where.kind !== 'test' || where.use.field.name !== key || where.use.fn || where.use.when) return undefined;
   return { ...where, use };
 }
-
-const isEverything = (where: Where): boolean => where.kind === 'all' && where.of.length === 0;

@@ -1,6 +1,7 @@
 import type { Where } from '../contract.ts';
 
 export const EVERYTHING: Where = { kind: 'all', of: [] };
+export const isEverything = (where: Where): boolean => where.kind === 'all' && where.of.length === 0;
 
 type Many = Extract<Where, { kind: 'many' }>;
 

@@ -90,12 +90,59 @@ describe('who is asking', () => {
     expect(outcome(await me(undefined, '&access_token=a%00b'))[0]).to.be.oneOf([400, 401]);
   });
 
-  it('is asked anew for a static token', async () => {
-    expect((await me(`Bearer ${person.token}`)).status).to.equal(200);
+  it('loses a static token in every process before the change is answered', async () => {
+    const bearer = `Bearer ${person.token}`;
+    const everywhere = async (query = '') => {
+      const replies = await Promise.all([here, there].map((service) => me(bearer, query, service)));
+      return replies.map(outcome);
+    };
+    const refused = (code: string) => [here, there].map(() => [401, code]);
+    for (const service of [here, there]) expect((await me(bearer, '', service)).status).to.equal(200);
+    await admin('PATCH', `/users/${person.id}`, { status: 'archived' });
+    expect(await everywhere()).to.deep.equal(refused('USER_SUSPENDED'));
+    await admin('PATCH', `/users/${person.id}`, { status: 'active' });
+    for (const service of [here, there]) expect((await me(bearer, '', service)).status).to.equal(200);
+    await admin('PATCH', `/users/${person.id}`, { token: null });
+    expect(await everywhere()).to.deep.equal(refused('INVALID_CREDENTIALS'));
+    await admin('PATCH', `/users/${person.id}`, { token: person.token });
+    for (const service of [here, there]) expect((await me(bearer, '', service)).status).to.equal(200);
+    await admin('DELETE', `/users/${person.id}`);
+    expect(await everywhere()).to.deep.equal(refused('INVALID_CREDENTIALS'));
+  });
+
+  it('has the role and the flags of this moment by a static token, in every process', async () => {
+    const bearer = `Bearer ${person.token}`;
+    const roles = async () => {
+      const replies = await Promise.all(
+        [here, there].map((service) => service.request('GET', '/users/me?fields=role', { token: person.token })),
+      );
+      return replies.map(({ body }) => body.data.role);
+    };
+    expect(await roles()).to.deep.equal([role, role]);
+    const other = await makeRole(here, { admin_access: true });
+    await admin('PATCH', `/users/${person.id}`, { role: other });
+    expect(await roles()).to.deep.equal([other, other]);
+    for (const service of [here, there])
+      expect((await service.request('GET', '/roles', { token: person.token })).body.data.length).to.be.above(1);
+    await admin('PATCH', `/roles/${other}`, { admin_access: false });
+    for (const service of [here, there])
+      expect(outcome(await service.request('GET', '/settings', { token: person.token }))).to.deep.equal([
+        403,
+        'FORBIDDEN',
+      ]);
+    expect((await me(bearer)).status).to.equal(200);
+  });
+
+  it('loses a static token that is changed by hand, in every process', async () => {
+    const bearer = `Bearer ${person.token}`;
+    for (const service of [here, there]) expect((await me(bearer, '', service)).status).to.equal(200);
     await database.query(`update platform_users set status = 'archived' where id = $1`, [person.id]);
-    expect(outcome(await me(`Bearer ${person.token}`))).to.deep.equal([401, 'USER_SUSPENDED']);
+    for (const service of [here, there]) {
+      await until(async () => (await me(bearer, '', service)).status === 401);
+      expect(outcome(await me(bearer, '', service))).to.deep.equal([401, 'USER_SUSPENDED']);
+    }
     await database.query(`update platform_users set status = 'active', token = null where id = $1`, [person.id]);
-    expect(outcome(await me(`Bearer ${person.token}`))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+    expect(outcome(await me(bearer))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
   });
 
   it('is refused with an access token as soon as the user is suspended or gone, in every process', async () => {

@@ -1,0 +1,45 @@
+import { asAdmin } from '../../../test/http/people.ts';
+import type { FreshDatabase } from '../../../test/support/database.ts';
+import { forkServer } from '../fork-server.ts';
+import { makeEditor } from '../model.ts';
+import { header, line } from '../report.ts';
+import { measure, type Options } from '../rounds.ts';
+import { profiling } from '../service-process.ts';
+import type { Shape } from '../shapes.ts';
+import type { Sides } from '../sides.ts';
+import { BARE_SHAPES } from './shapes.ts';
+
+const ADMIN_TOKEN = 'static-token-of-the-admin';
+
+/** The service beside the bare server, both asked with static tokens: a line for each shape of these names, or for all. */
+export async function* bareReport(
+  { service, spawned }: Pick<Sides, 'service' | 'spawned'>,
+  { seconds, rounds, ...rest }: Options,
+  database: FreshDatabase,
+  { names, profile }: { readonly names?: readonly string[]; readonly profile?: string },
+): AsyncGenerator<string> {
+  const shapes = BARE_SHAPES.filter(({ name }) => names?.includes(name) ?? true);
+  if (shapes.length === 0) return;
+  await asAdmin(spawned, 'PATCH', '/users/me', { token: ADMIN_TOKEN });
+  const tokens = { admin: ADMIN_TOKEN, editor: (await makeEditor(spawned)).token };
+  const options = { ...rest, rounds: 3 * rounds, seconds: seconds / 2 };
+  const headers = ({ as }: Shape) => [`Authorization: Bearer ${tokens[as ?? 'admin']}`];
+  const bare = await forkServer(
+    new URL('./server.ts', import.meta.url),
+    { BARE_DATABASE_URL: database.url, BARE_TOKENS: Object.values(tokens).join(' ') },
+    profiling(profile),
+  );
+  try {
+    const sides = {
+      service: { ...service, headers },
+      ideal: { name: 'ideal', url: bare.url, pid: bare.pid, application: 'bare', headers } as const,
+    };
+    yield `beside a bare server, with static tokens; ${options.rounds} rounds of ${options.seconds} s each; medians`;
+    yield header(' bare');
+    for (const shape of shapes) {
+      for (const [, figures] of await measure([shape], sides, options, database)) yield line(shape, figures);
+    }
+  } finally {
+    await bare.stop();
+  }
+}
