@@ -15,7 +15,6 @@ describe('tables that are not served, and what does not exist', () => {
     database = await migratedDatabase('unserved');
     await database.query(`
       create table platform_other (id int primary key);
-      create table keyless (name text);
       create table known (id int primary key, name text);
       insert into known values (1, 'one');
       create materialized view never_filled as select id, name from known with no data;
@@ -24,7 +23,6 @@ describe('tables that are not served, and what does not exist', () => {
     person = await personWith(service, [
       { collection: 'known', action: 'read' },
       { collection: 'absent', action: 'read' },
-      { collection: 'keyless', action: 'read' },
       ...['collections', 'fields', 'relations'].map((name) => ({
         collection: `platform_${name}`,
         action: 'read' as const,
@@ -42,7 +40,6 @@ describe('tables that are not served, and what does not exist', () => {
     service.request(method, path, { token: person.token, body });
 
   const UNSERVED = [
-    { schema: 'public', name: 'keyless', reason: 'it has no primary key: add one' },
     {
       schema: 'public',
       name: 'platform_other',
@@ -54,7 +51,7 @@ describe('tables that are not served, and what does not exist', () => {
     const lines = service.log.filter(({ msg }) => String(msg).includes('not served'));
     expect(lines.map(({ level }) => level)).to.deep.equal([40]);
     expect(lines[0]?.msg).to.equal(
-      `2 of the database's tables are not served: ${UNSERVED.map((one) => `${one.schema}.${one.name} (${one.reason})`).join('; ')}`,
+      `1 of the database's tables are not served: ${UNSERVED.map((one) => `${one.schema}.${one.name} (${one.reason})`).join('; ')}`,
     );
   });
 
@@ -62,17 +59,6 @@ describe('tables that are not served, and what does not exist', () => {
     expect((await asAdmin('GET', '/collections')).body.meta).to.deep.equal({ unserved: UNSERVED });
     const { status, body } = await asPerson('GET', '/collections');
     expect([status, Object.keys(body)]).to.deep.equal([200, ['data']]);
-  });
-
-  it('are 404 with the reason for an admin at /items, and 403 like any other name for all others', async () => {
-    const reply = await asAdmin('GET', '/items/keyless');
-    expect(outcome(reply)).to.deep.equal(NOT_FOUND);
-    expect(reply.body.errors[0]).to.deep.equal({
-      message: 'The table public.keyless is not served: it has no primary key: add one.',
-      extensions: { collection: 'keyless', reason: 'it has no primary key: add one', code: 'ROUTE_NOT_FOUND' },
-    });
-    for (const name of ['keyless', 'absent', 'nowhere'])
-      expect(outcome(await asPerson('GET', `/items/${name}`)), name).to.deep.equal(FORBIDDEN);
   });
 
   it('stay 403 at /items where their name is reserved, with the reason for an admin', async () => {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
+import type { Caller } from '#kernel';
 import type { Db } from '../../../plugins/database/contract.ts';
+import { absentCollection } from '../../../plugins/schema/absent.ts';
 import type { Overview } from '../../../plugins/schema/contract.ts';
 import { findUnserved, unservedMessage } from '../../../plugins/schema/unserved.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
@@ -32,7 +34,7 @@ describe('findUnserved', () => {
     await database?.drop();
   });
 
-  it('names tables that the role may not read, that have no key and whose name is reserved', async () => {
+  it('names tables that the role may not read and whose name is reserved', async () => {
     const db = {
       query: (text: string, params: readonly unknown[]) => client.query(text, [...params]),
       schemas: ['public', 'closed', 'platform_like'],
@@ -49,11 +51,27 @@ describe('findUnserved', () => {
     const found = await findUnserved(db, overview, new Map());
     expect(found.map(({ schema, name, reason }) => `${schema}.${name}: ${reason}`)).to.deep.equal([
       'public.platform_mine: names that begin with platform_ are reserved for the service: rename it',
-      'public.readable_too: it has no primary key: add one',
       `public.unreadable: the database role ${role} may not read it: grant select on it`,
       `closed.inside: the database role ${role} may not use the schema closed: grant usage on it`,
       'platform_like.readable: its collection would be platform_like_readable, and names that begin with platform_ are reserved for the service: rename it',
     ]);
+  });
+});
+
+describe('absentCollection', () => {
+  const schema = { unserved: async () => [{ schema: 'public', name: 'locked', reason: 'grant select on it' }] };
+  const admin = { admin: true } as Caller;
+
+  it('is 404 with the reason for an admin, 404 without for other names, and 403 for all others', async () => {
+    const known = await absentCollection(schema, admin, 'locked', 'There is none.');
+    expect([known.code, known.message]).to.deep.equal([
+      'ROUTE_NOT_FOUND',
+      'The table public.locked is not served: grant select on it.',
+    ]);
+    expect((await absentCollection(schema, admin, 'nothing', 'There is none.')).code).to.equal('ROUTE_NOT_FOUND');
+    const person = { ...admin, admin: false } as Caller;
+    for (const name of ['locked', 'nothing'])
+      expect((await absentCollection(schema, person, name, 'There is none.')).code, name).to.equal('FORBIDDEN');
   });
 });
 
