@@ -98,6 +98,13 @@ describe('/items of tables with keys of several columns', () => {
       );
     });
 
+    it('shows moments of a key in full, so that what was read finds its row', async () => {
+      const [{ at, local }] = await get('/items/moment?fields=at,local&filter[n][_eq]=1');
+      expect([at, local]).to.deep.equal(['2026-03-04T05:06:07.123456Z', '2026-03-04T05:06:07.000001']);
+      expect(await write('SEARCH', '/items/moment', { keys: [{ at, local }] })).to.have.length(1);
+      expect((await get('/items/measured?fields=at&limit=1'))[0]).to.deep.equal({ at: '2026-02-01T00:00:00.000Z' });
+    });
+
     it('answers 403 for what is no key', async () => {
       for (const key of ['1', '1,2,3', 'a,b', '1,', ',', '1,99999999999', '9,9', '1.0,2'])
         expect((await send('GET', `/items/film_actor/${key}`)).status, key).to.equal(403);

@@ -104,7 +104,9 @@ describe('a rental company by GraphQL', () => {
       const data = await ask(`{ ${collection}_by_id(id: ${key}) { __typename ${plain.join(' ')} } }`);
       const expected = await rental.ok('GET', itemPath(collection, text));
       const found = data[`${collection}_by_id`];
-      expect(plain.map((field) => String(found?.[field]))).to.deep.equal(plain.map((field) => String(expected[field])));
+      // Values of enums have names of GraphQL there.
+      const texts = plain.map((field) => String(expected[field]).replace('PG-13', 'PG_u002D_13'));
+      expect(plain.map((field) => String(found?.[field]))).to.deep.equal(texts);
     });
   }
 

@@ -107,15 +107,6 @@ const WRITES: readonly Written[] = [
 const keyOf = ({ collection, row }: Written): Row =>
   Object.fromEntries((KEYS[collection] as string[]).map((name) => [name, row[name]]));
 
-/** The same as it reads: moments to the millisecond. */
-const shownKeyOf = (write: Written): Row =>
-  Object.fromEntries(
-    Object.entries(keyOf(write)).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value.replace(/(\.\d{3})\d{3}Z$/, '$1Z') : value,
-    ]),
-  );
-
 describe('writing a rental company: rows of composite keys', () => {
   let rental: Rental;
   before(async () => {
@@ -149,7 +140,7 @@ describe('writing a rental company: rows of composite keys', () => {
     it(`${collection}: creates, changes and deletes one by its key, with its history`, async () => {
       const before = await count(collection);
       const created = await ok('POST', `/items/${collection}`, row);
-      expect(created, 'created').to.include(shownKeyOf(write));
+      expect(created, 'created').to.include(keyOf(write));
       expect(await code('POST', `/items/${collection}`, row), 'again').to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
       expect(await count(collection)).to.equal(before + 1);
       expect(await ok('GET', itemPath(collection, key))).to.deep.equal(created);
@@ -175,13 +166,13 @@ describe('writing a rental company: rows of composite keys', () => {
       const { actions, revisions } = await historyOf(collection, key);
       if (moved) expect(actions[0]).to.equal('create');
       else expect(actions).to.deep.equal(['create', 'update', 'update', 'update', 'update', 'delete']);
-      expect(revisions[0]?.data).to.include(shownKeyOf(write));
+      expect(revisions[0]?.data).to.include(keyOf(write));
     });
 
     it(`${collection}: creates and deletes several, by texts and by objects`, async () => {
       const before = await count(collection);
       const [created] = await ok('POST', `/items/${collection}`, [row]);
-      expect(created).to.include(shownKeyOf(write));
+      expect(created).to.include(keyOf(write));
       await ok('DELETE', `/items/${collection}`, [key]);
       expect(await count(collection)).to.equal(before);
       await ok('POST', `/items/${collection}`, [row]);
@@ -346,7 +337,7 @@ describe('writing a rental company: rows of composite keys', () => {
       audio_channels: [2],
       formats: ['4K UHD', 'Blu-ray'],
       details: { takes: [1] },
-      poster: '\\x00ff',
+      poster: 'AP8=',
       running_time: '01:30:00',
       age_range: '[6,12)',
     });
@@ -358,6 +349,7 @@ describe('writing a rental company: rows of composite keys', () => {
       formats: ['4K UHD', 'Blu-ray'],
       details: { takes: [1] },
       last_update: '2026-03-01T12:00:00.000Z',
+      poster: 'AP8=',
     });
     expect(film).not.to.have.property('search');
     expect((await send('PATCH', `/items/film/${film.film_id}`, { release_year: 1500 })).status).to.equal(400);

@@ -123,8 +123,11 @@ export const columnsOf = (database: FreshDatabase, collection: string): Promise<
   );
 
 /** A value in the form in which the API answers it, as SQL. */
-export function shownSql({ name, type }: RentalColumn): string {
+export function shownSql({ name, type }: RentalColumn, isOfKey = false): string {
   const column = `"${name}"`;
+  if (type === 'bytea') return `translate(encode(${column}, 'base64'), chr(10), '')`;
+  if (type === 'timestamp with time zone' && isOfKey)
+    return `regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '000Z$', 'Z')`;
   if (type === 'bigint' || type === 'numeric') return `${column}::text`;
   if (type === 'timestamp with time zone')
     return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -155,7 +158,9 @@ export interface StoredRow {
 /** Rows as the API shows them, with the text of their key, in the order of the keys; `where` is SQL. */
 export async function storedRows(database: FreshDatabase, collection: string, where = 'true'): Promise<StoredRow[]> {
   const columns = await columnsOf(database, collection);
-  const shown = columns.map((column) => `${shownSql(column)} as "${column.name}"`);
+  const shown = columns.map(
+    (column) => `${shownSql(column, KEYS[collection]?.includes(column.name))} as "${column.name}"`,
+  );
   const order = (KEYS[collection] ?? columns.map(({ name }) => name)).map((name) => `"${name}"`);
   return database.query<StoredRow>(
     `select ${keySql(collection, columns)} as key, (select row_to_json(s) from (select ${shown}) s) as row

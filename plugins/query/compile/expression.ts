@@ -38,8 +38,9 @@ export function shownSql(value: string, field: Field): string {
   if (field.column?.array) return listExpression(value, field.column);
   switch (field.type) {
     case 'timestamp':
-      return `coalesce(${UTC(value)}, ${value}::text)`;
+      return `coalesce(${field.column?.primary ? wholeUTC(value) : UTC(value)}, ${value}::text)`;
     case 'dateTime':
+      if (field.column?.primary) return `coalesce(${wholeMoment(value)}, ${value}::text)`;
       return `coalesce(to_char(${value}, 'YYYY-MM-DD"T"HH24:MI:SS'), ${value}::text)`;
     case 'time':
       return field.column?.dataType.includes('with time zone') ? `${value}::text` : `to_char(${value}, 'HH24:MI:SS')`;
@@ -84,6 +85,12 @@ export const numberSql = (value: string, { type }: Field): string =>
   type === 'decimal' || type === 'float' ? `case when ${value} - ${value} = 0 then ${value} end` : value;
 
 const UTC = (moment: string): string => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+// Of a primary key finer digits are shown where there are some, since a row is found again by what was read.
+const wholeUTC = (moment: string): string =>
+  `regexp_replace(to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '000Z$', 'Z')`;
+const wholeMoment = (moment: string): string =>
+  `regexp_replace(to_char(${moment}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '\\.?0*$', '')`;
 
 /** Without the line breaks that PostgreSQL puts after 76 characters. */
 const base64 = (bytes: string): string => `translate(encode(${bytes}, 'base64'), e'\\n', '')`;
