@@ -31,6 +31,7 @@ type Deny = (what: string) => Error;
 /** `host.db`: granted tables by builder and by template, any statement and changes of any table where granted. */
 export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> => {
   const made = createMadeParts();
+  const owned = new Set<string>();
   return {
     name: 'database',
     member: 'db',
@@ -43,7 +44,8 @@ export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> 
       };
       if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl))
         throw deny('run any statement or change any table, which is open to core plugins only');
-      const db = createDb(parts, made, grant, subject, deny);
+      for (const table of grant.own ?? []) owned.add(table);
+      const db = { ...createDb(parts, made, grant, subject, deny), ownedTables: () => owned };
       parts.onBind(name, db);
       return db;
     },
@@ -58,7 +60,7 @@ function createDb(
   grant: DatabaseGrant,
   { name, runtime }: Subject,
   deny: Deny,
-): Db {
+): Omit<Db, 'ownedTables'> {
   const schema = schemas[0] as string;
   const { checkedText, assertPlain, ...templates } = createTemplates({ grant, schema, made, deny });
   const check = runtime === 'internal' || grant.sql ? undefined : createStatementCheck({ grant, schema, deny });

@@ -163,6 +163,8 @@ export interface Db {
   answerAfter(wait: () => Promise<void>): void;
   /** Schemas served, the first one also holds the service's own tables. */
   readonly schemas: readonly string[];
+  /** Names of the tables that the manifests of all loaded plugins own, in the first schema. */
+  ownedTables(): ReadonlySet<string>;
 }
 
 declare module '#kernel' {

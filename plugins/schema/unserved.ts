@@ -2,10 +2,8 @@ import type { Db } from '../database/contract.ts';
 import { type Overview, SYSTEM_PREFIX, type UnservedTable } from './contract.ts';
 import type { Declarations } from './system/declarations.ts';
 
-/** Tables of the service that are no collections and are not declared as such: migrations of their plugins make them. */
-const OWN_TABLES: ReadonlySet<string> = new Set(
-  ['migrations', 'extension_grants', 'extension_requirements', 'extension_ticks'].map((name) => SYSTEM_PREFIX + name),
-);
+/** Made before any plugin's. */
+const MIGRATIONS = `${SYSTEM_PREFIX}migrations`;
 
 /** The tables that the catalog statement looks at, and what the role of the service may do with them. */
 const TABLES = `
@@ -27,15 +25,16 @@ interface CatalogRow {
 
 /** Tables and views that no request can read, each with the reason (ADR 42). One statement: for the start and for admins. */
 export async function findUnserved(
-  db: Pick<Db, 'query' | 'schemas'>,
+  db: Pick<Db, 'query' | 'schemas' | 'ownedTables'>,
   overview: Overview,
   declared: Declarations,
 ): Promise<readonly UnservedTable[]> {
   const { rows } = await db.query<CatalogRow>(TABLES, [db.schemas]);
+  const owned = db.ownedTables();
   const served = new Map([...overview.collections.values()].map((one) => [placeOf(one.table), one]));
   return rows.flatMap((row) => {
     const { schema, name } = row;
-    const isOwn = schema === db.schemas[0] && (declared.has(name) || OWN_TABLES.has(name));
+    const isOwn = schema === db.schemas[0] && (declared.has(name) || owned.has(name) || name === MIGRATIONS);
     const reason = isOwn ? undefined : reasonOf(row, served.get(placeOf(row)));
     return reason === undefined ? [] : { schema, name, reason };
   });

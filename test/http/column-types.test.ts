@@ -7,7 +7,7 @@ const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
 /** A type as a column has it, a value as PostgreSQL prints it, and whether rows can be sorted by it. */
 const TYPES: readonly [type: string, value: string, sorts: boolean][] = [
-  ['aclitem', 'postgres=r/postgres', false],
+  ['aclitem', 'pg_monitor=r/pg_monitor', false],
   ['bit', '1', true],
   ['bool', 't', true],
   ['box', '(1,1),(0,0)', false],

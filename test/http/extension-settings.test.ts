@@ -410,7 +410,7 @@ describe('/extension-settings', () => {
   it('is the only way to its table', async () => {
     const table = 'platform_extension_settings';
     expect(codeOf(await ask('GET', `/items/${table}`))).to.equal('FORBIDDEN');
-    expect(codeOf(await ask('GET', `/collections/${table}`))).to.equal('FORBIDDEN');
+    expect(codeOf(await ask('GET', `/collections/${table}`))).to.equal('ROUTE_NOT_FOUND');
     expect(JSON.stringify((await ask('GET', '/collections')).body)).not.to.contain(table);
   });
 

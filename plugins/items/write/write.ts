@@ -1,4 +1,4 @@
-import { type Caller, fail, isSystem } from '#kernel';
+import { type Caller, Failure, fail, isSystem } from '#kernel';
 import type { Action } from '../../access/contract.ts';
 import { shareOf } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
@@ -11,6 +11,7 @@ import { asWriteError } from './database-errors.ts';
 import { explained, withConstraintName } from './explained.ts';
 import { createInner, type Inner } from './inner.ts';
 import { keysByQuery } from './keys-by-query.ts';
+import { Refusal } from './refusal.ts';
 import { FilterRecord, withRow } from './replay.ts';
 import { keyIn, keyNames, withoutKey } from './row-key.ts';
 import type { RowAnswer } from './step.ts';
@@ -151,11 +152,12 @@ async function inUnit<T>(
       return await db.transaction(() => work(inner), options);
     } catch (error) {
       // Inside of another unit that one is over as well, and its owner is told.
-      if (db.isInside()) throw withConstraintName(caller, asWriteError(error, collection));
+      if (db.isInside()) throw plainFailure(withConstraintName(caller, asWriteError(error, collection)));
       if (!isOutdated(error)) {
         const rest = timeout && Math.max(1, timeout - (performance.now() - since));
         const refusal = asWriteError(error, collection);
-        throw await explained(deps, caller, await withRow(deps, refusal, filters, { ...options, timeout: rest }, work));
+        const placed = await withRow(deps, refusal, filters, { ...options, timeout: rest }, work);
+        throw plainFailure(await explained(deps, caller, placed));
       }
       // The first time even where nothing seems to have changed: tables that were changed and changed back look alike.
       const isChanged = (await schema.refresh()).version !== overview.version;
@@ -184,6 +186,10 @@ async function answering(
   if (row.data !== undefined) answer.data = row.data;
   return key;
 }
+
+/** Outside, a refusal is a failure like any other: what PostgreSQL said of it stays here. */
+const plainFailure = (error: unknown): unknown =>
+  error instanceof Refusal ? new Failure(error.code, error.detail, error.extensions) : error;
 
 /** One payload for all rows of `keys`. */
 async function change(

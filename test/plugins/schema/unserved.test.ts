@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
 import type { Caller } from '#kernel';
-import type { Db } from '../../../plugins/database/contract.ts';
 import { absentCollection } from '../../../plugins/schema/absent.ts';
 import type { Overview } from '../../../plugins/schema/contract.ts';
 import { findUnserved, unservedMessage } from '../../../plugins/schema/unserved.ts';
@@ -38,7 +37,8 @@ describe('findUnserved', () => {
     const db = {
       query: (text: string, params: readonly unknown[]) => client.query(text, [...params]),
       schemas: ['public', 'closed', 'platform_like'],
-    } as unknown as Pick<Db, 'query' | 'schemas'>;
+      ownedTables: () => new Set<string>(),
+    } as unknown as Parameters<typeof findUnserved>[0];
     const served = ['readable', 'unreadable', 'partly', 'readable_too'].map((name) => [
       name,
       {
