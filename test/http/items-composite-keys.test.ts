@@ -424,6 +424,53 @@ describe('/items of tables with keys of several columns', () => {
     });
   });
 
+  describe('validations', () => {
+    const held = { actor_id: { _eq: 1 } };
+    const notHeld = { actor_id: { _neq: 2 } };
+    const FORMS: readonly [string, Row][] = [
+      ['columns', { film_id: 3, actor_id: 2 }],
+      ['a key', { film_actor: '3,2' }],
+      ['an object', { film_actor: { film_id: 3, actor_id: 2 } }],
+      ['an object beside another value of the column', { actor_id: 1, film_actor: { film_id: 3, actor_id: 2 } }],
+    ];
+    for (const [what, validation] of Object.entries({
+      'a column of the key': held,
+      'what a column must not be': notHeld,
+      'the foreign key': { film_actor: { _eq: '1,1' } },
+      'what the foreign key must not be': { film_actor: { _nin: ['3,2'] } },
+    }))
+      it(`hold a validation of ${what} against every form of a foreign key of several columns`, async () => {
+        const { token } = await personWith(service, [
+          { collection: 'note', action: 'create', validation },
+          { collection: 'note', action: 'update', validation },
+          { collection: 'note', action: 'read' },
+          { collection: 'film_actor', action: 'read' },
+        ]);
+        const before = await rows('select * from note order by id');
+        for (const [form, body] of FORMS) {
+          expect((await send('POST', '/items/note', body, token)).status, `POST ${form}`).to.equal(400);
+          expect((await send('PATCH', '/items/note/4', body, token)).status, `PATCH ${form}`).to.equal(400);
+        }
+        expect(await rows('select * from note order by id')).to.deep.equal(before);
+        for (const body of [{ film_actor: '1,1' }, { film_id: 1, actor_id: 1 }])
+          expect((await send('PATCH', '/items/note/4', body, token)).status, JSON.stringify(body)).to.equal(200);
+        await rows('update note set film_id = null, actor_id = 1 where id = 4');
+      });
+
+    it('look at the key that an object behind a relation names', async () => {
+      const { token } = await personWith(service, [
+        { collection: 'film_actor', action: 'create', validation: { actor_id: { _nin: [2] } } },
+        { collection: 'actor', action: 'update' },
+      ]);
+      for (const actor_id of [2, '02', { actor_id: 2 }, { actor_id: '02', name: 'x' }])
+        expect((await send('POST', '/items/film_actor', { film_id: 5, actor_id }, token)).status).to.equal(400);
+      expect(
+        (await send('POST', '/items/film_actor', { film_id: 5, actor_id: { actor_id: 3 } }, token)).status,
+      ).to.equal(204);
+      await rows('delete from film_actor where film_id = 5');
+    });
+  });
+
   describe('of tables without a key', () => {
     it('are listed, filtered, created and changed by query', async () => {
       for (const table of ['heap', 'split_heap']) {

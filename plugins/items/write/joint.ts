@@ -40,7 +40,8 @@ export function columnsOf(field: Field, value: unknown): Payload {
 
 const isObjectOfRow = (value: unknown): boolean => isPayload(value);
 
-function setColumns(field: Field, columns: Payload, written: Payload): void {
+/** @throws INVALID_PAYLOAD where a column is there already with another value, which rules were measured by. */
+export function setColumns(field: Field, columns: Payload, written: Payload): void {
   for (const [name, value] of Object.entries(columns)) {
     if (Object.hasOwn(written, name) && value !== null && String(written[name]) !== String(value))
       throw fail('INVALID_PAYLOAD', `${name} has another value than ${field.name}`, { field: name, path: [name] });

@@ -4,7 +4,7 @@ import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findWritable } from '../target.ts';
 import type { Inner, Work } from './inner.ts';
-import { columnsOf } from './joint.ts';
+import { columnsOf, setColumns } from './joint.ts';
 import { existingKeys } from './lookups.ts';
 import { keyIn, withoutKey } from './row-key.ts';
 import type { RowPath } from './row-path.ts';
@@ -40,7 +40,7 @@ export async function writeOnes(work: Work, caller: Caller, holders: readonly Ho
     const keys = await upsertRows(work.deps, work.inner, caller, to, rows);
     for (const [index, { at }] of group.entries()) {
       const own = owns[at] as Payload;
-      if (field.parts) Object.assign(own, columnsOf(field, keys[index]));
+      if (field.parts) setColumns(field, columnsOf(field, keys[index]), own);
       else own[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
     }
   }
