@@ -22,6 +22,9 @@ const TABLES = `
   create table split_heap_1 partition of split_heap for values in (1);
   create table split_heap_rest partition of split_heap default;
   create table by_code (code text not null unique, label text);
+  create table shelf (id int primary key);
+  create table slot (shelf int references shelf, pos numeric(6,2), label text, primary key (shelf, pos));
+  insert into shelf values (1);
   create table tenant (id int primary key);
   create table branch (tenant int references tenant, id int, name text, boss int, primary key (tenant, id),
     foreign key (tenant, boss) references branch (tenant, id));
@@ -49,6 +52,8 @@ describe('/items of tables with keys of several columns', () => {
       meta: { one_field: 'parts', junction_field: 'actor_id' },
     });
     await asAdmin(service, 'POST', '/fields/film_actor', { field: 'notes', type: 'alias', meta: { special: ['o2m'] } });
+    await asAdmin(service, 'POST', '/fields/shelf', { field: 'slots', type: 'alias', meta: { special: ['o2m'] } });
+    await asAdmin(service, 'PATCH', '/relations/slot/shelf', { meta: { one_field: 'slots' } });
     await asAdmin(service, 'PATCH', '/relations/note/film_actor', { meta: { one_field: 'notes' } });
   });
   after(() => service?.stop());
@@ -306,6 +311,24 @@ describe('/items of tables with keys of several columns', () => {
       });
       await write('PATCH', '/items/film/10', { parts: [] });
       expect(await rows('select from film_actor where film_id = 10')).to.have.length(0);
+    });
+
+    it('of nested rows keep those whose key is written in another way than the row has it', async () => {
+      await rows(`delete from slot; insert into slot values (1, 1.5, 'a'), (1, 2, 'b')`);
+      const set = async (slots: unknown) => {
+        await write('PATCH', '/items/shelf/1', { slots });
+        return (await rows('select pos, label from slot order by 1')).map((one) => Object.values(one));
+      };
+      const both = [
+        ['1.50', 'a'],
+        ['2.00', 'b'],
+      ];
+      expect(await set(['1,1.5', '1,2.00'])).to.deep.equal(both);
+      expect(await set([{ pos: 1.5 }, { shelf: 1, pos: '2' }])).to.deep.equal(both);
+      expect(await set([{ pos: 1.5, label: 'c' }, '1,2'])).to.deep.equal([['1.50', 'c'], both[1]]);
+      expect(await set({ create: [], update: [{ pos: 1.5, label: 'd' }], delete: ['1,2'] })).to.deep.equal([
+        ['1.50', 'd'],
+      ]);
     });
 
     it('set foreign keys of several columns by text, object and null', async () => {
