@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
+import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
@@ -544,6 +545,16 @@ describe('/items of tables with keys of several columns', () => {
       expect(replies.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
       expect(replies.map(({ body }) => body.data.length).sort((a, b) => a - b)).to.deep.equal([0, 0, 50]);
       await rows(`delete from heap where word = 'race'`);
+    });
+
+    it('are not locked for a caller who may only read', async () => {
+      const { token } = await personWith(service, [{ collection: 'heap', action: 'read' }]);
+      const query = { filter: { word: 'a' } };
+      const statements = await statementsDuring(async () => {
+        expect((await send('PATCH', '/items/heap', { query, data: { n: 1 } }, token)).status).to.equal(403);
+        expect((await send('DELETE', '/items/heap', { query }, token)).status).to.equal(403);
+      });
+      expect(statements.filter((text) => text.startsWith('lock table'))).to.deep.equal([]);
     });
 
     it('use a unique index over columns that are never null as their key', async () => {
