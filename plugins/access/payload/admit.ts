@@ -6,7 +6,7 @@ import { type Breach, breaches } from '../validation/breaches.ts';
 import { NOBODY } from '../validation/compare.ts';
 import { refuse } from '../validation/failures.ts';
 import { impliedBreaches, nullUnlessSubmitted } from '../validation/implied.ts';
-import { keyOfRow, withJointValues } from '../validation/rows-as-keys.ts';
+import { keyOfRow, presetColumns, withJointValues } from '../validation/rows-as-keys.ts';
 import type { Substitute } from './dynamic.ts';
 import { knownFields, type UnknownFields } from './fields.ts';
 
@@ -30,7 +30,8 @@ interface Branch {
 export function createAdmit({ permissions, substitute, unknownFields }: Deps): Access['admit'] {
   async function branchOf(permission: Permission, submitted: Row, scope: Scope): Promise<Branch> {
     const { collection, caller, overview, options, values } = scope;
-    const presets = ofFields(collection, await substitute(permission.presets ?? {}, caller, overview, values));
+    const preset = ofFields(collection, await substitute(permission.presets ?? {}, caller, overview, values));
+    const presets = presetColumns(collection, preset, submitted);
     if (!permission.validation) return { permission, presets, broken: [] };
     const rule = await substitute(permission.validation, caller, overview, values);
     return { permission, presets, broken: breaches(rule, seen({ ...presets, ...submitted }, scope), options) };

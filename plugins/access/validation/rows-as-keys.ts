@@ -1,4 +1,4 @@
-import { joinKey, keyValue } from '../../query/library.ts';
+import { joinKey, keyValue, splitKey } from '../../query/library.ts';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
 
 type Row = Record<string, unknown>;
@@ -66,3 +66,19 @@ const keyText = (field: Field, values: readonly unknown[]): unknown => {
   const text = joinKey(values.map(String));
   return keyValue(field, text) ?? text;
 };
+
+/** Presets with the columns of foreign keys of several; without those whose foreign key comes as an object, which wins. */
+export function presetColumns({ jointFields }: Collection, presets: Row, submitted: Row): Row {
+  const found: Row = { ...presets };
+  for (const field of jointFields) {
+    const { name, parts = [] } = field;
+    const text = typeof presets[name] === 'string' ? keyValue(field, presets[name]) : undefined;
+    delete found[name];
+    const values = text === undefined ? [] : splitKey(String(text));
+    for (const [at, part] of parts.entries()) {
+      if (isObject(submitted[name])) delete found[part.name];
+      else if (values[at] !== undefined && !Object.hasOwn(presets, part.name)) found[part.name] = values[at];
+    }
+  }
+  return found;
+}
