@@ -23,6 +23,9 @@ const TABLES = `
   create table split_heap_1 partition of split_heap for values in (1);
   create table split_heap_rest partition of split_heap default;
   create table by_code (code text not null unique, label text);
+  create table odd_key (n numeric, d date, b bytea, w int, primary key (n, d, b));
+  insert into odd_key values ('NaN', 'infinity', ''), ('Infinity', '2026-01-01', '\\x00ff'), (1, '-infinity', '\\x01');
+  create table in_place (id serial primary key, country text, name text, foreign key (country, name) references place);
   create table shelf (id int primary key);
   create table slot (shelf int references shelf, pos numeric(6,2), label text, primary key (shelf, pos));
   insert into shelf values (1);
@@ -314,6 +317,21 @@ describe('/items of tables with keys of several columns', () => {
       expect(await rows('select from film_actor where film_id = 10')).to.have.length(0);
     });
 
+    it('reach every row whose key the service itself has written', async () => {
+      const query = { filter: { d: { _nnull: true } } };
+      expect(await write('PATCH', '/items/odd_key', { query, data: { w: 1 } })).to.have.length(3);
+      const found = await get('/activity?filter[collection][_eq]=odd_key&fields=item');
+      expect(found).to.have.length(3);
+      for (const { item } of found)
+        expect(await get(`/items/odd_key/${encodeURIComponent(item)}`), item).to.include({ w: 1 });
+      const { n, d, b } = (await get('/items/odd_key')).find((row: Row) => row.b === '');
+      expect(await write('SEARCH', '/items/odd_key', { keys: [{ n, d, b }] })).to.have.length(1);
+    });
+
+    it('set foreign keys of several columns to a key with an empty part', async () => {
+      expect(await write('POST', '/items/in_place', { place: ',' })).to.include({ country: '', name: '', place: ',' });
+    });
+
     it('of nested rows keep those whose key is written in another way than the row has it', async () => {
       await rows(`delete from slot; insert into slot values (1, 1.5, 'a'), (1, 2, 'b')`);
       const set = async (slots: unknown) => {
@@ -480,6 +498,24 @@ describe('/items of tables with keys of several columns', () => {
           expect((await send('PATCH', '/items/note/4', body, token)).status, JSON.stringify(body)).to.equal(200);
         await rows('update note set film_id = null, actor_id = 1 where id = 4');
       });
+
+    it('and presets know the foreign key by its name', async () => {
+      const { token } = await personWith(service, [
+        {
+          collection: 'note',
+          action: 'create',
+          presets: { film_actor: '3,2' },
+          validation: { actor_id: { _in: [1, 2] } },
+        },
+        { collection: 'note', action: 'read' },
+      ]);
+      const make = async (body: Row) => (await send('POST', '/items/note', body, token)).body.data;
+      expect(await make({ body: 'preset' })).to.include({ film_id: 3, actor_id: 2, film_actor: '3,2' });
+      expect(await make({ film_id: 1, actor_id: 1 })).to.include({ film_actor: '1,1' });
+      expect(await make({ actor_id: 1 })).to.include({ film_id: 3, actor_id: 1 });
+      expect(await make({ film_actor: { film_id: 2, actor_id: 1 } })).to.include({ film_actor: '2,1' });
+      await rows('delete from note where id > 4');
+    });
 
     it('look at the key that an object behind a relation names', async () => {
       const { token } = await personWith(service, [

@@ -35,7 +35,8 @@ export function columnsOf(field: Field, value: unknown): Payload {
       path: [field.name],
     });
   const values = splitKey(String(text));
-  return Object.fromEntries(parts.map((part, at) => [part.name, castKey(part, values[at])]));
+  // An empty text, which is no key by itself, is a part of one.
+  return Object.fromEntries(parts.map((part, at) => [part.name, values[at] === '' ? '' : castKey(part, values[at])]));
 }
 
 const isObjectOfRow = (value: unknown): boolean => isPayload(value);
