@@ -7,6 +7,8 @@ const INT8 = 9_223_372_036_854_775_807n;
 const INT4 = 2_147_483_647n;
 const isWithin = (value: bigint, largest: bigint): boolean => value <= largest && value >= -largest - 1n;
 
+const isEndless = (text: string): boolean => /^-?infinity$/i.test(text);
+
 /** The thirtieth of February is none. */
 const isDay = (text: string): boolean => {
   const day = new Date(`${text}T00:00:00Z`);
@@ -15,8 +17,8 @@ const isDay = (text: string): boolean => {
 
 const SHAPES: Partial<Readonly<Record<Field['type'], (text: string) => boolean>>> = {
   uuid: isUuid,
-  decimal: (text) => /^-?\d{1,100}(\.\d{1,100})?$/.test(text),
-  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && isDay(text),
+  decimal: (text) => /^-?\d{1,100}(\.\d{1,100})?$/.test(text) || isEndless(text) || text === 'NaN',
+  date: (text) => (/^\d{4}-\d\d-\d\d$/.test(text) && isDay(text)) || isEndless(text),
   integer: (text) => /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), INT4),
   bigInteger: (text) => /^-?\d{1,19}$/.test(text) && isWithin(BigInt(text), INT8),
 };
@@ -54,7 +56,8 @@ function partValue(part: Field, text: string): string | undefined {
   if (type === 'boolean') return text === 'true' || text === 'false' ? text : undefined;
   if (column?.enumValues && !column.enumValues.includes(text)) return undefined;
   // An empty text is a value among others here.
-  if (text === '' && !SHAPES[type] && ['string', 'text'].includes(type)) return text;
+  if (text === '' && ['string', 'text'].includes(type)) return text;
+  if (text === '' && type === 'binary') return bytesKey(text);
   const value = keyValue(part, text);
   return value === undefined ? undefined : type === 'bigInteger' ? String(BigInt(text)) : String(value);
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { asAdmin } from './people.ts';
+import { asAdmin, personWith } from './people.ts';
 
 describe('/graphql with keys of several columns', () => {
   let service: InProcess;
@@ -12,6 +12,9 @@ describe('/graphql with keys of several columns', () => {
       create table note (id int primary key, film_id int, actor text, body text,
         foreign key (film_id, actor) references film_actor);
       create table heap (word text, n int);
+      create type color as enum ('scarlet', 'blue');
+      create table paint (color color, shade int, litres int, primary key (color, shade));
+      insert into paint values ('scarlet', 1, 7), ('blue', 2, 8);
       insert into film values (1, 'one'), (2, 'two');
       insert into film_actor values (1, 'a', 'x'), (1, 'b,c', 'y'), (2, 'a', 'z');
       insert into note values (1, 1, 'b,c', 'first'), (2, null, 'a', 'second');
@@ -53,6 +56,30 @@ describe('/graphql with keys of several columns', () => {
       film: [{ parts: [{ actor: 'a' }, { actor: 'b,c' }] }, { parts: [{ actor: 'a' }] }],
       film_actor_aggregated: [{ count: { film_id: 3 } }],
     });
+  });
+
+  it('has a key as a text, and no word of its columns, where one of them is hidden', async () => {
+    const { token } = await personWith(service, [
+      { collection: 'paint', action: 'read', fields: ['shade', 'litres'] },
+      { collection: 'paint', action: 'delete' },
+    ]);
+    const as = async (query: string) => (await service.request('POST', '/graphql', { token, body: { query } })).body;
+    const types = JSON.stringify(
+      await as('{ __schema { types { name fields { name } inputFields { name } enumValues { name } } } }'),
+    );
+    expect(types).not.to.match(/color|scarlet|key_input/);
+    expect(await as('{ paint_by_id(id: "scarlet,1") { litres } }')).to.deep.equal({
+      data: { paint_by_id: { litres: 7 } },
+    });
+    expect(await as('mutation { delete_paint_items(ids: ["scarlet,1"]) { ids } }')).to.deep.equal({
+      data: { delete_paint_items: { ids: ['scarlet,1'] } },
+    });
+  });
+
+  it('reads a path with an escape of any length', async () => {
+    const sort = [`_u${'0020'.repeat(150_000)}_`];
+    const answer = await ask('query ($sort: [String]) { film(sort: $sort) { id } }', { sort });
+    expect(answer.errors?.[0].extensions.code).not.to.equal('INTERNAL_SERVER_ERROR');
   });
 
   it('refuses a key without one of its columns', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
+import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
@@ -22,6 +23,12 @@ const TABLES = `
   create table split_heap_1 partition of split_heap for values in (1);
   create table split_heap_rest partition of split_heap default;
   create table by_code (code text not null unique, label text);
+  create table odd_key (n numeric, d date, b bytea, w int, primary key (n, d, b));
+  insert into odd_key values ('NaN', 'infinity', ''), ('Infinity', '2026-01-01', '\\x00ff'), (1, '-infinity', '\\x01');
+  create table in_place (id serial primary key, country text, name text, foreign key (country, name) references place);
+  create table shelf (id int primary key);
+  create table slot (shelf int references shelf, pos numeric(6,2), label text, primary key (shelf, pos));
+  insert into shelf values (1);
   create table tenant (id int primary key);
   create table branch (tenant int references tenant, id int, name text, boss int, primary key (tenant, id),
     foreign key (tenant, boss) references branch (tenant, id));
@@ -49,6 +56,8 @@ describe('/items of tables with keys of several columns', () => {
       meta: { one_field: 'parts', junction_field: 'actor_id' },
     });
     await asAdmin(service, 'POST', '/fields/film_actor', { field: 'notes', type: 'alias', meta: { special: ['o2m'] } });
+    await asAdmin(service, 'POST', '/fields/shelf', { field: 'slots', type: 'alias', meta: { special: ['o2m'] } });
+    await asAdmin(service, 'PATCH', '/relations/slot/shelf', { meta: { one_field: 'slots' } });
     await asAdmin(service, 'PATCH', '/relations/note/film_actor', { meta: { one_field: 'notes' } });
   });
   after(() => service?.stop());
@@ -315,6 +324,39 @@ describe('/items of tables with keys of several columns', () => {
       expect(await rows('select from film_actor where film_id = 10')).to.have.length(0);
     });
 
+    it('reach every row whose key the service itself has written', async () => {
+      const query = { filter: { d: { _nnull: true } } };
+      expect(await write('PATCH', '/items/odd_key', { query, data: { w: 1 } })).to.have.length(3);
+      const found = await get('/activity?filter[collection][_eq]=odd_key&fields=item');
+      expect(found).to.have.length(3);
+      for (const { item } of found)
+        expect(await get(`/items/odd_key/${encodeURIComponent(item)}`), item).to.include({ w: 1 });
+      const { n, d, b } = (await get('/items/odd_key')).find((row: Row) => row.b === '');
+      expect(await write('SEARCH', '/items/odd_key', { keys: [{ n, d, b }] })).to.have.length(1);
+    });
+
+    it('set foreign keys of several columns to a key with an empty part', async () => {
+      expect(await write('POST', '/items/in_place', { place: ',' })).to.include({ country: '', name: '', place: ',' });
+    });
+
+    it('of nested rows keep those whose key is written in another way than the row has it', async () => {
+      await rows(`delete from slot; insert into slot values (1, 1.5, 'a'), (1, 2, 'b')`);
+      const set = async (slots: unknown) => {
+        await write('PATCH', '/items/shelf/1', { slots });
+        return (await rows('select pos, label from slot order by 1')).map((one) => Object.values(one));
+      };
+      const both = [
+        ['1.50', 'a'],
+        ['2.00', 'b'],
+      ];
+      expect(await set(['1,1.5', '1,2.00'])).to.deep.equal(both);
+      expect(await set([{ pos: 1.5 }, { shelf: 1, pos: '2' }])).to.deep.equal(both);
+      expect(await set([{ pos: 1.5, label: 'c' }, '1,2'])).to.deep.equal([['1.50', 'c'], both[1]]);
+      expect(await set({ create: [], update: [{ pos: 1.5, label: 'd' }], delete: ['1,2'] })).to.deep.equal([
+        ['1.50', 'd'],
+      ]);
+    });
+
     it('set foreign keys of several columns by text, object and null', async () => {
       const { id } = await write('POST', '/items/note', { body: 'n', film_actor: '2,1' });
       const read = () => get(`/items/note/${id}?fields=film_id,actor_id,film_actor`);
@@ -431,6 +473,71 @@ describe('/items of tables with keys of several columns', () => {
     });
   });
 
+  describe('validations', () => {
+    const held = { actor_id: { _eq: 1 } };
+    const notHeld = { actor_id: { _neq: 2 } };
+    const FORMS: readonly [string, Row][] = [
+      ['columns', { film_id: 3, actor_id: 2 }],
+      ['a key', { film_actor: '3,2' }],
+      ['an object', { film_actor: { film_id: 3, actor_id: 2 } }],
+      ['an object beside another value of the column', { actor_id: 1, film_actor: { film_id: 3, actor_id: 2 } }],
+    ];
+    for (const [what, validation] of Object.entries({
+      'a column of the key': held,
+      'what a column must not be': notHeld,
+      'the foreign key': { film_actor: { _eq: '1,1' } },
+      'what the foreign key must not be': { film_actor: { _nin: ['3,2'] } },
+    }))
+      it(`hold a validation of ${what} against every form of a foreign key of several columns`, async () => {
+        const { token } = await personWith(service, [
+          { collection: 'note', action: 'create', validation },
+          { collection: 'note', action: 'update', validation },
+          { collection: 'note', action: 'read' },
+          { collection: 'film_actor', action: 'read' },
+        ]);
+        const before = await rows('select * from note order by id');
+        for (const [form, body] of FORMS) {
+          expect((await send('POST', '/items/note', body, token)).status, `POST ${form}`).to.equal(400);
+          expect((await send('PATCH', '/items/note/4', body, token)).status, `PATCH ${form}`).to.equal(400);
+        }
+        expect(await rows('select * from note order by id')).to.deep.equal(before);
+        for (const body of [{ film_actor: '1,1' }, { film_id: 1, actor_id: 1 }])
+          expect((await send('PATCH', '/items/note/4', body, token)).status, JSON.stringify(body)).to.equal(200);
+        await rows('update note set film_id = null, actor_id = 1 where id = 4');
+      });
+
+    it('and presets know the foreign key by its name', async () => {
+      const { token } = await personWith(service, [
+        {
+          collection: 'note',
+          action: 'create',
+          presets: { film_actor: '3,2' },
+          validation: { actor_id: { _in: [1, 2] } },
+        },
+        { collection: 'note', action: 'read' },
+      ]);
+      const make = async (body: Row) => (await send('POST', '/items/note', body, token)).body.data;
+      expect(await make({ body: 'preset' })).to.include({ film_id: 3, actor_id: 2, film_actor: '3,2' });
+      expect(await make({ film_id: 1, actor_id: 1 })).to.include({ film_actor: '1,1' });
+      expect(await make({ actor_id: 1 })).to.include({ film_id: 3, actor_id: 1 });
+      expect(await make({ film_actor: { film_id: 2, actor_id: 1 } })).to.include({ film_actor: '2,1' });
+      await rows('delete from note where id > 4');
+    });
+
+    it('look at the key that an object behind a relation names', async () => {
+      const { token } = await personWith(service, [
+        { collection: 'film_actor', action: 'create', validation: { actor_id: { _nin: [2] } } },
+        { collection: 'actor', action: 'update' },
+      ]);
+      for (const actor_id of [2, '02', { actor_id: 2 }, { actor_id: '02', name: 'x' }])
+        expect((await send('POST', '/items/film_actor', { film_id: 5, actor_id }, token)).status).to.equal(400);
+      expect(
+        (await send('POST', '/items/film_actor', { film_id: 5, actor_id: { actor_id: 3 } }, token)).status,
+      ).to.equal(204);
+      await rows('delete from film_actor where film_id = 5');
+    });
+  });
+
   describe('of tables without a key', () => {
     it('are listed, filtered, created and changed by query', async () => {
       for (const table of ['heap', 'split_heap']) {
@@ -481,6 +588,16 @@ describe('/items of tables with keys of several columns', () => {
       expect(replies.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
       expect(replies.map(({ body }) => body.data.length).sort((a, b) => a - b)).to.deep.equal([0, 0, 50]);
       await rows(`delete from heap where word = 'race'`);
+    });
+
+    it('are not locked for a caller who may only read', async () => {
+      const { token } = await personWith(service, [{ collection: 'heap', action: 'read' }]);
+      const query = { filter: { word: 'a' } };
+      const statements = await statementsDuring(async () => {
+        expect((await send('PATCH', '/items/heap', { query, data: { n: 1 } }, token)).status).to.equal(403);
+        expect((await send('DELETE', '/items/heap', { query }, token)).status).to.equal(403);
+      });
+      expect(statements.filter((text) => text.startsWith('lock table'))).to.deep.equal([]);
     });
 
     it('use a unique index over columns that are never null as their key', async () => {

@@ -18,6 +18,8 @@ describe('a read is one statement, whatever its shape, and answers what the stat
     await loadData(database, SCALE);
     await database.query(`
       create table stamped (id serial primary key, name text, price numeric(10,2), at timestamptz);
+      create table knot (id int primary key, up int references knot on update cascade);
+      insert into knot values (1, 1);
       create function stamp() returns trigger language plpgsql as $$
         begin update stamped set name = name || ' stamped' where id = new.id; return null; end $$;
       create trigger stamp after insert on stamped for each row execute function stamp()`);
@@ -108,6 +110,11 @@ describe('a read is one statement, whatever its shape, and answers what the stat
       price: '1.5',
     });
     expect(text).to.equal('{"data":{"name":"a stamped","price":"1.50","at":null}}');
+  });
+
+  it('a new key answers what foreign keys that follow it made of the row', async () => {
+    const { text } = await send('PATCH', '/items/knot/1', service.admin.token, { id: 5 });
+    expect(text).to.equal('{"data":{"id":5,"up":5}}');
   });
 
   it('a write whose row the caller may not read by a row rule answers 204', async () => {

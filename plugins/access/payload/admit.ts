@@ -6,6 +6,7 @@ import { type Breach, breaches } from '../validation/breaches.ts';
 import { NOBODY } from '../validation/compare.ts';
 import { refuse } from '../validation/failures.ts';
 import { impliedBreaches, nullUnlessSubmitted } from '../validation/implied.ts';
+import { keyOfRow, presetColumns, withJointValues } from '../validation/rows-as-keys.ts';
 import type { Substitute } from './dynamic.ts';
 import { knownFields, type UnknownFields } from './fields.ts';
 
@@ -29,21 +30,21 @@ interface Branch {
 export function createAdmit({ permissions, substitute, unknownFields }: Deps): Access['admit'] {
   async function branchOf(permission: Permission, submitted: Row, scope: Scope): Promise<Branch> {
     const { collection, caller, overview, options, values } = scope;
-    const presets = ofFields(collection, await substitute(permission.presets ?? {}, caller, overview, values));
+    const preset = ofFields(collection, await substitute(permission.presets ?? {}, caller, overview, values));
+    const presets = presetColumns(collection, preset, submitted);
     if (!permission.validation) return { permission, presets, broken: [] };
     const rule = await substitute(permission.validation, caller, overview, values);
-    return { permission, presets, broken: breaches(rule, { ...presets, ...submitted }, options) };
+    return { permission, presets, broken: breaches(rule, seen({ ...presets, ...submitted }, scope), options) };
   }
 
-  async function ownRules(
-    row: Row,
-    { collection, caller, overview, options, values }: Scope,
-  ): Promise<readonly Breach[]> {
+  async function ownRules(row: Row, scope: Scope): Promise<readonly Breach[]> {
+    const { collection, caller, overview, options, values } = scope;
     const found: (Breach & { message?: string | null })[] = [];
+    const measured = seen(row, scope);
     for (const { meta } of collection.fields.values()) {
       if (!meta?.validation) continue;
       const rule = await substitute(meta.validation, caller, overview, values);
-      found.push(...breaches(rule, row, options).map((one) => ({ ...one, message: meta.validation_message })));
+      found.push(...breaches(rule, measured, options).map((one) => ({ ...one, message: meta.validation_message })));
     }
     return found;
   }
@@ -62,6 +63,7 @@ export function createAdmit({ permissions, substitute, unknownFields }: Deps): A
     const isArray = (name: string) => collection.fields.get(name)?.column?.array === true;
     const options = {
       isArray,
+      keyOf: (name: string, value: unknown) => keyOfRow(overview, collection.fields.get(name), value, submitted),
       ...(action === 'create' ? { nullUnlessSubmitted: nullUnlessSubmitted(collection) } : {}),
     };
     const scope: Scope = { collection, caller, overview, options, values };
@@ -86,6 +88,9 @@ interface Scope {
   readonly options: Parameters<typeof breaches>[2];
   readonly values: RuleValues;
 }
+
+const seen = (row: Row, { collection, overview, options }: Scope): Row =>
+  withJointValues(collection, row, overview, options?.nullUnlessSubmitted);
 
 /** Each field counts under the permissions that list it, so one of those has to be satisfied with the payload. */
 function ungranted(collection: Collection, names: readonly string[], branches: readonly Branch[]): readonly Breach[] {

@@ -1,5 +1,6 @@
 import { ARRAY_CHECKS } from './array-operators.ts';
 import { CHECKS, type Complaint, isOn } from './operators.ts';
+import { UNKNOWN } from './rows-as-keys.ts';
 
 /** One broken rule; `path` leads from the row to the value. */
 export interface Breach extends Complaint {
@@ -11,10 +12,12 @@ interface Options {
   readonly nullUnlessSubmitted?: (field: string) => boolean;
   /** Is this field of the row an array of PostgreSQL? */
   readonly isArray?: (field: string) => boolean;
+  /** The key of the row that an object behind this field names, which has to keep the rule as well; undefined where there is none. */
+  readonly keyOf?: (field: string, value: unknown) => unknown;
 }
 
 /** A value inside the row, or the fact that there is none. */
-type Found = { readonly value: unknown; readonly isArray?: boolean } | undefined;
+type Found = { readonly value: unknown; readonly isArray?: boolean; readonly key?: unknown } | undefined;
 type Look = (field: string) => Found;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -36,12 +39,12 @@ export function breaches(rule: unknown, row: Record<string, unknown>, options: O
   const absent = options.nullUnlessSubmitted ?? (() => false);
   const own = inside(row);
   const look: Look = (field) => own(field) ?? (absent(field) ? { value: ABSENT_NULL } : undefined);
-  const isArray = options.isArray ?? (() => false);
+  const { isArray = () => false, keyOf = () => undefined } = options;
   return group(
     rule,
     (field) => {
       const found = look(field);
-      return found && isArray(field) ? { ...found, isArray: true } : found;
+      return found && { ...found, isArray: isArray(field), key: keyOf(field, found.value) };
     },
     [],
   );
@@ -95,8 +98,11 @@ function tested(operator: string, operand: unknown, found: Found, path: readonly
   const check = (found?.isArray ? ARRAY_CHECKS.get(operator) : undefined) ?? CHECKS.get(operator);
   if (!check) return [{ path, type: operator.slice(1) }];
   if (found === undefined) return [];
+  if (found.value === UNKNOWN) return forbidsNull(operator, operand) ? [] : [{ path, type: operator.slice(1) }];
   if (found.value === ABSENT_NULL && !forbidsNull(operator, operand)) return [];
-  const complaint = check(found.value === ABSENT_NULL ? null : found.value, operand);
+  const complaint =
+    check(found.value === ABSENT_NULL ? null : found.value, operand) ??
+    (found.key === undefined ? undefined : check(found.key, operand));
   return complaint ? [{ path, ...complaint }] : [];
 }
 

@@ -40,5 +40,5 @@ export const nullUnlessSubmitted =
   (collection: Collection) =>
   (name: string): boolean => {
     const field = collection.fields.get(name);
-    return field?.column !== undefined && !isFilled(field) && field.column?.default === null;
+    return (field?.parts ?? [field]).some((one) => one?.column && !isFilled(one) && one.column.default === null);
   };

@@ -64,9 +64,9 @@ async function written(
   }
 }
 
-/** The columns of a key, which are all there. */
+/** Of the columns of a key, which are all there; callers from whom one is hidden send the text itself. */
 const textOfKey = (parts: readonly Field[], key: unknown): string =>
-  joinKey(parts.map(({ name }) => String((key as Payload)[name])));
+  typeof key === 'object' ? joinKey(parts.map(({ name }) => String((key as Payload)[name]))) : String(key);
 
 /** Answers the keys as they were given, `{ id }` or `{ ids }`: rows of none of them are there any more. */
 async function remove(

@@ -41,10 +41,7 @@ export const originalsIn = (text: string): string =>
 const unescaped = (alias: string): string =>
   alias.includes('_u')
     ? alias.replace(ESCAPED, (_, digits: string) =>
-        String.fromCharCode(...(digits.match(/.{4}/g) ?? []).map((one) => Number.parseInt(one, 16))).replace(
-          NOTHING,
-          '',
-        ),
+        digits.replace(/.{4}/g, (one) => String.fromCharCode(Number.parseInt(one, 16))).replace(NOTHING, ''),
       )
     : alias;
 

@@ -1,17 +1,17 @@
 import { GraphQLID, GraphQLInputObjectType, GraphQLNonNull, type GraphQLScalarType } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
-import type { Collection } from '../../schema/contract.ts';
+import type { Collection, Field } from '../../schema/contract.ts';
 import { boundFilter, UNBOUND } from './binding.ts';
 import { leafType } from './field-type.ts';
 import { fieldDescription, fieldName, typeName } from './names.ts';
 import type { Types } from './types.ts';
 
-/** The key of a row, where it has several columns. */
+/** The key of a row, where it has several columns. Undefined where the caller may know of one of them neither to read nor to write it. */
 export function keyType(types: Types, name: string): GraphQLInputObjectType | undefined {
   const { names } = types.model;
   const named = names.collections.get(name);
   const parts = named ? keyColumns(named.collection) : [];
-  if (!named || parts.length < 2) return undefined;
+  if (!named || parts.length < 2 || !parts.every(isKnown(types, name))) return undefined;
   return new GraphQLInputObjectType({
     name: typeName('key', named.name),
     description: `The key of a row of ${named.name}.`,
@@ -31,9 +31,17 @@ export function keyType(types: Types, name: string): GraphQLInputObjectType | un
   });
 }
 
-/** What names one row: an `ID`, or the columns of its key. Undefined where nothing does. */
+const isKnown = ({ model }: Types, name: string) => {
+  const granted = [model.readable.get(name) ?? [], model.writable('create', name), model.writable('update', name)];
+  const known = new Set(granted.flat().map(({ field }) => field.name));
+  return (part: Field): boolean => known.has(part.name);
+};
+
+/** What names one row: the columns of its key, or an `ID`, which is the key's text where columns are hidden. Undefined where nothing does. */
 export const keyArgument = (
   types: Types,
   collection: Collection,
-): GraphQLScalarType | GraphQLInputObjectType | undefined =>
-  collection.primary === null ? types.of('key', collection.name) : GraphQLID;
+): GraphQLScalarType | GraphQLInputObjectType | undefined => {
+  if (collection.primary !== null) return GraphQLID;
+  return collection.hasKey ? (types.of('key', collection.name) ?? GraphQLID) : undefined;
+};

@@ -215,7 +215,9 @@ async function writeGroup(
   const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
   const isPlaced = isAround || (hasRevisions && places.some(({ own, above }) => above !== null || own.id !== null));
   const paths = rows.flatMap(({ keys, path }) => keys.map(() => path));
-  const isAnswered = last && rows.length === 1 && first.keys.length === 1;
+  const [own] = owns as readonly [Payload];
+  // A foreign key that follows its row's new key does so after the statement, also where the row leads to itself.
+  const isAnswered = last && rows.length === 1 && first.keys.length === 1 && !setsKey(key, own);
   const writing = {
     caller,
     collection,
@@ -225,7 +227,6 @@ async function writeGroup(
     ...(isPlaced ? { places } : {}),
     ...(isAnswered ? { answer } : {}),
   };
-  const [own] = owns as readonly [Payload];
   if (rows.length === 1 || Object.keys(own).length === 0) {
     const done = await updateRows(
       deps,

@@ -39,10 +39,15 @@ export interface ComplaintKey {
   readonly value: string;
 }
 
+const COLUMNS = /^[^(]*\((?:lower\()?"?([^)"]+?)"?(?:::text)?\)*$/;
+
 /** `Key (email)=(a@b.c) already exists.`: the only place where PostgreSQL says which columns and values it was. */
-export function keyOfDetail({ detail }: Complaint, collection: Collection): ComplaintKey | undefined {
-  const [, list, value] = /\((?:lower\()?"?([^)"]+?)"?(?:::text)?\)*\)?=\((.*)\)/.exec(detail ?? '') ?? [];
-  if (list === undefined || value === undefined) return undefined;
+export function keyOfDetail({ detail = '' }: Complaint, collection: Collection): ComplaintKey | undefined {
+  // The value is the client's, and as long as he likes: no expression searches it.
+  const at = detail.indexOf('=(');
+  const [, list] = at < 0 ? [] : (COLUMNS.exec(detail.slice(0, at)) ?? []);
+  if (list === undefined) return undefined;
+  const value = detail.slice(at + 2, detail.lastIndexOf(')'));
   return { columns: fieldOfColumn(collection, list) ? [list] : list.split(', '), value };
 }
 

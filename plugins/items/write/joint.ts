@@ -35,12 +35,14 @@ export function columnsOf(field: Field, value: unknown): Payload {
       path: [field.name],
     });
   const values = splitKey(String(text));
-  return Object.fromEntries(parts.map((part, at) => [part.name, castKey(part, values[at])]));
+  // An empty text, which is no key by itself, is a part of one.
+  return Object.fromEntries(parts.map((part, at) => [part.name, values[at] === '' ? '' : castKey(part, values[at])]));
 }
 
 const isObjectOfRow = (value: unknown): boolean => isPayload(value);
 
-function setColumns(field: Field, columns: Payload, written: Payload): void {
+/** @throws INVALID_PAYLOAD where a column is there already with another value, which rules were measured by. */
+export function setColumns(field: Field, columns: Payload, written: Payload): void {
   for (const [name, value] of Object.entries(columns)) {
     if (Object.hasOwn(written, name) && value !== null && String(written[name]) !== String(value))
       throw fail('INVALID_PAYLOAD', `${name} has another value than ${field.name}`, { field: name, path: [name] });

@@ -1,4 +1,5 @@
 import { type Caller, fail } from '#kernel';
+import type { Action } from '../../access/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -21,17 +22,20 @@ export async function keysByQuery(
   caller: Caller,
   name: string,
   raw: RawQuery,
-  visibility: 'readable' | 'any' = 'readable',
+  { action, visibility = 'readable' }: { readonly action: Action; readonly visibility?: 'readable' | 'any' },
 ): Promise<Key[]> {
   const { collection, overview, key } = await findWritable(deps.schema, name);
   // A misspelt filter would be none, and every row would be meant.
   const unknown = Object.keys(raw).find((member) => !KNOWN.has(member));
   if (unknown !== undefined)
     throw fail('INVALID_QUERY', `"${unknown.slice(0, 40)}" does not choose rows`, { path: ['query', unknown] });
-  if (!collection.hasKey) await deps.db.query(`lock table ${tableOf(collection)} in share row exclusive mode`);
+  const set = await deps.access.permissions(caller);
+  // A caller who may only read gets no further than to the rows, and must not stop those who write.
+  const mayWrite = set.admin || set.of(collection.name, action).length > 0;
+  if (!collection.hasKey && mayWrite)
+    await deps.db.query(`lock table ${tableOf(collection)} in share row exclusive mode`);
   const [field = key] = key.parts ? collection.fields.values() : [key];
   const asked = { ...raw, fields: [field.name], meta: undefined, deep: undefined, alias: undefined };
-  const set = await deps.access.permissions(caller);
   const visible = deps.access.visible(set);
   const parsed = deps.query.parse(collection, asked, { overview, unlimited: true, visible });
   const ordered = parsed.order.some((one) => !one.implied);

@@ -17,14 +17,33 @@ async function rowsOf<Row>(db: Db, collection: Collection, text: string, params:
   }
 }
 
-/** Which of these keys exist, as texts. */
-export async function existingKeys(db: Db, collection: Collection, keys: readonly Key[]): Promise<ReadonlySet<string>> {
-  if (keys.length === 0) return new Set();
+/** Which of these keys exist: by the text that was asked for, the key as the row has it (`1.5` may be `1.50` there). */
+export async function existingKeys(
+  db: Db,
+  collection: Collection,
+  keys: readonly Key[],
+): Promise<ReadonlyMap<string, Key>> {
+  if (keys.length === 0) return new Map();
   const key = keyField(collection);
-  const text = `select ${keySql(key, 't')} as key from ${tableOf(collection)} t where ${isAmongKeys('t', key, `$1::${keyType(key)}[]`)}`;
-  const rows = await rowsOf<{ key: Key }>(db, collection, text, [keys]);
-  return new Set(rows.map((row) => String(row.key)));
+  const own = keySql(key, 't');
+  const table = `${tableOf(collection)} t`;
+  if (hasOneText(key)) {
+    const text = `select ${own} as key from ${table} where ${isAmongKeys('t', key, `$1::${keyType(key)}[]`)}`;
+    const rows = await rowsOf<{ key: Key }>(db, collection, text, [keys]);
+    return new Map(rows.map((row) => [String(row.key), row.key]));
+  }
+  const text = `select ${own} as key, p.at::int
+    from unnest($1::${keyType(key)}[]) with ordinality p(key, at) join ${table} on ${isKey('t', key, 'p.key')}`;
+  const rows = await rowsOf<{ key: Key; at: number }>(db, collection, text, [keys]);
+  return new Map(rows.map((row) => [String(keys[row.at - 1]), row.key]));
 }
+
+const EXACT: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid', 'boolean']);
+const TEXTS = /^(text|character|enum)/;
+
+/** Are equal keys of this field always the same text? */
+export const hasOneText = (key: Field): boolean =>
+  (key.parts ?? [key]).every(({ type, column }) => EXACT.has(type) || TEXTS.test(column?.dataType ?? ''));
 
 /**
  * What a to-many alias shows at the moment: for each of these parents the keys of the rows whose `link` holds its key.

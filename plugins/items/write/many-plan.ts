@@ -27,6 +27,8 @@ export interface Many {
   readonly link: Field;
   readonly overview: Overview;
   readonly before: (holder: Holder) => readonly Key[];
+  /** The keys of rows that are there, by the texts of those that were sent, where these may differ. */
+  readonly stored?: ReadonlyMap<string, Key>;
 }
 
 /** What one parent's value asks for. `stays` are keys of rows that lead to it afterwards, as texts. */
@@ -62,25 +64,44 @@ export function planMany(many: Many, holder: Holder): ManyPlan {
   };
 }
 
+type Entry = Payload | string | number;
+
+/** The key that an entry of a list names; undefined for a row without one. */
+const namedBy = ({ key, overview }: Pick<Many, 'key' | 'overview'>, entry: Entry, given: Payload): unknown =>
+  isPayload(entry) ? keyIn(key, key.parts ? { ...given, ...entry } : entry, overview) : entry;
+
+/** All keys that the value of a parent names. */
+export function namedKeys(many: Omit<Many, 'before' | 'stored'>, { value, key: parent }: Holder): readonly Key[] {
+  const given = withoutJoints(many.to, { [many.link.name]: parent });
+  const raw = value.kind === 'list' ? value.entries.map((entry) => namedBy(many, entry, given)) : value.remove;
+  return raw.flatMap((one) => (one === undefined ? [] : castKey(many.key, one)));
+}
+
+const storedKey = ({ key, stored }: Many, raw: unknown): Key => {
+  const own = castKey(key, raw);
+  return stored?.get(String(own)) ?? own;
+};
+
 function planList(
-  { key, overview, before }: Many,
+  many: Many,
   holder: Holder,
-  entries: readonly (Payload | string | number)[],
+  entries: readonly Entry[],
   given: Payload,
   row: (value: Payload, ...place: RowPath) => Upsert,
 ): Pick<ManyPlan, 'create' | 'upsert' | 'take' | 'remove' | 'stays'> {
+  const { key, before } = many;
   const linked = new Set(before(holder).map(String));
   const stays = new Set<string>();
   const upsert: Upsert[] = [];
   const take = new Set<Key>();
   for (const [at, entry] of entries.entries()) {
-    const named = isPayload(entry) ? keyIn(key, key.parts ? { ...given, ...entry } : entry, overview) : entry;
+    const named = namedBy(many, entry, given);
     const isAlone = named !== undefined && (!isPayload(entry) || Object.keys(withoutKey(key, entry)).length === 0);
     if (isPayload(entry) && !isAlone) {
       upsert.push(row(entry, at));
       continue;
     }
-    const own = castKey(key, named);
+    const own = storedKey(many, named);
     stays.add(String(own));
     if (linked.has(String(own))) continue;
     // As an object it may be a row yet to be created under this key.
@@ -90,11 +111,11 @@ function planList(
   return { create: [], upsert, take: [...take], remove: before(holder), stays };
 }
 
-function removed({ field, key, before }: Many, holder: Holder, raw: readonly unknown[]): readonly Key[] {
-  const mine = new Set(before(holder).map(String));
-  const keys = raw.map((one) => castKey(key, one));
+function removed(many: Many, holder: Holder, raw: readonly unknown[]): readonly Key[] {
+  const mine = new Set(many.before(holder).map(String));
+  const keys = raw.map((one) => storedKey(many, one));
   if (keys.some((one) => !mine.has(String(one))))
-    throw fail('FORBIDDEN', `a row to remove from ${field.name} is not among its rows`);
+    throw fail('FORBIDDEN', `a row to remove from ${many.field.name} is not among its rows`);
   return keys;
 }
 

@@ -4,8 +4,8 @@ import type { Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import { findWritable } from '../target.ts';
 import type { Inner, Work } from './inner.ts';
-import { childrenOf } from './lookups.ts';
-import { type Holder, type Many, type ManyPlan, planMany, released } from './many-plan.ts';
+import { childrenOf, existingKeys, hasOneText } from './lookups.ts';
+import { type Holder, type Many, type ManyPlan, namedKeys, planMany, released } from './many-plan.ts';
 import { upsertRows } from './one.ts';
 import { placesOf } from './places.ts';
 import { keyNames } from './row-key.ts';
@@ -45,7 +45,10 @@ async function writeMany(work: Work, caller: Caller, field: Field, holders: read
   const link = to.fields.get(relation.field) as Field;
   const asked = holders.filter(({ isNew, value }) => !isNew && (value.kind === 'list' || value.remove.length > 0));
   const children = await childrenOf(deps.db, to, link, [...new Set(asked.map((holder) => holder.key))]);
-  const many: Many = { field, to, key, link, overview, before: (holder) => children.get(holder.key) ?? [] };
+  const about = { field, to, key, link, overview };
+  const named = hasOneText(key) ? [] : asked.flatMap((holder) => namedKeys(about, holder));
+  const stored = await existingKeys(deps.db, to, named);
+  const many: Many = { ...about, stored, before: (holder) => children.get(holder.key) ?? [] };
 
   const plans = holders.map((holder) => planMany(many, holder));
   const { inner } = work;

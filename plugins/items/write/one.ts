@@ -4,7 +4,7 @@ import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { castKey, findWritable } from '../target.ts';
 import type { Inner, Work } from './inner.ts';
-import { columnsOf } from './joint.ts';
+import { columnsOf, setColumns } from './joint.ts';
 import { existingKeys } from './lookups.ts';
 import { keyIn, withoutKey } from './row-key.ts';
 import type { RowPath } from './row-path.ts';
@@ -40,7 +40,7 @@ export async function writeOnes(work: Work, caller: Caller, holders: readonly Ho
     const keys = await upsertRows(work.deps, work.inner, caller, to, rows);
     for (const [index, { at }] of group.entries()) {
       const own = owns[at] as Payload;
-      if (field.parts) Object.assign(own, columnsOf(field, keys[index]));
+      if (field.parts) setColumns(field, columnsOf(field, keys[index]), own);
       else own[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
     }
   }
@@ -71,7 +71,7 @@ export async function upsertRows(
     return named === undefined ? undefined : castKey(key, named);
   });
   const asked = [...new Set(known.filter((one) => one !== undefined))];
-  const there = new Set(await existingKeys(deps.db, collection, asked));
+  const there = new Map(await existingKeys(deps.db, collection, asked));
   const creates: number[] = [];
   const updates: number[] = [];
   for (const [at, own] of known.entries()) {
@@ -79,10 +79,10 @@ export async function upsertRows(
     else {
       creates.push(at);
       // The same row once more is the one that was just created.
-      if (own !== undefined) there.add(String(own));
+      if (own !== undefined) there.set(String(own), own);
     }
   }
-  const keys = known as Key[];
+  const keys = known.map((own) => there.get(String(own)) ?? own) as Key[];
   if (creates.length > 0) {
     const entries = creates.map((at) => rows[at] as Upsert).map(({ value, ...rest }) => ({ payload: value, ...rest }));
     const made = await inner.create(caller, name, entries);

@@ -72,7 +72,7 @@ export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () =>
       // Who may read finds out by it that there is nothing to change.
       await assertAllowed(access, caller, name, 'update', 'read');
       return inUnit(deps, { caller, name, payloads: [payload], limits }, async (inner) => {
-        const keys = await keysByQuery(deps, caller, name, raw);
+        const keys = await keysByQuery(deps, caller, name, raw, { action: 'update' });
         return keys.length === 0 ? [] : change(inner, caller, name, keys, payload);
       });
     },
@@ -92,7 +92,7 @@ export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () =>
     async deleteByQuery(caller, name, raw, limits) {
       await assertAllowed(access, caller, name, 'delete', 'read');
       return inUnit(deps, { caller, name, payloads: [], limits }, async (inner) => {
-        const keys = await keysByQuery(deps, caller, name, raw);
+        const keys = await keysByQuery(deps, caller, name, raw, { action: 'delete' });
         return keys.length === 0 ? [] : inner.remove(caller, name, keys);
       });
     },
@@ -205,7 +205,7 @@ async function change(
 
 /** Changes the one row of a singleton, or creates it. */
 async function upsertRow(deps: Deps, inner: Inner, caller: Caller, name: string, payload: Payload): Promise<Key> {
-  const find = () => keysByQuery(deps, caller, name, { limit: 1 }, 'any');
+  const find = () => keysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
   let [key] = await find();
   if (key === undefined) {
     // Of several that find no row one creates it, and the others wait and find it.
