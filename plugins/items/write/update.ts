@@ -143,7 +143,7 @@ function updateSql(
   const locked = `from ${table} t where ${where}${order} for no key update`;
   const given = values === '' ? [] : [isKey('t', key, 'v.key')];
   const same = areEqual('b', key, 't', key);
-  if (recorded.returning === '') {
+  if (!recorded.compares) {
     const from = values === '' ? '' : ` from ${values}`;
     const changed =
       sets === ''
