@@ -163,6 +163,8 @@ export interface Db {
   answerAfter(wait: () => Promise<void>): void;
   /** Schemas served, the first one also holds the service's own tables. */
   readonly schemas: readonly string[];
+  /** PostgreSQL's number of its own version, such as 180004; 0 before it is connected. */
+  readonly serverVersion: number;
 }
 
 declare module '#kernel' {
