@@ -30,9 +30,9 @@ function nested(actor: readonly unknown[], { rows, keys }: Places): ReturnType<A
       around.map(({ id }) => id),
       ...(keys ? [keys.map(String)] : []),
     ],
-    settle(row) {
-      const revisions = (row.revisions ?? []) as readonly number[];
-      const parents = (row.parents ?? []) as readonly number[];
+    settle(places) {
+      const revisions = (places.revisions ?? []) as readonly number[];
+      const parents = (places.parents ?? []) as readonly number[];
       for (const [index, { own }] of rows.entries()) own.id = revisions[index] ?? null;
       for (const [index, slot] of around.entries()) slot.id = parents[index] ?? null;
     },

@@ -46,21 +46,23 @@ export interface Step {
 export interface Recorded {
   /** More columns of `changed`, a comma before each: over `t`, the row as written, and `b`, the row before an update. */
   readonly returning: string;
+  /** `returning` reads `b`. */
+  readonly compares: boolean;
   /** CTEs to follow `changed`, a comma before each. */
   readonly ctes: string;
   /** To be read in place of `changed`: a row with a `key` for each row written. */
   readonly from: string;
   /** ` order by …` for aggregates over `from`. */
   readonly order: string;
-  /** More columns of the final select over `n`, a comma before each. */
-  readonly columns: string;
+  /** JSON of all `n`, for `Bound.settle`; empty where rows have no places. */
+  readonly places: string;
 }
 
 /** The parameters of one recorded statement. */
 export interface Bound {
   readonly values: readonly unknown[];
-  /** Takes the ids out of the row that the final select answered, for rows that are written later. */
-  settle(row: Readonly<Record<string, unknown>>): void;
+  /** Takes the ids out of what `Recorded.places` answered, for rows that are written later. */
+  settle(places: Readonly<Record<string, unknown>>): void;
 }
 
 /** One row of activity that no statement records by itself. */

@@ -10,21 +10,19 @@ const TYPES = ['uuid', 'text', 'text', 'text', 'text', 'text'] as const;
 /**
  * Statements that record themselves (roles and permissions, 2.8 and 2.9):
  *
- *     with changed as (insert … returning key, data),
- *       noted as (select …, nextval(…) as activity from changed),
- *       acted as (insert into platform_activity … from noted),
- *       revised as (insert into platform_revisions … from noted)
- *     select … from noted n
+ *     with changed as (insert … returning key, data, nextval(…) as activity),
+ *       acted as (insert into platform_activity … from changed),
+ *       revised as (insert into platform_revisions … from changed)
+ *     select … from changed n
  *
- * Ids come from the sequences rather than from `returning`, so that nothing has to be matched with rows again.
+ * Ids come from the sequences rather than from `returning` of the history, so that nothing has to be matched with rows again. In a
+ * nested write a CTE `noted` follows `changed` and is read in its place: it finds the place of each row.
  */
 export function createRecorded(schema: string): Pick<Activity, 'recorded' | 'kept'> {
   const table = (name: string) => `${identifier(schema)}.platform_${name}`;
   const next = (name: string) => `nextval(${literal(`${identifier(schema)}.platform_${name}_id_seq`)}::regclass)::int`;
 
-  function noted({ collection, first, nested }: Step, hasRevision: boolean): string {
-    const activity = `${next('activity')} as activity`;
-    if (!nested || !hasRevision) return `noted as materialized (select c.*, ${activity} from changed c)`;
+  function noted({ collection, first, nested }: Step): string {
     const param = (at: number, type: string) => `$${first + TYPES.length + at}::${type}[]`;
     const lists = `${param(0, 'int')}, ${param(1, 'int')}`;
     const places =
@@ -34,27 +32,27 @@ export function createRecorded(schema: string): Pick<Activity, 'recorded' | 'kep
     return `parents as materialized (
       select u.at, coalesce(u.known, ${next('revisions')}) as id from unnest(${param(2, 'int')}) with ordinality u(known, at)
     ), noted as materialized (
-      select c.*, g.at, ${activity}, coalesce(g.own, ${next('revisions')}) as revision, g.own is not null as named, p.id as parent
+      select c.*, g.at, coalesce(g.own, ${next('revisions')}) as revision, g.own is not null as named, p.id as parent
       from (select *, row_number() over () as line from changed) c join ${places} left join parents p on p.at = g.inside
     )`;
   }
 
-  function revised({ action, collection, nested, isAround }: Step): string {
+  function revised({ action, collection, nested, isAround }: Step, from: string): string {
     const delta = action === 'create' ? 'n.data' : 'n.delta::jsonb';
     const skips = action === 'update' && !isAround;
     const where = skips ? ` where n.delta <> '{}'${nested ? ' or n.named' : ''}` : '';
     return `revised as (
       insert into ${table('revisions')} (${nested ? 'id, parent, ' : ''}activity, collection, item, data, delta)
       select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${literal(collection.name)}, ${itemOf(collection)}, n.data, ${delta}
-      from noted n${where}
+      from ${from} n${where}
     )`;
   }
 
-  function acted({ action, collection, first }: Step): string {
+  function acted({ action, collection, first }: Step, from: string): string {
     const actor = TYPES.map((type, at) => `$${first + at}::${type}`).join(', ');
     return `acted as (
       insert into ${table('activity')} (id, action, collection, item, ${ACTOR})
-      select n.activity, '${action}', ${literal(collection.name)}, ${itemOf(collection)}, ${actor} from noted n
+      select n.activity, '${action}', ${literal(collection.name)}, ${itemOf(collection)}, ${actor} from ${from} n
     )`;
   }
 
@@ -68,13 +66,16 @@ export function createRecorded(schema: string): Pick<Activity, 'recorded' | 'kep
       const changes = hasRevision && action === 'update';
       const delta = changes ? `, ${differenceSql(collection, step.sets ?? [], expression)} as delta` : '';
       const placed = nested !== undefined && hasRevision;
+      const from = placed ? 'noted' : 'changed';
+      const ctes = [...(placed ? [noted(step)] : []), acted(step, from), ...(hasRevision ? [revised(step, from)] : [])];
       return {
-        returning: `${data}${delta}`,
-        ctes: `, ${[noted(step, hasRevision), acted(step), ...(hasRevision ? [revised(step)] : [])].join(', ')}`,
-        from: 'noted',
+        returning: `${data}${delta}, ${next('activity')} as activity`,
+        compares: changes,
+        ctes: `, ${ctes.join(', ')}`,
+        from,
         order: placed ? ' order by n.at' : '',
-        columns: placed
-          ? ', json_agg(n.revision order by n.at) as revisions, (select json_agg(p.id order by p.at) from parents p) as parents'
+        places: placed
+          ? `json_build_object('revisions', json_agg(n.revision order by n.at), 'parents', (select json_agg(p.id order by p.at) from parents p))`
           : '',
       };
     },

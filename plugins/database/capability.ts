@@ -19,6 +19,7 @@ interface Parts {
   readonly builders: (table: string, guard: Guard) => Knex.QueryBuilder;
   readonly whole: WholeBuilder;
   readonly schemas: readonly string[];
+  readonly server: { readonly version: number };
   /** Is called with each plugin's part of the database: its migrations get the same one. */
   readonly onBind: (plugin: string, db: Db) => void;
 }
@@ -55,7 +56,7 @@ export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> 
 };
 
 function createDb(
-  { units, statements, stream, builders, whole, schemas }: Parts,
+  { units, statements, stream, builders, whole, schemas, server }: Parts,
   made: MadeParts,
   grant: DatabaseGrant,
   { name, runtime }: Subject,
@@ -76,6 +77,9 @@ function createDb(
   return {
     ...templates,
     schemas,
+    get serverVersion() {
+      return server.version;
+    },
     table(table) {
       guard.assertReadable(table);
       return builders(table, guard);

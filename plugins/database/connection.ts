@@ -20,6 +20,8 @@ export interface Connection {
   /** A connection of the pool, once there is a place for this share of it. @throws SERVICE_UNAVAILABLE */
   readonly acquire: Connect;
   alone(): Promise<Client>;
+  /** The server's; 0 before `open`. */
+  readonly version: number;
   readonly places: Pick<Places, 'held' | 'waiting' | 'longestWait' | 'refusedAt'>;
   close(): Promise<void>;
 }
@@ -39,6 +41,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     called: `connections of the pool (${max})`,
   });
   let opening: Promise<void> | undefined;
+  let version = 0;
 
   async function open(): Promise<void> {
     const configured = configuredTarget(config);
@@ -55,7 +58,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       log,
     });
     opened = { pool, target, server };
-    await check(pool, schemas).catch((error) => {
+    version = await check(pool, schemas).catch((error) => {
       throw connectFailure(error, target.called);
     });
     log.info({ database: target.called, embedded: server !== undefined }, 'connected to the database');
@@ -88,6 +91,9 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     },
     alone: () => connectAlone(current().target, schemas),
     places,
+    get version() {
+      return version;
+    },
     async close() {
       // Told to stop while it starts, it finishes starting: a server half started would be left behind.
       await opening?.catch(() => {});
@@ -100,7 +106,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
   };
 }
 
-async function check(pool: Pool, schemas: readonly string[]): Promise<void> {
+async function check(pool: Pool, schemas: readonly string[]): Promise<number> {
   const { rows } = await pool.query<{ version: number; name: string; missing: string[] }>(
     `select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
       array(select wanted from unnest($1::text[]) wanted where to_regnamespace(quote_ident(wanted)) is null) as missing`,
@@ -115,4 +121,5 @@ async function check(pool: Pool, schemas: readonly string[]): Promise<void> {
       'create it, or correct DB_SCHEMAS',
     );
   }
+  return version;
 }

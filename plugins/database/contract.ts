@@ -165,6 +165,8 @@ export interface Db {
   readonly schemas: readonly string[];
   /** Names of the tables that the manifests of all loaded plugins own, in the first schema. */
   ownedTables(): ReadonlySet<string>;
+  /** PostgreSQL's number of its own version, such as 180004; 0 before it is connected. */
+  readonly serverVersion: number;
 }
 
 declare module '#kernel' {

@@ -30,7 +30,8 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const onBind = (plugin: string, db: Db) => void granted.set(plugin, db);
 
     host.define(migrations);
-    host.contribute(capabilities, databaseCapability({ units, statements, stream, builders, whole, schemas, onBind }));
+    const parts = { units, statements, stream, builders, whole, schemas, server: connection, onBind };
+    host.contribute(capabilities, databaseCapability(parts));
     host.contribute(effects, units.defer);
     for (const check of healthChecks({
       statements,

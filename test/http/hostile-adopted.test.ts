@@ -37,6 +37,10 @@ describe('tables that somebody else made', () => {
       create rule ruled_insert as on insert to ruled do also insert into ruled_log values (new.name);
       create rule ruled_update as on update to ruled do also insert into ruled_log values (new.name);
       create rule ruled_delete as on delete to ruled do also insert into ruled_log values (old.name);
+      create table general (id serial primary key, name text);
+      create table special () inherits (general);
+      insert into general (name) values ('one');
+      insert into special (id, name) values (1, 'one');
       create table odd_json (id serial primary key, name text, j json);
       insert into odd_json (name, j) values
         ('nul', '{"a":"x\\u0000y"}'), ('half', '["\\ud800"]'), ('pair', '["\\ud83d\\ude00"]'), ('escaped', '["\\\\u0000"]'), ('plain', '[1, 2]');
@@ -112,6 +116,18 @@ describe('tables that somebody else made', () => {
     const kept = await database.query(`select 1 from ruled_log union all
       select 1 from platform_activity where collection = 'ruled'`);
     expect(kept).to.deep.equal([]);
+  });
+
+  it('a key that names a second row in a table that inherits changes neither', async () => {
+    const names = () => database.query('select name from general order by name');
+    const replies = [
+      await admin('PATCH', '/items/general/1', { name: 'two' }),
+      await admin('PATCH', '/items/general', { keys: [1], data: { name: 'two' } }),
+    ];
+    expect(replies.map(({ status }) => status)).to.deep.equal([403, 403]);
+    expect(await names()).to.deep.equal([{ name: 'one' }, { name: 'one' }]);
+    const noted = await database.query(`select from platform_activity where collection = 'general'`);
+    expect(noted).to.have.length(0);
   });
 
   it('rows whose JSON a revision cannot hold as it is can be changed, deleted and asked about', async () => {

@@ -277,7 +277,7 @@ describe('statements that a write takes', () => {
     const names = await statementsDuring(async () => {
       for (let at = 0; at < 3; at++) await ok('PATCH', '/items/tag/1', { name: `b${at}` });
     });
-    expect(new Set(names.filter((text) => text.startsWith('with before'))).size).to.equal(1);
+    expect(new Set(names.filter((text) => /^with .*update "public"/s.test(text))).size).to.equal(1);
     await database.query('alter table tag add column more int');
     await ok('PATCH', '/items/tag/1', { name: 'after the table changed' });
     await ok('PATCH', '/items/tag/1', { more: 5 });

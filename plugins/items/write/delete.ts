@@ -22,7 +22,7 @@ export async function deleteRows(
   const write = () => {
     const recorded = step.recorded();
     const expected = caller.admin ? undefined : rows.count;
-    return `with changed as (delete from ${tableOf(collection)} t where ${rows.sql} and (${condition.text}) returning ${keySql(key, 't')} as key)${recorded.ctes}${finalSql(recorded, expected)}`;
+    return `with changed as (delete from ${tableOf(collection)} t where ${rows.sql} and (${condition.text}) returning ${keySql(key, 't')} as key${recorded.returning})${recorded.ctes}${finalSql(recorded, expected)}`;
   };
   const shape = deps.shapes(collection, `${step.variant} ${caller.admin} ${rows.count} ${condition.text}`, write);
   const values = [...step.values, rows.value, ...condition.params];

@@ -41,7 +41,10 @@ export async function updateRows(
   ];
   const write = () => {
     const sets = fields.map((field, at) => `${columnOf(field)} = ${castSql(field, `$${before + at + 1}`)}`);
-    return updateSql(step, writing, rows, condition, { fields, sets: sets.join(', '), values: '' });
+    const assignment = { fields, sets: sets.join(', '), values: '' };
+    return rows.count === '1' && sets.length > 0 && deps.db.serverVersion >= RETURNS_OLD
+      ? updateOneSql(step, writing, rows, condition, assignment)
+      : updateSql(step, writing, rows, condition, assignment);
   };
   const shape = deps.shapes(
     collection,
@@ -121,6 +124,24 @@ async function updateSome(
   );
 }
 
+/** The first PostgreSQL whose `returning` has the row as it was. */
+const RETURNS_OLD = 180_000;
+
+/** One row is not read before it is changed where `returning` has it as it was: the lock alone is a record in the database's log. */
+function updateOneSql(
+  step: Open,
+  { collection, answer }: Writing,
+  rows: Selection,
+  condition: Condition,
+  { fields, sets }: Assignment,
+): string {
+  const recorded = step.recorded(fields);
+  const returning = `${keySql(keyField(collection), 't')} as key${recorded.returning}${answerColumn(answer)}`;
+  const old = recorded.compares ? 'with (old as b) ' : '';
+  const changed = `update ${tableOf(collection)} t set ${sets} where ${rows.sql} and (${condition.text}) returning ${old}${returning}`;
+  return `with changed as (${changed})${recorded.ctes}${finalSql(recorded, rows.count, answer)}`;
+}
+
 /**
  * Where revisions are kept, the rows are read and locked before they are changed, so that what differs can be told. What
  * PostgreSQL locks for an update that changes no key is enough.
@@ -143,7 +164,7 @@ function updateSql(
   const locked = `from ${table} t where ${where}${order} for no key update`;
   const given = values === '' ? [] : [isKey('t', key, 'v.key')];
   const same = areEqual('b', key, 't', key);
-  if (recorded.returning === '') {
+  if (!recorded.compares) {
     const from = values === '' ? '' : ` from ${values}`;
     const changed =
       sets === ''
