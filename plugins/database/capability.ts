@@ -46,7 +46,8 @@ export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> 
       if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl))
         throw deny('run any statement or change any table, which is open to core plugins only');
       for (const table of grant.own ?? []) owned.add(table);
-      const db = { ...createDb(parts, made, grant, subject, deny), ownedTables: () => owned };
+      // What it has by getters stays so.
+      const db = Object.assign(createDb(parts, made, grant, subject, deny), { ownedTables: () => owned });
       parts.onBind(name, db);
       return db;
     },
