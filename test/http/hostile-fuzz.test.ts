@@ -77,6 +77,7 @@ const SCALARS: readonly unknown[] = [
   'thing',
   '__proto__',
   'constructor',
+  'a,1,2020-01-01',
 ];
 const KEYS = [
   'id',
@@ -146,6 +147,7 @@ const KEYS = [
   '__proto__',
   'constructor',
   'toString',
+  'piece',
   '',
   'x y',
   '"',
@@ -181,6 +183,7 @@ const FIELDS = [
   'span',
   'parent',
   'kids',
+  'piece',
 ];
 /** A filter that names real fields and operators, so that what it compares with reaches the database. */
 const near = (depth: number): unknown => {
@@ -274,6 +277,9 @@ const segment = (): string =>
     '%2e%2e',
     '%2F',
     'me',
+    'a,1,2020-01-01',
+    one(['a,1', ',,', '~,~2,~01', 'a,1,infinity,', '%2C%00,1,2020-01-01']),
+    `${wellFormed(String(one(SCALARS)))},${wellFormed(String(one(SCALARS)))},2020-01-01`,
     wellFormed(String(one(SCALARS))) || 'y',
   ]);
 
@@ -284,6 +290,8 @@ const COLLECTIONS = [
   'thing',
   'thing',
   'thing',
+  'piece',
+  'piece',
   'solo',
   'we%22ird',
   'none',
@@ -361,6 +369,9 @@ describe('random requests', () => {
         at timestamptz, plain timestamp, clock time, data jsonb, list text[], numbers int[], mood mood, bytes bytea, net inet, span interval, parent int references thing);
       create table solo (id uuid primary key default gen_random_uuid(), name text, "at" timestamptz);
       create table "we""ird" (id text primary key, "na""me" text, parent text references "we""ird");
+      create table piece (name varchar(20), age int, at timestamptz, data jsonb, parent int references thing, twin varchar(20), twin_age int,
+        twin_at timestamptz, primary key (name, age, at), foreign key (twin, twin_age, twin_at) references piece);
+      insert into piece (name, age, at, twin, twin_age, twin_at) select 'a', i, '2020-01-01Z', 'a', 1, '2020-01-01Z' from generate_series(1, 9) i;
       insert into thing (name, age, day, at, data) select 'thing ' || i, i, now(), now(), '{}' from generate_series(1, 20) i;
     `);
     service = await startService({ database, env: { MAX_PAYLOAD_SIZE: '1mb' } });

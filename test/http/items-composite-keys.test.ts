@@ -274,6 +274,34 @@ describe('/items of tables with keys of several columns', () => {
       expect(await rows('select from film_actor where film_id > 3')).to.have.length(0);
     });
 
+    it('answer rows whose keys change in the order of the request', async () => {
+      const made = [4, 5].map((film_id) => ({ film_id, actor_id: film_id - 3 }));
+      await write('POST', '/items/film_actor', made);
+      for (const [keys, actor_id] of [
+        [['5,2', '4,1'], 3],
+        [['4,3', '5,3'], 4],
+      ] as const) {
+        const changed = await write('PATCH', '/items/film_actor', { keys, data: { actor_id } });
+        expect(changed.map((row: Row) => `${row.film_id},${row.actor_id}`)).to.deep.equal(
+          keys.map((key) => `${key[0]},${actor_id}`),
+        );
+      }
+      await write('DELETE', '/items/film_actor', ['4,4', '5,4']);
+    });
+
+    it('change the keys of several rows to one of a row that is created with them', async () => {
+      const made = [4, 5].map((film_id) => ({ film_id, actor_id: 1 }));
+      await write('POST', '/items/film_actor', made);
+      const data = { actor_id: { actor_id: 70, name: 'late' } };
+      expect(await write('PATCH', '/items/film_actor', { keys: ['5,1', '4,1'], data })).to.have.length(2);
+      const children = await rows(
+        `select r.item, p.item as above from platform_revisions r left join platform_revisions p on p.id = r.parent
+          where r.collection = 'actor' and r.item = '70'`,
+      );
+      expect(children).to.deep.equal([{ item: '70', above: '5,70' }]);
+      await write('DELETE', '/items/film_actor', ['4,70', '5,70']);
+    });
+
     it('refuse rows without a part of the key, and names it', async () => {
       const { status, body } = await send('PATCH', '/items/film_actor', [{ film_id: 1, role: 'z' }]);
       expect([status, body.errors[0].extensions]).to.deep.equal([
@@ -448,6 +476,23 @@ describe('/items of tables with keys of several columns', () => {
         { parts: ['1,1', '1,2', '1,3'] },
         { parts: [] },
       ]);
+    });
+
+    it('take an object with nothing but its key in place of a column for that key, which needs no grant', async () => {
+      const { token } = await personWith(service, [
+        { collection: 'film', action: 'update', fields: ['parts'] },
+        { collection: 'film_actor', action: 'update', fields: ['role'] },
+        { collection: 'actor', action: 'update' },
+      ]);
+      const update = (part: object) => ({ parts: { update: [part] } });
+      const named = update({ actor_id: { actor_id: 1 }, role: 'named' });
+      expect((await send('PATCH', '/items/film/1', named, token)).status).to.equal(204);
+      expect(await get('/items/film_actor/1,1')).to.include({ role: 'named' });
+      const rows = [{ film_id: 1, actor_id: { actor_id: 2 }, role: 'named' }];
+      expect((await send('PATCH', '/items/film_actor', rows, token)).status).to.equal(204);
+      expect(await get('/items/film_actor/1,2')).to.include({ role: 'named' });
+      const more = update({ actor_id: { actor_id: 1, name: 'x' }, role: 'no' });
+      expect((await send('PATCH', '/items/film/1', more, token)).status).to.equal(403);
     });
 
     it('hide the field of a foreign key where one of its columns is hidden', async () => {

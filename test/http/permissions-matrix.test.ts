@@ -7,7 +7,14 @@ const KINDS = [
   ...VERBS,
   ...PARTS,
   ...['to-one create', 'to-one update', 'to-one link', 'to-many create', 'to-many update', 'to-many link'],
-  ...['deselect by nullify', 'deselect by delete'],
+  ...[
+    'deselect by nullify',
+    'deselect by delete',
+    'key changed',
+    'to-many composite create',
+    'to-many composite update',
+  ],
+  ...VERBS.map((verb) => `composite ${verb}`),
 ];
 
 describe('every answer agrees with a plain evaluation of the permissions', () => {

@@ -17,7 +17,7 @@ import {
 const SENSITIVE = ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data'];
 const MODEL: Model = {
   users: {
-    key: 'id',
+    key: ['id'],
     plain: {
       first_name: 'text',
       last_name: 'text',
@@ -33,7 +33,7 @@ const MODEL: Model = {
     manys: {},
     sensitive: SENSITIVE,
   },
-  post: { key: 'id', plain: { title: 'text' }, ones: { author: 'users' }, manys: {} },
+  post: { key: ['id'], plain: { title: 'text' }, ones: { author: 'users' }, manys: {} },
 };
 const OWN = ['id', 'first_name', 'last_name', 'email', 'password', 'location', 'tfa_secret', 'status', 'role'];
 const PATHS = { users: '/users', post: '/items/post' } as const;

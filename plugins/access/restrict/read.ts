@@ -86,9 +86,18 @@ function restrictPick(pick: Pick, collection: Collection, scope: Scope): readonl
   if (pick.kind === 'any') return [{ ...pick, ...when, reads: pick.reads.map((one) => restrictTarget(one, scope)) }];
   if (scope.set.of(pick.read.collection.name, 'read').length === 0) return [];
   if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, scope) }];
-  // A list of keys shows nothing of the rows but that they are there, which their row rule decides.
   const read = restrictRead({ ...pick.read, pick: [] }, scope);
-  return [{ ...pick, ...when, read: { ...read, pick: keyPicks(read.collection) } }];
+  const keys = restrictKeys(read.collection, scope);
+  return keys.length > 0 ? [{ ...pick, ...when, read: { ...read, pick: keys } }] : [];
+}
+
+/**
+ * A list of keys shows nothing of the rows but that they are there, which their row rule decides. A key of several columns shows what
+ * these hold, such as the row on the far side of a junction, so it is read like a field of them.
+ */
+function restrictKeys(collection: Collection, scope: Scope): readonly Pick[] {
+  const picks = keyPicks(collection);
+  return collection.key?.parts ? restrictPicks(picks, collection, scope) : picks;
 }
 
 /** One collection of a many-to-any: rows of one that may not be read are null, like single rows that may not. */

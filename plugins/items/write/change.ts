@@ -13,7 +13,7 @@ import { lockedRows } from './lookups.ts';
 import { writeManys } from './many.ts';
 import { merged } from './merge.ts';
 import { writeOnes } from './one.ts';
-import { setsKey, withoutSameKey } from './row-key.ts';
+import { inOrderOf, setsKey, withoutSameKey } from './row-key.ts';
 import { type RowPath, under } from './row-path.ts';
 import { withGenerated } from './specials.ts';
 import { type Parts, split } from './split.ts';
@@ -235,8 +235,9 @@ async function writeGroup(
       own,
       conditionAt,
     );
-    // Where the key itself is among the changes there is but one row, now known by its new key.
-    return setsKey(key, own) || !collection.hasKey ? [done] : rows.map(({ keys }) => [...keys]);
+    // Where the key itself is among the changes the rows are now known by their new keys.
+    if (setsKey(key, own)) return [[...inOrderOf(first.keys, key, own, done)]];
+    return collection.hasKey ? rows.map(({ keys }) => [...keys]) : [done];
   }
   const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, own: owns[at] as Payload })));
   await updateEachRow(deps, writing, each, conditionAt);

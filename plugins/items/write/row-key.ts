@@ -25,13 +25,40 @@ function columnValue({ relation }: Field, value: unknown, overview: Overview): u
   return to?.primary ? (value[to.primary] ?? undefined) : undefined;
 }
 
-/** The columns of a payload that are not of its key; objects behind columns of a key of several stay, since they write rows. */
+/**
+ * The columns of a payload, which names its key, that are not of it. An object in place of a column of several stays where it has
+ * more than its key, since it writes a row.
+ */
 export const withoutKey = (key: Field, payload: Payload): Payload => {
   const names = keyNames(key);
+  const writesRow = (value: unknown) => isPayload(value) && Object.keys(value).length > 1;
   const isKept = (name: string, value: unknown) =>
-    !names.includes(name) || (key.parts !== undefined && isPayload(value));
+    !names.includes(name) || (key.parts !== undefined && writesRow(value));
   return Object.fromEntries(Object.entries(payload).filter(([name, value]) => isKept(name, value)));
 };
+
+/** The keys of rows once an update has set columns of a key of several; a value that fits no key leaves them as they are. */
+export function keysAfter(before: readonly Key[], key: Field, own: Payload): readonly Key[] {
+  if (!key.parts || !setsKey(key, own)) return before;
+  const names = keyNames(key);
+  return before.map((one) => {
+    const parts = splitKey(String(one)).map((text, at) => own[names[at] as string] ?? text);
+    return (keyValue(key, joinKey(parts.map(String))) as Key | undefined) ?? one;
+  });
+}
+
+/**
+ * Keys that an update of one payload left, in the order of those before. Where it changed columns of a key of several, the others tell
+ * the rows apart.
+ */
+export function inOrderOf(before: readonly Key[], key: Field, own: Payload, done: readonly Key[]): readonly Key[] {
+  const names = keyNames(key);
+  const left = (one: Key) =>
+    joinKey(splitKey(String(one)).filter((_text, at) => !Object.hasOwn(own, names[at] as string)));
+  const found = new Map(done.map((one) => [left(one), one]));
+  const keys = before.flatMap((one) => found.get(left(one)) ?? []);
+  return key.parts && keys.length === done.length ? keys : done;
+}
 
 /** A row sent back whole has its key with it, which is no change, and one that some columns would refuse. */
 export function withoutSameKey(key: Field, keys: readonly Key[], payload: Payload): Payload {

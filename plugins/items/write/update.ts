@@ -4,6 +4,7 @@ import type { Field } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { keyField, keyType } from '../target.ts';
 import { writeRows } from './refused-row.ts';
+import { keysAfter } from './row-key.ts';
 import { columnOf, keySql, rowsAtOnce, type Selection, selected, slices, tableOf } from './sql.ts';
 import { answerColumn, finalSql, mayNot, type Open, openStep, type StepDeps, type Writing } from './step.ts';
 import { castSql, paramValue } from './values.ts';
@@ -28,7 +29,9 @@ export async function updateRows(
   conditionAt: ConditionAt,
 ): Promise<Key[]> {
   const { collection } = writing;
-  const step = openStep(deps, 'update', writing, keys.length > 1 ? keys : undefined);
+  // What is recorded finds its place by the key that a row has then.
+  const known = keys.length > 1 ? keysAfter(keys, keyField(collection), payload) : undefined;
+  const step = openStep(deps, 'update', writing, known);
   const condition = conditionAt(step.values.length + 2);
   const fields = Object.keys(payload).map((name) => collection.fields.get(name) as Field);
   const rows = selected(keyField(collection), keys, step.values.length + 1);

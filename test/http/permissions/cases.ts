@@ -4,9 +4,10 @@ import type { Reply } from '../../support/send.ts';
 import { changedIn, rounded, signed } from './compare.ts';
 import { createDraw, pathsOf, queryOf, wireDeep } from './draw.ts';
 import { createWriteDraw } from './draw-writes.ts';
+import { keyColumns, keyText } from './keys.ts';
 import { MODEL, NAMES, pathOf, SYSTEM, WRITTEN } from './model.ts';
 import { Reference } from './reading.ts';
-import { type Asked, type Nested, Refused, type Row } from './shapes.ts';
+import { type Asked, type Model, type Nested, Refused, type Row } from './shapes.ts';
 import type { Someone, World } from './world.ts';
 import { type Write, Writes } from './writing.ts';
 
@@ -33,6 +34,13 @@ export interface Outcome {
   readonly unasked?: string;
 }
 
+const of = (collection: string) => MODEL[collection] as Model[string];
+const keyIn = (collection: string, row: Row): unknown => keyText(of(collection), row);
+
+/** Keys of several columns now as texts, now as objects. */
+const spelled = (collection: string, keys: readonly unknown[]): readonly unknown[] =>
+  keys.map((key, at) => (of(collection).key.length > 1 && at % 2 === 1 ? keyColumns(of(collection), key) : key));
+
 /** Each case has a seed of its own, so that one can be drawn again without those before it. */
 export function drawCase(seed: number, at: number, { rows }: World, someone: Someone): Case {
   const random = seeded(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
@@ -44,7 +52,7 @@ export function drawCase(seed: number, at: number, { rows }: World, someone: Som
   );
   const isMixed = mixed.length > 0 && chance(0.35);
   if (isWrite(at)) {
-    const collection = isMixed ? one(mixed) : chance(0.06) ? 'users' : one([...WRITTEN, 'task', 'task']);
+    const collection = isMixed ? one(mixed) : chance(0.06) ? 'users' : one([...WRITTEN, 'task', 'task', 'task_tag']);
     const may = (name: string, action: 'create' | 'update') => {
       const { eyes } = someone;
       const fields = eyes.permissions.get(`${name} ${action}`)?.flatMap((grant) => grant.fields) ?? [];
@@ -61,12 +69,12 @@ export function drawCase(seed: number, at: number, { rows }: World, someone: Som
       kind: 'one',
       collection,
       asked: { fields, ...(deep ? { deep } : {}) },
-      key: one(rows[collection] as Row[]).id,
+      key: keyIn(collection, one(rows[collection] as Row[])),
     };
   }
   const asked = draw.askedOf(collection);
   if (asked.aggregate || asked.groupBy || chance(0.9)) return { kind: 'list', collection, asked };
-  const keys = [...new Set(Array.from({ length: 4 }, () => one(rows[collection] as Row[]).id))];
+  const keys = [...new Set(Array.from({ length: 4 }, () => keyIn(collection, one(rows[collection] as Row[]))))];
   const { sort: _, limit: __, offset: ___, ...rest } = asked;
   return { kind: 'list', collection, asked: { ...rest, keys } };
 }
@@ -89,7 +97,10 @@ export function isSound(asked: Case): boolean {
     case 'create':
       return (write.rows ?? []).length > 0;
     case 'update each':
-      return (write.rows ?? []).length > 0 && write.rows.every((row) => row.id !== undefined);
+      return (
+        (write.rows ?? []).length > 0 &&
+        write.rows.every((row) => of(collection).key.every((name) => row[name] !== undefined))
+      );
     case 'update':
       return (write.keys ?? []).length > 0 && write.data !== undefined;
     case 'update found':
@@ -123,8 +134,9 @@ export async function runCase(world: World, someone: Someone, asked: Case): Prom
 export function told(asked: Case, result: Result): Outcome {
   const verb = asked.kind === 'write' ? asked.write.verb : asked.kind;
   const text = JSON.stringify(asked);
+  const composite = of(asked.collection).key.length > 1 ? [`composite ${verb}`] : [];
   const parts = asked.kind === 'write' ? [] : PARTS.filter((part) => text.includes(part));
-  return { ...result, about: [verb, ...parts, ...(result.steps ?? [])] };
+  return { ...result, about: [verb, ...composite, ...parts, ...(result.steps ?? [])] };
 }
 
 /** What a question is made of, as its text shows it. */
@@ -157,7 +169,7 @@ async function runRead(world: World, someone: Someone, asked: Exclude<Case, { ki
       const { data, total, filtered } = reference.list(collection, asked.asked);
       return { data, meta: { total_count: total, filter_count: filtered } };
     }
-    const row = world.rows[collection]?.find(({ id }) => id === asked.key);
+    const row = world.rows[collection]?.find((one) => keyIn(collection, one) === asked.key);
     const data = row && reference.single(collection, asked.asked, row);
     if (!data) throw new Refused();
     return { data };
@@ -166,7 +178,10 @@ async function runRead(world: World, someone: Someone, asked: Exclude<Case, { ki
     asked.kind === 'list'
       ? await world.service.request('SEARCH', pathOf(collection), {
           token,
-          body: { query: queryOf(asked.asked), ...(asked.asked.keys ? { keys: asked.asked.keys } : {}) },
+          body: {
+            query: queryOf(asked.asked),
+            ...(asked.asked.keys ? { keys: spelled(collection, asked.asked.keys) } : {}),
+          },
         })
       : await world.service.request('GET', `${pathOf(collection)}/${asked.key}?${oneText(asked.asked)}`, { token });
   if (!expected) return outcome(true, refusal(reply), REFUSED);
@@ -201,7 +216,7 @@ async function runWrite(world: World, someone: Someone, asked: Extract<Case, { k
   const now = new Reference(MODEL, after, someone.eyes);
   const options = keys.map((key) => {
     const mark = wanted.of(collection, key);
-    const alike = (after[collection] ?? []).filter((row) => made.of(collection, row.id) === mark);
+    const alike = (after[collection] ?? []).filter((row) => made.of(collection, keyIn(collection, row)) === mark);
     return alike.flatMap((row) => answer(() => now.single(collection, { fields }, row)) ?? []);
   });
   const { steps } = writes;
@@ -233,7 +248,10 @@ function send({ service }: World, { token }: Someone, { collection, write, field
     case 'update':
       return write.keys.length === 1
         ? service.request('PATCH', `${path}/${write.keys[0]}${shape}`, { token, body: write.data })
-        : service.request('PATCH', path + shape, { token, body: { keys: write.keys, data: write.data } });
+        : service.request('PATCH', path + shape, {
+            token,
+            body: { keys: spelled(collection, write.keys), data: write.data },
+          });
     case 'update each':
       return service.request('PATCH', path + shape, { token, body: write.rows });
     case 'update found':
@@ -241,7 +259,7 @@ function send({ service }: World, { token }: Someone, { collection, write, field
     case 'delete':
       return write.keys.length === 1
         ? service.request('DELETE', `${path}/${write.keys[0]}`, { token })
-        : service.request('DELETE', path, { token, body: write.keys });
+        : service.request('DELETE', path, { token, body: spelled(collection, write.keys) });
     case 'delete found':
       return service.request('DELETE', path, { token, body: { query: write.query } });
   }

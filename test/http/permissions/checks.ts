@@ -53,7 +53,7 @@ export class Checks extends Conditions {
           if (!to || (depth === path.length - 1 && !manys[name])) break;
           this.open(to);
           at = to;
-          if (depth === path.length - 1) this.need(at, this.model[at]?.key as string);
+          if (depth === path.length - 1) for (const column of this.model[at]?.key ?? []) this.need(at, column);
         }
       }
     }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { keyText } from './keys.ts';
 import { MODEL } from './model.ts';
 import type { Model, Row, Rows } from './shapes.ts';
 
@@ -13,11 +14,14 @@ export interface Signed {
 }
 
 export function signed(rows: Rows, before: Rows): Signed {
-  const known = new Map(Object.entries(before).map(([name, all]) => [name, new Set(all.map((row) => row.id))]));
+  const idOf = (name: string, row: Row) => keyText(MODEL[name] as Model[string], row);
+  const known = new Map(
+    Object.entries(before).map(([name, all]) => [name, new Set(all.map((row) => idOf(name, row)))]),
+  );
   const isNew = (collection: string, key: unknown) => key !== null && !known.get(collection)?.has(key as never);
   let marks = new Map<Row, string>();
   const at = new Map<string, Row>();
-  for (const [name, all] of Object.entries(rows)) for (const row of all) at.set(`${name} ${row.id}`, row);
+  for (const [name, all] of Object.entries(rows)) for (const row of all) at.set(`${name} ${idOf(name, row)}`, row);
   const markOf = (collection: string, key: unknown): unknown => {
     const row = isNew(collection, key) ? at.get(`${collection} ${key}`) : undefined;
     return row ? `new ${marks.get(row) ?? ''}` : key;
@@ -44,7 +48,7 @@ export function signed(rows: Rows, before: Rows): Signed {
           const key = `${to} ${row[field]}`;
           incoming.set(key, [
             ...(incoming.get(key) ?? []),
-            `${name} ${field} ${isNew(name, row.id) ? marks.get(row) : row.id}`,
+            `${name} ${field} ${isNew(name, idOf(name, row)) ? marks.get(row) : idOf(name, row)}`,
           ]);
         }
       }
@@ -52,8 +56,8 @@ export function signed(rows: Rows, before: Rows): Signed {
     const next = new Map<Row, string>();
     for (const [name, all] of Object.entries(rows)) {
       for (const row of all) {
-        if (!isNew(name, row.id)) continue;
-        const ties = (incoming.get(`${name} ${row.id}`) ?? []).sort();
+        if (!isNew(name, idOf(name, row))) continue;
+        const ties = (incoming.get(`${name} ${idOf(name, row)}`) ?? []).sort();
         next.set(
           row,
           createHash('sha1')

@@ -1,3 +1,4 @@
+import { keyColumn, keyText } from './keys.ts';
 import type { Allowed, Eyes, Filter, Many, Model, Row, Rows } from './shapes.ts';
 
 const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
@@ -27,7 +28,7 @@ export class Conditions {
   /** Names of all fields. */
   all(collection: string): readonly string[] {
     const { key, plain, ones, manys, anys } = this.model[collection] as Model[string];
-    return [key, ...Object.keys({ ...plain, ...ones, ...manys, ...anys })];
+    return [...new Set([...key, ...Object.keys({ ...plain, ...ones, ...manys, ...anys })])];
   }
 
   alias(collection: string, field: string): Many {
@@ -69,7 +70,7 @@ export class Conditions {
     if (asCaller && !this.shows(collection, field, row)) return null;
     if (!fn) return row[field] ?? null;
     if (fn === 'count') {
-      const isMissing = row[key] === undefined || !manys[field];
+      const isMissing = row[key[0] as string] === undefined || !manys[field];
       return isMissing ? null : this.children(collection, field, row, asCaller).length;
     }
     return part(fn, row[field]);
@@ -88,17 +89,18 @@ export class Conditions {
   }
 
   private found(to: string, id: unknown, asCaller: boolean): Row | undefined {
-    const { key } = this.model[to] as Model[string];
-    const found = this.rows[to]?.find((one) => id !== null && String(one[key]) === String(id));
+    const model = this.model[to] as Model[string];
+    const found = this.rows[to]?.find((one) => id !== null && String(keyText(model, one)) === String(id));
     return found && (!asCaller || this.touches(to, 'read', found)) ? found : undefined;
   }
 
   /** The rows behind an alias or a `$FOLLOW`. */
   children(collection: string, name: string, row: Row, asCaller: boolean): readonly Row[] {
-    const { key, manys } = this.model[collection] as Model[string];
+    const model = this.model[collection] as Model[string];
     const back = followed(name);
-    const { to, by } = back ?? (manys[name] as { to: string; by: string });
+    const { to, by } = back ?? (model.manys[name] as { to: string; by: string });
     if (asCaller && !back && !this.shows(collection, name, row)) return [];
+    const key = keyColumn(model);
     const mine = (this.rows[to] ?? []).filter(
       (one) =>
         row[key] !== undefined &&
@@ -234,7 +236,7 @@ export class Conditions {
       at = manys[name]?.to ?? (ones[name] as string);
     }
     // An alias at the end stands for the keys of its rows.
-    const { key } = this.model[at] as Model[string];
+    const key = keyColumn(this.model[at] as Model[string]);
     return rows.map((row) => this.value(at, key, row, asCaller));
   }
 

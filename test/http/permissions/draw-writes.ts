@@ -1,10 +1,13 @@
 import type { Random } from '../../support/random.ts';
 import type { Draw } from './draw.ts';
+import { hasParts, keyColumn, keyColumns, keyNamed, keyText, without } from './keys.ts';
 import { isSystem, MODEL, WRITTEN } from './model.ts';
 import type { Allowed, Filter, Many, Model, Payload, Row, Rows } from './shapes.ts';
-import type { Write } from './writing.ts';
+import type { Key, Write } from './writing.ts';
 
 const of = (name: string) => MODEL[name] as Model[string];
+const keysOf = (name: string, rows: readonly Row[] = []): readonly Key[] =>
+  rows.map((row) => keyText(of(name), row) as Key);
 const numbersOf = (name: string) => Object.keys(of(name).plain).filter((field) => of(name).plain[field] === 'number');
 const textsOf = (name: string) =>
   Object.keys(of(name).plain).filter(
@@ -49,7 +52,8 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
       if (wants(by, 0.4)) out[by] = one(to);
     }
     for (const [field, to] of Object.entries(ones)) {
-      if (!wants(field, 0.4) || to === 'roles') continue;
+      const isNeeded = action === 'create' && of(name).key.includes(field);
+      if (!wants(field, isNeeded ? 0.95 : 0.4) || to === 'roles') continue;
       out[field] = depth > 0 && chance(0.65) ? objectOf(to, rows, may, depth) : keyOf(to, rows);
     }
     for (const [field, { to, by }] of Object.entries(manys)) {
@@ -60,33 +64,39 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
   }
 
   const keyOf = (name: string, rows: Rows): unknown =>
-    chance(0.04) && !isSystem(name) ? 900 : chance(0.08) ? null : one(rows[name] as Row[]).id;
-
-  const without = (payload: Payload, field: string): Payload =>
-    Object.fromEntries(Object.entries(payload).filter(([name]) => name !== field));
+    chance(0.04) && !isSystem(name) ? 900 : chance(0.08) ? null : one(keysOf(name, rows[name]));
 
   /** The row of a many-to-one: made, changed, or by its key alone linked. `current` is where it leads now. */
   function objectOf(to: string, rows: Rows, may: May, depth: number, current?: unknown): Payload {
+    const key = keyColumn(of(to));
     if (current && !isSystem(to) && chance(0.5)) {
       const number = numbersOf(to)[0];
       const text = textsOf(to)[0] as string;
-      return { id: current, ...(number && chance(0.5) ? { [number]: one([3, 20]) } : { [text]: 'new' }) };
+      return { [key]: current, ...(number && chance(0.5) ? { [number]: one([3, 20]) } : { [text]: 'new' }) };
     }
-    const id = current && chance(0.5) ? current : one(rows[to] as Row[]).id;
-    if (chance(0.15)) return { id };
-    if (isSystem(to) || chance(0.5)) return { id, ...payloadOf(to, 'update', rows, may, depth - 1) };
+    const id = current && chance(0.5) ? current : one(keysOf(to, rows[to]));
+    if (chance(0.15)) return { [key]: id };
+    if (isSystem(to) || chance(0.5)) return { [key]: id, ...payloadOf(to, 'update', rows, may, depth - 1) };
     return payloadOf(to, 'create', rows, may, depth - 1);
   }
 
   /** What an alias takes: a list that replaces what is there, or what to add, change and take out. */
   function listOf(to: string, by: string, rows: Rows, may: May, depth: number, parent?: unknown): unknown {
-    const all = (rows[to] as Row[]).map((row) => row.id);
-    const mine = (rows[to] as Row[]).filter((row) => parent !== undefined && row[by] === parent).map((row) => row.id);
-    const made = () => without(payloadOf(to, 'create', rows, may, depth - 1), by);
+    const all = keysOf(to, rows[to]);
+    const mine = keysOf(
+      to,
+      rows[to]?.filter((row) => parent !== undefined && row[by] === parent),
+    );
+    const named = (payload: Payload) => keyNamed(MODEL, to, hasParts(of(to)) ? { [by]: parent, ...payload } : payload);
+    const made = () => without(payloadOf(to, 'create', rows, may, depth - 1), [by]);
     const changed = () => {
-      const payload = without(payloadOf(to, 'update', rows, may, depth - 1), by);
-      const id = mine.length > 0 && chance(0.5) ? one(mine) : one(all);
-      return { id, ...(Object.keys(payload).length > 0 ? payload : fallback(to)) };
+      const payload = without(payloadOf(to, 'update', rows, may, depth - 1), [by, ...of(to).key]);
+      const isMine = mine.length > 0 && chance(0.5);
+      const key = keyColumns(of(to), isMine ? one(mine) : one(all));
+      return {
+        ...(hasParts(of(to)) ? partsOf(to, isMine && chance(0.5) ? without(key, [by]) : key) : key),
+        ...(Object.keys(payload).length > 0 ? payload : fallback(to)),
+      };
     };
     const other = () => (chance(0.3) ? [one(all)] : []);
     if (chance(0.1)) return null;
@@ -94,17 +104,32 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
       const update = chance(0.4) ? [changed()] : [];
       const taken = mine.length > 0 && chance(0.8) ? [one(mine)] : other();
       // Whether a row that is taken over and taken out at once belongs here is anybody's guess.
-      const isClear = update.every(({ id }) => !taken.includes(id));
+      const isClear = update.every((payload) => !taken.includes(named(payload) as Key));
       return {
         ...(chance(0.4) ? { create: [made()] } : {}),
         ...(update.length > 0 ? { update } : {}),
         ...(chance(0.5) && isClear ? { delete: taken } : {}),
       };
     }
-    const objects: Payload[] = [...(chance(0.3) ? [made()] : []), ...(chance(0.3) ? [changed()] : [])];
+    const fresh: Payload[] = chance(0.3) ? [made()] : [];
+    // A row that is named twice is measured once, by both payloads together.
+    const known: Payload[] = (chance(0.3) ? [changed()] : []).filter(
+      (payload) => !fresh.some((other) => named(other) !== undefined && named(other) === named(payload)),
+    );
+    const objects = [...fresh, ...known];
     const keys = [...mine.filter(() => chance(0.7)), ...other()];
-    return [...objects, ...new Set(keys.filter((key) => !objects.some(({ id }) => id === key)))];
+    return [...objects, ...new Set(keys.filter((key) => !objects.some((payload) => named(payload) === key)))];
   }
+
+  /** Columns of a key; what one of them leads to is now and then changed on the way. */
+  const partsOf = (name: string, key: Payload): Payload =>
+    Object.fromEntries(
+      Object.entries(key).map(([field, value]) => {
+        const to = of(name).ones[field] as string;
+        const text = chance(0.4) ? { [textsOf(to)[0] as string]: one(['new', 'changed']) } : {};
+        return [field, chance(0.3) ? { [keyColumn(of(to))]: value, ...text } : value];
+      }),
+    );
 
   /** One relation of one row, and nothing beside: most of what is refused elsewhere is so for other reasons. */
   function relating(name: string, key: unknown, rows: Rows, may: May): Payload {
@@ -119,30 +144,34 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     }
     if (objects.length === 0) return fallback(name);
     const field = one(objects);
-    const current = rows[name]?.find(({ id }) => id === key)?.[field];
+    const current = rows[name]?.find((row) => keyText(of(name), row) === key)?.[field];
     return { [field]: objectOf(ones[field] as string, rows, may, 1, current) };
   }
 
   const fallback = (name: string): Payload => ({ [textsOf(name)[0] ?? (numbersOf(name)[0] as string)]: null });
 
   function writeOf(name: string, rows: Rows, may: May): Write {
-    const keys = () => [...new Set(Array.from({ length: 1 + upTo(3) }, () => one(rows[name] as Row[]).id as number))];
+    const keys = () => [...new Set(Array.from({ length: 1 + upTo(3) }, () => one(keysOf(name, rows[name]))))];
     const query = () => ({
       ...(chance(0.85) ? { filter: draw.filterOf(name, upTo(2), false) } : {}),
-      ...(chance(0.3) ? { limit: 1 + upTo(3), sort: ['id'] } : {}),
+      ...(chance(0.3) ? { limit: 1 + upTo(3), sort: of(name).key } : {}),
     });
     const change = (depth: number) => {
       const payload = payloadOf(name, 'update', rows, may, depth);
       return Object.keys(payload).length > 0 ? payload : fallback(name);
     };
+    const changeOf = (key: Key) => {
+      const payload = without(change(0), of(name).key);
+      return { ...keyColumns(of(name), key), ...(Object.keys(payload).length > 0 ? payload : fallback(name)) };
+    };
     const updates: (() => Write)[] = [
-      () => ({ verb: 'update', keys: [keys()[0] as number], data: change(2) }),
-      () => ({ verb: 'update', keys: [keys()[0] as number], data: change(2) }),
+      () => ({ verb: 'update', keys: [keys()[0] as Key], data: change(2) }),
+      () => ({ verb: 'update', keys: [keys()[0] as Key], data: change(2) }),
       () => ({ verb: 'update', keys: keys(), data: change(0) }),
-      () => ({ verb: 'update each', rows: keys().map((id) => ({ id, ...change(0) })) }),
+      () => ({ verb: 'update each', rows: keys().map(changeOf) }),
     ];
     const relate = (): Write => {
-      const key = keys()[0] as number;
+      const key = keys()[0] as Key;
       return { verb: 'update', keys: [key], data: relating(name, key, rows, may) };
     };
     if (!WRITTEN.includes(name)) return one(updates)();
@@ -158,7 +187,7 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
         verb: 'create',
         rows: [payloadOf(name, 'create', rows, may, 1), payloadOf(name, 'create', rows, may, 0)],
       }),
-      () => ({ verb: 'delete', keys: [keys()[0] as number] }),
+      () => ({ verb: 'delete', keys: [keys()[0] as Key] }),
       () => ({ verb: 'delete', keys: keys() }),
       () => ({ verb: 'delete found', query: query() }),
     ])();

@@ -21,6 +21,14 @@ const SEVERAL = [
 
 const of = (name: string) => MODEL[name] as Model[string];
 
+/** All fields, each once. */
+const namesOf = (name: string): readonly string[] => {
+  const { key, plain, ones, manys, anys } = of(name);
+  return [...new Set([...key, ...Object.keys({ ...plain, ...ones, ...manys, ...anys })])];
+};
+
+const keyNested = (name: string): Nested => Object.fromEntries(of(name).key.map((column) => [column, true]));
+
 /** Relations that lead to a collection, as `$FOLLOW` names them. */
 const followsOf = (name: string): readonly { key: string; to: string }[] =>
   NAMES.filter((from) => !isSystem(from)).flatMap((from) => {
@@ -84,13 +92,13 @@ export function createDraw({ upTo, one, chance }: Random) {
       if (fn.startsWith('year')) return { [fn]: { [one(['_eq', '_lt', '_gt'])]: 2021 + upTo(11) } };
       return { [fn]: fn.startsWith('count') ? { [one(['_eq', '_gt', '_lt', '_neq'])]: upTo(3) } : numberTest(false) };
     }
-    const field = one([key, ...Object.keys({ ...plain, ...ones, ...anys })]);
+    const field = one(namesOf(name).filter((field) => !manys[field]));
     if (plain[field] === 'masked') return { [field]: { [one(['_null', '_empty'])]: chance(0.5) } };
     if (chance(0.15)) return { [field]: { _null: chance(0.5) } };
     if (plain[field] === 'moment') return { [field]: { [one(['_lt', '_gt'])]: '$NOW' } };
     if (anys?.[field]) return { [field]: { [one(['_eq', '_neq'])]: String(1 + upTo(6)) } };
     if (plain[field] === 'text') return { [field]: textTest(isRule) };
-    const to = ones[field] ?? (field === key ? name : undefined);
+    const to = ones[field] ?? (key.includes(field) ? name : undefined);
     const isUuid = to ? of(to).keyType === 'uuid' : plain[field] === 'uuid';
     return { [field]: isUuid ? uuidTest(field) : numberTest(isRule) };
   }
@@ -125,15 +133,15 @@ export function createDraw({ upTo, one, chance }: Random) {
   }
 
   /** A permission's list of fields. */
-  function fieldListOf(name: string): string[] {
-    const { key, plain, ones, manys, anys } = of(name);
-    const all = [key, ...Object.keys({ ...plain, ...ones, ...manys, ...anys })];
+  function fieldListOf(name: string): readonly string[] {
+    const { key, ones, manys } = of(name);
+    const all = namesOf(name);
     const without = (out: readonly string[]) => all.filter((field) => !out.includes(field));
-    return one<() => string[]>([
+    return one<() => readonly string[]>([
       () => ['*'],
       () => ['*'],
       () => some(all, 0.7),
-      () => without([key]),
+      () => without([one(key)]),
       () => without(Object.keys(ones)),
       () => without(Object.keys(manys)),
       () => (chance(0.3) ? [] : all),
@@ -141,13 +149,10 @@ export function createDraw({ upTo, one, chance }: Random) {
   }
 
   /** Half of the fields. */
-  const someOf = (name: string): string[] => {
-    const { key, plain, ones, manys, anys } = of(name);
-    return some([key, ...Object.keys({ ...plain, ...ones, ...manys, ...anys })], 0.5);
-  };
+  const someOf = (name: string): string[] => some(namesOf(name), 0.5);
 
   function nestedOf(name: string, depth: number): Nested {
-    const { key, plain, ones, manys, anys = {} } = of(name);
+    const { plain, ones, manys, anys = {} } = of(name);
     if (chance(0.25) && !isSystem(name)) return { '*': true };
     const functions = [
       ...Object.keys(manys).map((field) => `count(${field})`),
@@ -155,7 +160,8 @@ export function createDraw({ upTo, one, chance }: Random) {
         .filter((field) => plain[field] === 'moment')
         .map((field) => `year(${field})`),
     ];
-    const fields = [...some([key, ...Object.keys({ ...plain, ...ones, ...manys })], 0.45), ...some(functions, 0.25)];
+    const columns = namesOf(name).filter((field) => !anys[field]);
+    const fields = [...some(columns, 0.45), ...some(functions, 0.25)];
     const wanted = fields.map((field): [string, true | Nested] => {
       const to = ones[field] ?? manys[field]?.to;
       return [field, to && depth > 0 && chance(0.6) ? nestedOf(to, depth - 1) : true];
@@ -165,7 +171,7 @@ export function createDraw({ upTo, one, chance }: Random) {
       if (targets.length === 0 && chance(0.5)) wanted.push([field, true]);
       for (const target of targets) wanted.push([`${field}:${target}`, nestedOf(target, depth - 1)]);
     }
-    return wanted.length > 0 ? Object.fromEntries(wanted) : { [key]: true };
+    return wanted.length > 0 ? Object.fromEntries(wanted) : keyNested(name);
   }
 
   function sortOf(name: string): string {
@@ -183,8 +189,7 @@ export function createDraw({ upTo, one, chance }: Random) {
     const functions = Object.keys(at.manys).map((field) => `count(${field})`);
     const moments = Object.keys(at.plain).filter((field) => at.plain[field] === 'moment');
     const last = one([
-      at.key,
-      ...Object.keys({ ...at.plain, ...at.ones }),
+      ...namesOf(where).filter((field) => !at.manys[field] && !at.anys?.[field]),
       ...some([...functions, ...moments.map((field) => `month(${field})`)], 0.5),
     ]);
     return `${chance(0.5) ? '-' : ''}${[...path, last].join('.')}`;
@@ -220,8 +225,8 @@ export function createDraw({ upTo, one, chance }: Random) {
   }
 
   function groupsOf(name: string): Terms {
-    const { key, plain, ones, manys, anys } = of(name);
-    const columns = [key, ...Object.keys({ ...plain, ...ones, ...anys })];
+    const { plain, manys } = of(name);
+    const columns = namesOf(name).filter((field) => !manys[field]);
     const numbers = Object.keys(plain).filter((field) => plain[field] === 'number');
     const functions = [
       ...Object.keys(manys).map((field) => `count(${field})`),
@@ -258,7 +263,7 @@ export function createDraw({ upTo, one, chance }: Random) {
   }
 
   function askedOf(name: string): Asked {
-    if (chance(0.25)) return { fields: { [of(name).key]: true }, ...groupsOf(name) };
+    if (chance(0.25)) return { fields: keyNested(name), ...groupsOf(name) };
     const fields = nestedOf(name, 2);
     const deep = chance(0.5) ? deepOf(name, fields) : {};
     return { fields, ...termsOf(name, 3), ...(deep && Object.keys(deep).length > 0 ? { deep } : {}) };

@@ -5,13 +5,14 @@ import type { Reply } from '../../support/send.ts';
 import { answer, type Case, isOne, less, type Outcome, outcome, type Result, told } from './cases.ts';
 import { changedIn, rounded, signed } from './compare.ts';
 import { groupsOf } from './graphql-groups.ts';
-import { mutationOf } from './graphql-mutations.ts';
+import { keyArgument, mutationOf } from './graphql-mutations.ts';
 import { linksBare, writeInWords } from './graphql-payloads.ts';
 import { Questions } from './graphql-reads.ts';
 import { Sight } from './graphql-sight.ts';
+import { keyColumns, keyText } from './keys.ts';
 import { isSystem, MODEL, tableOf } from './model.ts';
 import { Reference } from './reading.ts';
-import type { Row } from './shapes.ts';
+import type { Filter, Model, Row } from './shapes.ts';
 import type { Someone, World } from './world.ts';
 import { Writes } from './writing.ts';
 
@@ -36,6 +37,17 @@ type Read = Exclude<Case, { kind: 'write' }>;
 type Question = Pick<World, 'service'> & { readonly someone: Someone; readonly collection: string };
 
 const REFUSED = 'refused';
+
+const of = (collection: string) => MODEL[collection] as Model[string];
+const keyIn = (collection: string, row: Row): unknown => keyText(of(collection), row);
+
+/** A filter for the rows of these keys. */
+function amongKeys(collection: string, keys: readonly unknown[]): Filter {
+  const { key } = of(collection);
+  if (key.length === 1) return { [key[0] as string]: { _in: keys } };
+  const columns = keys.map((one) => Object.entries(keyColumns(of(collection), one)));
+  return { _or: columns.map((one) => ({ _and: one.map(([name, value]) => ({ [name]: { _eq: value } })) })) };
+}
 
 async function runRead(
   world: World,
@@ -70,9 +82,12 @@ function saidRead(
   const reference = new Reference(MODEL, world.rows, someone.eyes);
   if (asked.kind === 'one') {
     const { nested, deep, entries } = questions.shown(collection, asked.asked.fields, asked.asked.deep);
-    const row = world.rows[collection]?.find(({ id }) => id === asked.key);
+    const row = world.rows[collection]?.find((one) => keyIn(collection, one) === asked.key);
     const expected = answer(() => row && reference.single(collection, { fields: nested, deep }, row));
-    return { root: { field: `${name}_by_id`, args: { id: asked.key }, of: entries }, expected };
+    return {
+      root: { field: `${name}_by_id`, args: { id: keyArgument(collection, asked.key) }, of: entries },
+      expected,
+    };
   }
   if (asked.asked.aggregate || asked.asked.groupBy) {
     const groups = groupsOf(questions, collection, asked.asked);
@@ -82,7 +97,7 @@ function saidRead(
   const { nested, deep, entries } = questions.shown(collection, asked.asked.fields, asked.asked.deep);
   const { keys, sort, ...rest } = asked.asked;
   // There are no keys in place of a filter.
-  const filter = keys ? { _and: [rest.filter ?? {}, { id: { _in: keys } }] } : rest.filter;
+  const filter = keys ? { _and: [rest.filter ?? {}, amongKeys(collection, keys)] } : rest.filter;
   const list = sort === undefined ? {} : { sort: [sort].flat() };
   const terms = questions.terms(collection, { ...rest, ...list, ...(filter ? { filter } : {}) });
   const expected = answer(() => reference.list(collection, { fields: nested, deep, ...terms }).data);
@@ -126,7 +141,7 @@ async function runWrite(
   const now = new Reference(MODEL, after, someone.eyes);
   const options = keys.map((key) => {
     const mark = wanted.of(collection, key);
-    const alike = (after[collection] ?? []).filter((row) => made.of(collection, row.id) === mark);
+    const alike = (after[collection] ?? []).filter((row) => made.of(collection, keyIn(collection, row)) === mark);
     return alike.flatMap((row: Row) => {
       const shown = answer(() => now.single(collection, { fields: nested }, row));
       return shown ? [rounded(JSON.parse(inForm(JSON.stringify(shown), entries)))] : [];

@@ -1,11 +1,22 @@
 import { type Entry, type Root, Variable } from '../../plugins/graphql/cases/entries.ts';
-import { tableOf } from './model.ts';
-import type { Write } from './writing.ts';
+import { hasParts, keyColumns } from './keys.ts';
+import { MODEL, tableOf } from './model.ts';
+import type { Model } from './shapes.ts';
+import type { Key, Write } from './writing.ts';
+
+/** What names a row: a value, or the columns of its key. */
+export const keyArgument = (collection: string, key: unknown): unknown => {
+  const model = MODEL[collection] as Model[string];
+  return hasParts(model) ? keyColumns(model, key) : key;
+};
 
 /** The root field of a write. `aside`: its values stand beside the document. */
 export function mutationOf(collection: string, write: Write, of: readonly Entry[] | undefined, aside: boolean): Root {
   const below = of ? { of } : {};
   const value = (type: string, data: unknown) => (aside ? new Variable(type, data) : data);
+  const model = MODEL[collection] as Model[string];
+  const key = hasParts(model) ? `${tableOf(collection)}_key_input` : 'ID';
+  const keyOf = (one: Key) => keyArgument(collection, one);
   const input = (kind: 'create' | 'update') => `${kind}_${tableOf(collection)}_input!`;
   switch (write.verb) {
     case 'create': {
@@ -17,8 +28,16 @@ export function mutationOf(collection: string, write: Write, of: readonly Entry[
     case 'update': {
       const data = value(input('update'), write.data);
       return write.keys.length === 1
-        ? { field: `update_${collection}_item`, args: { id: value('ID!', write.keys[0]), data }, ...below }
-        : { field: `update_${collection}_items`, args: { ids: value('[ID]!', write.keys), data }, ...below };
+        ? {
+            field: `update_${collection}_item`,
+            args: { id: value(`${key}!`, keyOf(write.keys[0] as Key)), data },
+            ...below,
+          }
+        : {
+            field: `update_${collection}_items`,
+            args: { ids: value(`[${key}]!`, write.keys.map(keyOf)), data },
+            ...below,
+          };
     }
     case 'update each':
       return {
@@ -27,10 +46,10 @@ export function mutationOf(collection: string, write: Write, of: readonly Entry[
         ...below,
       };
     case 'delete': {
-      const key = (name: string): Entry => ({ kind: 'column', key: name, field: name, from: [name] });
+      const column = (name: string): Entry => ({ kind: 'column', key: name, field: name, from: [name] });
       return write.keys.length === 1
-        ? { field: `delete_${collection}_item`, args: { id: write.keys[0] }, of: [key('id')] }
-        : { field: `delete_${collection}_items`, args: { ids: write.keys }, of: [key('ids')] };
+        ? { field: `delete_${collection}_item`, args: { id: keyOf(write.keys[0] as Key) }, of: [column('id')] }
+        : { field: `delete_${collection}_items`, args: { ids: write.keys.map(keyOf) }, of: [column('ids')] };
     }
     default:
       throw new Error(`${write.verb} has no mutation`);

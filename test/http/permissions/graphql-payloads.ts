@@ -1,5 +1,6 @@
 import { Inexpressible } from '../../plugins/graphql/cases/entries.ts';
 import type { Questions } from './graphql-reads.ts';
+import { hasParts, isObject, keyColumn, keyColumns } from './keys.ts';
 import type { Model, Payload } from './shapes.ts';
 import type { Write } from './writing.ts';
 
@@ -12,7 +13,7 @@ export function writeInWords(questions: Questions, collection: string, write: Wr
   const payload = (action: 'create' | 'update') => (one: Payload) => {
     for (const field of Object.keys(one)) {
       // The key says which row is meant.
-      const isKey = action === 'update' && field === sight.keyOf(collection);
+      const isKey = action === 'update' && sight.keyOf(collection).includes(field);
       if (!isKey && !sight.takes(collection, action, field)) questions.hidden = true;
     }
     return inWords(questions, collection, one);
@@ -47,7 +48,7 @@ function inWords(questions: Questions, collection: string, payload: Payload): Pa
 }
 
 function oneInWords(questions: Questions, to: string, value: unknown): unknown {
-  const key = questions.sight.keyOf(to);
+  const key = keyColumn(questions.sight.model[to] as Model[string]);
   if (value === null) return null;
   if (questions.sight.nests(to)) return isObject(value) ? nested(questions, to, value) : { [key]: value };
   if (!isObject(value)) return value;
@@ -60,14 +61,16 @@ function listInWords(questions: Questions, to: string, value: unknown): unknown 
   if (!questions.sight.nests(to)) questions.hidden = true;
   if (value === null) return null;
   if (!Array.isArray(value)) throw new Inexpressible(DETAILED);
-  return value.map((one) => (isObject(one) ? nested(questions, to, one) : { [questions.sight.keyOf(to)]: one }));
+  const model = questions.sight.model[to] as Model[string];
+  return value.map((one) => nested(questions, to, isObject(one) ? one : keyColumns(model, one)));
 }
 
 /** What may be created or updated can be named, whichever of both it then is. */
 function nested(questions: Questions, to: string, payload: Payload): Payload {
   const { sight } = questions;
   for (const field of Object.keys(payload)) {
-    const isTaken = field === sight.keyOf(to) || sight.takes(to, 'create', field) || sight.takes(to, 'update', field);
+    const isTaken =
+      sight.keyOf(to).includes(field) || sight.takes(to, 'create', field) || sight.takes(to, 'update', field);
     if (!isTaken) questions.hidden = true;
   }
   return inWords(questions, to, payload);
@@ -87,12 +90,11 @@ export function linksBare(questions: Questions, write: Write, collection: string
     );
   };
   const linked = (to: string, one: Payload): unknown => {
-    const key = questions.sight.keyOf(to);
+    const of = model[to] as Model[string];
+    if (hasParts(of)) return one;
+    const key = keyColumn(of);
     return Object.keys(one).length === 1 && one[key] !== undefined ? one[key] : one;
   };
   if ('rows' in write) return { ...write, rows: write.rows.map((row) => bare(collection, row)) };
   return 'data' in write ? { ...write, data: bare(collection, write.data) } : write;
 }
-
-const isObject = (value: unknown): value is Payload =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 import { type Entry, Inexpressible } from '../../plugins/graphql/cases/entries.ts';
 import { called, followed, leads, scoped } from './conditions.ts';
 import type { Sight } from './graphql-sight.ts';
+import { hasParts, keyColumn } from './keys.ts';
 import { tableOf } from './model.ts';
 import type { Asked, Filter, Model, Nested, Terms } from './shapes.ts';
 
@@ -36,7 +37,7 @@ export class Questions {
     const entries: Entry[] = [];
     const names = '*' in fields ? this.sight.all(collection) : Object.keys(fields);
     const take = (field: string, to: string, more: true | Nested, terms?: Terms) => {
-      const inner = this.shown(to, more === true ? { [this.of(to).key]: true } : more, deep[field]?.deep);
+      const inner = this.shown(to, more === true ? this.keyNested(to) : more, deep[field]?.deep);
       nested[field] = inner.nested;
       below[field] = { ...terms, deep: inner.deep };
       const args = terms ? this.argumentsOf(terms) : {};
@@ -112,8 +113,9 @@ export class Questions {
       return [name, this.filter(to, rule)];
     }
     if (!isOpen) return [name, rule];
-    if (!this.sight.readable(to, this.of(to).key)) this.hidden = true;
-    return [name, { [this.of(to).key]: rule }];
+    const key = keyColumn(this.of(to));
+    if (!this.sight.readable(to, key)) this.hidden = true;
+    return [name, { [key]: rule }];
   }
 
   private behind(to: string, rule: Filter): Filter {
@@ -127,7 +129,7 @@ export class Questions {
   }
 
   private column(collection: string, field: string): Entry {
-    const isKey = field === this.of(collection).key;
+    const isKey = !hasParts(this.of(collection)) && this.of(collection).key.includes(field);
     return { kind: 'column', key: field, field, from: [field], ...(isKey ? { as: 'text' } : {}) };
   }
 
@@ -145,7 +147,7 @@ export class Questions {
     const nested: Record<string, Nested> = {};
     const below: Record<string, Terms> = {};
     for (const name of open) {
-      const asked = fields[`${field}:${name}`] ?? (fields[field] || '*' in fields ? { [this.of(name).key]: true } : {});
+      const asked = fields[`${field}:${name}`] ?? (fields[field] || '*' in fields ? this.keyNested(name) : {});
       const inner = this.shown(name, asked === true ? {} : (asked as Nested), deep[`${field}:${name}`]?.deep);
       const isAsked = inner.entries.every(({ kind }) => kind !== 'typename');
       nested[`${field}:${name}`] = isAsked ? inner.nested : {};
@@ -158,6 +160,10 @@ export class Questions {
       deep: below,
       entry: { kind: 'any', key: field, field, from: [field], of, unasked: new Set<string>() } as const,
     };
+  }
+
+  private keyNested(collection: string): Nested {
+    return Object.fromEntries(this.of(collection).key.map((column) => [column, true as const]));
   }
 
   private unshown(collection: string, field: string, fn: string | undefined): Entry {

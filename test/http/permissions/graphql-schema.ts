@@ -71,7 +71,8 @@ function mayKnow(use: Use, table: string, field: string, someone: Someone, sight
       (fields) => fields.includes(field) || (fields.includes('*') && !sensitive.includes(field)),
     );
   /** The key says which row is meant. */
-  const isKeyOf = (action: Action) => field === 'id' && granted(table, action, someone, sight).length > 0;
+  const key = MODEL[modelName(table)]?.key ?? ['id'];
+  const isKeyOf = (action: Action) => key.includes(field) && granted(table, action, someone, sight).length > 0;
   switch (use) {
     case 'shown':
     case 'compared':

@@ -15,7 +15,7 @@ export class Sight extends Reference {
     return this.shownAtAll.has(collection);
   }
 
-  keyOf(collection: string): string {
+  keyOf(collection: string): readonly string[] {
     return (this.model[collection] as Model[string]).key;
   }
 

@@ -1,21 +1,21 @@
 import type { Allowed, Model } from './shapes.ts';
 
-/** Every kind of relation: many-to-one, one-to-many, itself, a junction, many-to-any, and system collections. */
+/** Every kind of relation: many-to-one, one-to-many, itself, a junction with a key of two columns, many-to-any, and system collections. */
 export const MODEL: Model = {
   team: {
-    key: 'id',
+    key: ['id'],
     plain: { name: 'text', level: 'number' },
     ones: {},
     manys: { members: { to: 'person', by: 'team' } },
   },
   person: {
-    key: 'id',
+    key: ['id'],
     plain: { name: 'text', secret: 'text', level: 'number', born: 'moment', group: 'uuid' },
     ones: { team: 'team', boss: 'person', owner: 'users' },
     manys: { staff: { to: 'person', by: 'boss' }, tasks: { to: 'task', by: 'person' } },
   },
   task: {
-    key: 'id',
+    key: ['id'],
     plain: { title: 'text', points: 'number', keeper: 'uuid' },
     ones: { person: 'person' },
     manys: {
@@ -23,16 +23,16 @@ export const MODEL: Model = {
       blocks: { to: 'block', by: 'task', letGo: 'delete' },
     },
   },
-  tag: { key: 'id', plain: { label: 'text' }, ones: {}, manys: { tasks: { to: 'task_tag', by: 'tag' } } },
+  tag: { key: ['id'], plain: { label: 'text' }, ones: {}, manys: { tasks: { to: 'task_tag', by: 'tag' } } },
   task_tag: {
-    key: 'id',
+    key: ['task', 'tag'],
     plain: { weight: 'number' },
     ones: { task: 'task', tag: 'tag' },
     manys: {},
     cascades: ['task', 'tag'],
   },
   block: {
-    key: 'id',
+    key: ['id'],
     plain: { note: 'text', kind: 'text' },
     ones: { task: 'task' },
     manys: {},
@@ -40,13 +40,13 @@ export const MODEL: Model = {
     cascades: ['task'],
   },
   presets: {
-    key: 'id',
+    key: ['id'],
     plain: { bookmark: 'text', search: 'text', refresh_interval: 'number' },
     ones: { user: 'users', role: 'roles' },
     manys: {},
   },
   users: {
-    key: 'id',
+    key: ['id'],
     keyType: 'uuid',
     plain: { first_name: 'text', title: 'text', location: 'text', status: 'text', token: 'masked' },
     ones: { team: 'team', role: 'roles' },
@@ -54,7 +54,7 @@ export const MODEL: Model = {
     sensitive: ['role', 'status', 'token'],
   },
   roles: {
-    key: 'id',
+    key: ['id'],
     keyType: 'uuid',
     plain: { name: 'text', description: 'text' },
     ones: {},
@@ -70,8 +70,8 @@ export const TABLES = `
   create table task (id serial primary key, title text, points int, keeper uuid,
     person int references person on delete set null);
   create table tag (id serial primary key, label text);
-  create table task_tag (id serial primary key, weight int, task int references task on delete cascade,
-    tag int references tag on delete cascade);
+  create table task_tag (weight int, task int references task on delete cascade, tag int references tag on delete cascade,
+    primary key (task, tag));
   create table block (id serial primary key, note text, kind text, item text, task int references task on delete cascade);
   alter table platform_users add column team int references team on delete set null;
 `;

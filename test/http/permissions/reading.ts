@@ -1,5 +1,6 @@
 import { Checks } from './checks.ts';
 import { called, order, scoped } from './conditions.ts';
+import { hasParts, keyText } from './keys.ts';
 import { type Asked, type Model, type Nested, Refused, type Row, type Terms } from './shapes.ts';
 
 const MASK = '**********';
@@ -49,8 +50,8 @@ export class Reference extends Checks {
   }
 
   private page(collection: string, rows: readonly Row[], by: Terms | readonly unknown[]): readonly Row[] {
-    const { key } = this.model[collection] as Model[string];
-    if (Array.isArray(by)) return by.flatMap((one) => rows.filter((row) => row[key] === one));
+    const model = this.model[collection] as Model[string];
+    if (Array.isArray(by)) return by.flatMap((one) => rows.filter((row) => keyText(model, row) === one));
     const { sort = [], limit, offset = 0 } = by as Terms;
     return cut(this.sorted(collection, rows, sort), offset, limit);
   }
@@ -95,7 +96,7 @@ export class Reference extends Checks {
     }
   }
 
-  private sorted(collection: string, rows: readonly Row[], sort: readonly string[]): readonly Row[] {
+  protected sorted(collection: string, rows: readonly Row[], sort: readonly string[]): readonly Row[] {
     const { key } = this.model[collection] as Model[string];
     const all = sort.map((one) => ({ path: steps(one), isDown: one.startsWith('-') }));
     return [...rows].sort((a, b) => {
@@ -104,7 +105,7 @@ export class Reference extends Checks {
         const sign = nullsLast(value(a), value(b));
         if (sign !== 0) return isDown ? -sign : sign;
       }
-      return order(a[key], b[key]);
+      return key.map((column) => order(a[column], b[column])).find((sign) => sign !== 0) ?? 0;
     });
   }
 
@@ -137,11 +138,11 @@ export class Reference extends Checks {
 
   private searched(collection: string, row: Row, term: string): boolean {
     const { plain, key, keyType, ones, anys } = this.model[collection] as Model[string];
-    return [key, ...Object.keys({ ...plain, ...ones, ...anys })].some((name) => {
+    return [...key, ...Object.keys({ ...plain, ...ones, ...anys })].some((name) => {
       const value = this.value(collection, name, row, true);
       if (value === null || plain[name] === 'masked' || plain[name] === 'moment') return false;
       if (plain[name] === 'text' || anys?.[name]) return String(value).toLowerCase().includes(term.toLowerCase());
-      if (name === key && keyType === 'uuid') return String(value) === term.toLowerCase();
+      if (key.includes(name) && keyType === 'uuid') return String(value) === term.toLowerCase();
       return String(value) === term;
     });
   }
@@ -216,6 +217,9 @@ export class Reference extends Checks {
       if (!this.readable(collection, field) || (out[outName(name)] !== undefined && more === true)) continue;
       if (to && (manys[field] || more !== true) && this.of(to, 'read').length === 0) continue;
       const terms = deep[name] ?? {};
+      const isKeys = manys[field] && !fn && more === true && !terms.aggregate && !terms.groupBy;
+      // Keys of several columns are made of what they hold, so all of that has to be readable.
+      if (isKeys && hasParts(this.model[to as string] as Model[string]) && !this.tellsKeys(to as string)) continue;
       if (!this.shows(collection, field, row)) out[outName(name)] = null;
       else if (fn) out[outName(name)] = this.value(collection, name, row, true);
       else if (scoped(name)) out[field] = this.shownAny(collection, field, fields, row, deep);
@@ -230,11 +234,18 @@ export class Reference extends Checks {
     return out;
   }
 
+  private tellsKeys(collection: string): boolean {
+    const { key } = this.model[collection] as Model[string];
+    return key.every((column) => this.readable(collection, column));
+  }
+
   private shownMany(to: string, rows: readonly Row[], more: true | Nested, terms: Terms): unknown[] {
     const kids = this.matching(to, rows, terms);
     if (terms.aggregate || terms.groupBy) return this.groups(to, kids, terms);
-    const { key } = this.model[to] as Model[string];
-    return this.page(to, kids, terms).map((kid) => (more === true ? kid[key] : this.shown(to, more, kid, terms.deep)));
+    const model = this.model[to] as Model[string];
+    return this.page(to, kids, terms).map((kid) =>
+      more === true ? keyText(model, kid) : this.shown(to, more, kid, terms.deep),
+    );
   }
 
   /** A row of a collection that was not asked about shows its bare key; one that may not be read is null. */

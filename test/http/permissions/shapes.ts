@@ -8,14 +8,17 @@ export type Payload = Readonly<Record<string, unknown>>;
 export interface Many {
   readonly to: string;
   readonly by: string;
-  /** What becomes of rows that are left out of a list; absent: their key is set to null. */
+  /** What becomes of rows that are left out of a list; absent: `by` is set to null, where it is not part of their key. */
   readonly letGo?: 'delete';
 }
 
 export interface Model {
-  /** Of each collection its key, plain fields by type, many-to-one fields and to-many aliases. */
+  /**
+   * Of each collection the columns of its key, plain fields by type, many-to-one fields and to-many aliases. Columns of a key
+   * of several are among the many-to-one fields.
+   */
   readonly [collection: string]: {
-    readonly key: string;
+    readonly key: readonly string[];
     readonly keyType?: 'number' | 'uuid';
     readonly plain: Readonly<Record<string, 'text' | 'number' | 'uuid' | 'moment' | 'masked'>>;
     readonly ones: Readonly<Record<string, string>>;

@@ -5,6 +5,7 @@ import { type InProcess, migratedDatabase, startService } from '../../support/se
 import { asAdmin } from '../people.ts';
 import { createDraw, WORDS } from './draw.ts';
 import { createWriteDraw } from './draw-writes.ts';
+import { hasParts, keyColumns } from './keys.ts';
 import { APP_MINIMUM, isSystem, MODEL, NAMES, TABLES, tableOf, WRITTEN } from './model.ts';
 import type { Allowed, Eyes, Model, Row, Rows } from './shapes.ts';
 
@@ -221,10 +222,12 @@ async function fill(database: FreshDatabase, { one, chance, upTo }: Random, peop
     person: maybe(1 + upTo(16)),
   }));
   await insert('tag', 5, () => ({ label: maybe(one(WORDS)) }));
-  await insert('task_tag', 30, () => ({
+  const pairs = new Set<string>();
+  while (pairs.size < 30) pairs.add(`${1 + upTo(24)},${1 + upTo(5)}`);
+  const left = [...pairs];
+  await insert('task_tag', pairs.size, () => ({
     weight: maybe(1 + upTo(12)),
-    task: maybe(1 + upTo(24)),
-    tag: maybe(1 + upTo(5)),
+    ...keyColumns(MODEL.task_tag as Model[string], left.pop()),
   }));
   await insert('block', 20, () => ({
     note: maybe(one(WORDS)),
@@ -240,7 +243,7 @@ async function fill(database: FreshDatabase, { one, chance, upTo }: Random, peop
     user: chance(0.5) ? one(users) : null,
     role: chance(0.5) ? one(roles) : null,
   }));
-  for (const name of WRITTEN) await database.query(`select setval('${tableOf(name)}_id_seq', 1000)`);
+  for (const name of WRITTEN) await database.query(countOn(name));
   for (const id of users)
     await database.query(
       'update platform_users set first_name = $2, title = $3, location = $4, team = $5 where id = $1',
@@ -250,14 +253,18 @@ async function fill(database: FreshDatabase, { one, chance, upTo }: Random, peop
 
 const columnsOf = (name: string): string => {
   const { key, plain, ones, anys } = MODEL[name] as Model[string];
-  return [key, ...Object.keys({ ...plain, ...ones, ...anys })].map((field) => `"${field}"`).join(', ');
+  return [...new Set([...key, ...Object.keys({ ...plain, ...ones, ...anys })])].map((field) => `"${field}"`).join(', ');
 };
+
+/** New keys of rows count on from 1000. */
+const countOn = (name: string): string =>
+  hasParts(MODEL[name] as Model[string]) ? 'select' : `select setval('${tableOf(name)}_id_seq', 1000)`;
 
 /** Everything there is, in one statement. */
 async function loadAll(database: FreshDatabase): Promise<Rows> {
   const parts = NAMES.map(
     (name) =>
-      `'${name}', (select coalesce(json_agg(t order by t.id), '[]') from (select ${columnsOf(name)} from ${tableOf(name)}) t)`,
+      `'${name}', (select coalesce(json_agg(t order by ${(MODEL[name] as Model[string]).key.map((column) => `t.${column}`)}), '[]') from (select ${columnsOf(name)} from ${tableOf(name)}) t)`,
   );
   const [found] = await database.query<{ rows: Record<string, Row[]> }>(
     `select json_build_object(${parts.join(', ')}) as rows`,
@@ -274,7 +281,7 @@ async function loadAll(database: FreshDatabase): Promise<Rows> {
 async function restore(database: FreshDatabase, changed: readonly string[]): Promise<void> {
   const parts = changed.map((name) =>
     WRITTEN.includes(name)
-      ? `delete from ${tableOf(name)}; insert into ${tableOf(name)} select * from kept_${name}; select setval('${tableOf(name)}_id_seq', 1000)`
+      ? `delete from ${tableOf(name)}; insert into ${tableOf(name)} select * from kept_${name}; ${countOn(name)}`
       : `update ${tableOf(name)} t set (${columnsOf(name)}) = (select ${columnsOf(name)} from kept_${name} k where k.id = t.id)`,
   );
   await database.query(

@@ -1,7 +1,8 @@
+import { hasParts, isObject, keyNamed, keyText, without, withoutKey } from './keys.ts';
 import { Reference } from './reading.ts';
 import { type Allowed, type Asked, type Filter, type Model, type Payload, Refused, type Row } from './shapes.ts';
 
-type Key = string | number;
+export type Key = string | number;
 type List = readonly (Key | Payload)[];
 type Detailed = {
   readonly create?: readonly Payload[];
@@ -17,9 +18,6 @@ export type Write =
   | { readonly verb: 'update found'; readonly query: Omit<Asked, 'fields'>; readonly data: Payload }
   | { readonly verb: 'delete'; readonly keys: readonly Key[] }
   | { readonly verb: 'delete found'; readonly query: Omit<Asked, 'fields'> };
-
-const isObject = (value: unknown): value is Payload =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Keys of rows made here, which the database will number its own way. */
 const FIRST_NEW = 1_000_000;
@@ -44,8 +42,8 @@ export class Writes extends Reference {
         return write.keys.length === 0 ? [] : this.update(collection, write.keys, write.data);
       case 'update each':
         return write.rows.flatMap((row) => {
-          const { [this.keyOf(collection)]: key, ...rest } = row;
-          return this.update(collection, [key as Key], rest);
+          const key = keyNamed(this.model, collection, row) as Key;
+          return this.update(collection, [key], withoutKey(this.modelOf(collection), row));
         });
       case 'update found': {
         const keys = this.meant(collection, write.query);
@@ -60,12 +58,16 @@ export class Writes extends Reference {
     }
   }
 
-  keyOf(collection: string): string {
-    return (this.model[collection] as Model[string]).key;
+  private modelOf(collection: string): Model[string] {
+    return this.model[collection] as Model[string];
+  }
+
+  private keyOf(collection: string, row: Row): Key {
+    return keyText(this.modelOf(collection), row) as Key;
   }
 
   row(collection: string, key: unknown): Row | undefined {
-    return this.rows[collection]?.find((row) => String(row[this.keyOf(collection)]) === String(key));
+    return this.rows[collection]?.find((row) => String(this.keyOf(collection, row)) === String(key));
   }
 
   /**
@@ -73,33 +75,37 @@ export class Writes extends Reference {
    * there is nothing to find out, and a caller who reads nothing means all rows.
    */
   private meant(collection: string, query: Omit<Asked, 'fields'>): readonly Key[] {
-    const key = this.keyOf(collection);
     const isPlain = !query.search && !query.sort && Object.keys(query.filter ?? {}).length === 0;
     if (isPlain && this.of(collection, 'read').length === 0) {
-      const keys = (this.rows[collection] ?? []).map((row) => row[key] as Key).sort((a, b) => (a < b ? -1 : 1));
+      const keys = this.sorted(collection, this.rows[collection] ?? [], []).map((row) => this.keyOf(collection, row));
       return keys.slice(query.offset ?? 0, query.limit === undefined ? undefined : (query.offset ?? 0) + query.limit);
     }
-    return this.rowsFound(collection, query).map((row) => row[key] as Key);
+    return this.rowsFound(collection, query).map((row) => this.keyOf(collection, row));
   }
 
   private create(collection: string, payloads: readonly Payload[], given: Payload = {}): readonly Key[] {
     const made = payloads.map((payload) =>
       this.withOnes(collection, this.admitted(collection, 'create', payload, given)),
     );
-    const { key, plain, ones, anys } = this.model[collection] as Model[string];
+    const { key, plain, ones, anys } = this.modelOf(collection);
+    const numbered = hasParts(this.modelOf(collection)) ? undefined : (key[0] as string);
     const keys = made.map((row) => {
-      const own = (row[key] ?? this.next++) as Key;
       const columns = Object.keys({ ...plain, ...ones, ...anys });
-      const stored = Object.fromEntries(columns.map((name) => [name, row[name] ?? null]));
-      this.store(collection, [...(this.rows[collection] ?? []), { ...stored, [key]: own }]);
-      return own;
+      const stored = {
+        ...Object.fromEntries(columns.map((name) => [name, row[name] ?? null])),
+        ...(numbered ? { [numbered]: row[numbered] ?? this.next++ } : {}),
+      };
+      this.store(collection, [...(this.rows[collection] ?? []), stored]);
+      return this.keyOf(collection, stored);
     });
     for (const [at, row] of made.entries()) this.writeManys(collection, keys[at] as Key, row);
     this.checkLinks(collection, keys);
     return keys;
   }
 
-  private update(collection: string, keys: readonly Key[], payload: Payload, given: Payload = {}): readonly Key[] {
+  /** Answers the keys by which the rows are known afterwards. */
+  private update(collection: string, keys: readonly Key[], sent: Payload, given: Payload = {}): readonly Key[] {
+    const payload = without(sent, Object.keys(given));
     if (this.of(collection, 'update').length === 0) throw new Refused('update');
     for (const key of keys) {
       const row = this.row(collection, key);
@@ -114,17 +120,21 @@ export class Writes extends Reference {
     const written = this.withOnes(collection, this.admitted(collection, 'update', payload, given));
     const { manys } = this.model[collection] as Model[string];
     const own = Object.fromEntries(Object.entries(written).filter(([name]) => !manys[name]));
-    const all = (this.rows[collection] ?? []).map((row) =>
-      keys.some((key) => String(key) === String(row[this.keyOf(collection)])) ? { ...row, ...own } : row,
+    // A row behind it may have let it go.
+    if (keys.some((key) => !this.row(collection, key))) throw new Refused('gone');
+    const changed = new Map(
+      keys.map((key) => [String(key), { ...(this.row(collection, key) as Row), ...own }] as const),
     );
+    const all = (this.rows[collection] ?? []).map((row) => changed.get(String(this.keyOf(collection, row))) ?? row);
     this.store(collection, all);
-    for (const key of keys) this.writeManys(collection, key, written);
-    this.checkLinks(collection, keys);
-    return keys;
+    const now = keys.map((key) => this.keyOf(collection, changed.get(String(key)) as Row));
+    if (now.some((key, at) => key !== keys[at])) this.steps.add('key changed');
+    for (const key of now) this.writeManys(collection, key, written);
+    this.checkLinks(collection, now);
+    return now;
   }
 
   private remove(collection: string, keys: readonly Key[]): readonly Key[] {
-    const name = this.keyOf(collection);
     if (this.of(collection, 'delete').length === 0) throw new Refused('delete');
     for (const key of keys) {
       const row = this.row(collection, key);
@@ -135,7 +145,7 @@ export class Writes extends Reference {
     const isGone = (key: unknown) => keys.some((one) => String(one) === String(key));
     this.store(
       collection,
-      (this.rows[collection] ?? []).filter((row) => !isGone(row[name])),
+      (this.rows[collection] ?? []).filter((row) => !isGone(this.keyOf(collection, row))),
     );
     this.followKeys(collection, isGone);
     return keys;
@@ -143,7 +153,7 @@ export class Writes extends Reference {
 
   /** What foreign keys do when the row they lead to goes. */
   private followKeys(collection: string, isGone: (key: unknown) => boolean): void {
-    for (const [other, { ones, cascades = [], key }] of Object.entries(this.model)) {
+    for (const [other, { ones, cascades = [] }] of Object.entries(this.model)) {
       for (const [field, to] of Object.entries(ones)) {
         if (to !== collection) continue;
         const rows = this.rows[other] ?? [];
@@ -160,15 +170,16 @@ export class Writes extends Reference {
           other,
           rows.filter((row) => !hit.includes(row)),
         );
-        this.followKeys(other, (one) => hit.some((row) => String(row[key]) === String(one)));
+        this.followKeys(other, (one) => hit.some((row) => String(this.keyOf(other, row)) === String(one)));
       }
     }
   }
 
   /** Permission, field list, presets and validation; `given` are keys the platform sets, which need no grant. */
-  private admitted(collection: string, action: 'create' | 'update', payload: Payload, given: Payload): Payload {
+  private admitted(collection: string, action: 'create' | 'update', sent: Payload, given: Payload): Payload {
     const granted = this.of(collection, action);
     if (granted.length === 0) throw new Refused(action);
+    const payload = without(sent, Object.keys(given));
     const names = Object.keys(payload);
     if (!names.every((field) => granted.some((one) => this.lists(one, collection, field)))) throw new Refused('field');
     const submitted = { ...payload, ...given };
@@ -221,8 +232,9 @@ export class Writes extends Reference {
   }
 
   private writeRow(collection: string, value: Payload, given?: Payload): Key {
-    const { [this.keyOf(collection)]: key, ...rest } = value;
-    const way = given ? 'to-many' : 'to-one';
+    const key = keyNamed(this.model, collection, hasParts(this.modelOf(collection)) ? { ...given, ...value } : value);
+    const rest = withoutKey(this.modelOf(collection), value);
+    const way = !given ? 'to-one' : hasParts(this.modelOf(collection)) ? 'to-many composite' : 'to-many';
     if (key === undefined || !this.row(collection, key)) {
       this.steps.add(`${way} create`);
       return this.create(collection, [value], given)[0] as Key;
@@ -244,7 +256,7 @@ export class Writes extends Reference {
 
   private linked(collection: string, field: string, parent: Key): readonly Key[] {
     const { to, by } = this.alias(collection, field);
-    return (this.rows[to] ?? []).filter((row) => row[by] === parent).map((row) => row[this.keyOf(to)] as Key);
+    return (this.rows[to] ?? []).filter((row) => row[by] === parent).map((row) => this.keyOf(to, row));
   }
 
   /** The list replaces what was there. */
@@ -252,8 +264,15 @@ export class Writes extends Reference {
     const { to, by } = this.alias(collection, field);
     const given = { [by]: parent };
     const before = this.linked(collection, field, parent);
-    const objects = list.filter(isObject).map((one) => this.writeRow(to, one, given));
-    const bare = list.filter((one): one is Key => !isObject(one));
+    // An object that says no more than the key of a row that is there already changes nothing.
+    const alone = (one: Key | Payload) => {
+      if (!isObject(one) || !hasParts(this.modelOf(to)) || Object.keys(withoutKey(this.modelOf(to), one)).length > 0)
+        return undefined;
+      return before.find((key) => key === keyNamed(this.model, to, { ...given, ...one }));
+    };
+    const entries = list.map((one) => alone(one) ?? one);
+    const objects = entries.filter(isObject).map((one) => this.writeRow(to, one, given));
+    const bare = entries.filter((one): one is Key => !isObject(one));
     const taken = bare.filter((key) => !before.includes(key));
     if (taken.length > 0) {
       this.steps.add('to-many link');
@@ -279,8 +298,10 @@ export class Writes extends Reference {
   private letGo(collection: string, field: string, keys: readonly Key[]): void {
     const { to, by, letGo } = this.alias(collection, field);
     if (keys.length === 0) return;
-    this.steps.add(`deselect by ${letGo ?? 'nullify'}`);
-    if (letGo === 'delete') this.remove(to, keys);
+    // What is known by the column that leads here cannot be without it.
+    const isDeleted = letGo === 'delete' || this.modelOf(to).key.includes(by);
+    this.steps.add(`deselect by ${isDeleted ? 'delete' : 'nullify'}`);
+    if (isDeleted) this.remove(to, keys);
     else this.update(to, keys, {}, { [by]: null });
   }
 
@@ -296,6 +317,11 @@ export class Writes extends Reference {
   }
 
   private store(collection: string, rows: readonly Row[]): void {
+    const { key } = this.modelOf(collection);
+    if (key.length > 1) {
+      if (rows.some((row) => key.some((name) => row[name] === null))) throw new Refused('no key');
+      if (new Set(rows.map((row) => this.keyOf(collection, row))).size < rows.length) throw new Refused('not unique');
+    }
     this.rows = { ...this.rows, [collection]: rows };
   }
 }

@@ -8,13 +8,16 @@ import type {
   Relation,
   RelationEnd,
 } from '../../../plugins/schema/contract.ts';
+import { joint } from '../../../plugins/schema/overview/keys.ts';
 
 /**
  * A schema in few words, for tests of the query engine alone:
  * `{ book: { id: 'integer key', title: 'string', author: 'one person', tags: 'many tag.book' } }`.
  * The words after a type: `key`, `concealed`, `unsearchable`, `array`, `sort=<field>` (of a to-many: its rows' order) and
  * `as=<type>` (the column's own type, `_` for a blank). `any kind hero|quote` is a many-to-any whose collection the field
- * `kind` names; `alias` holds nothing. What stands under `$` is about the collection: `singleton`, `sort=<field>`.
+ * `kind` names; `alias` holds nothing. Several fields with `key` are the key together, and `joint role film|actor` is a
+ * foreign key of these columns, in the order of the key they lead to. What stands under `$` is about the collection: `singleton`,
+ * `sort=<field>`.
  */
 export type Sketch = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -39,8 +42,11 @@ const SQL: Partial<Record<FieldType, [type: string, dataType: string]>> = {
   geometry: ['geometry', 'geometry'],
 };
 
-const keyOf = (fields: Sketch[string]): string =>
-  columnsAndAliases(fields).find(([, words]) => words.includes('key'))?.[0] ?? 'id';
+const keysOf = (fields: Sketch[string]): readonly string[] =>
+  columnsAndAliases(fields).flatMap(([name, words]) => (words.split(' ').includes('key') ? [name] : []));
+
+/** Of a key of one column. */
+const keyOf = (fields: Sketch[string]): string => keysOf(fields)[0] ?? 'id';
 
 const columnsAndAliases = (fields: Sketch[string]) => Object.entries(fields).filter(([name]) => name !== '$');
 
@@ -57,14 +63,23 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
   for (const [collection, fields] of Object.entries(tables)) {
     for (const [field, words] of columnsAndAliases(fields)) {
       const [kind, related] = words.split(' ');
-      if (kind === 'one' && related) relations.push(relationOf(tables, schema, collection, field, related));
+      if ((kind === 'one' || kind === 'joint') && related)
+        relations.push(relationOf(tables, schema, collection, field, words));
       if (kind === 'any')
         relations.push({ collection, field, related: null, meta: metaOf(tables, collection, field), schema: null });
     }
   }
   const collections = Object.entries(tables).map(([name, fields]): Collection => {
-    const made = columnsAndAliases(fields).map(([field, words]) => fieldOf(tables, relations, name, field, words));
-    const all = new Map(made.map((field) => [field.name, field]));
+    const [joined, single] = [true, false].map((is) =>
+      columnsAndAliases(fields).filter(([, words]) => isJoint(words) === is),
+    );
+    const all = new Map(
+      (single ?? []).map(([field, words]) => [field, fieldOf(tables, relations, name, field, words)]),
+    );
+    const joints = (joined ?? []).map(([field, words]) => jointOf(relations, all, name, field, words));
+    for (const field of joints) all.set(field.name, field);
+    const keys = keysOf(fields);
+    const isComposite = keys.length > 1;
     return {
       name,
       table: { schema, name, comment: null },
@@ -72,10 +87,10 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
       reacts: false,
       system: false,
       meta: null,
-      primary: keyOf(fields),
-      key: all.get(keyOf(fields)) ?? null,
+      primary: isComposite ? null : keyOf(fields),
+      key: isComposite ? joint(name, keys.join(), partsOf(all, keys)) : (all.get(keyOf(fields)) ?? null),
       hasKey: true,
-      jointFields: [],
+      jointFields: joints,
       fields: all,
       singleton: (fields.$ ?? '').includes('singleton'),
       sortField: word(fields.$ ?? '', 'sort') ?? null,
@@ -95,14 +110,13 @@ export function createTables(tables: Sketch): string {
     .map(([name, fields]) => {
       const columns = columnsAndAliases(fields).flatMap(([field, words]) => {
         const [kind, related] = words.split(' ');
-        if (kind === 'many' || kind === 'alias') return [];
+        if (kind === 'many' || kind === 'alias' || kind === 'joint') return [];
         const type =
           kind === 'one' ? typeOf(tables, related as string) : kind === 'any' ? 'string' : (kind as FieldType);
-        return [
-          `"${field.replaceAll('"', '""')}" ${word(words, 'as') ?? SQL[type]?.[0]}${words.includes('key') ? ' primary key' : ''}`,
-        ];
+        return [`"${field.replaceAll('"', '""')}" ${word(words, 'as') ?? SQL[type]?.[0]}`];
       });
-      return `create table "${name}" (${columns.join(', ')});`;
+      const key = keysOf(fields).map((field) => `"${field.replaceAll('"', '""')}"`);
+      return `create table "${name}" (${[...columns, ...(key.length > 0 ? [`primary key (${key})`] : [])].join(', ')});`;
     })
     .join('\n');
 }
@@ -160,6 +174,24 @@ function fieldOf(
   };
 }
 
+const partsOf = (all: ReadonlyMap<string, Field>, names: readonly string[]): readonly Field[] =>
+  names.map((name) => all.get(name) as Field);
+
+const isJoint = (words: string): boolean => words.startsWith('joint ');
+
+function jointOf(
+  relations: readonly Relation[],
+  all: ReadonlyMap<string, Field>,
+  collection: string,
+  name: string,
+  words: string,
+): Field {
+  const [, to = '', columns = ''] = words.split(' ');
+  const relation = relations.find((one) => one.collection === collection && one.field === name) as Relation;
+  const field = joint(collection, name, partsOf(all, columns.split('|')));
+  return { ...field, relation: { kind: 'one', relation, to } };
+}
+
 function elementIn(sqlType: string): ElementType {
   const name = sqlType.replace(/\[\]$/, '');
   const type = Object.entries(SQL).find(([, names]) => names?.includes(name))?.[0] as FieldType | undefined;
@@ -180,19 +212,25 @@ function metaOf(tables: Sketch, collection: string, field: string): Relation['me
   return sorted ? ({ sort_field: word(sorted, 'sort') } as Relation['meta']) : null;
 }
 
-const relationOf = (tables: Sketch, schema: string, collection: string, field: string, related: string): Relation => ({
-  collection,
-  field,
-  related,
-  meta: metaOf(tables, collection, field),
-  schema: {
-    constraint_name: `${collection}_${field}_foreign`,
-    table: collection,
-    column: field,
-    foreign_key_schema: schema,
-    foreign_key_table: related,
-    foreign_key_column: keyOf(tables[related] ?? {}),
-    on_update: 'NO ACTION',
-    on_delete: 'NO ACTION',
-  },
-});
+function relationOf(tables: Sketch, schema: string, collection: string, field: string, words: string): Relation {
+  const [, related = '', columns] = words.split(' ');
+  const to = keysOf(tables[related] ?? {});
+  const from = isJoint(words) ? columns?.split('|') : undefined;
+  return {
+    collection,
+    field,
+    related,
+    meta: metaOf(tables, collection, field),
+    schema: {
+      constraint_name: `${collection}_${field}_foreign`,
+      table: collection,
+      column: from?.join() ?? field,
+      foreign_key_schema: schema,
+      foreign_key_table: related,
+      foreign_key_column: from ? to.join() : (to[0] ?? 'id'),
+      ...(from ? { columns: from, foreign_key_columns: to } : {}),
+      on_update: 'NO ACTION',
+      on_delete: 'NO ACTION',
+    },
+  };
+}

@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
 import { type Arguments, Inexpressible, isGraphqlName, Variable } from './entries.ts';
-import { callOf, listOf, QUERY_STRINGS, stepsOf } from './names.ts';
+import { callOf, KEY_TEXT, listOf, QUERY_STRINGS, stepsOf } from './names.ts';
 import type { Sight } from './sight.ts';
 
 export const NO_NAME = 'a name that is no GraphQL name';
@@ -87,9 +87,13 @@ function fieldRule(sight: Sight, field: Field, rule: unknown): [string, unknown]
 
 /** What stands under a relation: operators there speak of the key of the row it leads to. */
 function behind(sight: Sight, to: Collection, rule: unknown, isMany: boolean): unknown {
-  const key = to.primary as string;
-  const type = to.fields.get(key)?.type ?? 'string';
-  if (!isObject(rule)) return { [key]: operatorsOf(rule, type) };
+  const key = to.primary;
+  const type = to.fields.get(key ?? '')?.type ?? 'string';
+  const ofKey = (operators: unknown): Rules => {
+    if (key === null) throw new Inexpressible(KEY_TEXT);
+    return { [key]: operatorsOf(operators, type) };
+  };
+  if (!isObject(rule)) return ofKey(rule);
   const rules = Object.entries(rule).map(([name, one]): [string, unknown] => {
     if (LOGIC.has(name)) return [name, eachOf(one, (inner) => behind(sight, to, inner, isMany))];
     if (name === '_some' || name === '_none') return [name, filterOf(sight, to, one)];
@@ -99,7 +103,7 @@ function behind(sight: Sight, to: Collection, rule: unknown, isMany: boolean): u
     }
     if (isMany && (name === '_null' || name === '_nnull'))
       return [(name === '_null') === (one !== false) ? '_none' : '_some', {}];
-    return [key, operatorsOf({ [name]: one }, type)];
+    return Object.entries(ofKey({ [name]: one }))[0] as [string, unknown];
   });
   return merged(rules);
 }

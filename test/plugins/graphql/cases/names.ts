@@ -3,6 +3,7 @@ import { Inexpressible } from './entries.ts';
 // The names of the query language, taken apart once more: nothing here is the engine's own.
 
 export const QUERY_STRINGS = 'a form that only query strings have';
+export const KEY_TEXT = 'the text of a key of several columns';
 export const GRAMMAR = 'names that break the grammar of paths';
 
 /** A comma list or a list of texts. */

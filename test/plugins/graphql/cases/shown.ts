@@ -1,7 +1,7 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
 import { argumentsOf, isObject } from './conditions.ts';
 import { type Arguments, type Entry, Inexpressible } from './entries.ts';
-import { type Call, calledInRest, QUERY_STRINGS } from './names.ts';
+import { type Call, calledInRest, KEY_TEXT, QUERY_STRINGS } from './names.ts';
 import { formOf, type Sight, typename } from './sight.ts';
 import { aliasesOf, checked, type Wanted, wantedOf } from './wanted.ts';
 
@@ -74,9 +74,9 @@ function fieldEntries(
   }
   const args = relation.kind === 'many' ? argumentsBelow(sight, to, below) : noneOf(below, nested);
   const more = { ...place, ...(Object.keys(args).length > 0 ? { args } : {}) };
-  return nested.length > 0
-    ? [{ kind: 'rows', ...more, of: shownOf(sight, to, nested, below) }]
-    : [{ kind: 'keys', ...more, primary: to.primary as string }];
+  if (nested.length > 0) return [{ kind: 'rows', ...more, of: shownOf(sight, to, nested, below) }];
+  if (to.primary === null) throw new Inexpressible(KEY_TEXT);
+  return [{ kind: 'keys', ...more, primary: to.primary }];
 }
 
 function anyEntries(

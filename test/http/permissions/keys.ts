@@ -1,0 +1,52 @@
+import type { Model, Payload, Row } from './shapes.ts';
+
+// What rows of the reference are known by: the value of the one column of a key, or the texts of several joined by commas.
+// Columns of keys of several are numbers here, which need no escape.
+
+type Of = Model[string];
+
+export const isObject = (value: unknown): value is Payload =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const hasParts = ({ key }: Of): boolean => key.length > 1;
+
+/** The one column of a key that has no more. */
+export const keyColumn = ({ key }: Of): string => {
+  if (key.length !== 1) throw new Error(`the key is ${key}`);
+  return key[0] as string;
+};
+
+export const keyText = ({ key }: Of, row: Row): unknown =>
+  key.length === 1 ? row[key[0] as string] : key.map((name) => row[name]).join();
+
+/** The columns with their values. */
+export const keyColumns = ({ key }: Of, value: unknown): Payload =>
+  key.length === 1
+    ? { [key[0] as string]: value }
+    : Object.fromEntries(
+        String(value)
+          .split(',')
+          .map((part, at) => [key[at], Number(part)]),
+      );
+
+/** The key that a payload names; undefined where a column is missing, null, or a row yet to be created. */
+export function keyNamed(model: Model, collection: string, payload: Payload): unknown {
+  const { key, ones } = model[collection] as Of;
+  if (key.length === 1) return payload[key[0] as string];
+  const values = key.map((name) => {
+    const value = payload[name];
+    return isObject(value) ? value[keyColumn(model[ones[name] as string] as Of)] : value;
+  });
+  return values.every((value) => value !== undefined && value !== null) ? values.join() : undefined;
+}
+
+/** The rest of a payload that names its key. An object in place of a column stays where it says more than the key. */
+export const withoutKey = ({ key }: Of, payload: Payload): Payload =>
+  Object.fromEntries(
+    Object.entries(payload).filter(
+      ([name, value]) => !key.includes(name) || (key.length > 1 && isObject(value) && Object.keys(value).length > 1),
+    ),
+  );
+
+export const without = (payload: Payload, fields: readonly string[]): Payload =>
+  Object.fromEntries(Object.entries(payload).filter(([name]) => !fields.includes(name)));

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."film" t1 where (exists (select 1 from "public"."role" t2 where t2."film" = t1."id" and (t2."film", t2."actor") in (select split_part(k.v, ',', 1)::integer, split_part(k.v, ',', 2)::integer from unnest($1::text[]) k(v)))) order by t1."id" limit 100) r
+-- [["1,2","2,1","9,9"]]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2."id" as "id", t3.j as "roles" from (select t1.*, t1."id" as "~0" from "public"."film" t1 order by t1."id" limit 100) t2 left join lateral (select coalesce(json_agg(t4."film,actor"), '[]'::json) as j from (select (t5."film"::text || ',' || t5."actor"::text) as "film,actor" from "public"."role" t5 where (t5."film" = t2."id") order by t5."actor" desc, t5."film" limit 2) t4) t3 on true order by t2."~0") r
+-- []

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."film" t1 where (exists (select 1 from "public"."role" t2 where t2."film" = t1."id" and (t2."actor" = any($1::int8[]) and exists (select 1 from "public"."review" t3 where t3."film_no" = t2."film" and t3."actor_no" = t2."actor" and t3."score" > $2::int8)))) order by t1."id" limit 100) r
+-- [["1","3"],"3"]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."seats" as "seats" from unnest($1::text[]) with ordinality t2(key, at) join "public"."screening" t1 on t1."hall" = replace(replace(split_part(t2.key, ',', 1), '~1', ','), '~0', '~')::varchar and t1."at" = replace(replace(split_part(t2.key, ',', 2), '~1', ','), '~0', '~')::timestamptz order by t2.at) r
+-- [["Big,2022-03-04T05:06:07.123457Z","a~1b,2022-03-04T05:06:07.123456Z","a~01b,2022-03-04T05:06:07.123456Z",",infinity"]]

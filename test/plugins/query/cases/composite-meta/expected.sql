@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data, json_build_object('total_count', (select count(*) from "public"."role" t2 where (t2."film" = $2::int8)), 'filter_count', (select count(*) from "public"."role" t3 where (t3."film" = $3::int8)))::text as meta from (select t1."name" as "name" from "public"."role" t1 where (t1."film" = $1::int8) order by t1."film", t1."actor" limit 1) r
+-- ["1","1","1"]

@@ -1,0 +1,2 @@
+select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t2."id" as "id", t3.j as "roles_too", (select count(*) from "public"."role" t6 where t6."film" = t2."id" and (true)) as "roles_count" from (select t1.*, t1."id" as "~0" from "public"."film" t1 order by t1."id" limit 100) t2 left join lateral (select coalesce(json_agg(row_to_json(t4.*)), '[]'::json) as j from (select t5."name" as "name" from "public"."role" t5 where (t5."film" = t2."id") order by t5."film", t5."actor" limit 100) t4) t3 on true order by t2."~0") r
+-- []
