@@ -3,43 +3,17 @@
  * prepared. It checks no permission, parses no query, and serves the paths of `shapes.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import pg from 'pg';
-import { SHAPES, type Shape } from './shapes.ts';
+import { poolOf, shapeFinder, textOf } from './hand-written.ts';
+import { SHAPES } from './shapes.ts';
 
-/** The service's session settings and size of pool. */
-const pool = new pg.Pool({
-  connectionString: process.env.IDEAL_DATABASE_URL,
-  max: 10,
-  application_name: 'ideal',
-  idleTimeoutMillis: 60_000,
-  options: '-c timezone=UTC -c datestyle=ISO -c jit=off -c statement_timeout=60000',
-});
-
-const exact = new Map(SHAPES.map((shape) => [`${shape.method} ${shape.path}`, shape]));
-/** Those with a key in their path. */
-const keyed = SHAPES.filter(({ path }) => path.includes(':id')).map((shape) => {
-  const [before = '', after = ''] = `${shape.method} ${shape.path}`.split(':id');
-  return { shape, before, after };
-});
-
-function find(target: string): { shape: Shape; id: string } | undefined {
-  const shape = exact.get(target);
-  if (shape) return { shape, id: '' };
-  const found = keyed.find(({ before, after }) => target.startsWith(before) && target.endsWith(after));
-  return found && { shape: found.shape, id: target.slice(found.before.length, target.length - found.after.length) };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return JSON.parse(Buffer.concat(parts).toString());
-}
+const pool = poolOf('ideal', process.env.IDEAL_DATABASE_URL);
+const find = shapeFinder(SHAPES);
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const found = find(`${request.method} ${request.url}`);
   if (!found) return void response.writeHead(404, { 'Content-Length': 0 }).end();
   const { shape, id } = found;
-  const body = shape.body ? await bodyOf(request) : undefined;
+  const body = shape.body ? JSON.parse(await textOf(request)) : undefined;
   const { rows } = await pool.query<{ data: string; meta?: string }>({
     name: shape.name,
     text: shape.ideal,

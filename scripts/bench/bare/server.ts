@@ -3,40 +3,14 @@
  * each shape of `shapes.ts`. Beside it the service shows what it adds.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import pg from 'pg';
+import { poolOf, shapeFinder, textOf } from '../hand-written.ts';
 import type { Shape } from '../shapes.ts';
 import { BARE_SHAPES } from './shapes.ts';
 
 const tokens = new Set((process.env.BARE_TOKENS ?? '').split(' ').map((token) => `Bearer ${token}`));
 
-/** The service's size of pool. */
-const pool = new pg.Pool({
-  connectionString: process.env.BARE_DATABASE_URL,
-  max: 10,
-  application_name: 'bare',
-  idleTimeoutMillis: 60_000,
-  options: '-c timezone=UTC -c datestyle=ISO -c jit=off -c statement_timeout=60000',
-});
-
-const exact = new Map(BARE_SHAPES.map((shape) => [`${shape.method} ${shape.path}`, shape]));
-/** Those with a key in their path. */
-const keyed = BARE_SHAPES.filter(({ path }) => path.includes(':id')).map((shape) => {
-  const [before = '', after = ''] = `${shape.method} ${shape.path}`.split(':id');
-  return { shape, before, after };
-});
-
-function find(target: string): { shape: Shape; id: string } | undefined {
-  const shape = exact.get(target);
-  if (shape) return { shape, id: '' };
-  const found = keyed.find(({ before, after }) => target.startsWith(before) && target.endsWith(after));
-  return found && { shape: found.shape, id: target.slice(found.before.length, target.length - found.after.length) };
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString();
-}
+const pool = poolOf('bare', process.env.BARE_DATABASE_URL);
+const find = shapeFinder(BARE_SHAPES);
 
 /** PostgreSQL parses a batch; of what is small the values are parameters. */
 async function valuesOf({ kind, body, params }: Shape, id: string, request: IncomingMessage): Promise<unknown[]> {

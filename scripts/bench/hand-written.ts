@@ -1,0 +1,39 @@
+// What the two servers written by hand, `ideal.ts` and `bare/server.ts`, share: neither may have an advantage by it.
+
+import type { IncomingMessage } from 'node:http';
+import pg from 'pg';
+import type { Shape } from './shapes.ts';
+
+/** The service's session settings and size of pool. */
+export const poolOf = (name: string, connectionString: string | undefined): pg.Pool =>
+  new pg.Pool({
+    connectionString,
+    max: 10,
+    application_name: name,
+    idleTimeoutMillis: 60_000,
+    options: '-c timezone=UTC -c datestyle=ISO -c jit=off -c statement_timeout=60000',
+  });
+
+/** Finds the shape that `<method> <path>` asks for, and the key in its path. */
+export function shapeFinder(shapes: readonly Shape[]): (target: string) => { shape: Shape; id: string } | undefined {
+  const exact = new Map(shapes.map((shape) => [`${shape.method} ${shape.path}`, shape]));
+  /** Those with a key in their path. */
+  const keyed = shapes
+    .filter(({ path }) => path.includes(':id'))
+    .map((shape) => {
+      const [before = '', after = ''] = `${shape.method} ${shape.path}`.split(':id');
+      return { shape, before, after };
+    });
+  return (target) => {
+    const shape = exact.get(target);
+    if (shape) return { shape, id: '' };
+    const found = keyed.find(({ before, after }) => target.startsWith(before) && target.endsWith(after));
+    return found && { shape: found.shape, id: target.slice(found.before.length, target.length - found.after.length) };
+  };
+}
+
+export async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString();
+}
