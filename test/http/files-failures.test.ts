@@ -193,8 +193,8 @@ describe('files: the database fails', function () {
   after(() => ground?.remove());
 
   const cut = () =>
-    ground.database.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
+    ground.database.query<{ pid: number }>(
+      `select pid, pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`,
     );
 
@@ -202,7 +202,13 @@ describe('files: the database fails', function () {
     const slow = slowForm(service);
     slow.write('the beginning, ');
     await until(async () => (await ground.state()).loose.length === 1);
-    await cut();
+    const pids = (await cut()).map(({ pid }) => pid);
+    // The processes of PostgreSQL end a moment after they are told to: until then a statement may still meet one of them.
+    await until(async () => {
+      const left = await ground.database.query('select from pg_stat_activity where pid = any($1)', [pids]);
+      const { status } = await service.request('GET', '/files?limit=1', { token: service.admin.token });
+      return left.length === 0 && status === 200;
+    });
     slow.write('and the end');
     const { status, body } = await slow.end();
     expect(status, JSON.stringify(body)).to.equal(200);
