@@ -34,6 +34,7 @@ export function withJointValues(
   overview: Overview,
   absent: (name: string) => boolean = () => false,
 ): Row {
+  if (jointFields.length === 0) return row;
   const seen: Row = { ...row };
   for (const field of jointFields) {
     const { name, parts = [] } = field;
@@ -69,6 +70,7 @@ const keyText = (field: Field, values: readonly unknown[]): unknown => {
 
 /** Presets with the columns of foreign keys of several; without those whose foreign key comes as an object, which wins. */
 export function presetColumns({ jointFields }: Collection, presets: Row, submitted: Row): Row {
+  if (jointFields.length === 0) return presets;
   const found: Row = { ...presets };
   for (const field of jointFields) {
     const { name, parts = [] } = field;

@@ -1,8 +1,7 @@
 import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
 import { clientSignal } from '../../http/library.ts';
 import type { Key, Payload } from '../../items/contract.ts';
-import { joinKey } from '../../query/library.ts';
-import type { Field } from '../../schema/contract.ts';
+import { castKey } from '../../items/library.ts';
 import { collect, setsOf } from '../plan/collect.ts';
 import { payloadOf } from '../plan/payload.ts';
 import type { Root } from '../plan/roots.ts';
@@ -64,10 +63,6 @@ async function written(
   }
 }
 
-/** Of the columns of a key, which are all there; callers from whom one is hidden send the text itself. */
-const textOfKey = (parts: readonly Field[], key: unknown): string =>
-  typeof key === 'object' ? joinKey(parts.map(({ name }) => String((key as Payload)[name]))) : String(key);
-
 /** Answers the keys as they were given, `{ id }` or `{ ids }`: rows of none of them are there any more. */
 async function remove(
   deps: ExecuteDeps,
@@ -82,7 +77,7 @@ async function remove(
   await deps.items.deleteMany(run.call.caller, name, ids, { signal: clientSignal(run.call.ctx) });
   if (!shown) return 'true';
   const key = (await deps.schema.overview()).collections.get(name)?.key;
-  const keys = ids.map((one) => (key?.parts ? textOfKey(key.parts, one) : String(one)));
+  const keys = ids.map((one) => String(key?.parts ? castKey(key, one) : one));
   const values: Readonly<Record<string, unknown>> = { __typename: type.name, id: keys[0], ids: keys };
   return JSON.stringify(Object.fromEntries(shown.map(({ key, field }) => [key, values[field.name] ?? null])));
 }

@@ -11,7 +11,7 @@ import { isPayload } from './many-value.ts';
  * @throws INVALID_PAYLOAD for what is no key, and where a column has another value beside it.
  */
 export function withoutJoints({ jointFields }: Collection, payload: Payload): Payload {
-  const named = jointFields.filter(({ name }) => Object.hasOwn(payload, name) && !isObjectOfRow(payload[name]));
+  const named = jointFields.filter(({ name }) => Object.hasOwn(payload, name) && !isPayload(payload[name]));
   if (named.length === 0) return payload;
   const names = named.map(({ name }) => name);
   const written: Payload = Object.fromEntries(Object.entries(payload).filter(([name]) => !names.includes(name)));
@@ -38,8 +38,6 @@ export function columnsOf(field: Field, value: unknown): Payload {
   // An empty text, which is no key by itself, is a part of one.
   return Object.fromEntries(parts.map((part, at) => [part.name, values[at] === '' ? '' : castKey(part, values[at])]));
 }
-
-const isObjectOfRow = (value: unknown): boolean => isPayload(value);
 
 /** @throws INVALID_PAYLOAD where a column is there already with another value, which rules were measured by. */
 export function setColumns(field: Field, columns: Payload, written: Payload): void {

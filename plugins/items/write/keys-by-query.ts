@@ -15,7 +15,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /**
  * The rows a by-query write means: those the query's filter, search and limit match at this moment. The query is checked
- * like a read's. Where rows have no key but their place, the table is locked against other writers, so that the place holds. `any` asks for the row of a singleton, which the caller need not be able to read.
+ * like a read's. Where rows have no key but their place, the table is locked against other writers, so that the
+ * place holds. `any` asks for the row of a singleton, which the caller need not be able to read.
  */
 export async function keysByQuery(
   deps: Deps,

@@ -52,12 +52,13 @@ export function keysAfter(before: readonly Key[], key: Field, own: Payload): rea
  * the rows apart.
  */
 export function inOrderOf(before: readonly Key[], key: Field, own: Payload, done: readonly Key[]): readonly Key[] {
+  if (!key.parts) return done;
   const names = keyNames(key);
   const left = (one: Key) =>
     joinKey(splitKey(String(one)).filter((_text, at) => !Object.hasOwn(own, names[at] as string)));
   const found = new Map(done.map((one) => [left(one), one]));
   const keys = before.flatMap((one) => found.get(left(one)) ?? []);
-  return key.parts && keys.length === done.length ? keys : done;
+  return keys.length === done.length ? keys : done;
 }
 
 /** A row sent back whole has its key with it, which is no change, and one that some columns would refuse. */
