@@ -1,0 +1,47 @@
+/**
+ * `npm run words [-- <path> …]`: refuses words of the house's former dialect in names, comments, titles, messages and documents
+ * (docs/glossary.md says what to write). `--count` prints how often each stands.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { EXCEPTIONS } from './plain-words/exceptions.ts';
+import { scanText } from './plain-words/scan.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard', '--deduplicate', ...paths], {
+  cwd: root,
+  encoding: 'utf8',
+});
+const files = listed.stdout.split('\n').filter((path) => /\.(?:[cm]?[jt]s|md)$/.test(path));
+
+const used = new Set<(typeof EXCEPTIONS)[number]>();
+const findings = files.flatMap((path) => {
+  let text: string;
+  try {
+    text = readFileSync(`${root}/${path}`, 'utf8');
+  } catch {
+    return []; // Deleted and not committed yet.
+  }
+  return scanText(path, text).filter((finding) => {
+    const exception = EXCEPTIONS.find(
+      ({ path: where, word }) =>
+        (where.endsWith('/') ? path.startsWith(where) : path.startsWith(where)) && word.test(finding.word),
+    );
+    if (exception) used.add(exception);
+    return !exception;
+  });
+});
+
+if (process.argv.includes('--count')) {
+  const counts = new Map<string, number>();
+  for (const { word } of findings) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const [word, count] of [...counts].sort((a, b) => b[1] - a[1])) console.log(`${count}\t${word}`);
+} else {
+  for (const { path, line, found, instead } of findings) console.log(`${path}:${line}: "${found}": write ${instead}`);
+}
+const idle = paths.length > 0 ? [] : EXCEPTIONS.filter((exception) => !used.has(exception));
+for (const { path, word } of idle) console.log(`exception for ${word} in ${path} is not needed any more`);
+console.log(`${findings.length} refused words`);
+if (findings.length + idle.length > 0) process.exitCode = 1;

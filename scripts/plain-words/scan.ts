@@ -1,0 +1,62 @@
+import { REFUSED_NAMES, REFUSED_PARTS, REFUSED_PHRASES } from './words.ts';
+
+export interface Finding {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** The word as written, or the identifier that contains it. */
+  readonly found: string;
+  readonly word: string;
+  readonly instead: string;
+}
+
+/** Strings, comments and names of a source file: strings and comments are one alternative each, so that quotes in comments end nothing. */
+const TOKEN =
+  /(?<comment>\/\*[\s\S]*?\*\/|\/\/[^\n]*)|(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|(?<name>[A-Za-z_$][\w$]*)/g;
+
+const partsOf = (name: string): readonly string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[\s_$.-]+/)
+    .map((part) => part.toLowerCase());
+
+function namesIn(path: string, line: number, name: string): readonly Finding[] {
+  const whole = REFUSED_NAMES.filter(({ pattern }) => pattern.test(name.toLowerCase()));
+  const parts = partsOf(name).flatMap((part) =>
+    REFUSED_PARTS.filter(({ pattern }) => pattern.test(part)).map((one) => ({ ...one, part })),
+  );
+  return [
+    ...whole.map(({ instead }) => ({ path, line, found: name, word: name.toLowerCase(), instead })),
+    ...parts.map(({ part, instead }) => ({ path, line, found: name, word: part, instead })),
+  ];
+}
+
+const phrasesIn = (path: string, line: number, text: string): readonly Finding[] =>
+  REFUSED_PHRASES.flatMap(({ pattern, instead }) =>
+    [...text.matchAll(pattern)].map((match) => ({
+      path,
+      line: line + (text.slice(0, match.index).match(/\n/g)?.length ?? 0),
+      found: match[0],
+      word: match[0].toLowerCase(),
+      instead,
+    })),
+  );
+
+/** Refused words of one file: names, comments and strings of code, the whole text of anything else. */
+export function scanText(path: string, text: string): readonly Finding[] {
+  const fileName = (path.split('/').at(-1) ?? path).replace(/\..*$/, '');
+  const ofPath = namesIn(path, 0, fileName);
+  if (!/\.[cm]?[jt]s$/.test(path)) return [...ofPath, ...phrasesIn(path, 1, text)];
+  let line = 1;
+  let at = 0;
+  const found: Finding[] = [...ofPath];
+  for (const match of text.matchAll(TOKEN)) {
+    line += text.slice(at, match.index).match(/\n/g)?.length ?? 0;
+    at = match.index;
+    const { name, comment, string } = match.groups ?? {};
+    found.push(
+      ...(name === undefined ? phrasesIn(path, line, (comment ?? string) as string) : namesIn(path, line, name)),
+    );
+  }
+  return found;
+}
