@@ -1,0 +1,149 @@
+import { problems } from '#kernel';
+import { renderAuthorities } from '../../plugins/broker/library.ts';
+import { type ManifestSchema, renderType } from './json-schema.ts';
+import { code, page } from './markdown.ts';
+import type { Registered } from './reader/index.ts';
+
+interface CapabilityText {
+  readonly about: string;
+  /** Who may be granted it. */
+  readonly holders:
+    | 'core plugins'
+    | 'plugins'
+    | 'confined packages'
+    | 'plugins and confined packages'
+    | 'packages with full authority';
+  /** A grant as a manifest has it; its sentences are shown as the audit renders them. */
+  readonly example: unknown;
+}
+
+const TEXTS: Readonly<Record<string, CapabilityText>> = {
+  config: {
+    about:
+      'Reads settings. The manifest’s own section `config` declares them; `shared` names settings that other plugins declare.',
+    holders: 'plugins',
+    example: { GREETING: { type: 'string', default: 'Hello' }, shared: ['PUBLIC_URL'] },
+  },
+  database: {
+    about:
+      'Statements that name tables. `own`: tables of the plugin, with any statement; `read` and `write`: tables of others; `watch`: triggers that announce their changes; `ddl`: changes to its own tables while the service runs; `sql`: any statement, with the reason.',
+    holders: 'plugins',
+    example: { own: ['platform_notes'], read: ['platform_users'] },
+  },
+  endpoint: {
+    about: 'Answers requests under the id of the endpoint; `access` says which callers may call it.',
+    holders: 'confined packages',
+    example: { access: 'authenticated' },
+  },
+  events: {
+    about:
+      'Listens to events and emits them. A filter runs before the change and may alter or reject it; an action runs after commit.',
+    holders: 'plugins',
+    example: { filter: ['items.create'], action: ['items.update'], emit: ['notes.sent'] },
+  },
+  files: {
+    about: 'Reserved: accepted in a manifest, without any effect yet.',
+    holders: 'confined packages',
+    example: { accountability: 'user' },
+  },
+  full: {
+    about:
+      'Everything that the process may do: held by each extension without `runtime: "confined-server"`, never declared.',
+    holders: 'packages with full authority',
+    example: true,
+  },
+  identity: {
+    about: 'Makes callers out of evidence of the listed kinds.',
+    holders: 'core plugins',
+    example: { evidence: ['token'] },
+  },
+  items: {
+    about: 'Reads and writes items by the same verbs as the API: as the calling user, or with full access.',
+    holders: 'confined packages',
+    example: { accountability: 'user', collections: ['orders'], actions: ['read'] },
+  },
+  log: {
+    about: 'Writes lines to the log, under the name of the plugin or package.',
+    holders: 'plugins and confined packages',
+    example: true,
+  },
+  native: {
+    about:
+      'Imports modules of Node and packages. For a plugin outside of the product this is a statement, not a limit.',
+    holders: 'plugins',
+    example: { modules: ['crypto'], packages: ['sharp'] },
+  },
+  packages: { about: 'Loads third-party packages and accounts for them.', holders: 'core plugins', example: true },
+  request: {
+    about:
+      'Sends HTTP requests to the listed origins. Addresses of private networks are refused unless a setting allows them.',
+    holders: 'plugins and confined packages',
+    example: { origins: ['https://api.example.com'], methods: ['GET'] },
+  },
+  schema: {
+    about: 'Reserved: accepted in a manifest, without any effect yet.',
+    holders: 'confined packages',
+    example: ['read'],
+  },
+  services: {
+    about: 'Provides services and uses those of other plugins: the manifest’s own sections `provides` and `uses`.',
+    holders: 'plugins',
+    example: { provides: { notes: '1.0.0' }, uses: { items: '^1.0.0' } },
+  },
+  settings: {
+    about:
+      'Reads the package’s own settings, which the manifest’s own section `settings` declares and admins set at `/extension-settings`.',
+    holders: 'confined packages',
+    example: { currency: { type: 'string' }, api_key: { type: 'string', secret: true } },
+  },
+  system: {
+    about: 'Acts without the permissions of a user, for the listed reasons only. The ledger counts each time.',
+    holders: 'plugins',
+    example: { reasons: ['a nightly job closes old orders'] },
+  },
+  template: {
+    about: 'Renders Liquid templates in a process of its own.',
+    holders: 'plugins and confined packages',
+    example: true,
+  },
+};
+
+/**
+ * docs/reference/capabilities.md: what each capability allows, and the sentences that consent and audit show for a grant.
+ * @throws Error for a capability without a text here, a text without a capability, and an example that its schema refuses.
+ */
+export function capabilitiesPage({ capabilities }: Registered): string {
+  const extra = Object.keys(TEXTS).filter((name) => !capabilities.has(name));
+  if (extra.length > 0) throw new Error(`no such capability: ${extra.join(', ')}`);
+  return page(
+    'Capabilities',
+    `A grant stands under \`capabilities\` of a manifest, unless the text says otherwise. \`GET /extensions/audit\` and \`npm run audit\` show
+what each plugin and package was granted in the sentences below, and what it did with it.`,
+    ...[...capabilities]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, capability]) => {
+        const text = TEXTS[name];
+        if (!text) throw new Error(`capability ${name} has no text in scripts/reference/capabilities.ts`);
+        const wrong = problems(capability.schema, text.example, name);
+        if (wrong.length > 0) throw new Error(`the example of capability ${name} is wrong: ${wrong.join('; ')}`);
+        return section(name, capability, text);
+      }),
+  );
+}
+
+function section(
+  name: string,
+  capability: Registered['capabilities'] extends ReadonlyMap<string, infer One> ? One : never,
+  { about, holders, example }: CapabilityText,
+): string {
+  const member = capability.member === undefined ? '' : ` It is the member ${code(`host.${capability.member}`)}.`;
+  return `## ${name}
+
+${about} For ${holders}.${member}
+
+- Grant: ${code(renderType(capability.schema as ManifestSchema))}
+- For example: ${code(JSON.stringify(example))}
+- In the audit: ${renderAuthorities(capability.describe(example))
+    .map((sentence) => `*${sentence}*`)
+    .join('; ')}`;
+}

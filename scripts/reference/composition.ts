@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ConfigKey } from '#kernel/boot';
+import { boot } from '#kernel/boot';
+import { composition } from '../../plugins/preset.ts';
+import { type Registered, registered } from './reader/index.ts';
+
+/** The members of a core plugin's manifest that the reference shows. */
+export interface CoreManifest {
+  /** The plugin's folder. */
+  readonly plugin: string;
+  readonly config: Readonly<Record<string, ConfigKey>>;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+}
+
+/** The manifests of all core plugins, in the order of the preset. */
+export function coreManifests(): readonly CoreManifest[] {
+  return composition().plugins.map((url) => {
+    const text = readFileSync(new URL('package.json', url), 'utf8');
+    const { config = {}, capabilities = {} } = JSON.parse(text)['service:extension'];
+    const { shared: _shared, ...own } = config;
+    return { plugin: basename(fileURLToPath(url)), config: own, capabilities };
+  });
+}
+
+/** Boots the core plugins beside the reader, with every optional route switched on. Starts nothing, touches no database. */
+export async function registeredByPlugins(): Promise<Registered> {
+  const kernel = await boot(
+    { plugins: [...composition().plugins, new URL('./reader/', import.meta.url)] },
+    {
+      environment: { LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null', EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' },
+    },
+  );
+  const all = registered();
+  await kernel.stop();
+  return all;
+}

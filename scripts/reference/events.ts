@@ -1,0 +1,121 @@
+import type { CoreManifest } from './composition.ts';
+import { code, codes, page, table } from './markdown.ts';
+
+interface EventText {
+  readonly kinds: readonly ('filter' | 'action')[];
+  /** When it is emitted. */
+  readonly when: string;
+  /** What a filter handler is given and answers, and the `payload` of an action. */
+  readonly payload: string;
+}
+
+/** Events of items: emitted for each collection, under these patterns. */
+const ITEM_EVENTS: Readonly<Record<string, EventText>> = {
+  query: { kinds: ['filter'], when: 'before a read is planned', payload: 'the query' },
+  read: {
+    kinds: ['filter', 'action'],
+    when: 'after rows were read; an action where the rows were answered',
+    payload: 'the rows',
+  },
+  create: {
+    kinds: ['filter', 'action'],
+    when: 'before a row is created; after commit, with its `key`',
+    payload: 'the fields',
+  },
+  update: {
+    kinds: ['filter', 'action'],
+    when: 'before rows are updated; after commit, with their `keys`',
+    payload: 'the changed fields',
+  },
+  delete: {
+    kinds: ['filter', 'action'],
+    when: 'before rows are deleted; after commit, with their `keys`',
+    payload: 'the keys',
+  },
+};
+
+const schemaEvent = (what: string, verb: string): EventText => ({
+  kinds: ['filter', 'action'],
+  when: `before a ${what} is ${verb}; after commit`,
+  payload: verb === 'deleted' ? 'a list with its name' : `the definition, nested (\`schema\`, \`meta\`) and flat`,
+});
+
+/** Events that plugins declare by name. */
+const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
+  'auth.login': {
+    kinds: ['filter', 'action'],
+    when: 'before credentials are checked; after a sign-in, with `status` `success` or `fail`',
+    payload: 'the credentials; for actions without secrets',
+  },
+  'auth.jwt': { kinds: ['filter'], when: 'before an access token is signed', payload: 'the claims' },
+  'files.upload': {
+    kinds: ['action'],
+    when: 'after the bytes of a file were stored, instead of `files.create` or `files.update`',
+    payload: 'the fields of the file',
+  },
+  'request.not_found': {
+    kinds: ['filter'],
+    when: 'before a path without a route is answered 404',
+    payload: '`false`; `true` means that the handler answered',
+  },
+  'request.error': { kinds: ['filter'], when: 'before errors are sent', payload: 'the list of errors' },
+  'extensions.load': { kinds: ['action'], when: 'after packages were loaded', payload: '`extensions`: their names' },
+  'extensions.unload': {
+    kinds: ['action'],
+    when: 'after packages were unloaded',
+    payload: '`extensions`: their names',
+  },
+  'extensions.reload': {
+    kinds: ['action'],
+    when: 'after a reload',
+    payload: '`extensions`, `added`, `removed`: names',
+  },
+  ...Object.fromEntries(
+    ['collection', 'field', 'relation'].flatMap((what) => [
+      [`${what}s.create`, schemaEvent(what, 'created')],
+      [`${what}s.update`, schemaEvent(what, 'updated')],
+      [`${what}s.delete`, schemaEvent(what, 'deleted')],
+    ]),
+  ),
+};
+
+/**
+ * docs/reference/events.md: every event that a core plugin may emit.
+ * @throws Error for an event that a manifest names and no text describes, and for a text without an event.
+ */
+export function eventsPage(manifests: readonly CoreManifest[]): string {
+  const declared = manifests.flatMap(({ plugin, capabilities }) =>
+    ((capabilities.events as { emit?: readonly string[] } | undefined)?.emit ?? []).map((name) => ({ name, plugin })),
+  );
+  const named = declared.filter(({ name }) => name !== '**');
+  const missing = named.filter(({ name }) => !NAMED_EVENTS[name]).map(({ name }) => name);
+  const extra = Object.keys(NAMED_EVENTS).filter((name) => !named.some((one) => one.name === name));
+  if (missing.length + extra.length > 0) {
+    throw new Error(`events without a text: ${missing.join(', ')}; texts without an event: ${extra.join(', ')}`);
+  }
+  return page(
+    'Events',
+    `A **filter** runs before the change, inside of its transaction: it answers the payload, changed or not, or rejects. An **action**
+runs after commit and changes nothing. Handlers also get \`{ event, collection, … }\` and the caller. An event that its own listener
+emits again is stopped with \`EVENT_LOOP_DETECTED\`.`,
+    `## Items\n\n${table(
+      ['Event', 'Kind', 'When', 'Payload'],
+      Object.entries(ITEM_EVENTS).map(([verb, text]) =>
+        row(`${code(`items.${verb}`)}, ${code(`<collection>.items.${verb}`)}`, text),
+      ),
+    )}\n\nThe service’s own collections have one name each, without \`platform_\`: ${codes(['users.create', 'files.update', 'roles.delete'])}.`,
+    `## Others\n\n${table(
+      ['Event', 'Kind', 'When', 'Payload', 'Plugin'],
+      named
+        .map(({ name, plugin }) => [...row(code(name), NAMED_EVENTS[name] as EventText), plugin])
+        .sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+    )}`,
+  );
+}
+
+const row = (name: string, { kinds, when, payload }: EventText): readonly string[] => [
+  name,
+  kinds.join(', '),
+  when,
+  payload,
+];

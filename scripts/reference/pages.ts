@@ -1,0 +1,20 @@
+import { capabilitiesPage } from './capabilities.ts';
+import { coreManifests, registeredByPlugins } from './composition.ts';
+import { errorsPage } from './errors.ts';
+import { eventsPage } from './events.ts';
+import { manifestPage } from './manifest.ts';
+import { routesPage } from './routes.ts';
+import { settingsPage } from './settings.ts';
+
+/** The pages of docs/reference by file name, as they have to be. */
+export async function referencePages(): Promise<ReadonlyMap<string, string>> {
+  const registered = await registeredByPlugins();
+  return new Map([
+    ['settings.md', settingsPage()],
+    ['errors.md', errorsPage()],
+    ['events.md', eventsPage(coreManifests())],
+    ['capabilities.md', capabilitiesPage(registered)],
+    ['routes.md', routesPage(registered.routes)],
+    ['manifest.md', manifestPage()],
+  ]);
+}

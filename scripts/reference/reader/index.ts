@@ -1,0 +1,30 @@
+import { definePlugin, type PackagesApi } from '#kernel';
+import { type DescribedRoute, routing } from '../../../plugins/http/contract.ts';
+import manifest from './package.json' with { type: 'json' };
+
+/** What plugins registered, read through the same doors as any core plugin has. */
+export interface Registered {
+  readonly routes: readonly DescribedRoute[];
+  readonly capabilities: ReturnType<PackagesApi['capabilities']>;
+  readonly audit: ReturnType<PackagesApi['may']>;
+}
+
+let read: (() => Registered) | undefined;
+
+/** Call it after the boot of a composition that this plugin is part of. */
+export function registered(): Registered {
+  if (!read) throw new Error('the reader has not registered');
+  return read();
+}
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const { routing: claims } = host.use({ routing });
+    read = () => ({
+      routes: claims.described(),
+      capabilities: host.packages.capabilities(),
+      audit: host.packages.may(),
+    });
+  },
+});

@@ -1,0 +1,58 @@
+import { type ConfigKey, KERNEL_CONFIG } from '#kernel/boot';
+import { type CoreManifest, coreManifests } from './composition.ts';
+import { page, table } from './markdown.ts';
+
+/** docs/reference/settings.md: every setting that a core plugin declares. */
+export const settingsPage = (): string =>
+  page(
+    'Settings',
+    `Settings come from the environment, or from the file at \`CONFIG_PATH\` (\`.env\` where there is one), which wins.
+\`<NAME>_FILE\` names a file that holds the value. Durations are milliseconds or \`15m\`, \`7d\`; sizes are bytes or \`1mb\`; lists
+are separated by commas. A wrong value stops the start, and every wrong value is named.`,
+    ...owners().map(
+      ({ plugin, config }) =>
+        `## ${plugin}\n\n${table(
+          ['Setting', 'Type', 'Default', 'Meaning'],
+          Object.entries(config).map(([name, key]) => row(name, key)),
+        )}`,
+    ),
+  );
+
+const owners = (): readonly Pick<CoreManifest, 'plugin' | 'config'>[] =>
+  [{ plugin: 'kernel', config: KERNEL_CONFIG }, ...coreManifests()].filter(
+    ({ config }) => Object.keys(config).length > 0,
+  );
+
+const row = (name: string, key: ConfigKey): readonly string[] => [
+  `\`${name}\``,
+  key.secret ? `${key.type}, secret` : key.type,
+  renderDefault(key),
+  [key.about ?? '', allowed(key)].filter(Boolean).join('; '),
+];
+
+function renderDefault({ type, default: value }: ConfigKey): string {
+  if (value === undefined || value === null || value === '') return '';
+  if (Array.isArray(value)) return value.length > 0 ? `\`${value.join(',')}\`` : '';
+  if (typeof value === 'number' && type === 'duration') return `\`${inUnits(value, DURATIONS, 'ms')}\``;
+  if (typeof value === 'number' && type === 'size') return `\`${inUnits(value, SIZES, '')}\``;
+  return `\`${typeof value === 'object' ? JSON.stringify(value) : String(value)}\``;
+}
+
+const allowed = ({ enum: values }: ConfigKey): string => (values ? `one of ${values.join(', ')}` : '');
+
+const DURATIONS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
+const SIZES = [
+  ['gb', 1024 ** 3],
+  ['mb', 1024 ** 2],
+  ['kb', 1024],
+] as const;
+
+function inUnits(value: number, units: readonly (readonly [string, number])[], bare: string): string {
+  const [name, size] = units.find(([, one]) => value > 0 && value % one === 0) ?? [bare, 1];
+  return `${value / size}${name}`;
+}
