@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+
+/** A fenced block of a document, to be run or written in the document's order. */
+export type Block =
+  | {
+      readonly kind: 'shell';
+      /** Of the opening fence, from 1. */
+      readonly line: number;
+      readonly text: string;
+      /** The service is stopped before. */
+      readonly stopsService: boolean;
+    }
+  | { readonly kind: 'file'; readonly line: number; readonly path: string; readonly text: string };
+
+/** Commands and what they print, as far as the document says: comment lines right behind a command are its output. */
+export interface Step {
+  readonly commands: string;
+  readonly output?: string;
+}
+
+const FENCE = /^```(\w+)?(?: +(.*?))?\n([\s\S]*?)^```$/gm;
+
+/** Blocks of the language `sh`, and those that name a file (`json file=package.json`). Others, such as `ini`, are for reading. */
+export function blocksIn(document: URL): readonly Block[] {
+  const text = readFileSync(document, 'utf8');
+  return [...text.matchAll(FENCE)].flatMap((fence): readonly Block[] => {
+    const [, language, options = '', body = ''] = fence;
+    const line = text.slice(0, fence.index).split('\n').length;
+    const path = /^file=(\S+)$/.exec(options)?.[1];
+    if (path !== undefined) return [{ kind: 'file', line, path, text: body }];
+    return language === 'sh' ? [{ kind: 'shell', line, text: body, stopsService: options === 'stop' }] : [];
+  });
+}
+
+/** A shell block in steps: each ends with the output that the document shows for it. */
+export function stepsOf(text: string): readonly Step[] {
+  const steps: Step[] = [];
+  let commands: string[] = [];
+  let output: string[] = [];
+  const close = (): void => {
+    if (commands.length > 0)
+      steps.push({ commands: commands.join('\n'), ...(output.length > 0 ? { output: output.join('\n') } : {}) });
+    commands = [];
+    output = [];
+  };
+  for (const line of text.split('\n').filter((one) => one !== '')) {
+    if (line.startsWith('# ')) {
+      output.push(line.slice(2));
+    } else {
+      if (output.length > 0) close();
+      commands.push(line);
+    }
+  }
+  close();
+  return steps;
+}
+
+/** Does `printed` fit what the document shows? `…` stands for any text, and spaces do not count. */
+export function fits(printed: string, shown: string): boolean {
+  const compact = (text: string): string => text.replace(/\s+/g, '');
+  const pattern = compact(shown)
+    .split('…')
+    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    .join('.*');
+  return new RegExp(`^${pattern}$`).test(compact(printed));
+}
