@@ -2,7 +2,7 @@ import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { fail } from '#kernel';
 
-/** What an access token says; the names are the field's. */
+/** The claims of an access token. Clients of the field read these names. */
 export interface Claims {
   readonly id: string | null;
   readonly role: string | null;
@@ -19,7 +19,7 @@ export interface Verified {
 
 export interface AccessTokens {
   sign(claims: Claims): string;
-  /** Undefined for what no one here has issued: it may be a static token. */
+  /** Undefined for a text that is no access token of this service: it may be a static token. @throws INVALID_TOKEN, TOKEN_EXPIRED */
   verify(token: string): Verified | undefined;
 }
 
@@ -34,8 +34,8 @@ const ISSUER = 'service';
 const ALGORITHM = 'HS256';
 
 /**
- * Signed texts that say who somebody is until they expire. Checking a signature costs more than the rest of a small
- * read, so tokens that passed are remembered.
+ * Signs and verifies access tokens. Verifying a signature costs more than the rest of a small read, so verified tokens are
+ * cached until they expire.
  */
 export function createAccessTokens({ secret, lifetime, remembered = 5000 }: Options): AccessTokens {
   const known = new LRUCache<string, Verified>({ max: remembered });
@@ -47,7 +47,7 @@ export function createAccessTokens({ secret, lifetime, remembered = 5000 }: Opti
         unknown
       >;
       const { exp } = claims;
-      // Tokens with a purpose (in mails) are signed with the same secret, but nobody can sign in with them.
+      // Tokens with a purpose, such as links in mails, are signed with the same secret and are no access tokens.
       if (typeof exp !== 'number' || 'scope' in claims || !isClaims(claims))
         throw fail('INVALID_TOKEN', 'it is no access token');
       return { claims, expires: exp * 1000 };
@@ -88,7 +88,7 @@ const isClaims = (claims: Record<string, unknown>): claims is Claims =>
   typeof claims.app_access === 'boolean' &&
   typeof claims.admin_access === 'boolean';
 
-/** Who issued it, if it has the form of such a token at all; nothing is believed yet. */
+/** The issuer of a text that has the form of a token; its signature is not verified yet. */
 function issuerOf(token: string): unknown {
   if (token.split('.', 4).length !== 3) return undefined;
   try {

@@ -1,9 +1,9 @@
 import type { Db, Statement } from '../database/contract.ts';
 import type { SignedIn } from './contract.ts';
-import type { Owner } from './sessions.ts';
+import type { SessionOwner } from './sessions.ts';
 
 /** The row of a user who signs in. It holds the hash of the password, so that drivers of other plugins never receive it. */
-export interface Account extends Owner {
+export interface Account extends SessionOwner {
   readonly password: string | null;
   readonly tfa_secret: string | null;
 }
@@ -11,8 +11,8 @@ export interface Account extends Owner {
 export interface Accounts {
   byEmail(email: string): Promise<Account | undefined>;
   /** Undefined where there is no such user. */
-  of(signedIn: SignedIn): Promise<Account | undefined>;
-  /** For a driver that has the account: `of` answers it without another statement. */
+  bySignedIn(toSignedIn: SignedIn): Promise<Account | undefined>;
+  /** For a driver that has the account: `bySignedIn` answers it without another statement. */
   signedIn(account: Account): SignedIn;
 }
 
@@ -36,7 +36,7 @@ export function createAccounts(db: Db): Accounts {
   return {
     byEmail: (email) => find(BY_EMAIL, email),
 
-    async of(signedIn) {
+    async bySignedIn(signedIn) {
       const account = known.get(signedIn);
       if (account) return account;
       // The driver of another plugin may answer anything.

@@ -2,7 +2,7 @@ import type { Access } from '../access/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import type { Claims } from './access-tokens.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
-import { isAdmitted } from './role-address.ts';
+import { isAddressAllowed } from './role-address.ts';
 import type { Sessions } from './sessions.ts';
 
 interface Deps {
@@ -11,24 +11,24 @@ interface Deps {
   readonly sessions: Pick<Sessions, 'owner'>;
 }
 
-/** Whom a request without a token is from by its cookie; undefined where that says nothing. */
-export type FindByCookie = (ctx: HttpContext, ip: string | null) => Promise<Claims | undefined>;
+/** The claims of the session cookie of a request without a token; undefined without a valid session. */
+export type FindClaimsByCookie = (ctx: HttpContext, ip: string | null) => Promise<Claims | undefined>;
 
 const ASSETS = '/assets/';
 
 /**
- * Pages show images by their address alone, to which no script adds a token: there the cookie counts (specification,
- * "Authentication", methods, 5). Only for reading assets, only from pages of this very host, and never as an error: browsers
- * carry cookies of sessions that are long over.
+ * A page loads images by their URL, and no script adds a token: for assets the session cookie authenticates (specification,
+ * "Authentication", methods, 5). Only for reading assets, and only from pages of the same host. An expired cookie is no error, because
+ * browsers keep sending cookies of sessions that have ended.
  */
-export const findByCookie =
-  ({ access, cookie, sessions }: Deps): FindByCookie =>
+export const createFindClaimsByCookie =
+  ({ access, cookie, sessions }: Deps): FindClaimsByCookie =>
   async (ctx, ip) => {
     if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || !ctx.path.startsWith(ASSETS)) return undefined;
     const token = cookie.read(ctx);
-    if (token === undefined || !isOwnPage(ctx.req.headers)) return undefined;
+    if (token === undefined || !isSameOrigin(ctx.req.headers)) return undefined;
     const owner = await sessions.owner(token);
-    if (!owner || !(await isAdmitted(access, owner.role, ip))) return undefined;
+    if (!owner || !(await isAddressAllowed(access, owner.role, ip))) return undefined;
     return {
       id: owner.id,
       role: owner.role,
@@ -38,10 +38,10 @@ export const findByCookie =
   };
 
 /**
- * Browsers say by `Sec-Fetch-Site` whether a page of another site or host asks; those that do not, and plain programs, are
- * known by their `Origin` alone. Neighbouring hosts of the same site are strangers too.
+ * `Sec-Fetch-Site` names the relation of the requesting page to this host; clients that do not send it are judged by `Origin`.
+ * Other hosts of the same site are refused as well.
  */
-function isOwnPage({ 'sec-fetch-site': site, origin, host }: HttpContext['req']['headers']): boolean {
+function isSameOrigin({ 'sec-fetch-site': site, origin, host }: HttpContext['req']['headers']): boolean {
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }

@@ -1,16 +1,16 @@
 import type { Db } from '../database/contract.ts';
 
-/** The statements about attempts to sign in. `failures`: since the last success; `pending`: being checked. */
+/** Statements on the attempts to sign in. `failures`: since the last success; `pending`: being checked now. */
 export function attemptStatements(db: Db) {
   const attempts = db.write('platform_sign_in_attempts');
   const sessions = db.write('platform_sessions');
   const users = db.write('platform_users');
   const roles = db.read('platform_roles');
-  // A process that ended leaves its attempts pending.
+  // A process that was killed leaves its attempts pending.
   const pending = db.sql`case when a.at < now() - interval '2 minutes' then 0 else a.pending end`;
   return {
-    // Those that are being checked count as failed, so that no more than $2 are ever checked. A user who is active though they are
-    // used up was activated by hand, or is the last admin, who is never suspended: one attempt in ten seconds.
+    // Pending attempts count as failed, so that no more than $2 are ever checked. A user who is active although the attempts are used
+    // up was activated by SQL, or is the last admin, who is never suspended: one attempt in ten seconds.
     BEGIN: db.sql`insert into ${attempts} as a ("user", failures, pending, at)
       select id, 0, 1, now() from ${users} where id = $1
       on conflict ("user") do update set pending = ${pending} + 1, at = now()

@@ -6,40 +6,40 @@ import { createFairSemaphore } from '../workers/library.ts';
 import { attemptStatements } from './attempt-statements.ts';
 
 /**
- * Sign-ins of one user in this process, shared between the networks they come from: more that are checked at a time would look like
- * guessing, and who guesses must not keep the user waiting. Milliseconds.
+ * Concurrent password checks of one user in this process, shared fairly between client networks, so that a client that guesses
+ * does not delay the user. Milliseconds.
  */
-const OF_USER = { limit: 4, limitOfKey: 3, queue: 32, queueOfKey: 16, deadline: 10_000 } as const;
-/** Seconds after which a client that came while too many were checked may try again. */
+const LIMITS_PER_USER = { limit: 4, limitOfKey: 3, queue: 32, queueOfKey: 16, deadline: 10_000 } as const;
+/** Seconds of `Retry-After` for a client that was refused because too many attempts were being checked. */
 const RETRY_AFTER = 2;
-/** What an attempt is counted for where no user has the address: no row, by the same statements. */
+/** Unknown e-mail addresses run the same statements with this id, so that they take as long. */
 const NO_USER = '00000000-0000-0000-0000-000000000000';
 
 export interface Attempts {
   /**
-   * Checks a password by `check`, and counts it for the user over all processes; `network` is where it comes from. The user is suspended when `auth_login_attempts` of them
-   * have failed since the last that succeeded.
-   * @throws USER_SUSPENDED where they are used up, whatever the password; SERVICE_UNAVAILABLE where those that are being checked would
-   * use them up, or too many wait; what `check` throws, and then nothing is counted.
+   * Checks a password by `check` and counts the attempt for the user over all processes; `network` is the client's. The user is suspended
+   * after `auth_login_attempts` failures since the last success.
+   * @throws USER_SUSPENDED once the attempts are used up, whatever the password; SERVICE_UNAVAILABLE where the attempts being checked could
+   * use them up, or too many wait; what `check` throws, and then the attempt is not counted.
    */
   count(user: string | undefined, network: string, check: () => Promise<boolean>): Promise<boolean>;
-  /** Users who are made active, or get another password, begin anew; within the unit of work where there is one. */
+  /** Resets the count of users who are set active or get another password; within the unit of work where there is one. */
   forgetChanged(users: readonly string[], change: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 export function createAttempts(db: Db, settings: Settings): Attempts {
   const { BEGIN, STATUS, FAIL, SUCCEED, GIVE_BACK, FORGET, LOCK, SUSPEND } = attemptStatements(db);
-  const turns = createTurns();
+  const withSemaphore = createUserSemaphores();
 
   async function begin(user: string, limit: number): Promise<void> {
     const { count } = await db.query(BEGIN, [user, limit]);
     if (count > 0 || user === NO_USER) return;
     const { rows } = await db.query<{ status: string; failures: number }>(STATUS, [user]);
     if (rows[0]?.status !== 'active') throw fail('USER_SUSPENDED', 'the sign-in attempts of the user are used up');
-    throw tooMany();
+    throw tooManyAttempts();
   }
 
-  async function failed(user: string, limit: number): Promise<void> {
+  async function recordFailure(user: string, limit: number): Promise<void> {
     const { rows } = await db.query<{ failures: number }>(FAIL, [user]);
     if ((rows[0]?.failures ?? 0) < limit) return;
     await db.transaction(async () => {
@@ -48,7 +48,7 @@ export function createAttempts(db: Db, settings: Settings): Attempts {
     });
   }
 
-  async function counted(user: string, limit: number, check: () => Promise<boolean>): Promise<boolean> {
+  async function countAttempt(user: string, limit: number, check: () => Promise<boolean>): Promise<boolean> {
     await begin(user, limit);
     let isMatch: boolean;
     try {
@@ -58,7 +58,7 @@ export function createAttempts(db: Db, settings: Settings): Attempts {
       throw error;
     }
     if (isMatch) await db.query(SUCCEED, [user]);
-    else await failed(user, limit);
+    else await recordFailure(user, limit);
     return isMatch;
   }
 
@@ -70,22 +70,22 @@ export function createAttempts(db: Db, settings: Settings): Attempts {
     async count(user, network, check) {
       const { auth_login_attempts: limit } = await settings.current();
       if (limit === null) return check();
-      if (user === undefined) return counted(NO_USER, limit, check);
-      return turns(user, network, () => counted(user, limit, check));
+      if (user === undefined) return countAttempt(NO_USER, limit, check);
+      return withSemaphore(user, network, () => countAttempt(user, limit, check));
     },
   };
 }
 
-const tooMany = () =>
+const tooManyAttempts = () =>
   fail('SERVICE_UNAVAILABLE', 'Too many sign-ins of this user at a time. Try again later.', {
     retryAfter: RETRY_AFTER,
   });
 
-/** Runs work of a user when it is the turn of its network; nothing is kept of users without work. */
-function createTurns() {
+/** Runs work under a semaphore per user, fair between networks; semaphores without work are removed. */
+function createUserSemaphores() {
   const users = new Map<string, FairSemaphore>();
   return async <T>(user: string, network: string, work: () => Promise<T>): Promise<T> => {
-    const places = users.get(user) ?? createFairSemaphore({ ...OF_USER, refuse: tooMany });
+    const places = users.get(user) ?? createFairSemaphore({ ...LIMITS_PER_USER, refuse: tooManyAttempts });
     users.set(user, places);
     try {
       return await places.run(network, work);

@@ -1,8 +1,8 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-const about = (field: string) => ({ field, type: 'string', maxLength: 255, nullable: true }) as const;
+const clientField = (field: string) => ({ field, type: 'string', maxLength: 255, nullable: true }) as const;
 
-/** Sign-ins by password that failed since the last one that did not, and those that are being checked at this moment. */
+/** Failed sign-ins by password since the last success, and those that are being checked now. */
 export const attempts: SystemCollection = {
   collection: 'platform_sign_in_attempts',
   note: 'How often users failed to sign in',
@@ -20,19 +20,19 @@ export const sessions: SystemCollection = {
   note: 'Who is signed in',
   internal: 'listed',
   fields: [
-    // A hash: whoever reads this table cannot act for anybody.
+    // A hash, so that a reader of this table cannot use the sessions.
     { field: 'token', type: 'string', maxLength: 64, primary: true },
     { field: 'user', type: 'uuid', nullable: true, references: { collection: 'platform_users', onDelete: 'CASCADE' } },
     { field: 'share', type: 'uuid', nullable: true },
     { field: 'expires', type: 'timestamp' },
-    about('ip'),
-    about('user_agent'),
-    about('origin'),
+    clientField('ip'),
+    clientField('user_agent'),
+    clientField('origin'),
   ],
 };
 
-/** What processes on one database agree on. Never in the API; the plugin alone has a grant of the table. */
-export const agreedSecrets: SystemCollection = {
+/** Secrets that all processes on one database share. Never in the API; only this plugin has a grant of the table. */
+export const sharedSecrets: SystemCollection = {
   collection: 'platform_secrets',
   note: 'What access tokens are signed with',
   internal: true,

@@ -3,10 +3,10 @@ import type { HttpContext } from '../http/contract.ts';
 import {
   type AuthClient,
   type AuthDriver,
-  admitDriver,
   type ContributedDriver,
   driversByProvider,
   type SignedIn,
+  validateDriver,
 } from './driver.ts';
 
 export type {
@@ -59,7 +59,7 @@ export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedDriv
     required: ['names'],
     properties: { names, anyProvider: { const: true } },
   },
-  admit: admitDriver,
+  admit: validateDriver,
   describe: ({ names: drivers, anyProvider }) =>
     authorities(
       'identifies callers as',

@@ -1,4 +1,4 @@
-/** What is known about a client beside who it is; members that are left out are not known. */
+/** Address, user agent and origin of a client; missing members are unknown. */
 export interface AuthClient {
   /** The client's address, behind trusted proxies its own. */
   readonly ip?: string | null;
@@ -6,10 +6,10 @@ export interface AuthClient {
   readonly origin?: string | null;
 }
 
-/** Who signed in, as a driver knows the user: by the key of the row, or as the provider names the user. */
+/** The authenticated user: by the key of the row, or by the identifier of the provider. */
 export type SignedIn = { readonly user: string } | { readonly externalIdentifier: string };
 
-/** What every driver says of itself. It is read once, when the driver is contributed. */
+/** Name and provider of a driver. They are read once, when the driver is contributed. */
 export interface DriverTerms {
   /** The kind of driver, among the names that the manifest declares: `local`, `ldap`, `openid`. */
   readonly name: string;
@@ -69,16 +69,16 @@ export interface DeclaredDrivers {
 
 const PROVIDER = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
-/** A driver that changes its object later still signs in no users but those it was admitted for. */
-const admitted = new WeakMap<AuthDriver, DriverTerms>();
+/** Terms as they were when the driver was contributed: a driver that changes its object later gains nothing. */
+const validatedTerms = new WeakMap<AuthDriver, DriverTerms>();
 
-/** Answers true, or why a driver is not what its plugin's manifest declares. */
-export function admitDriver(driver: AuthDriver, declared: DeclaredDrivers): true | string {
+/** True, or the reason why a driver does not match the manifest of its plugin. */
+export function validateDriver(driver: AuthDriver, declared: DeclaredDrivers): true | string {
   const { name, provider, icon, anyProvider } = driver;
   if (!declared.names.includes(name)) return `the driver ${name} is not declared`;
   if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
   if (typeof provider !== 'string' || !PROVIDER.test(provider)) return `"${provider}" is not a name for a provider`;
-  admitted.set(driver, Object.freeze({ name, provider, icon, anyProvider }));
+  validatedTerms.set(driver, Object.freeze({ name, provider, icon, anyProvider }));
   return true;
 }
 
@@ -88,7 +88,7 @@ export function driversByProvider(
 ): ReadonlyMap<string, ContributedDriver> {
   const byProvider = new Map<string, ContributedDriver>();
   for (const { value: driver } of all) {
-    const terms = admitted.get(driver) as DriverTerms;
+    const terms = validatedTerms.get(driver) as DriverTerms;
     if (!byProvider.has(terms.provider)) byProvider.set(terms.provider, { driver, terms });
   }
   return byProvider;

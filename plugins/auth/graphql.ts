@@ -1,15 +1,15 @@
 import type { GraphqlField } from '../graphql/contract.ts';
-import type { Entry, Tokens } from './entry.ts';
+import type { AuthRequests, TokenAnswer } from './auth-requests.ts';
 
 interface Deps {
-  readonly entry: Entry;
+  readonly entry: AuthRequests;
   readonly disableDefault: boolean;
 }
 
 const MODE = 'enum auth_mode { json cookie }';
 const TOKENS = 'type auth_tokens { access_token: String expires: BigInt refresh_token: String }';
 
-/** The same by GraphQL. One attempt in a request, since a document could make hundreds of them. */
+/** Login, refresh and logout as mutations. A document has one of each, because it could make hundreds of attempts. */
 export function authFields({ entry, disableDefault }: Deps): readonly GraphqlField[] {
   const login: GraphqlField = {
     scope: 'system',
@@ -43,5 +43,5 @@ export function authFields({ entry, disableDefault }: Deps): readonly GraphqlFie
   return [...(disableDefault ? [] : [login]), refresh, logout];
 }
 
-/** A `BigInt` is a text, and a token that is in the cookie is null. */
-const shown = (tokens: Tokens) => ({ refresh_token: null, ...tokens, expires: String(tokens.expires) });
+/** GraphQL sends a `BigInt` as text, and null for a token that is in the cookie. */
+const shown = (tokens: TokenAnswer) => ({ refresh_token: null, ...tokens, expires: String(tokens.expires) });

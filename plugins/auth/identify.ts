@@ -1,17 +1,17 @@
 import type { IdentityApi, Middleware } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 import { clientOf } from '../http/library.ts';
-import type { FindByCookie } from './asset-cookie.ts';
-import type { OwnIdentity } from './identity.ts';
+import type { FindClaimsByCookie } from './asset-cookie.ts';
+import type { CallerFactory } from './identity.ts';
 import { presentedToken } from './presented-token.ts';
 
 interface Deps {
-  readonly callers: OwnIdentity;
+  readonly callers: CallerFactory;
   readonly identity: Pick<IdentityApi, 'identify'>;
-  readonly byCookie: FindByCookie;
+  readonly byCookie: FindClaimsByCookie;
 }
 
-/** Makes a request the caller's whose token it brings. A token that is wrong fails the request: it does not become the Public role's. */
+/** Sets the caller of a request by its token. A wrong token fails the request; it does not fall back to the Public role. */
 export function identify({ callers, identity, byCookie }: Deps): Middleware {
   async function callerWithout(context: HttpContext, client: ReturnType<typeof clientOf>) {
     const claims = await byCookie(context, client.ip);

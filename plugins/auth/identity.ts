@@ -4,23 +4,23 @@ import type { Db } from '../database/contract.ts';
 import type { AccessTokens, Claims } from './access-tokens.ts';
 import type { AuthClient, Identity } from './contract.ts';
 import { presentedToken } from './presented-token.ts';
-import { checkAddress } from './role-address.ts';
-import type { Standing } from './standing.ts';
+import { assertAddressAllowed } from './role-address.ts';
 import type { StaticTokens } from './static-tokens.ts';
+import type { UserStatus } from './user-status.ts';
 
 interface Deps {
   readonly identity: IdentityApi;
   readonly db: Db;
   readonly access: Pick<Access, 'role'>;
   readonly tokens: AccessTokens;
-  readonly standing: Standing;
+  readonly standing: UserStatus;
   readonly statics: StaticTokens;
 }
 
-/** What the layer `identify` needs. */
-export interface OwnIdentity {
+/** The service `identity`, and what the middleware `identify` needs besides. */
+export interface CallerFactory {
   readonly service: Identity;
-  /** The caller of claims that something else than a token proves. @throws INVALID_IP */
+  /** The caller of claims that the session cookie proves. @throws INVALID_IP */
   ofClaims(claims: Claims, client: AuthClient): Promise<Caller>;
 }
 
@@ -33,11 +33,11 @@ interface UserRow {
 const PUBLIC = { user: null, role: null, admin: false, app: false } as const;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function createIdentity({ identity, db, access, tokens, standing, statics }: Deps): OwnIdentity {
+export function createIdentity({ identity, db, access, tokens, standing, statics }: Deps): CallerFactory {
   const USERS = db.sql`select id, status, role from ${db.read('platform_users')} where id = any($1::uuid[]) order by id`;
 
   async function ofClaims({ id, role, admin_access, app_access }: Claims, client: AuthClient): Promise<Caller> {
-    await checkAddress(access, role, client.ip);
+    await assertAddressAllowed(access, role, client.ip);
     return identity.mint('token', { ...client, user: id, role, admin: admin_access, app: app_access || admin_access });
   }
 
@@ -57,7 +57,7 @@ export function createIdentity({ identity, db, access, tokens, standing, statics
     async ofToken(token, client = {}) {
       const verified = tokens.verify(token);
       if (!verified) return ofClaims(await statics.claimsOf(token), client);
-      if (verified.claims.id !== null) await standing.check(verified.claims.id);
+      if (verified.claims.id !== null) await standing.assertActive(verified.claims.id);
       return ofClaims(verified.claims, client);
     },
 
@@ -79,7 +79,7 @@ export function createIdentity({ identity, db, access, tokens, standing, statics
     },
 
     async ofPublic(client = {}) {
-      await checkAddress(access, null, client.ip);
+      await assertAddressAllowed(access, null, client.ip);
       return identity.mint('public', { ...PUBLIC, ...client });
     },
   };

@@ -10,11 +10,12 @@ import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createAccounts } from './accounts.ts';
-import { findByCookie } from './asset-cookie.ts';
+import { createFindClaimsByCookie } from './asset-cookie.ts';
 import { createAttempts } from './attempts.ts';
+import { createAuthRequests } from './auth-requests.ts';
 import * as collections from './collections.ts';
 import * as contract from './contract.ts';
-import { createEntry } from './entry.ts';
+import { coreSteps } from './core-steps.ts';
 import { authFields } from './graphql.ts';
 import { identify } from './identify.ts';
 import { createIdentity } from './identity.ts';
@@ -26,12 +27,11 @@ import { createSecretSource } from './secret.ts';
 import { createSessions } from './sessions.ts';
 import { sessionsService } from './sessions-service.ts';
 import { createSignIn } from './sign-in.ts';
-import { announceStanding, createStanding } from './standing.ts';
 import { createStaticTokens } from './static-tokens.ts';
-import { ownSteps } from './steps.ts';
+import { announceUserStatus, createUserStatus } from './user-status.ts';
 
-/** Fields of a user that decide who the owner of a token is, and whether it is good. */
-const DECIDING = ['status', 'token', 'role'] as const;
+/** Fields of a user that decide whose a static token is, and whether it is valid. */
+const TOKEN_OWNER_FIELDS = ['status', 'token', 'role'] as const;
 
 interface Shared {
   DATA_PATH: string;
@@ -50,24 +50,25 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const { config, db, events, identity, log } = host;
     const used = host.use({ access, activity, bus, passwords, routing, settings });
     host.contribute(systemCollections, collections.sessions);
-    host.contribute(systemCollections, collections.agreedSecrets);
+    host.contribute(systemCollections, collections.sharedSecrets);
     host.contribute(systemCollections, collections.attempts);
-    for (const migration of announceStanding(db)) host.contribute(migrations, migration);
+    for (const migration of announceUserStatus(db)) host.contribute(migrations, migration);
 
     const secrets = createSecretSource({ db, log });
     let secret: string | undefined;
     const tokens = createAccessTokens({
       secret: () => {
-        if (secret === undefined) throw new Error('the secret is not there before the start');
+        if (secret === undefined)
+          throw new Error('access tokens need the secret, which is read when the service starts');
         return secret;
       },
       lifetime: config.ACCESS_TOKEN_TTL,
     });
     const sessions = createSessions(db, config.REFRESH_TOKEN_TTL);
-    const standing = createStanding(db, used.bus);
+    const standing = createUserStatus(db, used.bus);
     const statics = createStaticTokens({ db, bus: used.bus, access: used.access });
     const cookie = refreshCookie(config);
-    const byCookie = findByCookie({ access: used.access, cookie, sessions });
+    const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions });
     const callers = createIdentity({ identity, db, access: used.access, tokens, standing, statics });
     host.contribute(middleware, identify({ callers, identity, byCookie }));
 
@@ -77,26 +78,34 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     host.define(contract.authDrivers);
     host.define(contract.authSteps);
     host.contribute(contract.authDrivers, local);
-    for (const step of ownSteps(used.access)) host.contribute(contract.authSteps, step);
+    for (const step of coreSteps(used.access)) host.contribute(contract.authSteps, step);
     const drivers = () => host.read(contract.authDrivers);
     const steps = () => host.read(contract.authSteps);
     const signIn = createSignIn({ ...used, identity, accounts, events, sessions, tokens, drivers, steps });
     const accessLifetime = config.ACCESS_TOKEN_TTL;
-    const entry = createEntry({ signIn, local, sessions, cookie, accessLifetime, stallTime: config.LOGIN_STALL_TIME });
+    const entry = createAuthRequests({
+      signIn,
+      local,
+      sessions,
+      cookie,
+      accessLifetime,
+      stallTime: config.LOGIN_STALL_TIME,
+    });
     host.provide(contract.identity, callers.service);
     host.provide(contract.sessions, sessionsService({ signIn, sessions, cookie, accessLifetime }));
 
-    const ways = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
-    for (const route of authRoutes({ ...ways, routing: used.routing, drivers })) host.contribute(routes, route);
-    for (const field of authFields(ways)) host.contribute<GraphqlField>('graphql.fields', field);
+    const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
+    for (const route of authRoutes({ ...requests, routing: used.routing, drivers })) host.contribute(routes, route);
+    for (const field of authFields(requests)) host.contribute<GraphqlField>('graphql.fields', field);
 
     events.onFilter('users.update', async (payload, { keys }) => {
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);
       await attempts.forgetChanged(keys as string[], payload as Record<string, unknown>);
-      if (DECIDING.some((field) => Object.hasOwn(payload as object, field))) db.answerAfter(used.bus.confirmed);
+      if (TOKEN_OWNER_FIELDS.some((field) => Object.hasOwn(payload as object, field)))
+        db.answerAfter(used.bus.confirmed);
     });
     events.onFilter('users.delete', () => db.answerAfter(used.bus.confirmed));
-    // The next request of this process must see the change, so nobody waits for the message from the database.
+    // The next request of this process must see the change before the message from the database arrives.
     for (const event of ['users.update', 'users.delete', 'roles.delete'])
       events.onAction(event, () => {
         standing.forget();

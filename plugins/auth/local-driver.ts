@@ -14,7 +14,7 @@ interface Deps {
 /** The provider of users who sign in by e-mail address and password. */
 export const LOCAL_PROVIDER = 'default';
 
-const wrong = (detail: string) => fail('INVALID_CREDENTIALS', detail);
+const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 /** Sign-in by e-mail address and password: `POST /auth/login`. */
 export function localDriver({ accounts, passwords, attempts }: Deps): CredentialsDriver<Account> {
@@ -36,11 +36,11 @@ export function localDriver({ accounts, passwords, attempts }: Deps): Credential
       // Users of other providers have no password that could be guessed.
       const user = account?.provider === LOCAL_PROVIDER ? account.id : undefined;
       const isMatch = await attempts.count(user, networkOf(ip), check);
-      if (!account) throw wrong('no user has this e-mail address');
+      if (!account) throw invalidCredentials('no user has this e-mail address');
       if (account.provider !== LOCAL_PROVIDER) {
         throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);
       }
-      if (!isMatch) throw wrong('wrong password');
+      if (!isMatch) throw invalidCredentials('wrong password');
       return accounts.signedIn(account);
     },
   };

@@ -2,8 +2,8 @@ import { fail } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import { isWithin, parseAddress } from '../outbound/library.ts';
 
-/** A role may be bound to addresses; those of the Public role are for callers without a role. False where no address is known. */
-export async function isAdmitted(
+/** Does `ip_access` of the role allow the address? Without a role the Public role's applies. False for an unknown address. */
+export async function isAddressAllowed(
   access: Pick<Access, 'role'>,
   role: string | null,
   ip: string | null | undefined,
@@ -14,7 +14,7 @@ export async function isAdmitted(
   return address !== undefined && isWithin(address, ranges);
 }
 
-/** @throws INVALID_IP where the address is none of the role's */
-export async function checkAddress(...asked: Parameters<typeof isAdmitted>): Promise<void> {
-  if (!(await isAdmitted(...asked))) throw fail('INVALID_IP', `${asked[2]} is not among the addresses of the role`);
+/** @throws INVALID_IP for an address that the role does not allow */
+export async function assertAddressAllowed(...args: Parameters<typeof isAddressAllowed>): Promise<void> {
+  if (!(await isAddressAllowed(...args))) throw fail('INVALID_IP', `${args[2]} is not among the addresses of the role`);
 }

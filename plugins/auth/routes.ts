@@ -1,16 +1,16 @@
 import { fail } from '#kernel';
 import type { Route, Routing } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
+import type { AuthRequests } from './auth-requests.ts';
 import type { ContributedDriver } from './contract.ts';
 import { LOGIN, LOGIN_BY, LOGOUT, PROVIDERS, REFRESH } from './descriptions.ts';
-import type { Entry } from './entry.ts';
 import { LOCAL_PROVIDER } from './local-driver.ts';
 
 interface Deps {
-  readonly entry: Entry;
+  readonly entry: AuthRequests;
   readonly disableDefault: boolean;
   readonly routing: Pick<Routing, 'readBody'>;
-  /** The drivers of this moment, by provider. */
+  /** The drivers that are contributed now, by provider. */
   readonly drivers: () => ReadonlyMap<string, ContributedDriver>;
 }
 
@@ -27,7 +27,7 @@ export function authRoutes({ entry, disableDefault, routing, drivers }: Deps): r
     method: 'POST',
     path: '/auth/login/:provider',
     description: LOGIN_BY,
-    // The body of a request for a provider that is not there stays unread, as for any path without a route.
+    // The body of a request for an unknown provider stays unread, as for any path without a route.
     body: 'unread',
     async handle(ctx) {
       const provider = ctx.params.provider as string;

@@ -9,7 +9,7 @@ interface Deps {
   readonly log: Log;
 }
 
-/** How the processes of one database come to the same secret (ADR 35). */
+/** One secret for all processes of a database (ADR 35). */
 export interface SecretSource {
   /** The secret to sign with: `setting` where it is set, else that of the database, which the first process without a setting writes. */
   agree(setting: string | undefined, dataPath: string): Promise<string>;

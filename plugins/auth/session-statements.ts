@@ -7,7 +7,7 @@ export function sessionStatements(db: Db) {
   const roles = db.read('platform_roles');
 
   return {
-    // One statement, which holds the user's row: a password changed meanwhile leaves no session behind.
+    // One statement, which locks the user's row: a concurrent password change leaves no session behind.
     OPEN: db.sql`with seen as (
         update ${users} set last_access = now()
         where id = $1 and status = 'active' and password is not distinct from $2 returning id
@@ -24,15 +24,15 @@ export function sessionStatements(db: Db) {
 
     CLOSE: db.sql`delete from ${sessions} where token = $1`,
 
-    // The rows stay locked until the change is done. A refresh takes them first, too: it either comes later and finds
-    // no session, or was there before, and its new session is seen by the second statement.
+    // The rows stay locked until the change commits. A refresh locks them first, too: it either runs later and finds
+    // no session, or ran before, and the second statement sees its new session.
     LOCK_CHANGED: db.sql`select id from ${users} where id = any($1::uuid[])
       and ($2 or ($3 and email is distinct from $4) or ($5 and status is distinct from $6)) order by id for update`,
     CLOSE_ALL: db.sql`delete from ${sessions} where "user" = any($1::uuid[])`,
 
     /**
-     * Everything in one statement: the user's row is locked before the session's, the old token goes, and a new one comes
-     * only where the old one was there, in time and its owner may go on.
+     * One statement: it locks the user's row before the session's, deletes the old token, and inserts a new one only if
+     * the old one existed, had not expired, and its owner is active.
      */
     ROTATE: db.sql`with held as materialized (
         select token, "user" from ${sessions} where token = $1 and share is null

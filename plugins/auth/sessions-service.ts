@@ -2,7 +2,7 @@ import type { Caller } from '#kernel';
 import type { AuthSessions, SessionTokens } from './contract.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
 import type { Sessions } from './sessions.ts';
-import type { Grant, SignIn } from './sign-in.ts';
+import type { SignIn, TokenPair } from './sign-in.ts';
 
 interface Deps {
   readonly signIn: SignIn;
@@ -14,9 +14,9 @@ interface Deps {
 
 const clientOf = ({ ip = null, userAgent = null, origin = null }: Caller) => Object.freeze({ ip, userAgent, origin });
 
-/** The service `sessions`: what other ways to sign in end in. */
+/** The service `sessions`, for plugins that sign users in. */
 export function sessionsService({ signIn, sessions, cookie, accessLifetime }: Deps): AuthSessions {
-  const tokens = ({ access, refresh }: Grant): SessionTokens => ({
+  const tokens = ({ access, refresh }: TokenPair): SessionTokens => ({
     accessToken: access,
     refreshToken: refresh,
     expires: accessLifetime,

@@ -5,8 +5,8 @@ import { sessionStatements } from './session-statements.ts';
 
 type Client = ReturnType<typeof clientOf>;
 
-/** What the owner of a session is, as it stands in the database. */
-export interface Owner {
+/** The user of a session, as stored. */
+export interface SessionOwner {
   readonly id: string;
   readonly status: string;
   readonly provider: string;
@@ -16,46 +16,46 @@ export interface Owner {
 }
 
 export type Rotation =
-  | { readonly state: 'renewed'; readonly owner: Owner; readonly token: string }
+  | { readonly state: 'renewed'; readonly owner: SessionOwner; readonly token: string }
   | { readonly state: 'unknown' | 'expired' | 'inactive' };
 
 export interface Sessions {
-  /** Signs a user in, if his password is still the one that was checked; undefined otherwise. */
+  /** Opens a session and answers its refresh token; undefined where the password changed since it was checked. */
   open(user: { readonly id: string; readonly password: string | null }, client: Client): Promise<string | undefined>;
-  /** Takes a token for a new one. Of several who bring the same token, one gets it. */
+  /** Exchanges a token for a new one. Of several concurrent requests with one token, one succeeds. */
   rotate(token: string, client: Client): Promise<Rotation>;
-  /** Whose session this is, while it lasts and its owner is active. Nothing of it changes. */
-  owner(token: string): Promise<Owner | undefined>;
+  /** The owner of a session that has not expired, if active. Changes nothing. */
+  owner(token: string): Promise<SessionOwner | undefined>;
   close(token: string): Promise<void>;
   /** Ends all sessions of these users. */
   closeOf(users: readonly string[]): Promise<void>;
-  /** Ends the sessions of those users whose password, e-mail or status is about to be changed. */
+  /** Ends the sessions of the users whose password, e-mail address or status the change sets to another value. */
   closeChanged(users: readonly string[], change: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-/** 64 characters of 6 random bits. */
-const makeToken = (): string => randomBytes(48).toString('base64url');
-/** 256 random bits cannot be guessed, so a plain hash keeps them as well as a slow one would. */
-const stored = (token: string): string => createHash('sha256').update(token).digest('hex');
-const about = ({ ip, userAgent, origin }: Client) =>
+/** 64 characters with 6 random bits each. */
+const createRefreshToken = (): string => randomBytes(48).toString('base64url');
+/** 384 random bits cannot be guessed, so a fast hash is enough. */
+const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+const clientColumns = ({ ip, userAgent, origin }: Client) =>
   [ip, userAgent, origin].map((text) => text?.slice(0, 255).replaceAll('\0', '') ?? null);
 
 export function createSessions(db: Db, lifetime: number): Sessions {
   const { OPEN, ROTATE, OWNER, CLOSE, LOCK_CHANGED, CLOSE_ALL } = sessionStatements(db);
   return {
     async open({ id, password }, client) {
-      const token = makeToken();
-      const { count } = await db.query(OPEN, [id, password, stored(token), lifetime, ...about(client)]);
+      const token = createRefreshToken();
+      const { count } = await db.query(OPEN, [id, password, hashToken(token), lifetime, ...clientColumns(client)]);
       return count === 1 ? token : undefined;
     },
 
     async rotate(token, client) {
-      const next = makeToken();
-      const { rows } = await db.query<Owner & { gone: boolean; expired: boolean }>(ROTATE, [
-        stored(token),
-        stored(next),
+      const next = createRefreshToken();
+      const { rows } = await db.query<SessionOwner & { gone: boolean; expired: boolean }>(ROTATE, [
+        hashToken(token),
+        hashToken(next),
         lifetime,
-        ...about(client),
+        ...clientColumns(client),
       ]);
       const [row] = rows;
       if (!row?.gone) return { state: 'unknown' };
@@ -64,12 +64,12 @@ export function createSessions(db: Db, lifetime: number): Sessions {
     },
 
     async owner(token) {
-      const { rows } = await db.query<Owner>(OWNER, [stored(token)], { name: 'auth_session_owner' });
+      const { rows } = await db.query<SessionOwner>(OWNER, [hashToken(token)], { name: 'auth_session_owner' });
       return rows[0];
     },
 
     async close(token) {
-      await db.query(CLOSE, [stored(token)]);
+      await db.query(CLOSE, [hashToken(token)]);
     },
 
     async closeOf(users) {

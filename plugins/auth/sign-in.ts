@@ -14,9 +14,9 @@ import type {
   SignedIn,
 } from './contract.ts';
 import { termsOf } from './driver.ts';
-import { tellFailedLogin } from './failed-login.ts';
-import { checkAddress } from './role-address.ts';
-import type { Owner, Rotation, Sessions } from './sessions.ts';
+import { emitFailedLogin } from './failed-login-event.ts';
+import { assertAddressAllowed } from './role-address.ts';
+import type { Rotation, SessionOwner, Sessions } from './sessions.ts';
 
 export interface SignInDeps {
   readonly identity: IdentityApi;
@@ -26,39 +26,39 @@ export interface SignInDeps {
   readonly events: EventsApi;
   readonly sessions: Sessions;
   readonly tokens: AccessTokens;
-  /** The drivers and steps of this moment: their plugins come and go. */
+  /** The drivers and steps that are contributed now: plugins are loaded and unloaded while the service runs. */
   readonly drivers: () => ReadonlyMap<string, ContributedDriver>;
   readonly steps: () => readonly AuthStep[];
 }
 
 /** Both tokens of a user who signed in. */
-export interface Grant {
+export interface TokenPair {
   readonly access: string;
   readonly refresh: string;
 }
 
-/** Who asks to sign in, and what the request brought beside the credentials. */
+/** A sign-in request without its credentials. */
 export interface SignInRequest {
   readonly caller: Caller;
-  /** Frozen: drivers and steps of other plugins see it. */
+  /** Frozen, because drivers and steps of other plugins receive it. */
   readonly client: ReturnType<typeof clientOf>;
   readonly otp: string | undefined;
 }
 
 export interface SignIn {
   /** Signs in by credentials that fit the driver's schema. */
-  login(driver: CredentialsDriver, credentials: Credentials, request: SignInRequest): Promise<Grant>;
-  /** Signs in a user whom `driver` has authenticated by itself. */
-  open(driver: AuthDriver, signedIn: SignedIn, request: SignInRequest): Promise<Grant>;
-  refresh(token: string, request: Omit<SignInRequest, 'otp'>): Promise<Grant>;
+  login(driver: CredentialsDriver, credentials: Credentials, request: SignInRequest): Promise<TokenPair>;
+  /** Opens a session for a user whom `driver` has authenticated on its own routes. */
+  open(driver: AuthDriver, signedIn: SignedIn, request: SignInRequest): Promise<TokenPair>;
+  refresh(token: string, request: Omit<SignInRequest, 'otp'>): Promise<TokenPair>;
 }
 
-const wrong = (detail: string) => fail('INVALID_CREDENTIALS', detail);
+const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignIn(deps: SignInDeps): SignIn {
   const { identity, access, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
 
-  async function accessToken(owner: Owner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
+  async function accessToken(owner: SessionOwner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
     const claims = {
       id: owner.id,
       role: owner.role,
@@ -69,16 +69,21 @@ export function createSignIn(deps: SignInDeps): SignIn {
     return tokens.sign(await events.filter(['auth.jwt'], claims, about));
   }
 
-  /** From the verified credential to the session. `payload` is what the action `auth.login` shows. */
-  async function begin(account: Account, terms: DriverTerms, request: SignInRequest, payload: object): Promise<Grant> {
+  /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
+  async function openSession(
+    account: Account,
+    terms: DriverTerms,
+    request: SignInRequest,
+    payload: object,
+  ): Promise<TokenPair> {
     const { caller, client } = request;
     if (account.provider !== terms.provider && !terms.anyProvider)
       throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);
-    const attempt = attemptOf(account, terms, request);
+    const attempt = toSignInAttempt(account, terms, request);
     for (const step of steps()) await step.check(attempt);
     const access = await accessToken(account, 'login', caller);
     const refresh = await sessions.open(account, client);
-    if (refresh === undefined) throw wrong('the account changed while signing in');
+    if (refresh === undefined) throw invalidCredentials('the account changed while signing in');
     const user = identity.mint('user', { ...caller, ...client, user: account.id });
     await activity.record(user, { action: 'login', collection: 'platform_users', item: account.id });
     const { provider } = terms;
@@ -93,13 +98,13 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const shown = Object.fromEntries(driver.identifiers.map((name) => [name, credentials[name]]));
       const found = await driver.find?.(credentials);
       const about = { caller, user: found?.id, provider: terms?.provider };
-      return tellFailedLogin(events, about, shown, async () => {
+      return emitFailedLogin(events, about, shown, async () => {
         const filtered = await events.filter(['auth.login'], credentials, { ...about, status: 'pending' });
         const signedIn = await driver.authenticate(filtered, client, found);
         // The driver's plugin may have been unloaded meanwhile.
         if (!terms || termsOf(drivers(), driver) !== terms)
           throw fail('INVALID_PROVIDER', 'the driver is no longer there');
-        return begin(await accountOf(accounts, signedIn), terms, request, shown);
+        return openSession(await findAccount(accounts, signedIn), terms, request, shown);
       });
     },
 
@@ -107,12 +112,12 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const terms = termsOf(drivers(), driver);
       if (!terms)
         throw fail('CAPABILITY_DENIED', 'a session is opened by a driver that is contributed to auth.drivers');
-      const account = await accountOf(accounts, signedIn);
+      const account = await findAccount(accounts, signedIn);
       const about = { caller: request.caller, user: account.id, provider: terms.provider };
       // The external identifier is a secret of its user.
-      return tellFailedLogin(events, about, {}, async () => {
+      return emitFailedLogin(events, about, {}, async () => {
         await events.filter(['auth.login'], {}, { ...about, status: 'pending' });
-        return begin(account, terms, request, {});
+        return openSession(account, terms, request, {});
       });
     },
 
@@ -121,7 +126,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
       const { owner, token } = rotated;
       try {
-        await checkAddress(access, owner.role, client.ip);
+        await assertAddressAllowed(access, owner.role, client.ip);
       } catch (error) {
         await sessions.close(token);
         throw error;
@@ -131,9 +136,9 @@ export function createSignIn(deps: SignInDeps): SignIn {
   };
 }
 
-async function accountOf(accounts: Pick<SignInDeps['accounts'], 'of'>, signedIn: SignedIn): Promise<Account> {
-  const account = await accounts.of(signedIn);
-  if (!account) throw wrong('no user is the one who was authenticated');
+async function findAccount(accounts: Pick<SignInDeps['accounts'], 'bySignedIn'>, signedIn: SignedIn): Promise<Account> {
+  const account = await accounts.bySignedIn(signedIn);
+  if (!account) throw invalidCredentials('the authenticated user does not exist');
   return account;
 }
 
@@ -144,12 +149,12 @@ function refusalOf(state: Exclude<Rotation['state'], 'renewed'>) {
     case 'inactive':
       return fail('USER_SUSPENDED', 'the user is not active');
     case 'unknown':
-      return wrong('unknown refresh token');
+      return invalidCredentials('unknown refresh token');
   }
 }
 
-/** Steps of other plugins see no hash and no secret, and cannot change what later steps see. */
-const attemptOf = (account: Account, { name, provider }: DriverTerms, { client, otp }: SignInRequest) =>
+/** Steps of other plugins receive neither hash nor secret, and cannot change what later steps receive. */
+const toSignInAttempt = (account: Account, { name, provider }: DriverTerms, { client, otp }: SignInRequest) =>
   Object.freeze({
     user: Object.freeze({
       id: account.id,

@@ -4,10 +4,10 @@ import type { Bus } from '../cluster/contract.ts';
 import { createAnnouncedCache } from '../cluster/library.ts';
 import type { Db } from '../database/contract.ts';
 import type { Claims } from './access-tokens.ts';
-import { STANDING_CHANGED } from './standing.ts';
+import { USER_STATUS_CHANGED } from './user-status.ts';
 
-/** Tokens whose owners are remembered. */
-const REMEMBERED = 20_000;
+/** Tokens whose owners are cached. */
+const MAX_CACHED_TOKENS = 20_000;
 
 interface OwnerRow {
   readonly writing: boolean;
@@ -25,14 +25,14 @@ interface Deps {
 }
 
 export interface StaticTokens {
-  /** Who the owner of a static token is now. @throws INVALID_CREDENTIALS, USER_SUSPENDED */
+  /** The claims of the token's owner, with the role of this moment. @throws INVALID_CREDENTIALS, USER_SUSPENDED */
   claimsOf(token: string): Promise<Claims>;
   forget(): void;
 }
 
 /**
- * Owners are remembered until the status, token or role of any user changes anywhere: PostgreSQL announces it, and what takes a
- * token away is answered when every process has forgotten (ADR 43). Tokens that belong to no active user are never remembered.
+ * Caches owners until the status, token or role of any user changes: a trigger announces it, and the request that revokes a token is
+ * answered once every process has dropped its cache (ADR 43). Tokens without an active owner are never cached.
  */
 export function createStaticTokens({ db, bus, access }: Deps): StaticTokens {
   const OWNER = db.sql`select pg_current_xact_id_if_assigned() is not null as writing, u.id, u.status, u.role
@@ -48,7 +48,12 @@ export function createStaticTokens({ db, bus, access }: Deps): StaticTokens {
     return { value: { id: row.id, role: row.role }, settled: !row.writing };
   }
 
-  const owners = createAnnouncedCache<Owner>({ bus, channel: STANDING_CHANGED, max: REMEMBERED, read: readOwner });
+  const owners = createAnnouncedCache<Owner>({
+    bus,
+    channel: USER_STATUS_CHANGED,
+    max: MAX_CACHED_TOKENS,
+    read: readOwner,
+  });
   return {
     async claimsOf(token) {
       const { id, role } = await owners.get(token);

@@ -5,13 +5,13 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
-import { checkAttempts } from './attempts.ts';
+import { assertAssetPresets } from './asset-presets.ts';
+import { announceSettings, createCachedSettings } from './cached-settings.ts';
 import { SETTINGS, settingsCollection } from './collections.ts';
 import { settings } from './contract.ts';
-import { announceSettings, rememberedSettings } from './current.ts';
+import { assertLoginAttempts } from './login-attempts.ts';
 import manifest from './package.json' with { type: 'json' };
-import { checkPresets } from './presets.ts';
-import { checkPublicFiles } from './public-files.ts';
+import { assertPublicFilesReadable } from './public-files.ts';
 
 export default definePlugin({
   manifest,
@@ -21,20 +21,20 @@ export default definePlugin({
     host.contribute(systemCollections, settingsCollection);
     host.contribute(migrations, announceSettings(db));
 
-    const remembered = rememberedSettings(db, used.bus);
+    const remembered = createCachedSettings(db, used.bus);
     host.provide(settings, remembered);
     for (const action of ['create', 'update']) {
       events.onFilter(`settings.${action}`, async (payload, meta) => {
-        checkPresets((payload as Record<string, unknown>).storage_asset_presets);
-        checkAttempts((payload as Record<string, unknown>).auth_login_attempts);
-        await checkPublicFiles({ items: used.items, settings: remembered }, payload, meta);
+        assertAssetPresets((payload as Record<string, unknown>).storage_asset_presets);
+        assertLoginAttempts((payload as Record<string, unknown>).auth_login_attempts);
+        await assertPublicFilesReadable({ items: used.items, settings: remembered }, payload, meta);
         // A file that is no longer public is not served by another process once this one has answered.
         db.answerAfter(used.bus.confirmed);
         // The one row has the id of its column's default; an update to another one is refused like that of any row of the service's own.
         const { id: _id, ...rest } = payload as Record<string, unknown>;
         return action === 'create' ? rest : undefined;
       });
-      // The next request of this process must see the change, so nobody waits for the message from the database.
+      // The next request of this process must see the change before the message from the database arrives.
       events.onAction(`settings.${action}`, remembered.forget);
     }
     const singleton = { isSingleton: async () => true, about: { holds: 'one' } } as const;

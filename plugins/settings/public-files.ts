@@ -13,7 +13,7 @@ interface Deps {
  * A file that is named here is shown to everybody, so nobody names one that is not shown to him: FORBIDDEN. What stands there
  * may be sent back, and a file that is made on the way is of whoever makes it.
  */
-export async function checkPublicFiles(
+export async function assertPublicFilesReadable(
   { items, settings }: Deps,
   payload: unknown,
   { caller }: EventMeta,

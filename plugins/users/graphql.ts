@@ -1,7 +1,7 @@
 import type { Access } from '../access/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import type { Items, Payload } from '../items/contract.ts';
-import { assertKnown, signedIn, USERS } from './signed-in.ts';
+import { assertSignedIn, assertUserOrShare, USERS } from './assert-signed-in.ts';
 
 /** The caller's own rows, under the caller's own permissions. */
 export const userFields = (
@@ -13,7 +13,7 @@ export const userFields = (
     operation: 'query',
     definition: 'users_me: platform_users',
     row: USERS,
-    resolve: (_args, { caller }) => signedIn(caller),
+    resolve: (_args, { caller }) => assertSignedIn(caller),
   },
   {
     scope: 'system',
@@ -22,7 +22,7 @@ export const userFields = (
     offeredTo: { collection: USERS, action: 'update' },
     row: USERS,
     async resolve({ data }, { caller }) {
-      const user = signedIn(caller);
+      const user = assertSignedIn(caller);
       await items.updateOne(caller, USERS, user, data as Payload);
       return user;
     },
@@ -33,7 +33,7 @@ export const userFields = (
     definition: 'roles_me: platform_roles',
     row: 'platform_roles',
     resolve(_args, { caller }) {
-      if (!caller.share) signedIn(caller);
+      if (!caller.share) assertSignedIn(caller);
       return caller.role;
     },
   },
@@ -41,6 +41,6 @@ export const userFields = (
     scope: 'system',
     operation: 'query',
     definition: 'permissions_me: JSON',
-    resolve: (_args, { caller }) => access.effective(assertKnown(caller)),
+    resolve: (_args, { caller }) => access.effective(assertUserOrShare(caller)),
   },
 ];

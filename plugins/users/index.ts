@@ -7,15 +7,15 @@ import { collectionRoutes } from '../items/library.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
-import { showAccount } from './account.ts';
 import { users } from './collections.ts';
-import { firstStart } from './first-start.ts';
+import { createFirstAdmin } from './first-admin.ts';
 import { userFields } from './graphql.ts';
 import manifest from './package.json' with { type: 'json' };
+import { printFirstAdmin } from './print-first-admin.ts';
 import { meRoutes } from './routes/me.ts';
 import { ownRightsRoutes } from './routes/own-rights.ts';
 import { permissionRoutes } from './routes/permissions.ts';
-import { passwordPolicy } from './rules/password-policy.ts';
+import { createPasswordPolicy } from './rules/password-policy.ts';
 import { permissionRules } from './rules/permissions.ts';
 import { roleRules } from './rules/roles.ts';
 import { userRules } from './rules/users.ts';
@@ -33,7 +33,7 @@ export default definePlugin<Config>({
     const used = host.use({ items, access, passwords, settings });
     host.contribute(systemCollections, users);
     const statements = userStatements(db);
-    const checkPassword = passwordPolicy(used.settings, events);
+    const checkPassword = createPasswordPolicy(used.settings, events);
     for (const rules of [userRules, roleRules, permissionRules])
       rules({ db, statements, access: used.access, checkPassword }, events);
     for (const route of [
@@ -48,15 +48,15 @@ export default definePlugin<Config>({
     for (const field of userFields(used.items, used.access)) host.contribute<GraphqlField>('graphql.fields', field);
     host.onMigrate(async () => {
       const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD };
-      const made = await firstStart({
+      const isCreated = await createFirstAdmin({
         db,
         statements,
         passwords: used.passwords,
         checkPassword,
         admin,
-        show: showAccount,
+        show: printFirstAdmin,
       });
-      if (made) log.info({ email: admin.email }, 'the first admin was made');
+      if (isCreated) log.info({ email: admin.email }, 'first admin created');
     });
   },
 });

@@ -11,7 +11,7 @@ export function userStatements(db: Db) {
   return {
     LOCK_FIRST_START: db.sql`select pg_advisory_xact_lock(hashtext('platform.first-start'))`,
     ADD_PUBLIC_ROLE: db.sql`insert into ${roles} (id, key, name, icon, description, admin_access, app_access)
-      values ($1, 'public', 'Public', 'public', 'What anybody may do without signing in', false, false) on conflict do nothing`,
+      values ($1, 'public', 'Public', 'public', 'What requests without a token may do', false, false) on conflict do nothing`,
     HAS_EMAIL: db.sql`select 1 from ${users} where lower(email) = lower($1)`,
     ADD_ADMIN: db.sql`insert into ${users} (id, first_name, last_name, email, password, role, status, provider)
       values (gen_random_uuid(), 'Admin', 'User', $1, $2, $3, 'active', 'default')`,

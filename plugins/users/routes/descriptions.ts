@@ -12,7 +12,7 @@ import {
   TEXT,
 } from '../../http/library.ts';
 import { itemOf, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS, WRITE_ERRORS } from '../../items/library.ts';
-import { USERS } from '../signed-in.ts';
+import { USERS } from '../assert-signed-in.ts';
 
 const user = itemOf(USERS);
 

@@ -3,7 +3,7 @@ import type { Access } from '../../access/contract.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { rawQueryOf, sendData, sendJson } from '../../http/library.ts';
 import type { Items } from '../../items/contract.ts';
-import { assertKnown, signedIn } from '../signed-in.ts';
+import { assertSignedIn, assertUserOrShare } from '../assert-signed-in.ts';
 import { COLLECTION_RIGHTS, ITEM_RIGHTS, OWN_RIGHTS, OWN_ROLE } from './own-rights-descriptions.ts';
 
 const ROLES = 'platform_roles';
@@ -13,11 +13,11 @@ interface Deps {
   readonly access: Pick<Access, 'effective'>;
 }
 
-/** `/roles/me` and `/permissions/me`: what the caller is and may do, without a permission on either collection. */
+/** `/roles/me` and `/permissions/me`: the caller's role and permissions, without a permission on either collection. */
 export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
   async function role(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
-    if (!caller.share) signedIn(caller);
+    if (!caller.share) assertSignedIn(caller);
     if (caller.role === null) return sendData(ctx, []);
     try {
       const { data } = await items.readOne(caller, ROLES, caller.role, rawQueryOf(ctx));
@@ -30,7 +30,7 @@ export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
 
   const item = async (ctx: HttpContext): Promise<void> => {
     const { collection, id } = ctx.params;
-    sendData(ctx, await items.permitted(known(ctx), collection as string, id));
+    sendData(ctx, await items.permitted(userOrShare(ctx), collection as string, id));
   };
 
   return [
@@ -39,11 +39,11 @@ export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
       method: 'GET',
       path: '/permissions/me',
       description: OWN_RIGHTS,
-      handle: async (ctx) => sendData(ctx, await access.effective(known(ctx))),
+      handle: async (ctx) => sendData(ctx, await access.effective(userOrShare(ctx))),
     },
     { method: 'GET', path: '/permissions/me/:collection', description: COLLECTION_RIGHTS, handle: item },
     { method: 'GET', path: '/permissions/me/:collection/:id', description: ITEM_RIGHTS, handle: item },
   ];
 }
 
-const known = (ctx: HttpContext): Caller => assertKnown(ctx.state.caller);
+const userOrShare = (ctx: HttpContext): Caller => assertUserOrShare(ctx.state.caller);

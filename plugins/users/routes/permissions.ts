@@ -9,25 +9,25 @@ import type { RawQuery } from '../../query/contract.ts';
 
 const PERMISSIONS = 'platform_permissions';
 
-/** The ordinary routes, but for lists: those are never cut, and hold the rows of app access as well. */
+/** The routes of any collection, but lists are never paged and include the permissions that app access implies. */
 export function permissionRoutes(items: Items, access: Pick<Access, 'permissions'>): readonly Route[] {
   const all = collectionRoutes(items, '/permissions', PERMISSIONS);
   const rest = all.filter(({ method, path }) => path !== '/permissions' || (method !== 'GET' && method !== 'SEARCH'));
   const ordinary = (method: Route['method']): Route => all.find((one) => one.method === method) as Route;
   const search = ordinary('SEARCH');
 
-  async function list(ctx: HttpContext, asked: RawQuery): Promise<void> {
+  async function list(ctx: HttpContext, requested: RawQuery): Promise<void> {
     const { caller } = ctx.state;
-    const query = { ...asked, filter: withPublic(parsed(asked.filter)) };
+    const query = { ...requested, filter: withPublicRole(parseFilter(requested.filter)) };
     const { limit, page, offset, meta, ...whole } = query;
-    // Asked for its verdict on the paging and for the counts; the rows come whole, whatever was asked.
+    // The paged read checks limit and page and counts; the rows are answered whole.
     const paged = [limit, page, offset, meta].some((one) => one !== undefined);
     const counts = paged
       ? (await items.readMany(caller, PERMISSIONS, { ...query, sort: undefined, fields: ['id'] })).meta
       : null;
     const rows: unknown[] = await items.rows(caller, PERMISSIONS, whole);
-    const plain = asked.aggregate === undefined && asked.groupBy === undefined;
-    const builtIn = plain ? minimum(caller, (await access.permissions(caller)).minimum, query.filter) : [];
+    const plain = requested.aggregate === undefined && requested.groupBy === undefined;
+    const builtIn = plain ? minimumRecords(caller, (await access.permissions(caller)).minimum, query.filter) : [];
     sendJson(ctx, JSON.stringify([...rows, ...builtIn]), counts ?? undefined);
   }
 
@@ -38,7 +38,7 @@ export function permissionRoutes(items: Items, access: Pick<Access, 'permissions
       async handle(ctx) {
         const body = bodyOf(ctx);
         const { query, keys } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-        // By key it is a list like any other, and what a wrong body means is said in one place.
+        // A read by keys is a list like any other, and the route of items reports a wrong body.
         if (keys === undefined && typeof query === 'object' && query !== null) return list(ctx, query as RawQuery);
         return search.handle(ctx);
       },
@@ -47,10 +47,10 @@ export function permissionRoutes(items: Items, access: Pick<Access, 'permissions
   ];
 }
 
-/** The rows of app access that a filter means, as records: without `id`, marked as built in. */
-function minimum({ app, role }: Caller, rows: readonly Permission[], filter: unknown): readonly unknown[] {
+/** The permissions that app access implies and the filter matches, as records without `id`, with `system: true`. */
+function minimumRecords({ app, role }: Caller, rows: readonly Permission[], filter: unknown): readonly unknown[] {
   if (!app) return [];
-  const meant = JSON.parse(JSON.stringify(filter ?? {}), (_, value) => (value === '$CURRENT_ROLE' ? role : value));
+  const condition = JSON.parse(JSON.stringify(filter ?? {}), (_, value) => (value === '$CURRENT_ROLE' ? role : value));
   return rows
     .map(({ collection, action, rule, validation, presets, fields }) => ({
       role,
@@ -62,38 +62,38 @@ function minimum({ app, role }: Caller, rows: readonly Permission[], filter: unk
       fields,
       system: true,
     }))
-    .filter((record) => keeps(meant, { id: null, ...record }));
+    .filter((record) => keeps(condition, { id: null, ...record }));
 }
 
-function parsed(filter: unknown): unknown {
+function parseFilter(filter: unknown): unknown {
   if (typeof filter !== 'string') return filter;
   try {
     return JSON.parse(filter);
   } catch {
-    // The engine says what is wrong with it.
+    // The query parser reports the error.
     return filter;
   }
 }
 
 /** In filters `role: null` stands for the Public role, as it does in payloads. */
-export function withPublic(filter: unknown, level = 0): unknown {
-  // The engine refuses what is nested deeper.
+export function withPublicRole(filter: unknown, level = 0): unknown {
+  // The query parser refuses deeper nesting.
   if (level > 200) return filter;
-  if (Array.isArray(filter)) return filter.map((one) => withPublic(one, level + 1));
+  if (Array.isArray(filter)) return filter.map((one) => withPublicRole(one, level + 1));
   if (typeof filter !== 'object' || filter === null) return filter;
   return Object.fromEntries(
     Object.entries(filter).map(([key, value]) => {
-      if (key === '_and' || key === '_or') return [key, withPublic(value, level + 1)];
-      return [key, key === 'role' ? publicRole(value) : value];
+      if (key === '_and' || key === '_or') return [key, withPublicRole(value, level + 1)];
+      return [key, key === 'role' ? toPublicRoleRule(value) : value];
     }),
   );
 }
 
-function publicRole(rule: unknown): unknown {
+function toPublicRoleRule(rule: unknown): unknown {
   if (rule === null) return { _eq: PUBLIC_ROLE };
   if (typeof rule !== 'object' || Array.isArray(rule)) return rule;
   const { _null: none, _nnull: some, ...others } = rule as Record<string, unknown>;
-  const wanted = none !== undefined ? none !== false && none !== 'false' : some === false || some === 'false';
+  const isNull = none !== undefined ? none !== false && none !== 'false' : some === false || some === 'false';
   if (none === undefined && some === undefined) return rule;
-  return { ...others, [wanted ? '_eq' : '_neq']: PUBLIC_ROLE };
+  return { ...others, [isNull ? '_eq' : '_neq']: PUBLIC_ROLE };
 }

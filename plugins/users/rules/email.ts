@@ -1,10 +1,10 @@
 import { Failures, fail } from '#kernel';
-import type { RuleStore } from './change.ts';
+import type { RuleStore } from './rule-deps.ts';
 
 const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
-/** Well formed, and nobody else's without regard to case. */
-export async function checkEmail(
+/** Well formed, and unique without regard to case. @throws FAILED_VALIDATION, RECORD_NOT_UNIQUE */
+export async function assertEmail(
   { db, statements }: RuleStore,
   email: unknown,
   keys: readonly string[],

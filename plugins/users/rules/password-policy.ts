@@ -4,20 +4,20 @@ import type { Settings } from '../../settings/contract.ts';
 
 const SETTING = 'auth_password_policy';
 
-/** Texts for which patterns with nested repetitions take years, of each kind of character. */
-const PROBES = ['a', 'A', '1', '!', ' ', 'aA1!'].map((part) => part.repeat(64 / part.length));
+/** Texts on which patterns with nested repetitions backtrack without end, of each kind of character. */
+const SLOW_TEXTS = ['a', 'A', '1', '!', ' ', 'aA1!'].map((part) => part.repeat(64 / part.length));
 
 /** @throws Failures of FAILED_VALIDATION, which do not repeat the password */
-export type CheckPassword = (password: string) => Promise<void>;
+export type AssertPassword = (password: string) => Promise<void>;
 
-/** Holds passwords to the setting `auth_password_policy`, and that to be a pattern which can be read and does not take long. */
-export function passwordPolicy(settings: Settings, events: EventsApi): CheckPassword {
+/** Asserts passwords against `auth_password_policy`, and validates that setting: a readable pattern that matches fast. */
+export function createPasswordPolicy(settings: Settings, events: EventsApi): AssertPassword {
   for (const event of ['settings.create', 'settings.update'])
-    events.onFilter(event, (payload) => checkPolicy((payload as Record<string, unknown>)[SETTING]));
+    events.onFilter(event, (payload) => assertPolicy((payload as Record<string, unknown>)[SETTING]));
 
   return async (password) => {
     const policy = (await settings.current())[SETTING];
-    if (policy && !keeps(password, policy)) {
+    if (policy && !matchesPolicy(password, policy)) {
       throw new Failures([
         fail('FAILED_VALIDATION', `Validation failed for field "password": it does not match ${SETTING}.`, {
           field: 'password',
@@ -29,8 +29,8 @@ export function passwordPolicy(settings: Settings, events: EventsApi): CheckPass
   };
 }
 
-/** No password keeps a policy that was written by hand and cannot be read: it must not read as none. */
-function keeps(password: string, policy: string): boolean {
+/** An unreadable policy, written by SQL, matches no password: it must not count as no policy. */
+function matchesPolicy(password: string, policy: string): boolean {
   try {
     return testPattern(parsePattern(policy), password) === true;
   } catch {
@@ -38,19 +38,19 @@ function keeps(password: string, policy: string): boolean {
   }
 }
 
-const refused = (reason: string) =>
+const invalidPolicy = (reason: string) =>
   fail('INVALID_PAYLOAD', `"${SETTING}" ${reason}`, { field: SETTING, path: [SETTING] });
 
-function checkPolicy(policy: unknown): undefined {
+function assertPolicy(policy: unknown): undefined {
   if (policy === undefined || policy === null || policy === '') return;
-  if (typeof policy !== 'string') throw refused('must be a text: a regular expression.');
+  if (typeof policy !== 'string') throw invalidPolicy('must be a text: a regular expression.');
   let pattern: RegExp;
   try {
     pattern = parsePattern(policy);
   } catch (error) {
-    throw refused(`is no regular expression: ${(error as Error).message}.`);
+    throw invalidPolicy(`is no regular expression: ${(error as Error).message}.`);
   }
-  // The end makes the pattern try all ways to match what comes before it.
-  const isSlow = PROBES.some((text) => testPattern(pattern, `${text}\0`) === 'timeout');
-  if (isSlow) throw refused('takes too long: a repetition inside of a repetition, such as (a+)+, has to go.');
+  // The NUL at the end makes the pattern try every way to match the text before it.
+  const isSlow = SLOW_TEXTS.some((text) => testPattern(pattern, `${text}\0`) === 'timeout');
+  if (isSlow) throw invalidPolicy('takes too long: a repetition inside of a repetition, such as (a+)+, has to go.');
 }

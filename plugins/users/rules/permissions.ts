@@ -1,41 +1,41 @@
 import { type EventsApi, fail } from '#kernel';
 import { ACTIONS, PUBLIC_ROLE } from '../../access/contract.ts';
-import { has, type Payload, type RuleDeps } from './change.ts';
+import { type Payload, type RuleDeps, setsField } from './rule-deps.ts';
 
 const PERMISSIONS = 'platform_permissions';
 const OBJECTS = ['permissions', 'validation', 'presets'];
 
-/** What holds for permission rows whoever writes them: a row that means nothing must not look like one that allows. */
+/** Validates permissions on every write path: an invalid permission must not look like one that allows. */
 export function permissionRules(deps: RuleDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const) {
     events.onFilter(`permissions.${verb}`, async (payload, { caller }) => {
       await deps.access.demand(caller, verb, PERMISSIONS);
-      return checked(payload as Payload);
+      return validatePermission(payload as Payload);
     });
   }
 }
 
-const refused = (field: string, expected: string) =>
+const invalidPermission = (field: string, expected: string) =>
   fail('INVALID_PAYLOAD', `${field} must be ${expected}.`, { field, path: [field] });
 
-export function checked(payload: Payload): Payload {
-  if (has(payload, 'action') && !ACTIONS.some((one) => one === payload.action)) {
-    throw refused('action', `one of ${ACTIONS.join(', ')}`);
+export function validatePermission(payload: Payload): Payload {
+  if (setsField(payload, 'action') && !ACTIONS.some((one) => one === payload.action)) {
+    throw invalidPermission('action', `one of ${ACTIONS.join(', ')}`);
   }
   for (const field of OBJECTS) {
     const value = payload[field];
     if (value !== undefined && value !== null && (typeof value !== 'object' || Array.isArray(value))) {
-      throw refused(field, 'an object or null');
+      throw invalidPermission(field, 'an object or null');
     }
   }
-  checkFields(payload.fields);
+  assertFieldList(payload.fields);
   // Rows of the Public role are written with `role: null` as well.
   return Object.hasOwn(payload, 'role') && payload.role === null ? { ...payload, role: PUBLIC_ROLE } : payload;
 }
 
-function checkFields(fields: unknown): void {
+function assertFieldList(fields: unknown): void {
   if (fields === undefined || fields === null || typeof fields === 'string') return;
   const fits =
     Array.isArray(fields) && fields.every((name) => typeof name === 'string' && name !== '' && !name.includes(','));
-  if (!fits) throw refused('fields', 'a list of field names or null');
+  if (!fits) throw invalidPermission('fields', 'a list of field names or null');
 }

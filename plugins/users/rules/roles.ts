@@ -1,51 +1,53 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
 import { isOn } from '../../access/library.ts';
-import { checkAddresses } from './addresses.ts';
-import { has, keysOf, type Payload, type RuleDeps, type RuleStore, without } from './change.ts';
-import { keepAnAdmin } from './last-admin.ts';
+import { assertAddresses } from './addresses.ts';
+import { assertAdminRemains } from './last-admin.ts';
+import { keysOf, omitFields, type Payload, type RuleDeps, type RuleStore, setsField } from './rule-deps.ts';
 
 const ROLES = 'platform_roles';
 const PUBLIC_MAY_CHANGE = ['id', 'key', 'name', 'icon', 'description'];
 const KEY = /^[a-z_][a-z0-9_]{0,254}$/;
 
-/** What holds for roles whoever writes them, and by whichever way. */
+/** Rules of roles, on every write path. */
 export function roleRules(deps: RuleDeps, events: EventsApi): void {
-  events.onFilter('roles.create', (payload, meta) => created(deps, payload as Payload, meta));
-  events.onFilter('roles.update', (payload, meta) => updated(deps, payload as Payload, meta));
-  events.onFilter('roles.delete', (payload, meta) => deleted(deps, payload as readonly string[], meta));
+  events.onFilter('roles.create', (payload, meta) => filterCreate(deps, payload as Payload, meta));
+  events.onFilter('roles.update', (payload, meta) => filterUpdate(deps, payload as Payload, meta));
+  events.onFilter('roles.delete', (payload, meta) => filterDelete(deps, payload as readonly string[], meta));
 }
 
-const refused = (reason: string, field?: string) =>
+const invalidRole = (reason: string, field?: string) =>
   fail('INVALID_PAYLOAD', reason, field === undefined ? {} : { field, path: [field] });
 
-async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
+async function filterCreate(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.demand(caller, 'create', ROLES);
   await deps.access.assertAuthority(caller, ROLES, 'create', [{ keys: [], values: payload }]);
-  checkAddresses(payload.ip_access);
+  assertAddresses(payload.ip_access);
   const { key } = payload;
-  if (key === undefined || key === null) return without(payload, ['key']);
-  if (key === 'public') throw refused('The key "public" is reserved.', 'key');
+  if (key === undefined || key === null) return omitFields(payload, ['key']);
+  if (key === 'public') throw invalidRole('The key "public" is reserved.', 'key');
   if (typeof key !== 'string' || !KEY.test(key)) {
-    throw refused('key takes lower case letters, digits and _, and does not start with a digit.', 'key');
+    throw invalidRole('key takes lower case letters, digits and _, and does not start with a digit.', 'key');
   }
   return payload;
 }
 
-async function updated(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
+async function filterUpdate(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
   const keys = keysOf(meta);
   await deps.access.demand(meta.caller, 'update', ROLES);
   await deps.access.assertAuthority(meta.caller, ROLES, 'update', [{ keys, values: payload }]);
-  checkAddresses(payload.ip_access);
+  assertAddresses(payload.ip_access);
   if (keys.includes(PUBLIC_ROLE)) {
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
-    if (field !== undefined) throw refused('Only name, icon and description of the Public role can be changed.', field);
+    if (field !== undefined)
+      throw invalidRole('Only name, icon and description of the Public role can be changed.', field);
   }
-  if (has(payload, 'key') && !(await isKeyOf(deps, payload.key, keys))) {
-    throw refused('The key of a role cannot be changed.', 'key');
+  if (setsField(payload, 'key') && !(await isKeyOf(deps, payload.key, keys))) {
+    throw invalidRole('The key of a role cannot be changed.', 'key');
   }
-  if (has(payload, 'admin_access') && !isOn(payload.admin_access)) await keepAnAdmin(deps, { roles: keys });
-  return without(payload, ['key']);
+  if (setsField(payload, 'admin_access') && !isOn(payload.admin_access))
+    await assertAdminRemains(deps, { roles: keys });
+  return omitFields(payload, ['key']);
 }
 
 async function isKeyOf({ db, statements }: RuleStore, key: unknown, ids: readonly string[]): Promise<boolean> {
@@ -53,13 +55,13 @@ async function isKeyOf({ db, statements }: RuleStore, key: unknown, ids: readonl
   return rows.length === 0;
 }
 
-/** Permissions and presets go with the role; its users lose it and are suspended, all or nothing. */
-async function deleted(deps: RuleDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
+/** Deleting a role deletes its permissions and presets, and suspends its users, in one transaction. */
+async function filterDelete(deps: RuleDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
   const { db, statements } = deps;
   await deps.access.demand(caller, 'delete', ROLES);
   await deps.access.assertAuthority(caller, ROLES, 'delete', [{ keys: ids, values: {} }]);
-  if (ids.includes(PUBLIC_ROLE)) throw refused('The Public role cannot be deleted.');
-  await keepAnAdmin(deps, { roles: ids });
+  if (ids.includes(PUBLIC_ROLE)) throw invalidRole('The Public role cannot be deleted.');
+  await assertAdminRemains(deps, { roles: ids });
   await db.query(statements.REMOVE_PERMISSIONS, [ids]);
   const { rows } = await db.query<{ presets: string | null }>(statements.ARE_PRESETS_THERE);
   if (rows[0]?.presets) await db.query(statements.REMOVE_PRESETS, [ids]);

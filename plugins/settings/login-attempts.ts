@@ -2,9 +2,9 @@ import { fail } from '#kernel';
 
 const FIELD = 'auth_login_attempts';
 
-/** No user could sign in at all with less than one attempt. */
-export function checkAttempts(value: unknown): void {
-  // What is no number is refused like that of any other field.
+/** With less than one attempt no user could sign in. @throws INVALID_PAYLOAD */
+export function assertLoginAttempts(value: unknown): void {
+  // A value that is no number is refused by the items plugin, like that of any integer field.
   if (value !== undefined && value !== null && Number(value) < 1)
     throw fail('INVALID_PAYLOAD', `"${FIELD}" must be 1 or more, or null for no limit.`, {
       field: FIELD,

@@ -7,7 +7,7 @@ const invalid = (reason: string, ...path: (string | number)[]) =>
   fail('INVALID_PAYLOAD', reason, { path: [FIELD, ...path] });
 
 /** A list that the asset routes will find their way in; what each preset asks for is checked when it is used. */
-export function checkPresets(value: unknown): void {
+export function assertAssetPresets(value: unknown): void {
   if (value === undefined || value === null) return;
   if (!Array.isArray(value)) throw invalid(`"${FIELD}" must be a list`);
   const seen = new Set<string>();

@@ -6,7 +6,7 @@ import type { Settings, SettingsValues } from './contract.ts';
 
 const CHANGED = 'settings.changed';
 
-/** What holds where nobody has set anything: what the columns default to. */
+/** Values without a row: the defaults of the columns. */
 const DEFAULTS: SettingsValues = {
   project_name: 'Tenon',
   project_descriptor: null,
@@ -25,15 +25,15 @@ const DEFAULTS: SettingsValues = {
   storage_asset_presets: null,
   storage_default_folder: null,
 };
-/** They have a default, and nothing else to mean where they are null. */
+/** Fields whose null means the default. */
 const NEVER_NULL = ['project_name', 'default_language'] as const;
 
-export interface Remembered extends Settings {
+export interface CachedSettings extends Settings {
   forget(): void;
 }
 
-/** The row from memory: asked for once, and again after anybody changed it anywhere. */
-export function rememberedSettings(db: Pick<Db, 'query' | 'read' | 'sql' | 'isInside'>, bus: Bus): Remembered {
+/** The row from memory: read once, and again after a change in any process or by SQL. */
+export function createCachedSettings(db: Pick<Db, 'query' | 'read' | 'sql' | 'isInside'>, bus: Bus): CachedSettings {
   const CURRENT = db.sql`select project_name, project_descriptor, project_url, project_color, project_logo, public_foreground,
     public_background, public_favicon, public_note, default_language, custom_css, auth_password_policy, auth_login_attempts, storage_asset_transform,
     storage_asset_presets, storage_default_folder from ${db.read(SETTINGS)} limit 1`;
@@ -58,7 +58,7 @@ export function rememberedSettings(db: Pick<Db, 'query' | 'read' | 'sql' | 'isIn
   };
 }
 
-/** Tells every process, whoever changes the row. */
+/** Trigger that notifies every process when the row changes. */
 export const announceSettings = (db: Db): Migration =>
   announcing({
     id: '2026-11-22-announce-settings',

@@ -1,6 +1,6 @@
 import { type Caller, type EventsApi, envelope } from '#kernel';
 
-/** What listeners of `auth.login` are told of a sign-in, beside its outcome. */
+/** What listeners of `auth.login` receive, beside the outcome. */
 export interface LoginMeta {
   readonly caller: Caller;
   /** The id of the user whom the credentials name; undefined where they name none. */
@@ -8,8 +8,8 @@ export interface LoginMeta {
   readonly provider: string | undefined;
 }
 
-/** Runs a sign-in. Where it fails, listeners learn what the client is told, and no more. */
-export async function tellFailedLogin<T>(
+/** Runs a sign-in. If it fails, the action `auth.login` has the error that the client receives, and no details. */
+export async function emitFailedLogin<T>(
   events: Pick<EventsApi, 'action'>,
   about: LoginMeta,
   payload: object,

@@ -4,18 +4,18 @@ import { announcing, createAnnouncedCache } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
 
 /** The bus channel on which a change of a user's status, token or role is announced. */
-export const STANDING_CHANGED = 'auth.standing';
-const REMEMBERED = 20_000;
+export const USER_STATUS_CHANGED = 'auth.standing';
+const MAX_CACHED_USERS = 20_000;
 
-/** Whether a user may go on using his access tokens. */
-export interface Standing {
-  /** Throws for users who are not active any more. */
-  check(user: string): Promise<void>;
+/** Checks that the owner of an access token is still active. */
+export interface UserStatus {
+  /** @throws INVALID_CREDENTIALS for a deleted user, USER_SUSPENDED for one that is not active. */
+  assertActive(user: string): Promise<void>;
   forget(): void;
 }
 
-/** Only active users are remembered, and only until some user's status changes anywhere. */
-export function createStanding(db: Db, bus: Bus): Standing {
+/** Caches active users only, until the status of any user changes in any process. */
+export function createUserStatus(db: Db, bus: Bus): UserStatus {
   const STATUS = db.sql`select status from ${db.read('platform_users')} where id = $1`;
 
   async function readStatus(user: string) {
@@ -26,14 +26,19 @@ export function createStanding(db: Db, bus: Bus): Standing {
     return { value: undefined, settled: true };
   }
 
-  const active = createAnnouncedCache<void>({ bus, channel: STANDING_CHANGED, max: REMEMBERED, read: readStatus });
-  return { check: active.get, forget: () => active.forget() };
+  const active = createAnnouncedCache<void>({
+    bus,
+    channel: USER_STATUS_CHANGED,
+    max: MAX_CACHED_USERS,
+    read: readStatus,
+  });
+  return { assertActive: active.get, forget: () => active.forget() };
 }
 
-const ANNOUNCEMENT = { name: 'platform_standing_changed', channel: STANDING_CHANGED } as const;
+const ANNOUNCEMENT = { name: 'platform_standing_changed', channel: USER_STATUS_CHANGED } as const;
 
-/** Tells every process when a status, token or role of a user changes, by this service or by hand. */
-export const announceStanding = (db: Db): readonly Migration[] => [
+/** Triggers that notify every process when the status, token or role of a user changes, by this service or by SQL. */
+export const announceUserStatus = (db: Db): readonly Migration[] => [
   announcing({
     ...ANNOUNCEMENT,
     id: '2026-11-21-announce-standing',

@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { AuthStep } from './contract.ts';
-import { checkAddress } from './role-address.ts';
+import { assertAddressAllowed } from './role-address.ts';
 
-/** The checks between credential and session that `auth` has itself. */
-export const ownSteps = (access: Pick<Access, 'role'>): readonly AuthStep[] => [
+/** The steps between credential and session that `auth` itself contributes. */
+export const coreSteps = (access: Pick<Access, 'role'>): readonly AuthStep[] => [
   {
     name: 'status',
     order: 100,
@@ -23,6 +23,6 @@ export const ownSteps = (access: Pick<Access, 'role'>): readonly AuthStep[] => [
   {
     name: 'address',
     order: 300,
-    check: ({ user, client }) => checkAddress(access, user.role, client.ip),
+    check: ({ user, client }) => assertAddressAllowed(access, user.role, client.ip),
   },
 ];

@@ -2,25 +2,25 @@ import type { EventMeta } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { UserStatements } from '../statements.ts';
-import type { CheckPassword } from './password-policy.ts';
+import type { AssertPassword } from './password-policy.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** What rules ask the database by. */
+/** What rules need for their statements. */
 export type RuleStore = Pick<RuleDeps, 'db' | 'statements'>;
 
 export interface RuleDeps {
   readonly db: Db;
   readonly statements: UserStatements;
   readonly access: Pick<Access, 'demand' | 'assertAuthority'>;
-  readonly checkPassword: CheckPassword;
+  readonly checkPassword: AssertPassword;
 }
 
-/** The rows an update is about; none where a row is created. */
+/** Keys of the rows that an update changes; empty for a create. */
 export const keysOf = ({ keys }: EventMeta): readonly string[] => (Array.isArray(keys) ? keys.map(String) : []);
 
-export const has = (payload: Payload, field: string): boolean =>
+export const setsField = (payload: Payload, field: string): boolean =>
   Object.hasOwn(payload, field) && payload[field] !== undefined;
 
-export const without = (payload: Payload, fields: readonly string[]): Payload =>
+export const omitFields = (payload: Payload, fields: readonly string[]): Payload =>
   Object.fromEntries(Object.entries(payload).filter(([name]) => !fields.includes(name)));

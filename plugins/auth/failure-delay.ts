@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Makes failures take at least this long, so that guessing is slow and the time taken tells nothing. */
-export async function stallFailures<T>(time: number, work: () => Promise<T>): Promise<T> {
+/** Delays failures to at least `time` milliseconds, so that guessing is slow and the duration reveals nothing. */
+export async function delayFailures<T>(time: number, work: () => Promise<T>): Promise<T> {
   const started = performance.now();
   try {
     return await work();

@@ -2,30 +2,37 @@ import { randomBytes } from 'node:crypto';
 import { PUBLIC_ROLE } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { Passwords } from '../passwords/contract.ts';
-import type { CheckPassword } from './rules/password-policy.ts';
+import type { AssertPassword } from './rules/password-policy.ts';
 import type { UserStatements } from './statements.ts';
 
 interface Deps {
   readonly db: Db;
   readonly statements: UserStatements;
   readonly passwords: Passwords;
-  readonly checkPassword: CheckPassword;
+  readonly checkPassword: AssertPassword;
   readonly admin: { readonly email: string; readonly password?: string };
-  /** Shows a made-up password, which is stored nowhere in clear. */
+  /** Shows a generated password, which is stored as a hash only. */
   readonly show: (account: { readonly email: string; readonly password: string }) => void;
 }
 
-/** The Public role always, and an admin where there is none yet: was one made? Processes that start together make one. */
-export async function firstStart({ db, statements, passwords, checkPassword, admin, show }: Deps): Promise<boolean> {
+/** Creates the Public role, and the first admin where there is none; true where it did. Processes that start together create one. */
+export async function createFirstAdmin({
+  db,
+  statements,
+  passwords,
+  checkPassword,
+  admin,
+  show,
+}: Deps): Promise<boolean> {
   const password = admin.password ?? randomBytes(12).toString('base64url');
-  const made = await db.transaction(async () => {
+  const isCreated = await db.transaction(async () => {
     await db.query(statements.LOCK_FIRST_START);
     await db.query(statements.ADD_PUBLIC_ROLE, [PUBLIC_ROLE]);
     if ((await db.query(statements.HAS_ADMIN)).rows.length > 0) return false;
     const { rows } = await db.query(statements.HAS_EMAIL, [admin.email]);
     if (rows.length > 0) {
-      throw Object.assign(new Error(`there is no admin, and ${admin.email} belongs to a user who is none`), {
-        remedy: 'set ADMIN_EMAIL to an address that nobody has',
+      throw Object.assign(new Error(`there is no admin, and ${admin.email} belongs to a user who is not one`), {
+        remedy: 'set ADMIN_EMAIL to an address that no user has',
       });
     }
     await checkPassword(password).catch(() => {
@@ -37,8 +44,8 @@ export async function firstStart({ db, statements, passwords, checkPassword, adm
     await db.query(statements.ADD_ADMIN, [admin.email, hash, await adminRole(db, statements)]);
     return true;
   });
-  if (made && admin.password === undefined) show({ email: admin.email, password });
-  return made;
+  if (isCreated && admin.password === undefined) show({ email: admin.email, password });
+  return isCreated;
 }
 
 async function adminRole(db: Db, { ADMIN_ROLE, ADD_ADMIN_ROLE }: UserStatements): Promise<string> {
