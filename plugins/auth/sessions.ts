@@ -35,7 +35,7 @@ export interface Sessions {
 
 /** 64 characters with 6 random bits each. */
 const createRefreshToken = (): string => randomBytes(48).toString('base64url');
-/** 384 random bits cannot be guessed, so a fast hash is enough. */
+/** A random token cannot be guessed, so a fast hash is enough. */
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 const clientColumns = ({ ip, userAgent, origin }: Client) =>
   [ip, userAgent, origin].map((text) => text?.slice(0, 255).replaceAll('\0', '') ?? null);

@@ -1,10 +1,10 @@
 import { type Caller, service } from '#kernel';
 
-/** Who causes the work, for whom its place is counted: the user, else the network of the address. */
+/** The client that causes the work, which the fair queue counts: the user, else the network of the address. */
 export type PasswordClient = Pick<Caller, 'user' | 'ip'>;
 
 /**
- * One-way hashes for what people type: Argon2id, parameters and salt inside the text. The work is done by processes of its own, so
+ * One-way hashes of passwords: Argon2id, parameters and salt inside the text. The work is done by processes of its own, so
  * that neither the event loop nor the threads that files use are busy with it. `hash` and `verify` wait for a place.
  * @throws SERVICE_UNAVAILABLE with `retryAfter` (seconds) where too many wait, of all clients or of this one, or for too long.
  */

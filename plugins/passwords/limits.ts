@@ -23,7 +23,7 @@ export const PROCESS = {
   processor: 1200,
 } as const;
 
-/** Of those who wait for a process. */
+/** The queue of clients that wait for a process. */
 export const QUEUE = {
   /** Of all clients together. */
   all: 128,

@@ -4,7 +4,7 @@ import type { Cost } from './messages.ts';
 
 /**
  * The library's work takes one thread of the process, which starts `parallelism` more. Memory of one hash is kept for the next: taken
- * from the system each time, a quarter of the work would be clearing its pages, which slows everybody else down as well.
+ * from the system each time, a quarter of the work would be clearing its pages, which slows other processes down as well.
  */
 const ENVIRONMENT = {
   UV_THREADPOOL_SIZE: '1',
@@ -13,7 +13,7 @@ const ENVIRONMENT = {
   MALLOC_TRIM_THRESHOLD_: `${2 ** 31}`,
 };
 
-/** Processes hold what people typed: they may read files, which the library needs, and write none. */
+/** The processes hold passwords: they may read files, which the library needs, and write none. */
 const FLAGS = [
   '--permission',
   '--allow-addons',

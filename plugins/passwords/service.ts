@@ -18,7 +18,7 @@ const unavailable = (why: string) => {
   return fail('SERVICE_UNAVAILABLE', text, { retryAfter: QUEUE.retryAfter });
 };
 
-/** Whoever guesses passwords takes his own turns: one client never has all processes, nor the whole queue. */
+/** A client that guesses passwords delays no other client: one client never holds all processes, nor the whole queue. */
 export function createPasswords({ pool, processes, cost }: Deps): Passwords {
   const places = createFairSemaphore({
     limit: processes,
@@ -36,15 +36,15 @@ export function createPasswords({ pool, processes, cost }: Deps): Passwords {
   }
 
   async function hash(text: string, client?: PasswordClient): Promise<string> {
-    const made = await reply({ text, cost }, client);
-    if (typeof made !== 'string') throw unavailable('the process made no hash');
-    return made;
+    const hashed = await reply({ text, cost }, client);
+    if (typeof hashed !== 'string') throw unavailable('the process answered no hash');
+    return hashed;
   }
 
   return {
     hash,
     async hashBeforeServing(text) {
-      // The native library stays out of this process at all other starts.
+      // Imported here only, so that later starts do not load the native library.
       const { argon2Hash } = await import('./argon2-hash.ts');
       return argon2Hash(text, cost);
     },
@@ -56,6 +56,6 @@ export function createPasswords({ pool, processes, cost }: Deps): Passwords {
   };
 }
 
-/** A user who is signed in counts by himself, wherever he is; all others by their networks. */
+/** A signed-in user is one client on any network; requests without a user are grouped by network. */
 const keyOf = (client: PasswordClient | undefined): string =>
   client === undefined ? 'service' : client.user === null ? `network ${networkOf(client.ip)}` : `user ${client.user}`;

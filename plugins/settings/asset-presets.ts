@@ -6,7 +6,7 @@ const KEY = /^[a-z0-9][a-z0-9_-]*$/i;
 const invalid = (reason: string, ...path: (string | number)[]) =>
   fail('INVALID_PAYLOAD', reason, { path: [FIELD, ...path] });
 
-/** A list that the asset routes will find their way in; what each preset asks for is checked when it is used. */
+/** Validates the shape of the list and its keys; the asset routes check the parameters of a preset when it is used. @throws INVALID_PAYLOAD */
 export function assertAssetPresets(value: unknown): void {
   if (value === undefined || value === null) return;
   if (!Array.isArray(value)) throw invalid(`"${FIELD}" must be a list`);
@@ -17,8 +17,7 @@ export function assertAssetPresets(value: unknown): void {
     const { key } = preset as { key?: unknown };
     if (typeof key !== 'string' || !KEY.test(key))
       throw invalid(`preset ${at} must have a key of letters, digits, "-" and "_"`, at, 'key');
-    if (key.startsWith('system-'))
-      throw invalid(`"${key}": keys that start with "system-" are the product's own`, at, 'key');
+    if (key.startsWith('system-')) throw invalid(`"${key}": keys that start with "system-" are reserved`, at, 'key');
     if (seen.has(key)) throw invalid(`two presets have the key "${key}"`, at, 'key');
     seen.add(key);
   }

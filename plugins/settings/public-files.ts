@@ -10,8 +10,9 @@ interface Deps {
 }
 
 /**
- * A file that is named here is shown to everybody, so nobody names one that is not shown to him: FORBIDDEN. What stands there
- * may be sent back, and a file that is made on the way is of whoever makes it.
+ * Everybody can see a file that these settings name, so a caller can name only files that the caller may read. The current values
+ * may be sent back, and a nested create makes a file of the caller's.
+ * @throws FORBIDDEN
  */
 export async function assertPublicFilesReadable(
   { items, settings }: Deps,

@@ -15,7 +15,7 @@ const json = (field: string, more: Partial<SystemField> = {}): SystemField => ({
   ...more,
 });
 
-/** What decides who somebody is and what he may do: never part of `*` in a list of fields. */
+/** Fields that decide identity and authority of a user: never part of `*` in a list of fields. */
 const sensitive = { sensitive: true } as const;
 
 export const users: SystemCollection = {

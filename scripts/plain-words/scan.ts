@@ -20,8 +20,9 @@ const partsOf = (name: string): readonly string[] =>
     .split(/[\s_$.-]+/)
     .map((part) => part.toLowerCase());
 
-function namesIn(path: string, line: number, name: string): readonly Finding[] {
-  const whole = REFUSED_NAMES.filter(({ pattern }) => pattern.test(name.toLowerCase()));
+/** `isMember`: behind a dot. A member is judged by its declaration, since `expect(1).within(0, 2)` belongs to another library. */
+function namesIn(path: string, line: number, name: string, isMember = false): readonly Finding[] {
+  const whole = isMember ? [] : REFUSED_NAMES.filter(({ pattern }) => pattern.test(name.toLowerCase()));
   const parts = partsOf(name).flatMap((part) =>
     REFUSED_PARTS.filter(({ pattern }) => pattern.test(part)).map((one) => ({ ...one, part })),
   );
@@ -54,8 +55,11 @@ export function scanText(path: string, text: string): readonly Finding[] {
     line += text.slice(at, match.index).match(/\n/g)?.length ?? 0;
     at = match.index;
     const { name, comment, string } = match.groups ?? {};
+    // A member is judged where it is declared: `expect(1).within(0, 2)` is another library's.
     found.push(
-      ...(name === undefined ? phrasesIn(path, line, (comment ?? string) as string) : namesIn(path, line, name)),
+      ...(name === undefined
+        ? phrasesIn(path, line, (comment ?? string) as string)
+        : namesIn(path, line, name, text[match.index - 1] === '.')),
     );
   }
   return found;

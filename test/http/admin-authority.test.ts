@@ -11,7 +11,7 @@ const FORBIDDEN = [403, 'FORBIDDEN'];
 const PROMOTING = 'please promote';
 const SENSITIVE = ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data'];
 
-/** A package that acts for whoever made the request, and one listener that adds a role to what a user manager writes. */
+/** A package that acts for the caller of the request, and a listener that adds a role to what a user manager writes. */
 const obliging = (roleOf: () => string): PluginSketch => ({
   name: 'obliging',
   manifest: {
@@ -102,7 +102,7 @@ describe('an admin’s authority', () => {
     }
   }
 
-  it('is not assigned by a user manager to himself or to another', async () => {
+  it('a user manager cannot assign an admin role to any user', async () => {
     const role = { role: adminRole };
     const give = { ...role, email: 'new@example.com', password: 'known to all' };
     await refused([
@@ -129,7 +129,7 @@ describe('an admin’s authority', () => {
     ]);
   });
 
-  it('is not assigned by another spelling of the role’s key', async () => {
+  it('another spelling of the role’s key does not assign the admin role', async () => {
     const bare = adminRole.replaceAll('-', '');
     for (const role of [`{${adminRole}}`, bare, `{${bare}}`, ` ${adminRole} `, bare.replaceAll(/.{4}(?=.)/g, '$&-')]) {
       const { status } = await manager.ask('PATCH', `/users/${manager.id}`, { role });
@@ -144,7 +144,7 @@ describe('an admin’s authority', () => {
     expect(found?.role).not.to.equal(adminRole);
   });
 
-  it('is not assigned from the side of the role', async () => {
+  it('writing users through the role does not assign the admin role', async () => {
     const ways = [
       { update: [{ id: manager.id }] },
       { update: [{ id: plain.id, title: 'x' }] },
@@ -161,7 +161,7 @@ describe('an admin’s authority', () => {
     ]);
   });
 
-  it('is not assigned by nested writes from other collections', async () => {
+  it('nested writes from other collections do not assign the admin role', async () => {
     const mine = { id: manager.id, role: adminRole };
     await refused([
       ['POST', '/items/paper', { by: mine }],
@@ -179,7 +179,7 @@ describe('an admin’s authority', () => {
     ]);
   });
 
-  it('is not changed on the rows of admins, whatever it rests on', async () => {
+  it('a user manager cannot change role, status, e-mail, password or token of an admin', async () => {
     const changes = [
       { role: plainRole },
       { role: null },
@@ -207,7 +207,7 @@ describe('an admin’s authority', () => {
     expect((await manager.ask('PATCH', `/users/${other.id}`, { title: 'Captain' })).status).to.equal(200);
   });
 
-  it('is not taken away by deleting the admin or the role, or by changing the role', async () => {
+  it('a user manager cannot delete an admin or an admin role, nor change the role’s flags', async () => {
     await refused([
       ['DELETE', `/users/${other.id}`, undefined],
       ['DELETE', '/users', [plain.id, other.id]],
@@ -227,7 +227,7 @@ describe('an admin’s authority', () => {
     ).to.equal(200);
   });
 
-  it('is not assigned by presets, by listeners or by packages that act for the caller', async () => {
+  it('presets, listeners and packages acting for the caller cannot assign the admin role', async () => {
     const presets = await allow(service, manager.role, { collection: 'platform_permissions', action: 'read' });
     const [update] = (
       await admin(
@@ -246,7 +246,7 @@ describe('an admin’s authority', () => {
     ]);
   });
 
-  it('is not assigned by GraphQL', async () => {
+  it('GraphQL mutations cannot assign the admin role', async () => {
     const before = [await stored(), await roles()];
     const documents = [
       `update_users_me(data: { role: { id: "${adminRole}" } }) { id }`,
@@ -267,7 +267,7 @@ describe('an admin’s authority', () => {
     }
   });
 
-  it('is given and taken by admins, and a manager goes on with everybody else', async () => {
+  it('admins assign and remove the admin role, and a manager still manages other users', async () => {
     const fresh = await makePerson(service, plainRole);
     for (const change of [
       { status: 'suspended' },

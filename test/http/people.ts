@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Service } from '../support/service.ts';
 
-/** One permission of a role made for a test. */
+/** One permission of a role created for a test. */
 export interface Grant {
   readonly collection: string;
   readonly action: 'create' | 'read' | 'update' | 'delete';
@@ -20,13 +20,13 @@ export interface Person {
 /** Made through the API, as an admin would: a role with these permissions and an active user of it with a static token. */
 export async function personWith(service: Service, grants: readonly Grant[], role: object = {}): Promise<Person> {
   const name = `role ${randomBytes(4).toString('hex')}`;
-  const made = await asAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
+  const created = await asAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
   for (const grant of grants) {
-    await asAdmin(service, 'POST', '/permissions', { fields: ['*'], permissions: null, ...grant, role: made.id });
+    await asAdmin(service, 'POST', '/permissions', { fields: ['*'], permissions: null, ...grant, role: created.id });
   }
   const token = randomBytes(16).toString('hex');
-  const user = await asAdmin(service, 'POST', '/users', { email: `${token}@example.com`, role: made.id, token });
-  return { id: user.id, role: made.id, token };
+  const user = await asAdmin(service, 'POST', '/users', { email: `${token}@example.com`, role: created.id, token });
+  return { id: user.id, role: created.id, token };
 }
 
 /** Sends as the first admin and answers `data`; anything but success is an error that shows the answer. */

@@ -19,7 +19,7 @@ const codeOf = (work: () => unknown): unknown => {
 describe('access tokens', () => {
   const tokens = createAccessTokens({ secret: () => SECRET, lifetime: 60_000 });
 
-  it('say what was signed', () => {
+  it('verify() answers the claims that were signed', () => {
     const before = Date.now();
     const token = tokens.sign(claims);
     const verified = tokens.verify(token);
@@ -28,7 +28,7 @@ describe('access tokens', () => {
     expect(tokens.verify(token)).to.equal(verified);
   });
 
-  it('are nobody’s where someone else issued them, or where they are none', () => {
+  it('verify() answers undefined for tokens of another issuer and for texts that are no token', () => {
     for (const text of [
       '',
       'static',
@@ -42,7 +42,7 @@ describe('access tokens', () => {
     }
   });
 
-  it('are invalid with another signature, algorithm or purpose', () => {
+  it('verify() rejects another signature, algorithm or purpose with INVALID_TOKEN', () => {
     const wrong = [
       signed(ours, 'another secret', { expiresIn: 60 }),
       signed(ours, SECRET, { expiresIn: 60, algorithm: 'HS512' }),
@@ -55,7 +55,7 @@ describe('access tokens', () => {
     for (const token of wrong) expect(codeOf(() => tokens.verify(token))).to.equal('INVALID_TOKEN');
   });
 
-  it('expire, remembered or not', () => {
+  it('verify() rejects an expired token with TOKEN_EXPIRED, cached or not', () => {
     expect(codeOf(() => tokens.verify(signed({ ...ours, exp: Math.floor(Date.now() / 1000) - 5 })))).to.equal(
       'TOKEN_EXPIRED',
     );

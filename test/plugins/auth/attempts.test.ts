@@ -32,7 +32,7 @@ describe('auth_login_attempts', () => {
     service.request('POST', '/auth/login', { body: { email, password } });
   const statusOf = async (id: string) => (await admin('GET', `/users/${id}?fields=status`)).body.data.status;
 
-  it('suspends a user after as many wrong passwords at any process, and ends his sessions', async () => {
+  it('the limit suspends a user after as many wrong passwords over two processes, and ends the user’s sessions', async () => {
     const token = (await login(person.password)).body.data.refresh_token;
     for (const service of [here, there, here]) {
       expect(await statusOf(person.id)).to.equal('active');
@@ -46,7 +46,7 @@ describe('auth_login_attempts', () => {
     expect(outcome(refresh)).to.deep.equal(WRONG);
   });
 
-  it('begin anew with a right password, and when an admin makes the user active', async () => {
+  it('the count restarts with a right password, and when an admin sets the user active', async () => {
     for (let round = 0; round < 2; round++) {
       for (let at = 1; at < LIMIT; at++) expect(outcome(await login('wrong'))).to.deep.equal(WRONG);
       expect((await login(person.password)).status).to.equal(200);
@@ -57,7 +57,7 @@ describe('auth_login_attempts', () => {
     expect((await login(person.password)).status).to.equal(200);
   });
 
-  it('check no more passwords than the limit, also where they come at the same time', async () => {
+  it('concurrent attempts check no more passwords than the limit', async () => {
     const replies = await Promise.all(
       Array.from({ length: 24 }, (_, at) => login('wrong', person, at % 2 ? here : there)),
     );
@@ -66,13 +66,13 @@ describe('auth_login_attempts', () => {
     expect(await statusOf(person.id)).to.equal('suspended');
   });
 
-  it('do not count right passwords, however many come at the same time', async () => {
+  it('concurrent right passwords are not counted', async () => {
     await admin('PATCH', '/settings', { auth_login_attempts: 5 });
     const replies = await Promise.all(Array.from({ length: 12 }, () => login(person.password)));
     expect(replies.map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
   });
 
-  it('never suspend the last active admin, whose password is still checked at intervals', async () => {
+  it('the limit never suspends the last active admin, whose password is still checked at intervals', async () => {
     const { email, password } = here.admin;
     for (let at = 0; at < LIMIT; at++) expect(outcome(await login('wrong', { email }))).to.deep.equal(WRONG);
     expect(outcome(await login(password, { email }))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
@@ -80,7 +80,7 @@ describe('auth_login_attempts', () => {
     expect((await login(password, { email })).status).to.equal(200);
   });
 
-  it('have no limit where they are null, and must be one or more', async () => {
+  it('null means no limit, and numbers below one are rejected', async () => {
     await admin('PATCH', '/settings', { auth_login_attempts: null });
     for (let at = 0; at <= LIMIT; at++) expect(outcome(await login('wrong'))).to.deep.equal(WRONG);
     expect((await login(person.password)).status).to.equal(200);
@@ -91,7 +91,7 @@ describe('auth_login_attempts', () => {
     }
   });
 
-  it('count nothing for users of other providers', async () => {
+  it('attempts on users of other providers are not counted', async () => {
     await admin('PATCH', `/users/${person.id}`, { provider: 'elsewhere' });
     for (let at = 0; at <= LIMIT; at++) await login('wrong');
     expect(await statusOf(person.id)).to.equal('active');

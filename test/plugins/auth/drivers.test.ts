@@ -45,7 +45,7 @@ const plugin = (
   },
 });
 
-describe('sign-in by plugins that come and go', () => {
+describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', () => {
   let database: FreshDatabase;
   let ground: Ground;
   let admin: Ask;
@@ -191,14 +191,14 @@ describe('sign-in by plugins that come and go', () => {
       expect((await byDirectory()).status).to.equal(200);
     });
 
-    it('refuses users whom the service does not know, and those who are not active', async () => {
+    it('rejects unknown users and users that are not active', async () => {
       await load(plugin({ drivers: [directory] }));
       expect(outcome(await byDirectory({ identifier: 'cn=unknown' }))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
       await admin('PATCH', `/users/${employee.id}`, { status: 'suspended' });
       expect(outcome(await byDirectory())).to.deep.equal([401, 'USER_SUSPENDED']);
     });
 
-    it('takes what filters of auth.login make of the credentials, and shows the action its identifiers alone', async () => {
+    it('receives the credentials that filters of auth.login changed, and the action shows its identifiers only', async () => {
       await load(plugin({ drivers: [directory] }));
       const seen: unknown[] = [];
       const stops = [
@@ -241,7 +241,7 @@ describe('sign-in by plugins that come and go', () => {
       expect(ground.left(NAME)).to.deep.equal({ facets: 0, listeners: 0 });
     });
 
-    it('is not asked for other methods and names', async () => {
+    it('is not called for other methods and provider names', async () => {
       await load(
         plugin(
           { drivers: [directory, { kind: 'redirect', name: 'openid', provider: 'google' }] },
@@ -266,7 +266,7 @@ describe('sign-in by plugins that come and go', () => {
       },
     };
 
-    it('stands before every session while its plugin is loaded', async () => {
+    it('runs before every session while its plugin is loaded', async () => {
       expect((await byPassword()).status).to.equal(200);
       await load(plugin({ drivers: [directory], steps: [otp] }));
       for (const signIn of [byPassword, byDirectory]) {
@@ -289,7 +289,7 @@ describe('sign-in by plugins that come and go', () => {
       expect(ground.left(NAME)).to.deep.equal({ facets: 0, listeners: 0 });
     });
 
-    it('runs in the place of its number, after the credential is verified', async () => {
+    it('runs in the order of its number, after the credential is verified', async () => {
       const ran: string[] = [];
       const step = (name: string, order: number): AuthStep => ({ name, order, check: () => void ran.push(name) });
       await load(plugin({ steps: [step('late', 400), step('early', 50)] }));
@@ -317,7 +317,7 @@ describe('sign-in by plugins that come and go', () => {
       expect([attempt, attempt?.user, client].every(Object.isFrozen)).to.equal(true);
     });
 
-    it('of auth itself refuses users with a second factor and addresses that are none of the role', async () => {
+    it('contributed by auth rejects users with a second factor and addresses that the role does not allow', async () => {
       const bound = await makeRole(ground.service, { ip_access: '192.0.2.1' });
       await admin('PATCH', `/users/${person.id}`, { role: bound });
       expect(outcome(await byPassword())).to.deep.equal([401, 'INVALID_IP']);

@@ -6,7 +6,7 @@ import { type InProcess, migratedDatabase, SECRET_OF_TESTS, startService } from 
 import { until } from '../../support/until.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 
-describe('who is asking', () => {
+describe('the caller of a request', () => {
   let database: FreshDatabase;
   let here: InProcess;
   let there: InProcess;
@@ -37,19 +37,19 @@ describe('who is asking', () => {
   const signIn = async (who = person) =>
     (await here.request('POST', '/auth/login', { body: who })).body.data.access_token as string;
 
-  it('is told by the header, whatever the case of its scheme', async () => {
+  it('the Authorization header sets the caller, whatever the case of its scheme', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       expect((await me(`${scheme} ${person.token}`)).body.data).to.deep.equal({ id: person.id });
     }
   });
 
-  it('is told by the query where the header says nothing', async () => {
+  it('access_token in the query sets the caller of a request without the header', async () => {
     expect((await me(undefined, `&access_token=${person.token}`)).body.data).to.deep.equal({ id: person.id });
     expect((await me('Basic abc', `&access_token=${person.token}`)).body.data).to.deep.equal({ id: person.id });
     expect(outcome(await me(undefined, '&access_token=a&access_token=b'))).to.deep.equal([400, 'INVALID_QUERY']);
   });
 
-  it('is told by the header where both say something', async () => {
+  it('the header takes precedence over access_token in the query', async () => {
     const other = await makePerson(here, role);
     expect((await me(`Bearer ${person.token}`, `&access_token=${other.token}`)).body.data).to.deep.equal({
       id: person.id,
@@ -60,14 +60,14 @@ describe('who is asking', () => {
     ]);
   });
 
-  it('is nobody with a header of another form', async () => {
+  it('a header of another form leaves the caller Public', async () => {
     for (const header of ['Bearer', 'Bearer  ', person.token, `Bearer ${person.token} x`]) {
       expect(outcome(await me(header)), header).to.deep.equal([401, 'INVALID_CREDENTIALS']);
       expect((await here.request('GET', '/server/info', { headers: { authorization: header } })).status).to.equal(200);
     }
   });
 
-  it('fails every request with a wrong token, but for the ping', async () => {
+  it('a wrong token fails every request but /server/ping', async () => {
     const expired = jwt.sign(
       { id: person.id, role, app_access: true, admin_access: false, iss: 'service', exp: 1 },
       SECRET_OF_TESTS,
@@ -90,7 +90,7 @@ describe('who is asking', () => {
     expect(outcome(await me(undefined, '&access_token=a%00b'))[0]).to.be.oneOf([400, 401]);
   });
 
-  it('loses a static token in every process before the change is answered', async () => {
+  it('a static token that is removed is refused by every process before the removal is answered', async () => {
     const bearer = `Bearer ${person.token}`;
     const everywhere = async (query = '') => {
       const replies = await Promise.all([here, there].map((service) => me(bearer, query, service)));
@@ -110,7 +110,7 @@ describe('who is asking', () => {
     expect(await everywhere()).to.deep.equal(refused('INVALID_CREDENTIALS'));
   });
 
-  it('has the role and the flags of this moment by a static token, in every process', async () => {
+  it('a static token has the role and flags of this moment in every process', async () => {
     const bearer = `Bearer ${person.token}`;
     const roles = async () => {
       const replies = await Promise.all(
@@ -133,7 +133,7 @@ describe('who is asking', () => {
     expect((await me(bearer)).status).to.equal(200);
   });
 
-  it('loses a static token that is changed by hand, in every process', async () => {
+  it('a static token that is changed by SQL is refused by every process', async () => {
     const bearer = `Bearer ${person.token}`;
     for (const service of [here, there]) expect((await me(bearer, '', service)).status).to.equal(200);
     await database.query(`update platform_users set status = 'archived' where id = $1`, [person.id]);
@@ -145,7 +145,7 @@ describe('who is asking', () => {
     expect(outcome(await me(bearer))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
   });
 
-  it('is refused with an access token as soon as the user is suspended or gone, in every process', async () => {
+  it('an access token of a suspended or deleted user is refused by every process', async () => {
     const token = await signIn();
     for (const service of [here, there]) expect((await me(`Bearer ${token}`, '', service)).status).to.equal(200);
     await admin('PATCH', `/users/${person.id}`, { status: 'suspended' });
@@ -157,14 +157,14 @@ describe('who is asking', () => {
     expect(outcome(await me(`Bearer ${token}`))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
   });
 
-  it('still has an access token after signing out', async () => {
+  it('an access token stays valid after the logout', async () => {
     const { access_token: token, refresh_token } = (await here.request('POST', '/auth/login', { body: person })).body
       .data;
     await here.request('POST', '/auth/logout', { body: { refresh_token } });
     expect((await me(`Bearer ${token}`)).status).to.equal(200);
   });
 
-  it('comes from an address of the role by any form of an address or range', async () => {
+  it('ip_access matches single addresses, CIDR and ranges, of IPv4 and IPv6', async () => {
     const bound = await makeRole(here, { app_access: true });
     const { token } = await makePerson(here, bound);
     const answers = async (ip_access: unknown) => {
@@ -181,7 +181,7 @@ describe('who is asking', () => {
     expect(await answers(null)).to.equal(200);
   });
 
-  it('is let in by no address that was written by hand and cannot be read, and by the others beside it', async () => {
+  it('an unreadable address in ip_access matches no client, and the other entries still match', async () => {
     const bound = await makeRole(here, { app_access: true });
     const { token } = await makePerson(here, bound);
     await here.database.query(`update platform_roles set ip_access = 'nonsense' where id = $1`, [bound]);
@@ -190,7 +190,7 @@ describe('who is asking', () => {
     await until(async () => (await me(`Bearer ${token}`)).status === 200);
   });
 
-  it('has to come from an address of the role', async () => {
+  it('a client outside of ip_access is rejected with INVALID_IP', async () => {
     const bound = await makeRole(here, { app_access: true, ip_access: ['10.0.0.1'] });
     const guest = await makePerson(here, bound);
     const refused = [401, 'INVALID_IP'];

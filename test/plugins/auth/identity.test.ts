@@ -72,7 +72,7 @@ describe('the service identity', () => {
       for (const token of tokens) expect(await codeOf(ground.identity.ofToken(token))).to.equal('INVALID_CREDENTIALS');
     });
 
-    it('refuses addresses that are none of the role', async () => {
+    it('rejects addresses that the role does not allow', async () => {
       const bound = await makeRole(ground.service, { ip_access: CLIENT.ip });
       const { token } = await makePerson(ground.service, bound);
       expect((await ground.identity.ofToken(token, CLIENT)).role).to.equal(bound);
@@ -106,7 +106,7 @@ describe('the service identity', () => {
   });
 
   describe('ofUsers', () => {
-    it('answers the active ones and leaves out all others', async () => {
+    it('answers active users and leaves out all others', async () => {
       const suspended = await makePerson(ground.service, role, { status: 'suspended' });
       const callers = await ground.identity.ofUsers([suspended.id, person.id, UNKNOWN, 'no-uuid']);
       expect([...callers].map(([id, { user }]) => [id, user])).to.deep.equal([[person.id, person.id]]);
@@ -123,7 +123,7 @@ describe('the service identity', () => {
     });
   });
 
-  it('counts each caller in the ledger by what proves it', async () => {
+  it('the ledger counts each caller by its evidence', async () => {
     const counted = () =>
       new Map(
         ground.service.kernel.ledger
@@ -140,7 +140,7 @@ describe('the service identity', () => {
       expect((after.get(what) ?? 0) - (before.get(what) ?? 0), what).to.equal(1);
   });
 
-  it('identifies a request after the phase limit and before the phase cache', async () => {
+  it('the middleware runs after the phase limit and before the phase cache', async () => {
     const seen: unknown[] = [];
     const phases = ['cache', 'limit'] as const;
     const unload = await ground.load({
@@ -170,7 +170,7 @@ describe('the service identity', () => {
     }
   });
 
-  it('is refused to third-party plugins', async () => {
+  it('third-party plugins cannot use it', async () => {
     const error = await failureOf(
       ground.load({
         name: 'impersonator',

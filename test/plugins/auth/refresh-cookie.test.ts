@@ -21,11 +21,11 @@ const read = (cookie: string | undefined) =>
   refreshCookie(config).read({ req: { headers: { cookie } } } as unknown as HttpContext);
 
 describe('the refresh cookie', () => {
-  it('is for the whole site and no script', () => {
+  it('has Path=/ and HttpOnly', () => {
     expect(written({})).to.equal('service_refresh_token=abc; Max-Age=604800; Path=/; HttpOnly; SameSite=Lax');
   });
 
-  it('follows its settings', () => {
+  it('has the attributes of its settings', () => {
     const change = {
       REFRESH_TOKEN_COOKIE_NAME: 'mine',
       REFRESH_TOKEN_COOKIE_SECURE: true,
@@ -37,13 +37,13 @@ describe('the refresh cookie', () => {
     );
   });
 
-  it('is refused where no browser would keep it', () => {
+  it('settings that no browser would accept are rejected with INVALID_CONFIG', () => {
     expect(() => refreshCookie({ ...config, REFRESH_TOKEN_COOKIE_SAME_SITE: 'none' })).to.throw('SECURE');
     expect(() => refreshCookie({ ...config, REFRESH_TOKEN_COOKIE_NAME: 'a b' })).to.throw('NAME');
     expect(() => refreshCookie({ ...config, REFRESH_TOKEN_COOKIE_DOMAIN: 'a; b' })).to.throw('DOMAIN');
   });
 
-  it('is found among others', () => {
+  it('is found among other cookies', () => {
     expect(read('a=1; service_refresh_token=xyz; b=2')).to.equal('xyz');
     expect(read('xservice_refresh_token=xyz')).to.equal(undefined);
     expect(read('service_refresh_token=')).to.equal(undefined);

@@ -58,7 +58,7 @@ describe('the service sessions', () => {
   const open = () => sessions.open(CALLER, driver, { externalIdentifier: `sub-${person.id}` });
   const codeOf = async (run: Promise<unknown> | (() => unknown)) => (await failureOf(run)).code;
 
-  it('opens a session for the user whom a contributed driver names', async () => {
+  it('open() opens a session for the user that a contributed driver names', async () => {
     for (const signedIn of [{ user: person.id }, { externalIdentifier: `sub-${person.id}` }]) {
       const tokens = await sessions.open(CALLER, driver, signedIn);
       expect(tokens.expires).to.equal(900_000);
@@ -73,7 +73,7 @@ describe('the service sessions', () => {
     expect(rows.map(({ ip }) => ip)).to.deep.equal(['192.0.2.7', '192.0.2.7']);
   });
 
-  it('opens none where a filter of auth.login or a step refuses', async () => {
+  it('open() opens no session where a filter of auth.login or a step rejects', async () => {
     const stop = ground.events.onFilter('auth.login', (payload, { user, provider }) => {
       expect({ payload, user, provider }).to.deep.equal({ payload: {}, user: person.id, provider: 'google' });
       throw Object.assign(new Error('no'), { code: 'REFUSED' });
@@ -88,7 +88,7 @@ describe('the service sessions', () => {
     expect(await database.query('select 1 from platform_sessions where "user" = $1', [person.id])).to.deep.equal([]);
   });
 
-  it('refuses users of other providers and unknown users', async () => {
+  it('open() rejects users of other providers and unknown users', async () => {
     const other = await makePerson(ground.service, person.role);
     expect(await codeOf(sessions.open(CALLER, driver, { user: other.id }))).to.equal('INVALID_PROVIDER');
     // What the driver says of itself counts as it was when it was contributed.
@@ -99,20 +99,20 @@ describe('the service sessions', () => {
       expect(await codeOf(sessions.open(CALLER, driver, signedIn))).to.equal('INVALID_CREDENTIALS');
   });
 
-  it('takes the very driver that is contributed, as long as it is', async () => {
+  it('open() accepts only the driver object that is contributed now', async () => {
     expect(await codeOf(sessions.open(CALLER, { ...driver }, { user: person.id }))).to.equal('CAPABILITY_DENIED');
     await unload();
     expect(await codeOf(open())).to.equal('CAPABILITY_DENIED');
     expect(ground.left(NAME)).to.deep.equal({ facets: 0, listeners: 0 });
   });
 
-  it('takes callers that the kernel minted only', async () => {
+  it('open() and refresh() reject callers that the kernel did not create', async () => {
     const written = { ...callerOf() } as typeof CALLER;
     expect(await codeOf(() => sessions.open(written, driver, { user: person.id }))).to.equal('CAPABILITY_DENIED');
     expect(await codeOf(() => sessions.refresh(written, 'token'))).to.equal('CAPABILITY_DENIED');
   });
 
-  it('exchanges a refresh token once', async () => {
+  it('refresh() exchanges a refresh token once', async () => {
     const { refreshToken } = await open();
     const next = await sessions.refresh(CALLER, refreshToken);
     expect(next.refreshToken)
@@ -121,7 +121,7 @@ describe('the service sessions', () => {
     expect(await codeOf(sessions.refresh(CALLER, refreshToken))).to.equal('INVALID_CREDENTIALS');
   });
 
-  it('closes one session by its token, and all sessions of users', async () => {
+  it('close() ends one session by its token, closeOf() all sessions of users', async () => {
     const [first, second, third] = [await open(), await open(), await open()];
     await sessions.close(first.refreshToken);
     expect(outcome(await refresh(first.refreshToken))).to.deep.equal([401, 'INVALID_CREDENTIALS']);

@@ -3,8 +3,8 @@ import { failureOf } from '../../support/plugin.ts';
 import { ADMIN, startService } from '../../support/service.ts';
 import { outcome } from '../users/people.ts';
 
-describe('settings of signing in', () => {
-  it('without sign-in by password there is no such route', async function () {
+describe('settings of auth', () => {
+  it('AUTH_DISABLE_DEFAULT removes POST /auth/login', async function () {
     this.timeout(120_000);
     const service = await startService({ env: { AUTH_DISABLE_DEFAULT: 'true' } });
     try {
@@ -15,13 +15,13 @@ describe('settings of signing in', () => {
     }
   });
 
-  it('are refused at the start where they cannot work', async () => {
+  it('settings that cannot work stop the start', async () => {
     const error = await failureOf(startService({ env: { REFRESH_TOKEN_COOKIE_SAME_SITE: 'none' } }));
     expect(error.message).to.contain('REFRESH_TOKEN_COOKIE_SECURE');
     expect(error).to.include({ plugin: '@tenon/auth', phase: 'register' });
   });
 
-  it('show what there is', async function () {
+  it('GET /auth lists the providers and disableDefault', async function () {
     this.timeout(120_000);
     const service = await startService({ env: { ACCESS_TOKEN_TTL: '1m' } });
     try {

@@ -6,7 +6,7 @@ import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '..
 const STALL = 120;
 const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
 
-describe('signing in', () => {
+describe('sessions', () => {
   let database: FreshDatabase;
   /** Two processes of the service on one database. */
   let here: InProcess;
@@ -41,8 +41,8 @@ describe('signing in', () => {
   const cookieOf = (reply: Reply) => reply.headers.getSetCookie()[0] ?? '';
   const me = (token: string, service = here) => service.request('GET', '/users/me?fields=id', { token });
 
-  describe('by e-mail and password', () => {
-    it('gives two tokens', async () => {
+  describe('POST /auth/login', () => {
+    it('answers an access token and a refresh token', async () => {
       const { status, body, headers } = await login();
       expect(status).to.equal(200);
       expect(body.data).to.have.keys('access_token', 'refresh_token', 'expires');
@@ -57,7 +57,7 @@ describe('signing in', () => {
       expect(Date.now() - Number(rows[0]?.last_access)).to.be.lessThan(60_000);
     });
 
-    it('stores no token that could be used', async () => {
+    it('stores a hash of the refresh token only', async () => {
       const { refresh_token: token } = (await login()).body.data;
       expect(await database.query('select 1 from platform_sessions where token = $1', [token])).to.deep.equal([]);
       const stored = await database.query<{ token: string }>('select token from platform_sessions where "user" = $1', [
@@ -66,7 +66,7 @@ describe('signing in', () => {
       expect(outcome(await refresh(stored[0]?.token))).to.deep.equal(WRONG);
     });
 
-    it('puts the refresh token into a cookie where asked to', async () => {
+    it('puts the refresh token into a cookie in mode cookie', async () => {
       const reply = await login({ mode: 'cookie' });
       expect(reply.body.data).to.have.keys('access_token', 'expires');
       expect(cookieOf(reply)).to.match(
@@ -74,12 +74,12 @@ describe('signing in', () => {
       );
     });
 
-    it('minds no case in the address', async () => {
+    it('ignores the case of the e-mail address', async () => {
       expect((await login({ email: person.email.toUpperCase() })).status).to.equal(200);
     });
 
-    it('says the same of a wrong password, an empty one and an unknown address, and takes its time', async () => {
-      for (const more of [{ password: 'wrong' }, { password: '' }, { email: 'nobody@example.com' }, { email: '' }]) {
+    it('answers a wrong password, an empty password and an unknown address alike, after LOGIN_STALL_TIME', async () => {
+      for (const more of [{ password: 'wrong' }, { password: '' }, { email: 'unknown@example.com' }, { email: '' }]) {
         const started = performance.now();
         const reply = await login(more);
         expect(performance.now() - started, JSON.stringify(more)).to.be.at.least(STALL - 2);
@@ -87,7 +87,7 @@ describe('signing in', () => {
       }
     });
 
-    it('needs both, as texts, and a known mode', async () => {
+    it('rejects a missing or non-text email or password, and an unknown mode, with INVALID_PAYLOAD', async () => {
       for (const body of [
         {},
         { email: 'a@b.c' },
@@ -101,7 +101,7 @@ describe('signing in', () => {
       expect(outcome(await post('/auth/login', '{"email":'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
     });
 
-    it('is for active users of this provider', async () => {
+    it('rejects users that are not active or have another provider', async () => {
       for (const status of ['draft', 'invited', 'suspended', 'archived']) {
         await admin('PATCH', `/users/${person.id}`, { status });
         expect(outcome(await login())).to.deep.equal([401, 'USER_SUSPENDED']);
@@ -111,12 +111,12 @@ describe('signing in', () => {
       expect(outcome(await login())).to.deep.equal([401, 'INVALID_PROVIDER']);
     });
 
-    it('does not work for users without a password', async () => {
+    it('rejects users without a password', async () => {
       await admin('PATCH', `/users/${person.id}`, { password: null });
       expect(outcome(await login({ password: 'null' }))).to.deep.equal(WRONG);
     });
 
-    it('forgets sessions that are over', async () => {
+    it('deletes expired sessions', async () => {
       await login();
       await database.query(`update platform_sessions set expires = now() - interval '1 s'`);
       await login();
@@ -124,8 +124,8 @@ describe('signing in', () => {
     });
   });
 
-  describe('again, by refresh token', () => {
-    it('takes the old one away', async () => {
+  describe('POST /auth/refresh', () => {
+    it('invalidates the old refresh token', async () => {
       const first = (await login()).body.data.refresh_token;
       const second = await refresh(first);
       expect(second.status).to.equal(200);
@@ -137,7 +137,7 @@ describe('signing in', () => {
       expect((await refresh(second.body.data.refresh_token)).status).to.equal(200);
     });
 
-    it('has one winner of several at the same moment, through whichever process', async function () {
+    it('succeeds once for concurrent requests with one token over two processes', async function () {
       this.timeout(120_000);
       for (let round = 0; round < 10; round++) {
         const token = (await login()).body.data.refresh_token;
@@ -148,7 +148,7 @@ describe('signing in', () => {
       }
     });
 
-    it('knows the mode by what it is given', async () => {
+    it('derives the mode from body and cookie where none is sent', async () => {
       const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
       const renewed = await post('/auth/refresh', undefined, cookie);
       expect(renewed.body.data).to.have.keys('access_token', 'expires');
@@ -161,7 +161,7 @@ describe('signing in', () => {
       expect(json.headers.getSetCookie()).to.deep.equal([]);
     });
 
-    it('takes the cookie where the mode is json and the body has no token, and answers in the body', async () => {
+    it('uses the cookie in mode json when the body has no token, and answers in the body', async () => {
       const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
       const renewed = await post('/auth/refresh', { mode: 'json' }, cookie);
       expect([renewed.status, cookieOf(renewed)]).to.deep.equal([
@@ -171,7 +171,7 @@ describe('signing in', () => {
       expect((await refresh(renewed.body.data.refresh_token)).status).to.equal(200);
     });
 
-    it('needs a token that is there, in the right place', async () => {
+    it('rejects a missing or unknown refresh token with INVALID_CREDENTIALS', async () => {
       expect(outcome(await post('/auth/refresh'))).to.deep.equal(WRONG);
       expect(outcome(await post('/auth/refresh', { mode: 'json' }))).to.deep.equal(WRONG);
       expect(outcome(await post('/auth/refresh', {}))).to.deep.equal(WRONG);
@@ -181,7 +181,7 @@ describe('signing in', () => {
       expect(outcome(await post('/auth/refresh', { mode: 'session' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
     });
 
-    it('tells when it is too late', async () => {
+    it('rejects an expired refresh token with TOKEN_EXPIRED', async () => {
       const token = (await login()).body.data.refresh_token;
       await database.query(`update platform_sessions set expires = now() - interval '1 s' where "user" = $1`, [
         person.id,
@@ -190,14 +190,14 @@ describe('signing in', () => {
       expect(outcome(await refresh(token))).to.deep.equal(WRONG);
     });
 
-    it('ends for users who are not active any more', async () => {
+    it('rejects users that are no longer active with USER_SUSPENDED', async () => {
       const token = (await login()).body.data.refresh_token;
       await database.query(`update platform_users set status = 'archived' where id = $1`, [person.id]);
       expect(outcome(await refresh(token))).to.deep.equal([401, 'USER_SUSPENDED']);
       expect(await database.query('select 1 from platform_sessions where "user" = $1', [person.id])).to.deep.equal([]);
     });
 
-    it('takes what changed in the account into the new token', async () => {
+    it('puts the current role and flags into the new access token', async () => {
       const other = await makeRole(here, {}, [{ collection: 'platform_roles', action: 'read' }]);
       const { access_token: old, refresh_token: token } = (await login()).body.data;
       await admin('PATCH', `/users/${person.id}`, { role: other });
@@ -207,8 +207,8 @@ describe('signing in', () => {
     });
   });
 
-  describe('ends', () => {
-    it('by signing out, by body or cookie', async () => {
+  describe('the end of a session', () => {
+    it('POST /auth/logout ends the session of the token in the body or the cookie', async () => {
       const token = (await login()).body.data.refresh_token;
       const out = await post('/auth/logout', { refresh_token: token });
       expect([out.status, out.body]).to.deep.equal([204, undefined]);
@@ -222,7 +222,7 @@ describe('signing in', () => {
       expect((await post('/auth/logout', { refresh_token: 'unknown' })).status).to.equal(204);
     });
 
-    it('of the token in the body, where there is a cookie too', async () => {
+    it('POST /auth/logout prefers the token of the body to that of the cookie', async () => {
       const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
       const token = (await login()).body.data.refresh_token;
       await post('/auth/logout', { refresh_token: token }, cookie);
@@ -230,7 +230,7 @@ describe('signing in', () => {
       expect((await post('/auth/refresh', undefined, cookie)).status).to.equal(200);
     });
 
-    it('with a new password, e-mail or status, but with nothing else', async () => {
+    it('a new password, e-mail address or status ends the sessions, and no other change does', async () => {
       const changes: readonly (readonly [Record<string, unknown>, boolean])[] = [
         [{ first_name: 'Kim', email: person.email, status: 'active' }, false],
         [{ password: 'a new one' }, true],
@@ -246,7 +246,7 @@ describe('signing in', () => {
       }
     });
 
-    it('for good when the password changes while a refresh runs', async function () {
+    it('a password change during a refresh leaves no session', async function () {
       this.timeout(120_000);
       for (let round = 0; round < 8; round++) {
         const token = (await login()).body.data.refresh_token;

@@ -54,13 +54,13 @@ describe('POST /auth/login under a load of wrong passwords', () => {
     expect((await login('203.0.113.9', { email, password })).status).to.equal(200);
   });
 
-  it('counts the addresses of one IPv6 network as one', async () => {
+  it('counts the addresses of one IPv6 /64 network as one', async () => {
     const answered = flood(Array.from({ length: 100 }, (_, at) => `2001:db8:7:7::${(at + 1).toString(16)}`));
     await until(() => answered.length >= 60, 100_000);
     expect(hashed(answered)).to.deep.equal([]);
   });
 
-  it('answers 503 beyond what may wait for the turn of one user, from wherever it comes', async () => {
+  it('answers 503 when too many attempts of one user wait, from any network', async () => {
     const answered = flood(
       Array.from({ length: 100 }, (_, at) => `100.64.${at}.1`),
       1,
@@ -70,7 +70,7 @@ describe('POST /auth/login under a load of wrong passwords', () => {
       expect([status, Number(headers.get('retry-after')) > 0]).to.deep.equal([503, true]);
   });
 
-  it('leaves files to be read while hashes take all processes and others wait', async () => {
+  it('serves files while hashes take all worker processes', async () => {
     const file = await ground.file(service.database, 'the bytes');
     const answered = flood(Array.from({ length: 16 }, (_, at) => `192.0.2.${at + 1}`));
     for (let round = 0; round < 8; round++) {

@@ -9,7 +9,7 @@ describe('passwords', () => {
   const passwords = createPasswords({ pool: workers.pool(processOptions(2, cost)), processes: 2, cost });
   after(() => workers.stop());
 
-  it('are kept as Argon2id', async () => {
+  it('hash() answers an Argon2id hash', async () => {
     const stored = await passwords.hash('correct horse');
     expect(stored).to.match(/^\$argon2id\$v=19\$/);
     expect(await passwords.hash('correct horse')).not.to.equal(stored);
@@ -17,20 +17,20 @@ describe('passwords', () => {
     expect(await passwords.verify(stored, 'Correct horse')).to.equal(false);
   });
 
-  it('are hashed at the same cost before requests are served, without a process of the pool', async () => {
+  it('hashBeforeServing() hashes at the same cost, without a worker process', async () => {
     const pool = { run: () => Promise.reject(new Error('the pool has a job')) };
     const stored = await createPasswords({ pool, processes: 2, cost }).hashBeforeServing('correct horse');
     expect(stored).to.match(/^\$argon2id\$v=19\$m=1024,/);
     expect(await passwords.verify(stored, 'correct horse')).to.equal(true);
   });
 
-  it('do not match what is no hash', async () => {
+  it('verify() answers false for a stored text that is no hash', async () => {
     for (const stored of ['', 'correct horse', '$argon2id$nonsense']) {
       expect(await passwords.verify(stored, 'correct horse')).to.equal(false);
     }
   });
 
-  it('of users who do not exist are hashed like any other, and match nothing', async () => {
+  it('verify() of an unknown user takes as long as any other and answers false', async () => {
     const jobs: object[] = [];
     const pool = {
       async run(job: object) {

@@ -19,7 +19,7 @@ describe('the first start', () => {
   });
   const people = () => database.query('select email, status from platform_users');
 
-  it('makes the Public role, one admin role and one admin', async function () {
+  it('creates the Public role, one admin role and one admin', async function () {
     this.timeout(120_000);
     const service = await startService({ database });
     await service.stop();
@@ -38,7 +38,7 @@ describe('the first start', () => {
     expect(await people()).to.deep.equal([{ email: 'admin@example.com', status: 'active' }]);
   });
 
-  it('prints a password it made up once, and it works', async function () {
+  it('prints a generated password once, which signs the admin in', async function () {
     this.timeout(120_000);
     const first = runCli(['bootstrap'], { ...environment(), ADMIN_EMAIL: 'boss@example.com' });
     expect(await first.ended, first.output()).to.equal(0);
@@ -56,7 +56,7 @@ describe('the first start', () => {
     await service.stop();
   });
 
-  it('by two processes at the same moment makes one', async function () {
+  it('of two processes at the same moment creates one admin', async function () {
     this.timeout(120_000);
     const both: Service[] = await Promise.all([1, 2].map(() => startService({ database })));
     await Promise.all(both.map((one) => one.stop()));

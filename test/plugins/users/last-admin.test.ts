@@ -26,7 +26,7 @@ describe('the last admin', () => {
     return rows.length;
   };
 
-  it('cannot be taken away, by any way', async () => {
+  it('cannot be deleted, suspended or demoted by any route', async () => {
     const ways: readonly (readonly [string, string, unknown?])[] = [
       ['DELETE', `/users/${me.id}`],
       ['DELETE', '/users', [me.id]],
@@ -54,13 +54,13 @@ describe('the last admin', () => {
     expect((await admin('GET', `/users/${me.id}`)).body.data).to.include({ status: 'active', role: me.role });
   });
 
-  it('may go once there is another', async () => {
+  it('can be deleted once there is another admin', async () => {
     await makePerson(service, me.role);
     expect((await admin('PATCH', `/users/${me.id}`, { status: 'suspended' })).status).to.be.oneOf([200, 204]);
     expect(await actives()).to.equal(1);
   });
 
-  it('is also the last of several in one request', async () => {
+  it('remains when one request deletes all admins', async () => {
     const other = await makePerson(service, me.role);
     const both = [
       { id: me.id, status: 'suspended' },
@@ -71,12 +71,12 @@ describe('the last admin', () => {
     expect(await actives()).to.equal(2);
   });
 
-  it('does not count when he is not active', async () => {
+  it('does not include admins that are not active', async () => {
     await makePerson(service, me.role, { status: 'suspended' });
     expect(outcome(await admin('DELETE', `/users/${me.id}`))).to.deep.equal(REFUSED);
   });
 
-  it('stays when two are taken away at the same moment', async function () {
+  it('remains when two requests delete the last two at the same moment', async function () {
     this.timeout(120_000);
     const other = await makePerson(service, me.role);
     for (const [body, restore] of [
@@ -99,7 +99,7 @@ describe('the last admin', () => {
     }
   });
 
-  it('lets other admin roles go', async () => {
+  it('does not keep other admin roles from being deleted', async () => {
     const second = await makeRole(service, { admin_access: true });
     expect((await admin('PATCH', `/roles/${second}`, { admin_access: false })).status).to.equal(200);
     const third = await makeRole(service, { admin_access: true });

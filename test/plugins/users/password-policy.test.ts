@@ -24,7 +24,7 @@ describe('auth_password_policy', () => {
     return { ...reply, status: reply.body.errors ? 400 : 200 };
   };
 
-  describe('holds every password that is set', () => {
+  describe('rejects a password that does not match', () => {
     let role: string;
     let id: string;
     let me: Ask;
@@ -69,8 +69,8 @@ describe('auth_password_policy', () => {
     }
   });
 
-  describe('as a setting', () => {
-    it('is refused where it is no regular expression, or takes too long', async () => {
+  describe('as a value of /settings', () => {
+    it('a value that is no regular expression or matches too slowly is rejected with INVALID_PAYLOAD', async () => {
       for (const policy of ['(', '/[/', '[z-a]', '^(a+)+$', '/^(\\d*)*x$/', '^(.*a){20}$', 7]) {
         const reply = await admin('PATCH', '/settings', { auth_password_policy: policy });
         expect([policy, ...outcome(reply)]).to.deep.equal([policy, 400, 'INVALID_PAYLOAD']);
@@ -78,13 +78,13 @@ describe('auth_password_policy', () => {
       }
     });
 
-    it('that was written by hand and takes for ever holds up nobody, and no password keeps it', async () => {
+    it('a slow policy written by SQL delays no other request, and no password matches it', async () => {
       await service.database.query(`update platform_settings set auth_password_policy = '^(b+)+$'`);
       const password = `${'b'.repeat(60)}!`;
       expect(outcome(await admin('POST', '/users', user(password)))).to.deep.equal([400, 'FAILED_VALIDATION']);
     });
 
-    it('that is taken away holds nothing', async () => {
+    it('a removed policy restricts no password', async () => {
       expect((await admin('PATCH', '/settings', { auth_password_policy: null })).status).to.equal(200);
       expect((await admin('POST', '/users', user(BAD))).status).to.equal(200);
     });

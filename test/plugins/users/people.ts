@@ -36,18 +36,18 @@ export async function makeRole(
   grants: readonly Grant[] = [],
 ): Promise<string> {
   const admin = asking(service, service.admin.token);
-  const made = await admin('POST', '/roles', { name: `Role ${++count}`, app_access: false, ...role });
-  expect(made.status, JSON.stringify(made.body)).to.equal(200);
-  const id = made.body.data.id as string;
+  const created = await admin('POST', '/roles', { name: `Role ${++count}`, app_access: false, ...role });
+  expect(created.status, JSON.stringify(created.body)).to.equal(200);
+  const id = created.body.data.id as string;
   for (const grant of grants) await allow(service, id, grant);
   return id;
 }
 
 export async function allow(service: InProcess, role: string | null, grant: Grant): Promise<number> {
   const admin = asking(service, service.admin.token);
-  const made = await admin('POST', '/permissions', { role, fields: ['*'], ...grant });
-  expect(made.status, JSON.stringify(made.body)).to.equal(200);
-  return made.body.data.id as number;
+  const created = await admin('POST', '/permissions', { role, fields: ['*'], ...grant });
+  expect(created.status, JSON.stringify(created.body)).to.equal(200);
+  return created.body.data.id as number;
 }
 
 /** A user of this role with a static token, which needs no sign-in. */
@@ -59,9 +59,9 @@ export async function makePerson(
   const admin = asking(service, service.admin.token);
   const token = `static-token-of-person-${++count}`;
   const account = { email: `person${count}@example.com`, password: `password ${count}`, role, token, ...more };
-  const made = await admin('POST', '/users', account);
-  expect(made.status, JSON.stringify(made.body)).to.equal(200);
-  const { id } = made.body.data as { id: string };
+  const created = await admin('POST', '/users', account);
+  expect(created.status, JSON.stringify(created.body)).to.equal(200);
+  const { id } = created.body.data as { id: string };
   return { id, role, email: account.email, password: account.password, token, ask: asking(service, token) };
 }
 

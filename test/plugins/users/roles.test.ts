@@ -16,7 +16,7 @@ describe('roles', () => {
 
   const keyOf = async (name: string, more = {}) => (await admin('POST', '/roles', { name, ...more })).body.data?.key;
 
-  it('get a key from their name', async () => {
+  it('POST /roles derives the key from the name', async () => {
     expect(await keyOf('News Desk')).to.equal('news_desk');
     expect(await keyOf('News -- desk!')).to.equal('news_desk_2');
     expect(await keyOf('7 samurai')).to.equal('role_7_samurai');
@@ -25,7 +25,7 @@ describe('roles', () => {
     expect(await keyOf('Named', { key: 'by_hand' })).to.equal('by_hand');
   });
 
-  it('keep it', async () => {
+  it('PATCH /roles rejects another key', async () => {
     for (const key of ['public', 'Upper', '1st', 'a-b', '', 5]) {
       expect(outcome(await admin('POST', '/roles', { name: 'x', key })), String(key)).to.deep.equal([
         400,
@@ -40,12 +40,12 @@ describe('roles', () => {
     });
   });
 
-  it('made at the same moment get different keys', async () => {
+  it('concurrent creates of one name get different keys', async () => {
     const keys = await Promise.all([1, 2, 3, 4].map(() => keyOf('Twin')));
     expect(keys.sort()).to.deep.equal(['twin', 'twin_2', 'twin_3', 'twin_4']);
   });
 
-  it('take permissions with them and leave their users suspended', async () => {
+  it('DELETE /roles deletes the permissions and suspends the users', async () => {
     const role = await makeRole(service);
     await allow(service, role, { collection: 'platform_roles', action: 'read' });
     const { id, ask } = await makePerson(service, role);
@@ -58,8 +58,8 @@ describe('roles', () => {
     expect(outcome(await ask('GET', '/roles'))).to.deep.equal([401, 'USER_SUSPENDED']);
   });
 
-  describe('the Public one', () => {
-    it('stays, without users and flags', async () => {
+  describe('the Public role', () => {
+    it('cannot be deleted and accepts neither users nor flags', async () => {
       expect(outcome(await admin('DELETE', `/roles/${PUBLIC_ROLE}`))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       const [someone] = (await admin('GET', '/users?fields=id&limit=1')).body.data;
       const changes = [
@@ -80,7 +80,7 @@ describe('roles', () => {
       ).to.equal(200);
     });
 
-    it('has permissions by null or by its id, in payloads and in filters', async () => {
+    it('is named by null or its id, in payloads and in filters of permissions', async () => {
       const id = await allow(service, null, { collection: 'nothing', action: 'read' });
       const nulls = (await admin('GET', '/permissions?filter[role][_null]=true&fields=id')).body.data;
       expect(nulls).to.deep.equal([{ id }]);
@@ -91,7 +91,7 @@ describe('roles', () => {
     });
   });
 
-  it('are bound to addresses and ranges of them, and to nothing that is none, by whatever way', async () => {
+  it('ip_access accepts addresses and ranges and rejects anything else, on every write path', async () => {
     const role = await makeRole(service);
     const unreadable: readonly unknown[] = [
       '10.0.0.0/33',
@@ -130,7 +130,7 @@ describe('roles', () => {
     expect((await admin('PATCH', `/roles/${role}`, bound)).body.data).to.deep.include(bound);
   });
 
-  it('have permissions that mean something', async () => {
+  it('POST and PATCH /permissions reject unknown actions and malformed rules', async () => {
     const role = await makeRole(service);
     const row = { role, collection: 'x', action: 'read' };
     for (const change of [
@@ -149,7 +149,7 @@ describe('roles', () => {
     expect(codeOf(await admin('POST', '/permissions', { role }))).to.equal('FAILED_VALIDATION');
   });
 
-  it('list all permissions whatever the paging, and still refuse a wrong one', async () => {
+  it('GET /permissions answers all rows whatever the paging, and still rejects a wrong limit', async () => {
     const { body } = await admin('GET', '/permissions?limit=1&page=2&meta=*');
     expect(body.data.length).to.be.greaterThan(20);
     expect(body.meta.total_count).to.be.a('number');

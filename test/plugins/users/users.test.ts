@@ -18,7 +18,7 @@ describe('users', () => {
 
   const make = (user: Record<string, unknown>) => admin('POST', '/users', { role: plain, ...user });
 
-  it('have their password stored as a hash and read as a mask', async () => {
+  it('a password is stored as a hash and read as a mask', async () => {
     const { data } = (await make({ email: 'hash@example.com', password: 'in clear' })).body;
     expect(data.password).to.equal('**********');
     const [row] = await service.database.query<{ password: string }>(
@@ -28,7 +28,7 @@ describe('users', () => {
     expect(row?.password).to.match(/^\$argon2id\$/);
   });
 
-  it('keep their password when a client sends the mask back', async () => {
+  it('a mask that a client sends back leaves the password unchanged', async () => {
     const { id, email, password } = await makePerson(service, plain);
     expect(
       (await admin('PATCH', `/users/${id}`, { password: '**********', token: '**********', first_name: 'Bo' })).status,
@@ -37,7 +37,7 @@ describe('users', () => {
     expect(login.status).to.equal(200);
   });
 
-  it('cannot be used to become an admin', async () => {
+  it('a user manager cannot become an admin', async () => {
     const [{ id: boss }] = (await admin('GET', '/users?filter[role][admin_access][_eq]=true&limit=1')).body.data;
     const role = await makeRole(service, {}, [
       { collection: 'platform_users', action: 'update' },
@@ -58,8 +58,8 @@ describe('users', () => {
     expect((await manager.ask('POST', '/roles', { name: 'Mine' })).status).to.equal(204);
   });
 
-  it('have a well formed e-mail address', async () => {
-    for (const email of ['nobody', 'a b@example.com', 'a@', '', 7]) {
+  it('a malformed e-mail address is rejected with FAILED_VALIDATION', async () => {
+    for (const email of ['no-address', 'a b@example.com', 'a@', '', 7]) {
       const reply = await make({ email });
       expect(reply.body.errors[0].extensions).to.deep.equal({
         code: 'FAILED_VALIDATION',
@@ -71,7 +71,7 @@ describe('users', () => {
     expect((await make({ email: null })).status).to.equal(200);
   });
 
-  it('have an address of their own, whatever its case', async () => {
+  it('an e-mail address is unique whatever its case', async () => {
     const [one, two] = [await makePerson(service, plain), await makePerson(service, plain)];
     expect(codeOf(await make({ email: one.email.toUpperCase() }))).to.equal('RECORD_NOT_UNIQUE');
     expect(codeOf(await admin('PATCH', `/users/${two.id}`, { email: one.email }))).to.equal('RECORD_NOT_UNIQUE');
@@ -84,18 +84,18 @@ describe('users', () => {
     expect(racing.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
   });
 
-  it('do not tell strangers whose address is taken', async () => {
+  it('callers without permission cannot find out whether an e-mail address is in use', async () => {
     const { ask, email } = await makePerson(service, plain);
     expect(outcome(await ask('POST', '/users', { email }))).to.deep.equal([403, 'FORBIDDEN']);
     expect(outcome(await asking(service, null)('POST', '/users', { email }))).to.deep.equal([403, 'FORBIDDEN']);
   });
 
-  it('do not have their second factor written', async () => {
+  it('tfa_secret cannot be written', async () => {
     const { id } = await makePerson(service, plain);
     expect(outcome(await admin('PATCH', `/users/${id}`, { tfa_secret: null }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
   });
 
-  it('have their provider changed by admins only, which forgets what it stored', async () => {
+  it('provider is changed by admins only, which clears auth_data', async () => {
     const role = await makeRole(service, {}, [
       { collection: 'platform_users', action: 'update', fields: ['*', 'provider', 'external_identifier'] },
     ]);
@@ -109,7 +109,7 @@ describe('users', () => {
     expect(rows).to.deep.equal([{ provider: 'x', auth_data: null }]);
   });
 
-  it('have a known status, a real password and no Public role', async () => {
+  it('an unknown status, an empty password and the Public role are rejected', async () => {
     for (const user of [
       { status: 'king' },
       { status: null },
@@ -122,7 +122,7 @@ describe('users', () => {
     }
   });
 
-  it('say where they are without any permission', async () => {
+  it('PATCH /users/me/track/page needs no permission', async () => {
     const { ask, id } = await makePerson(service, plain);
     expect((await ask('PATCH', '/users/me/track/page', { last_page: '/content/place' })).status).to.equal(204);
     const rows = await service.database.query('select last_page from platform_users where id = $1', [id]);
@@ -136,7 +136,7 @@ describe('users', () => {
     ]);
   });
 
-  it('change themselves as far as they may', async () => {
+  it('PATCH /users/me changes the fields that the caller may update', async () => {
     const role = await makeRole(service, {}, [
       {
         collection: 'platform_users',
