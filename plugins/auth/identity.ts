@@ -13,7 +13,7 @@ interface Deps {
   readonly db: Db;
   readonly access: Pick<Access, 'role'>;
   readonly tokens: AccessTokens;
-  readonly standing: UserStatus;
+  readonly userStatus: UserStatus;
   readonly statics: StaticTokens;
 }
 
@@ -33,7 +33,7 @@ interface UserRow {
 const PUBLIC = { user: null, role: null, admin: false, app: false } as const;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function createIdentity({ identity, db, access, tokens, standing, statics }: Deps): CallerFactory {
+export function createIdentity({ identity, db, access, tokens, userStatus, statics }: Deps): CallerFactory {
   const USERS = db.sql`select id, status, role from ${db.read('platform_users')} where id = any($1::uuid[]) order by id`;
 
   async function ofClaims({ id, role, admin_access, app_access }: Claims, client: AuthClient): Promise<Caller> {
@@ -57,7 +57,7 @@ export function createIdentity({ identity, db, access, tokens, standing, statics
     async ofToken(token, client = {}) {
       const verified = tokens.verify(token);
       if (!verified) return ofClaims(await statics.claimsOf(token), client);
-      if (verified.claims.id !== null) await standing.assertActive(verified.claims.id);
+      if (verified.claims.id !== null) await userStatus.assertActive(verified.claims.id);
       return ofClaims(verified.claims, client);
     },
 

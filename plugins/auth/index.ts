@@ -65,11 +65,11 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       lifetime: config.ACCESS_TOKEN_TTL,
     });
     const sessions = createSessions(db, config.REFRESH_TOKEN_TTL);
-    const standing = createUserStatus(db, used.bus);
+    const userStatus = createUserStatus(db, used.bus);
     const statics = createStaticTokens({ db, bus: used.bus, access: used.access });
     const cookie = refreshCookie(config);
     const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions });
-    const callers = createIdentity({ identity, db, access: used.access, tokens, standing, statics });
+    const callers = createIdentity({ identity, db, access: used.access, tokens, userStatus, statics });
     host.contribute(middleware, identify({ callers, identity, byCookie }));
 
     const accounts = createAccounts(db);
@@ -108,7 +108,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     // The next request of this process must see the change before the message from the database arrives.
     for (const event of ['users.update', 'users.delete', 'roles.delete'])
       events.onAction(event, () => {
-        standing.forget();
+        userStatus.forget();
         statics.forget();
       });
     host.onStart(async () => {
