@@ -104,7 +104,7 @@ try {
 }
 
 /**
- * Two extensions that nobody has called yet, at the same moment: one is given the spare process, the other has to start one.
+ * First calls of two extensions at the same moment: one gets the spare process, the other has to start one.
  * Medians over as many pairs as there are.
  */
 async function firstCalls(url: URL): Promise<{ spare: number; cold: number }> {
@@ -137,7 +137,7 @@ async function dropped(url: URL): Promise<number> {
   return performance.now() - started;
 }
 
-/** Of the largest child and what started it: MiB that are its own, shared ones divided by those who share them. */
+/** Of the largest child and what started it: MiB that are its own, shared ones divided by the processes that share them. */
 async function idleMemory(pid: number): Promise<number> {
   await pause(3000);
   return Math.max(0, ...childrenOf(pid).map(proportionalOf)) / MiB;

@@ -21,7 +21,7 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '32' },
     scale: { type: 'string', default: '1' },
     only: { type: 'string' },
-    asked: { type: 'string' },
+    contenders: { type: 'string' },
     profile: { type: 'string' },
   },
 });
@@ -31,7 +31,7 @@ const options = {
   connections: Number(values.connections),
   scale: Number(values.scale),
 };
-const names = chosen(values.asked, NAMES);
+const names = chosen(values.contenders, NAMES);
 const shapes = chosen(
   values.only,
   SHAPES.map(({ name }) => name),
@@ -42,7 +42,7 @@ process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench');
 try {
   await loadData(database, options.scale);
-  // A worker's time would count for nobody.
+  // The time of a parallel worker would be counted for neither side.
   await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
   const contenders = await startContenders(names, database, values.profile);
   try {
@@ -78,8 +78,8 @@ try {
 /** Those of a list by semicolons, all where there is none. */
 function chosen<Name extends string>(list: string | undefined, all: readonly Name[]): readonly Name[] {
   if (list === undefined) return all;
-  const wanted = list.split(';').map((name) => name.trim());
-  const unknown = wanted.filter((name) => !all.some((one) => one === name));
+  const chosenNames = list.split(';').map((name) => name.trim());
+  const unknown = chosenNames.filter((name) => !all.some((one) => one === name));
   if (unknown.length > 0) throw new Error(`there is no ${unknown.join(', ')}; there are: ${all.join('; ')}`);
-  return all.filter((name) => wanted.includes(name));
+  return all.filter((name) => chosenNames.includes(name));
 }

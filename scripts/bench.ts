@@ -43,28 +43,28 @@ process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench');
 try {
   await loadData(database, options.scale);
-  // A worker's time would count for nobody.
+  // The time of a parallel worker would be counted for neither side.
   await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
   const sides = await startSides(database, values.profile);
   try {
-    const wanted = values.shapes === 'false' ? [] : chosen(values.only);
+    const chosenShapes = values.shapes === 'false' ? [] : chosen(values.only);
     await fillHistory(database);
     await settle(database);
     const objections = new Map<Shape, Objection>();
-    for (const shape of wanted) {
+    for (const shape of chosenShapes) {
       const objection = await compareAnswers(sides, shape, options.scale, database);
       if (objection !== undefined) objections.set(shape, objection);
     }
     for (const [{ name }, objection] of objections) console.log(`${name}: ${objection.text}`);
 
-    if (wanted.length > 0) {
+    if (chosenShapes.length > 0) {
       console.log(
         `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
       );
       console.log(header('ideal'));
     }
     const measured = new Map<Shape, Measured>();
-    for (const shapes of groups(wanted.filter((shape) => !objections.get(shape)?.refused))) {
+    for (const shapes of groups(chosenShapes.filter((shape) => !objections.get(shape)?.refused))) {
       for (const [shape, figures] of await measure(shapes, sides, options, database)) {
         measured.set(shape, figures);
         console.log(line(shape, figures) + (objections.has(shape) ? '  not the same work' : ''));

@@ -1,5 +1,5 @@
 /**
- * Brings bubblewrap, which carries most layers of confinement for packages of others, on a Debian-like machine that has
+ * Brings bubblewrap, which carries most layers of confinement for third-party packages, on a Debian-like machine that has
  * none: the system's own package, unpacked beside the other dependencies and not installed. Plain JavaScript for any
  * Node from 18 on. Without it everything runs, those packages with fewer layers, and the service says which.
  */
@@ -14,7 +14,7 @@ const UNPACKED = 'node_modules/.bubblewrap';
 /** Says that it was tried in vain; without it every start would try again. Goes away with node_modules. */
 const FAILED = 'node_modules/.bubblewrap-failed';
 /** For everything together. Milliseconds. */
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 
 /** Never throws and never takes longer than half a minute; `root` is the folder of the checkout. */
 export function bringBubblewrap(root) {
@@ -23,10 +23,10 @@ export function bringBubblewrap(root) {
   if (isProgram(join(root, UNPACKED, 'usr/bin/bwrap')) || existsSync(join(root, FAILED))) return;
   if (!['apt-get', 'dpkg-deb'].every((name) => FOLDERS.some((folder) => isProgram(join(folder, name))))) return;
   try {
-    fetchInto(root, Date.now() + PATIENCE);
-    console.error('bubblewrap was unpacked for the confinement of packages of others.');
+    fetchInto(root, Date.now() + TIMEOUT);
+    console.error('bubblewrap was unpacked for the confinement of third-party packages.');
   } catch {
-    console.error('bubblewrap could not be fetched: packages of others run with fewer layers of confinement.');
+    console.error('bubblewrap could not be fetched: third-party packages run with fewer layers of confinement.');
     remember(root);
   }
 }

@@ -29,7 +29,7 @@ function end(code: number): Promise<never> {
   return stopping;
 }
 
-/** A service that is told to stop has done its work; a command that is has not, and whoever called it must not think so. */
+/** A stopped service has done its work; a stopped command has not, and its exit code says so. */
 const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 let serves = false;
 
@@ -40,16 +40,16 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   });
 }
 
-// A promise that nobody awaited belongs to one request or one timer; the others must not pay for it.
+// An unhandled rejection belongs to one request or one timer, and must not end the others.
 process.on('unhandledRejection', (error) => {
   const name = culpritOf(error);
   if (kernel && name)
-    kernel.log.error({ err: error, extension: name }, `${name} rejected a promise that nobody awaits`);
-  else if (kernel) kernel.log.error({ err: error, owner: 'kernel' }, 'a promise was rejected and nobody noticed');
+    kernel.log.error({ err: error, extension: name }, `${name} rejected a promise that is not awaited`);
+  else if (kernel) kernel.log.error({ err: error, owner: 'kernel' }, 'unhandled rejection');
   else void fail(error);
 });
 
-// After an exception out of nowhere nothing is certain any more: end, and let whoever watches us start anew.
+// After an uncaught exception the state is unknown: end, so that the process manager starts a new process.
 process.on('uncaughtException', (error) => {
   const name = culpritOf(error);
   if (name && !stopping)
@@ -85,7 +85,7 @@ program
   });
 
 for (const [name, about] of [
-  ['start', 'serves until it is told to stop'],
+  ['start', 'serves until it receives SIGTERM or SIGINT'],
   ['up', 'prepares the database, then serves'],
 ] as const) {
   program

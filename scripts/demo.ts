@@ -69,7 +69,7 @@ async function show(address: string, token: string): Promise<void> {
   const requests: readonly [about: string, path: string, token: string | null][] = [
     ['Without a token: the Public role may read nothing.', '/items/track?limit=1', null],
     [
-      'The listener sees the tracks of one genre, and is told of no others.',
+      'The listener may read the tracks of one genre, and gets no others.',
       '/items/track?fields=track_id,name,composer&limit=3&meta=*',
       token,
     ],

@@ -9,16 +9,16 @@ import { BootFailure, type Kernel } from '#kernel/boot';
 export function assertPackages(plugins: Kernel['plugins']): void {
   for (const { name, folder, manifest } of plugins) {
     const { packages = [] } = (manifest.capabilities?.native ?? {}) as { readonly packages?: readonly string[] };
-    const missing = packages.filter((wanted) => !isInstalled(wanted, join(folder, manifest.path)));
+    const missing = packages.filter((specifier) => !isInstalled(specifier, join(folder, manifest.path)));
     if (missing.length === 0) continue;
     const reason = `it needs packages that are not installed: ${missing.join(', ')}`;
     throw new BootFailure(name, 'register', reason, { remedy: 'run "npm install" in the folder of the service' });
   }
 }
 
-function isInstalled(wanted: string, from: string): boolean {
+function isInstalled(specifier: string, from: string): boolean {
   try {
-    return findPackageJSON(wanted, from) !== undefined;
+    return findPackageJSON(specifier, from) !== undefined;
   } catch {
     return false;
   }

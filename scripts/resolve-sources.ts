@@ -6,7 +6,7 @@ const KERNEL = new URL('kernel/index.ts', ROOT).href;
 
 /**
  * Says at once where the sources' imports of one another lead. Node would follow links and look for a package.json for each of
- * them, which is a tenth of a start. What packages of others import, and what sources import of packages, is left to Node.
+ * them, which is a tenth of a start. What third-party packages import, and what sources import of packages, is left to Node.
  */
 export function resolveSources(): void {
   registerHooks({

@@ -24,10 +24,10 @@ const packagesIn = (path) => JSON.parse(readFileSync(join(root, path), 'utf8')).
 function isInstalled() {
   if (!existsSync(join(root, 'node_modules/.package-lock.json'))) return false;
   const installed = packagesIn('node_modules/.package-lock.json');
-  return Object.entries(packagesIn('package-lock.json')).every(([path, wanted]) => {
+  return Object.entries(packagesIn('package-lock.json')).every(([path, locked]) => {
     const found = installed[path];
-    if (path === '' || (!found && isOptional(wanted))) return true;
-    return found !== undefined && found.version === wanted.version && found.integrity === wanted.integrity;
+    if (path === '' || (!found && isOptional(locked))) return true;
+    return found !== undefined && found.version === locked.version && found.integrity === locked.integrity;
   });
 }
 

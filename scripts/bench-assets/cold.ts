@@ -21,7 +21,7 @@ export interface Cold {
   readonly ratio: number;
 }
 
-/** Widths that nobody asked for yet: each is an image to be made. */
+/** Widths that were never requested: each image has to be transformed. */
 let width = 300;
 
 /** Images one after another, so that storing one, which no answer waits for, is the load of the next and not of the other side. */
@@ -74,8 +74,8 @@ export async function* measureCold(sides: Sides, images: number): AsyncGenerator
 }
 
 async function byService({ service, picture }: Sides, width: number): Promise<Buffer> {
-  const asked = get(`${service.url}/assets/${picture.id}?width=${width}&format=webp`);
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const request = get(`${service.url}/assets/${picture.id}?width=${width}&format=webp`);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
   const bytes = await buffer(response);
   if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${bytes}`);
   return bytes;

@@ -14,10 +14,10 @@ export interface WarmOptions {
 
 export interface WarmShape {
   readonly name: string;
-  /** Paths that are asked for in turn, the same bytes under each. */
+  /** Paths that are requested in turn, the same bytes under each. */
   paths(sides: Sides, database: FreshDatabase): Promise<readonly string[]> | readonly string[];
-  readonly as: 'nobody' | 'token';
-  /** Least share of the bare server's requests a second; without it the figures are told only. */
+  readonly as: 'public' | 'token';
+  /** Least share of the bare server's requests a second; without it the figures are printed only. */
   readonly aim?: number;
 }
 
@@ -33,7 +33,7 @@ const MANY = 600;
 
 export const WARM: readonly WarmShape[] = [
   ...variants.flatMap(([name, query]) =>
-    (['nobody', 'token'] as const).map((as) => ({
+    (['public', 'token'] as const).map((as) => ({
       name: `${name}, ${as}`,
       paths: ({ picture }: Sides) => [`/assets/${picture.id}${query}`],
       as,
@@ -69,19 +69,19 @@ export async function measureWarm(
   database: FreshDatabase,
 ): Promise<Warm> {
   const { service, bare, folder } = sides;
-  const asked = await paths(sides, database);
+  const requested = await paths(sides, database);
   const headers = as === 'token' ? { Authorization: `Bearer ${service.admin.token}` } : ({} as Record<string, string>);
-  const made = await bytesFrom(service.url + asked[0], headers);
-  const files = asked.map((_, at) => `/${at}.webp`);
-  for (const file of files) await writeFile(join(folder, file), made);
-  if (!made.equals(await bytesFrom(bare.url.origin + files[0], {}))) throw new Error('the bytes differ');
+  const variant = await bytesFrom(service.url + requested[0], headers);
+  const files = requested.map((_, at) => `/${at}.webp`);
+  for (const file of files) await writeFile(join(folder, file), variant);
+  if (!variant.equals(await bytesFrom(bare.url.origin + files[0], {}))) throw new Error('the bytes differ');
 
   const url = new URL(service.url);
   const lines = Object.entries(headers).map((pair) => pair.join(': '));
   const each = (to: URL, all: readonly string[]) =>
     inTurn(all.map((path) => bytesOf(to, lines, { method: 'GET', path })));
   const targets = {
-    service: { url, pid: service.pid, application: 'tenon', next: each(url, asked) },
+    service: { url, pid: service.pid, application: 'tenon', next: each(url, requested) },
     bare: { ...bare, application: 'none', next: each(bare.url, files) },
   };
   const taken = { service: [] as Figures[], bare: [] as Figures[] };
@@ -95,7 +95,7 @@ export async function measureWarm(
       if (round > 0) taken[side].push(figures);
     }
   }
-  return { bytes: made.length, service: medians(taken.service), bare: medians(taken.bare) };
+  return { bytes: variant.length, service: medians(taken.service), bare: medians(taken.bare) };
 }
 
 async function bytesFrom(url: string, headers: Record<string, string>): Promise<Buffer> {

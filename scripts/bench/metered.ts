@@ -23,12 +23,12 @@ export async function metered(
     return { server, cpu: cpuByProcess([server, ...backends]) };
   };
   const before = await usage();
-  const { requests: made, failed, seconds: took }: Load = await load(target.url, next, connections, seconds);
+  const { requests: sent, failed, seconds: took }: Load = await load(target.url, next, connections, seconds);
   const after = await usage();
-  if (failed > 0) throw new Error(`${failed} of ${made} requests failed`);
+  if (failed > 0) throw new Error(`${failed} of ${sent} requests failed`);
   const used = (pid: number) => (after.cpu.get(pid) ?? 0) - (before.cpu.get(pid) ?? 0);
   const cpu = [...after.cpu.keys()].reduce((sum, pid) => sum + used(pid), 0);
-  return { perSecond: made / took, cpu: cpu / made, serverCpu: used(after.server) / made };
+  return { perSecond: sent / took, cpu: cpu / sent, serverCpu: used(after.server) / sent };
 }
 
 /** Each figure's median. */

@@ -26,7 +26,7 @@ export async function spawnMeasured(database: FreshDatabase, profile?: string): 
     ...service,
     async stop() {
       await service.stop();
-      // What it said at warn or above concerns whoever measures.
+      // Lines at warn and above may explain a figure.
       const log = service.output().trim();
       if (log !== '') console.error(`\nthe service's log:\n${log.slice(0, 4000)}`);
     },

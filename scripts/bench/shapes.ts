@@ -13,7 +13,7 @@ export interface Shape {
   readonly table?: keyof typeof ROWS;
   /** What the `n`-th request sends. */
   readonly body?: (n: number) => unknown;
-  /** Who asks, an admin where nothing else is said. The ideal server asks nobody's name. */
+  /** The caller, an admin by default. The ideal server identifies no caller. */
   readonly as?: 'editor';
   /** Measured in the same rounds as the shape of this name and compared with it. */
   readonly like?: string;

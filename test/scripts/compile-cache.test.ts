@@ -8,12 +8,12 @@ import { expect } from 'chai';
 
 const script = fileURLToPath(new URL('../../scripts/node', import.meta.url));
 
-/** What a process started with this folder for compiled code has for it, and what was said. */
-async function cacheOf(folder: string): Promise<{ readonly used: string; readonly said: string }> {
+/** What a process started with this folder for compiled code has for it, and what was printed. */
+async function cacheOf(folder: string): Promise<{ readonly used: string; readonly printed: string }> {
   const { stdout, stderr } = await promisify(execFile)(script, ['-p', 'process.env.NODE_COMPILE_CACHE'], {
     env: { ...process.env, NODE_COMPILE_CACHE: folder },
   });
-  return { used: stdout.trim(), said: stderr.trim() };
+  return { used: stdout.trim(), printed: stderr.trim() };
 }
 
 describe('scripts/node', () => {
@@ -24,20 +24,20 @@ describe('scripts/node', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it('uses the folder of compiled code where nobody else may write to it', async () => {
-    expect(await cacheOf(folder)).to.deep.equal({ used: folder, said: '' });
+  it('uses the compile cache in a folder that no other user may write to', async () => {
+    expect(await cacheOf(folder)).to.deep.equal({ used: folder, printed: '' });
     const missing = join(folder, 'missing');
-    expect(await cacheOf(missing)).to.deep.equal({ used: missing, said: '' });
+    expect(await cacheOf(missing)).to.deep.equal({ used: missing, printed: '' });
   });
 
-  it('uses no folder of compiled code that all users may write to, nor one with such a folder in it', async () => {
+  it('uses no compile cache in a folder, or with a subfolder, that all users may write to', async () => {
     const inner = join(folder, 'v24');
     await mkdir(inner);
     for (const open of [inner, folder]) {
       await chmod(open, 0o777);
-      const { used, said } = await cacheOf(folder);
+      const { used, printed } = await cacheOf(folder);
       expect(used).to.equal('');
-      expect(said).to.equal(`The compile cache ${folder} is not used: others may write to it.`);
+      expect(printed).to.equal(`The compile cache ${folder} is not used: others may write to it.`);
       await chmod(open, 0o755);
     }
   });

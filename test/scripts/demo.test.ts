@@ -45,8 +45,8 @@ describe('the demo', () => {
     }
   });
 
-  it('does not load its tables into a database of somebody else', async () => {
-    const { code, output } = await demo({ DB_CONNECTION_STRING: 'postgres://nobody@127.0.0.1:1/none' });
+  it('does not load its tables into a configured database', async () => {
+    const { code, output } = await demo({ DB_CONNECTION_STRING: 'postgres://unknown@127.0.0.1:1/none' });
     expect(code).to.equal(1);
     expect(output).to.contain('unset DB_CONNECTION_STRING');
   });

@@ -10,7 +10,7 @@ describe('the limit of repeated lines in the log', () => {
     return { lines, log: createLog({ level: 'info', style: 'raw', write, logMethod: createRepeatLimit(window) }) };
   };
 
-  it('writes ten lines of one cause, and then how many more there were', async () => {
+  it('writes ten lines of one cause, and then the number of the rest', async () => {
     const { lines, log } = logOf(50);
     const fails = (text: string) => log.error({ err: new Error(text) }, 'request failed');
     for (let at = 0; at < 500; at++) fails(`what a client sent: ${at}`);
@@ -19,12 +19,12 @@ describe('the limit of repeated lines in the log', () => {
     expect(summary).to.include({ level: 50, more: 490, msg: 'request failed (and 490 more in 0.05 s)' });
   });
 
-  it('writes the lines of another cause meanwhile, and all below warnings', () => {
+  it('still writes lines of other causes, and all lines below warn', () => {
     const { lines, log } = logOf(60_000);
     for (let at = 0; at < 500; at++) log.error({ err: new Error('one') }, 'request failed');
     log.error({ err: new Error('another') }, 'request failed');
     log.error('something else');
-    for (let at = 0; at < 20; at++) log.info('told');
+    for (let at = 0; at < 20; at++) log.info('line');
     expect(lines).to.have.length(10 + 1 + 1 + 20);
   });
 });

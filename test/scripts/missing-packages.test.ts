@@ -15,15 +15,15 @@ const failureOf = async (packages: readonly string[]): Promise<unknown> => {
   return thrown;
 };
 
-describe('the packages that plugins load by their first use', () => {
-  it('stop the start where one is not installed, with plugin, phase, reason and remedy', async () => {
-    const failure = await failureOf(['node-of-nothing', '@nobody/nothing']);
+describe('packages that plugins import on first use', () => {
+  it('a missing one stops the start with plugin, phase, reason and remedy', async () => {
+    const failure = await failureOf(['node-of-nothing', '@unknown/nothing']);
     expect(failure).to.be.instanceOf(BootFailure);
     const { plugin, phase, message, remedy } = failure as BootFailure;
     expect({ plugin, phase, message, remedy }).to.deep.equal({
       plugin: 'p',
       phase: 'register',
-      message: 'it needs packages that are not installed: node-of-nothing, @nobody/nothing',
+      message: 'it needs packages that are not installed: node-of-nothing, @unknown/nothing',
       remedy: 'run "npm install" in the folder of the service',
     });
   });

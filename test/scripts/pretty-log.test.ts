@@ -10,7 +10,7 @@ function prettyText(write: (log: ReturnType<typeof createLog>) => void): string 
 }
 
 describe('the pretty log', () => {
-  it('is one line an entry: time, level, owner, message and further members', () => {
+  it('writes one line for each entry: time, level, owner, message and other members', () => {
     const text = prettyText((log) => log.child({ owner: 'items' }).warn({ rows: 3, on: { a: 1 } }, 'a slow read'));
     expect(text).to.match(/^\d\d:\d\d:\d\d\.\d{3} WARN items: a slow read rows=3 on=\{"a":1\}\n$/);
   });
@@ -26,7 +26,7 @@ describe('the pretty log', () => {
     expect(text.trimEnd()).to.match(/path=\/a\\u000a12:00 ERROR forged\\u001b\[2J\\u202e$/);
   });
 
-  it('is written as JSON lines where no writer of pretty lines is given', () => {
+  it('writes JSON lines without a pretty writer', () => {
     const lines: string[] = [];
     createLog({ level: 'info', style: 'pretty', write: (line) => lines.push(line) }).info('plain');
     expect(JSON.parse(lines[0] as string)).to.include({ msg: 'plain', level: 30 });

@@ -16,7 +16,7 @@ const WATCH = `
 `;
 
 /** `audit` registers every plugin, as each start does, and needs no database. */
-describe('what a start loads', () => {
+describe('modules that a start loads', () => {
   let own: readonly string[];
   let packages: ReadonlySet<string>;
 
@@ -38,11 +38,11 @@ describe('what a start loads', () => {
   });
 
   // `import … from 'node:http'` reads the module's lazy members, and so brings the client behind `fetch`.
-  it('brings no HTTP client of Node, no TLS and no HTTP/2', () => {
+  it('a start loads no HTTP client of Node, no TLS and no HTTP/2', () => {
     expect(own.filter((name) => /undici|tls\/wrap|http2/.test(name))).to.deep.equal([]);
   });
 
-  it('brings none of the packages that wait for their first use', () => {
+  it('a start loads none of the packages that are imported on first use', () => {
     const later = [
       '@aws-sdk/client-s3',
       '@fastify/busboy',

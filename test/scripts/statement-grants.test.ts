@@ -17,7 +17,7 @@ describe('statements of a test run', () => {
     return compareGrants(folder);
   };
 
-  it('that name an undeclared table are told with their plugin', async () => {
+  it('a statement with an undeclared table is reported with its plugin', async () => {
     const { undeclared } = await compare(
       ['@tenon/tus', 'query', 'select 1 from platform_uploads join platform_files f on true for update of f'],
       ['@tenon/tus', 'query', 'with x as (delete from platform_files returning 1) select 1 from x, platform_users'],
@@ -28,7 +28,7 @@ describe('statements of a test run', () => {
     ]);
   });
 
-  it('are read inside of functions as well', async () => {
+  it('statements inside of functions are checked as well', async () => {
     const body = 'begin if new.id is null then insert into platform_roles values (1); end if; return null; end';
     const { undeclared } = await compare([
       '@tenon/tus',
@@ -39,7 +39,7 @@ describe('statements of a test run', () => {
     expect(undeclared[0]).to.contain('@tenon/tus may not write to the table platform_roles');
   });
 
-  it('may be of any kind where the manifest says so, and of plugins of tests', async () => {
+  it('a plugin with the grant sql, and plugins of tests, may run any statement', async () => {
     const { undeclared } = await compare(
       ['@tenon/items', 'plain', ''],
       ['@tenon/items', 'query', 'select 1 from platform_users'],
@@ -48,7 +48,7 @@ describe('statements of a test run', () => {
     expect(undeclared).to.deep.equal([]);
   });
 
-  it('show the parts of grants that none of them needed', async () => {
+  it('grants that no statement needed are reported', async () => {
     const { idle } = await compare(
       ['@tenon/tus', 'query', 'select 1 from platform_uploads'],
       ['@tenon/auth', 'query', 'select 1 from platform_users'],

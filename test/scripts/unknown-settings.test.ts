@@ -3,7 +3,7 @@ import { warnOfUnknownSettings } from '../../scripts/unknown-settings.ts';
 import { withPlugins } from '../support/plugin.ts';
 
 describe('the command line', () => {
-  it('warns of settings whose names are one keystroke away from a declared one', async () => {
+  it('warns of a setting whose name is one keystroke away from a declared one', async () => {
     await withPlugins(
       [{ name: 'p', manifest: { config: { SESSION_LENGTH: { type: 'string' } } } }],
       ({ kernel, log }) => {

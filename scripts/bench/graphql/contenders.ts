@@ -37,9 +37,9 @@ const ASKS: Readonly<Record<Name, Contender['ask']>> = {
   PostGraphile: (shape, id) => post(shape.peer, shape, id),
 };
 
-/** Starts the service and, where it is wanted, PostGraphile over the same database. `profile`: a folder for CPU profiles. */
+/** Starts the service and, where it is among the names, PostGraphile over the same database. `profile`: a folder for CPU profiles. */
 export async function startContenders(
-  wanted: readonly Name[],
+  names: readonly Name[],
   database: FreshDatabase,
   profile?: string,
 ): Promise<Contenders> {
@@ -51,7 +51,7 @@ export async function startContenders(
   };
   try {
     // Before the service makes its own tables: the schema holds nothing but what is asked for.
-    if (wanted.includes('PostGraphile')) peer = await startPeer(database, profile);
+    if (names.includes('PostGraphile')) peer = await startPeer(database, profile);
     service = await spawnMeasured(database, profile);
     await prepareModel(service);
     const ours = {
@@ -59,7 +59,7 @@ export async function startContenders(
       headers: [`Authorization: Bearer ${service.admin.token}`],
     };
     const theirs = peer && { target: { ...peer, application: 'postgraphile' }, headers: [] };
-    const all = wanted.flatMap((name) => {
+    const all = names.flatMap((name) => {
       const at = name === 'PostGraphile' ? theirs : ours;
       return at ? [{ name, ...at, ask: ASKS[name] }] : [];
     });

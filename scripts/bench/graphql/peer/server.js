@@ -1,5 +1,5 @@
 /**
- * PostGraphile as it is fastest by its own documentation: production mode (NODE_ENV, set by whoever starts this), no
+ * PostGraphile as it is fastest by its own documentation: production mode (NODE_ENV, set by the bench), no
  * GraphiQL, no explaining, no looking for changes, lists instead of connections, no settings per request and so no
  * transactions around reads, prepared statements (its default). The session settings and the size of the pool are the
  * service's. Plain JavaScript: its packages are not among ours, so there are no types to check it by.
