@@ -40,13 +40,10 @@ async function compilerOutput(folder: string): Promise<string> {
   }
 }
 
-/** The blocks of one language under a heading of README.md. */
-async function readmeBlocks(heading: string, language: string): Promise<readonly string[]> {
-  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-  const section = readme.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
-  return [...section.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
-    ([, text]) => text as string,
-  );
+/** The block of the guide for extension authors whose opening fence has this text. */
+async function guideBlock(fence: string): Promise<string> {
+  const guide = await readFile(join(ROOT, 'docs/guides/extension-authors.md'), 'utf8');
+  return guide.split(`\`\`\`${fence}\n`)[1]?.split('```')[0] ?? '';
 }
 
 describe('http: packages in a folder outside of the service', function () {
@@ -55,12 +52,13 @@ describe('http: packages in a folder outside of the service', function () {
   let service: InProcess;
 
   before(async () => {
-    const [manifest, tsconfig] = await readmeBlocks('Third-party plugins', 'json');
-    const [code] = await readmeBlocks('Third-party plugins', 'ts');
+    const manifest = await guideBlock('json file=extensions/local/hello/package.json');
+    const code = await guideBlock('ts file=extensions/local/hello/index.ts');
+    const tsconfig = await guideBlock('json tsconfig');
     place = await sketchFolder({
       'hello/package.json': manifest,
       'hello/index.ts': code,
-      'hello/tsconfig.json': tsconfig?.replace('/path/to/tenon/', ROOT),
+      'hello/tsconfig.json': tsconfig.replace('/path/to/tenon/', ROOT),
       'acme-alias/package.json': packageOf('acme-alias', LAYER, { imports: { '#kernel': '@tenon/kernel' } }),
       'acme-alias/index.ts': layer('acme-alias', '#kernel'),
       'acme-copy/package.json': packageOf('acme-copy', LAYER),
@@ -82,7 +80,7 @@ describe('http: packages in a folder outside of the service', function () {
 
   const textOf = async (path: string) => (await fetch(`${service.url}${path}`)).text();
 
-  it('import @tenon/kernel as the README says', async () => {
+  it('import @tenon/kernel as the guide for extension authors says', async () => {
     expect((await rowsOf(service)).hello).to.deep.include({ type: 'plugin', status: 'loaded' });
     expect(await textOf('/hello')).to.equal('Hello.');
   });
@@ -114,7 +112,7 @@ describe('http: packages in a folder outside of the service', function () {
     expect(await textOf('/old')).to.equal('{"old":22}');
   });
 
-  it('find the types by the tsconfig.json of the README', async () => {
+  it('find the types by the tsconfig.json of the guide', async () => {
     expect(await compilerOutput(join(place.path, 'hello'))).to.equal('');
   });
 
