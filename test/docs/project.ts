@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   createWriteStream,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -85,6 +86,9 @@ export class Project {
         await once(service, 'exit');
       }),
     );
+    // npm may end before the service, and the service stops the embedded database last.
+    if (this.#services.size === 0)
+      await until(() => !existsSync(join(this.folder, 'data/postgres/postmaster.pid')), 60_000);
   }
 
   async remove(): Promise<void> {

@@ -262,7 +262,7 @@ async function freePort(): Promise<number> {
 async function answering(url: string, ended: Promise<unknown>, output: () => string): Promise<void> {
   const state = { ended: false };
   void ended.then(() => (state.ended = true));
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 180_000;
   while (Date.now() < deadline) {
     if (state.ended) throw new Error(`the service ended while it started:\n${output()}`);
     const reply = await fetch(`${url}/server/ping`).catch(() => undefined);
