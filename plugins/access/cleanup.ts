@@ -9,7 +9,7 @@ interface RuleRow {
   readonly presets: string | null;
 }
 
-export interface CleanUp {
+export interface PermissionCleanUp {
   forgetCollections(names: readonly string[]): Promise<void>;
   /**
    * Takes deleted fields out of the lists and rules of their collection. No permission may become wider by that. `key` is
@@ -19,7 +19,7 @@ export interface CleanUp {
 }
 
 /** What permissions say of collections and fields that are deleted. */
-export function createCleanUp(db: Db): CleanUp {
+export function createPermissionCleanUp(db: Db): PermissionCleanUp {
   const permissions = db.write('platform_permissions');
   const FORGET_COLLECTIONS = db.sql`delete from ${permissions} where collection = any($1::text[])`;
   // A list of just this field becomes empty, which is "none"; null would say the same, `*` the opposite.
@@ -40,12 +40,12 @@ export function createCleanUp(db: Db): CleanUp {
       // Where there is no key to compare, the rule keeps naming a field that is gone, which refuses every request.
       const noRows = key !== null && !fields.includes(key) ? { [key]: { _null: true } } : undefined;
       for (const row of rows) {
-        const before = [parsed(row.permissions), parsed(row.validation), parsed(row.presets)] as const;
+        const before = [parseRule(row.permissions), parseRule(row.validation), parseRule(row.presets)] as const;
         const [rule, validation, presets] = before;
         const after = [
-          rule && noRows ? closed(rule, fields, noRows) : rule,
-          validation && pruned(validation, fields),
-          presets && without(presets, fields),
+          rule && noRows ? closeRule(rule, fields, noRows) : rule,
+          validation && pruneValidation(validation, fields),
+          presets && withoutPresets(presets, fields),
         ];
         if (JSON.stringify(after) === JSON.stringify(before)) continue;
         await db.query(WRITE_RULES, [row.id, ...after.map((value) => (value ? JSON.stringify(value) : null))]);
@@ -54,30 +54,30 @@ export function createCleanUp(db: Db): CleanUp {
   };
 }
 
-const without = (presets: Filter, fields: readonly string[]): Filter =>
+const withoutPresets = (presets: Filter, fields: readonly string[]): Filter =>
   Object.fromEntries(Object.entries(presets).filter(([name]) => !fields.includes(name)));
 
-const parsed = (text: string | null): Filter | null => {
+const parseRule = (text: string | null): Filter | null => {
   const value: unknown = text === null ? null : JSON.parse(text);
   return typeof value === 'object' && !Array.isArray(value) ? (value as Filter | null) : null;
 };
 
 /** A row rule without its conditions on these fields; they count as never met, so that no row is added. */
-export function closed(rule: Filter, fields: readonly string[], noRows: Filter): Filter {
+export function closeRule(rule: Filter, fields: readonly string[], noRows: Filter): Filter {
   const parts = Object.entries(rule);
   if (parts.some(([key]) => fields.includes(key))) return noRows;
   return Object.fromEntries(
-    parts.map(([key, value]) => [key, isLogical(key, value) ? value.map((one) => closed(one, fields, noRows)) : value]),
+    parts.map(([key, value]) => [key, isLogical(key, value) ? value.map((one) => closeRule(one, fields, noRows)) : value]),
   );
 }
 
 /** A validation without its conditions on these fields: there is nothing left to hold them against. */
-export function pruned(rule: Filter, fields: readonly string[]): Filter {
+export function pruneValidation(rule: Filter, fields: readonly string[]): Filter {
   return Object.fromEntries(
     Object.entries(rule).flatMap(([key, value]) => {
       if (fields.includes(key)) return [];
       if (!isLogical(key, value)) return [[key, value]];
-      return [[key, value.map((one) => pruned(one, fields)).filter((one) => Object.keys(one).length > 0)]];
+      return [[key, value.map((one) => pruneValidation(one, fields)).filter((one) => Object.keys(one).length > 0)]];
     }),
   );
 }

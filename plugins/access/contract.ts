@@ -1,6 +1,6 @@
 import { type Caller, service } from '#kernel';
 import type { AddressRange } from '../outbound/library.ts';
-import type { Read, Restricted, Visible, Where } from '../query/contract.ts';
+import type { Read, Restricted, FieldVisibility, Where } from '../query/contract.ts';
 import type { Collection, Overview } from '../schema/contract.ts';
 
 /** The nil id: the Public role's row. */
@@ -158,7 +158,7 @@ export interface Access {
   /** What the caller may do, by collection; those in which he may do nothing are left out. All of it for admins. */
   effective(caller: Caller): Promise<Readonly<Record<string, CollectionPermissions>>>;
   /** Which fields a query of a caller with these permissions may name. */
-  visible(permissions: PermissionSet): Visible;
+  visible(permissions: PermissionSet): FieldVisibility;
   /**
    * The fields that permissions list for an action: `always`, or on `some` of the rows it may touch only. Empty where there is
    * no permission. For descriptions of the service that are made for callers with these permissions.

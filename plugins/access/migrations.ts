@@ -1,6 +1,6 @@
 import { announcing } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
-import { CHANGED } from './permissions/announcement.ts';
+import { ACCESS_CHANGED } from './permissions/change-channel.ts';
 
 export const accessMigrations = (db: Db): readonly Migration[] => [announceChanges(db), deriveRoleKeys(db)];
 
@@ -12,7 +12,7 @@ const announceChanges = (db: Db): Migration =>
   announcing({
     id: '2026-11-21-announce-changes',
     name: 'platform_access_changed',
-    channel: CHANGED,
+    channel: ACCESS_CHANGED,
     tables: [db.own('platform_roles'), db.own('platform_permissions')],
   });
 

@@ -2,10 +2,10 @@ import { service } from '#kernel';
 import type { Statement } from '../database/contract.ts';
 import type { Collection, Field, Overview } from '../schema/contract.ts';
 import type { GroupSelection, Selection } from './selection.ts';
-import type { Bound, GivenValues, Read, Where } from './tree.ts';
+import type { BoundValue, GivenValues, Read, Where } from './tree.ts';
 
-export type { Given } from './given.ts';
-export type { Moment } from './moment.ts';
+export type { Given } from './placeholder.ts';
+export type { NowOffset } from './now.ts';
 export type {
   ColumnForm,
   GroupSelection,
@@ -39,24 +39,24 @@ export {
   AGGREGATES,
   type AggregateName,
   type Aggregation,
-  type Bind,
-  type Bound,
+  type PlaceholderBinder,
+  type BoundValue,
   DATE_PARTS,
   type DatePart,
-  type Dynamic,
+  type DynamicValue,
   type FieldUse,
   type Fn,
   type GivenValues,
   OPERATORS,
   type Operator,
-  type Order,
-  type OrderStep,
+  type OrderBy,
+  type OrderByStep,
   type Pick,
   type Read,
-  type ShownGroup,
+  type GroupProjection,
   type Value,
-  type Via,
-  type ViaStep,
+  type ValuePath,
+  type ValuePathStep,
   type Where,
 } from './tree.ts';
 
@@ -65,7 +65,7 @@ declare const restricted: unique symbol;
 export type Restricted<T> = T & { readonly [restricted]: true };
 
 /** How a query is parsed. */
-export interface Parse {
+export interface ParseOptions {
   readonly overview: Overview;
   /** Lists inside by-query writes, reads by key and reads by code have no default limit and no ceiling. */
   readonly unlimited?: boolean;
@@ -74,7 +74,7 @@ export interface Parse {
   /** Exactly these rows, in this order; or those that the statement is run for. */
   readonly keys?: NonNullable<Read['keys']>;
   /** Which fields the caller may know; without it every field. */
-  readonly visible?: Visible;
+  readonly visible?: FieldVisibility;
   /** Called for a name in `fields` that is left out because no field has it, where the caller might know it. */
   readonly onUnknown?: () => void;
   /**
@@ -89,7 +89,7 @@ export interface Parse {
  * Whether the caller may know of this field at all. A field that may not be known is refused before its type is looked at, so
  * that no message shows what exists.
  */
-export type Visible = (collection: Collection, field: string) => boolean;
+export type FieldVisibility = (collection: Collection, field: string) => boolean;
 
 /** The user and the role that `$CURRENT_USER` and `$CURRENT_ROLE` stand for when a statement runs, and its keys. */
 export interface Subjects {
@@ -98,7 +98,7 @@ export interface Subjects {
   readonly key?: string | number | null;
   readonly keys?: readonly (string | number)[];
   /** What `Query.given` made. */
-  readonly given?: readonly Bound[];
+  readonly given?: readonly BoundValue[];
   /** The plugin that reads where no user does: for the log. */
   readonly owner?: string | undefined;
   /** The address of the client: clients without a user share the pool's connections by it. */
@@ -130,17 +130,17 @@ export interface Query {
    * Query → tree. Unknown fields in `fields` are dropped.
    * @throws INVALID_QUERY for bad grammar, FORBIDDEN for an unknown name elsewhere and for what `visible` hides.
    */
-  parse(collection: Collection, raw: RawQuery, options: Parse): Read;
+  parse(collection: Collection, raw: RawQuery, options: ParseOptions): Read;
   /**
    * A filter alone. `trusted` ones (permission rules) may follow `$CURRENT_USER.a.b` with system rights.
    * @throws the errors of `parse`.
    */
-  filter(collection: Collection, raw: unknown, overview: Overview, options?: { trusted?: boolean }): Where;
+  parseFilter(collection: Collection, raw: unknown, overview: Overview, options?: { trusted?: boolean }): Where;
   /**
    * Runs one statement and passes its JSON through.
    * @throws INVALID_QUERY for a value that only the database could judge.
    */
-  text(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<ReadText>;
+  readText(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<ReadText>;
   /**
    * A compiled statement that may be kept while its key stays the same and run for any subjects. `rows` answers a row a
    * record instead of one text, for `stream`; there the counts of `meta` come first.
@@ -158,7 +158,7 @@ export interface Query {
    * What each `Given` of a selection stands for in this run.
    * @throws INVALID_QUERY for a value that does not fit its field.
    */
-  given(prepared: Prepared, values?: GivenValues): readonly Bound[];
+  given(prepared: Prepared, values?: GivenValues): readonly BoundValue[];
   /**
    * Runs a prepared statement.
    * @throws INVALID_QUERY for a value that only the database could judge.
@@ -222,11 +222,11 @@ export interface Sealing {
   /** Marks a tree as restricted, without looking at it. */
   seal<T extends object>(tree: T): Restricted<T>;
   /** The value of a field in one row, as JSON has it, past all permissions; null where there is no such row. */
-  value(collection: Collection, field: Field, key: unknown): Promise<unknown>;
+  readValue(collection: Collection, field: Field, key: unknown): Promise<unknown>;
 }
 
 /** For `access` alone. */
 export const sealing = service<Sealing>('sealing', { version: '1.0.0', coreOnly: true });
 
 /** What a concealed value reads as. */
-export { MASK } from './compile/expression.ts';
+export { MASK } from './compile/output.ts';

@@ -12,7 +12,7 @@ export const hasOrder = ({ type, column }: Field): boolean =>
   type === 'unknown' && column !== null && !column.array && (ORDERED.has(column.dataType) || isRange(column));
 
 /** What is inside a value of an array or a range, as a field: operands are checked and compared by it. */
-export function elementOf(field: Field): Field {
+export function elementField(field: Field): Field {
   const { column } = field;
   if (!column?.element) throw new Error(`${field.name} is neither an array nor a range`);
   const { type, ...types } = column.element;

@@ -1,5 +1,5 @@
 import type { Db } from '../database/contract.ts';
-import { asQueryError } from './failures.ts';
+import { throwQueryFailure } from './failures.ts';
 
 let counter = 0;
 
@@ -19,4 +19,4 @@ export const explainStatement = (db: Db, text: string, params: readonly unknown[
       await db.query(`deallocate ${name}`);
       return rows[0]?.['QUERY PLAN'];
     })
-    .catch((error) => asQueryError(error));
+    .catch((error) => throwQueryFailure(error));

@@ -5,7 +5,7 @@ import { asUnavailable } from '../database/library.ts';
 export const withoutValue = (message: string): string => message.replace(/:? ".*/s, '');
 
 /** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */
-export function asQueryError(error: unknown, collection?: string): never {
+export function throwQueryFailure(error: unknown, collection?: string): never {
   const { code, message: text = '', where } = error as { code?: string; message?: string; where?: string };
   const message = /portal parameter/.test(where ?? '') ? text : withoutValue(text);
   // 23514 in a read: a value in the query that the domain of an array's elements does not have.
@@ -16,7 +16,7 @@ export function asQueryError(error: unknown, collection?: string): never {
   // What PostGIS cannot compare has no class of its own.
   if (code === 'XX000' && /SRID|GeoJSON|geometry/i.test(message))
     throw fail('INVALID_QUERY', `a geometry does not fit: ${message}`);
-  if (code === '55000' && /materialized view/.test(text)) throw neverFilled(text, collection);
+  if (code === '55000' && /materialized view/.test(text)) throw unpopulatedViewFailure(text, collection);
   if (code === '42501')
     throw fail(
       'SERVICE_UNAVAILABLE',
@@ -35,7 +35,7 @@ export function asQueryError(error: unknown, collection?: string): never {
 }
 
 /** Named where it is the collection that was asked for: another one, behind a view, may be hidden from the caller. */
-function neverFilled(message: string, collection: string | undefined) {
+function unpopulatedViewFailure(message: string, collection: string | undefined) {
   const isOwn = collection !== undefined && message.includes(`"${collection}"`);
   const view = isOwn ? `The materialized view ${collection}` : 'A materialized view of this request';
   const remedy = `REFRESH MATERIALIZED VIEW${isOwn ? ` ${collection}` : ''}`;

@@ -3,10 +3,10 @@ import '../database/contract.ts';
 import { type Query, query, type Restricted, sealing } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { parseRead, parseWhere } from './parse/parse.ts';
-import type { Ceilings } from './parse/scope.ts';
-import { createRun } from './run.ts';
-import { createSlowLog } from './slow.ts';
-import { createValue } from './value.ts';
+import type { Ceilings } from './parse/parse-context.ts';
+import { createQueryRunner } from './query-runner.ts';
+import { createSlowLog } from './slow-log.ts';
+import { createReadValue } from './read-value.ts';
 
 interface Config {
   QUERY_LIMIT_DEFAULT: number;
@@ -36,10 +36,10 @@ export default definePlugin<Config>({
         nodes: ceilings.nodes,
       },
       parse: (collection, raw, options) => parseRead(collection, raw, options, ceilings),
-      filter: (collection, raw, overview, options) =>
+      parseFilter: (collection, raw, overview, options) =>
         parseWhere(collection, raw, overview, ceilings, options?.trusted ?? false),
-      ...createRun(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
+      ...createQueryRunner(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
     });
-    host.provide(sealing, { seal: <T extends object>(tree: T) => tree as Restricted<T>, value: createValue(host.db) });
+    host.provide(sealing, { seal: <T extends object>(tree: T) => tree as Restricted<T>, readValue: createReadValue(host.db) });
   },
 });

@@ -6,5 +6,5 @@ export const keyColumns = ({ key, hasKey }: Collection): readonly Field[] =>
   key && hasKey ? (key.parts ?? [key]) : [];
 
 /** The keys of rows and nothing else of them. */
-export const keyPicks = ({ key, hasKey }: Collection): readonly Pick[] =>
+export const keyProjections = ({ key, hasKey }: Collection): readonly Pick[] =>
   key && hasKey ? [{ kind: 'column', key: key.name, field: key }] : [];

@@ -1,6 +1,6 @@
 import type { Db, Share } from '../database/contract.ts';
 import type { Prepared, Stream } from './contract.ts';
-import { asQueryError } from './failures.ts';
+import { throwQueryFailure } from './failures.ts';
 
 interface Options {
   readonly signal: AbortSignal | undefined;
@@ -27,7 +27,7 @@ export async function streamRows(
     const from = performance.now();
     let more = false;
     try {
-      const result = await rows.next().catch((error) => asQueryError(error, share.collection));
+      const result = await rows.next().catch((error) => throwQueryFailure(error, share.collection));
       more = !result.done;
       return result;
     } finally {

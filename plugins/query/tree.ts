@@ -1,5 +1,5 @@
 import type { Collection, Field } from '../schema/contract.ts';
-import type { Moment } from './moment.ts';
+import type { NowOffset } from './now.ts';
 import type { ColumnForm } from './selection.ts';
 
 // What a query is once it is parsed: nodes of rows, what they show, and the conditions on them.
@@ -17,10 +17,10 @@ export const OPERATORS = [
 export type Operator = (typeof OPERATORS)[number];
 
 /** A value known only when the statement runs, so that a compiled statement serves many callers and moments. */
-export type Dynamic =
+export type DynamicValue =
   /** `via`: the way from the user's or role's row to the value. */
-  | { readonly dynamic: 'user' | 'role'; readonly via?: Via }
-  | ({ readonly dynamic: 'now' } & Moment)
+  | { readonly dynamic: 'user' | 'role'; readonly via?: ValuePath }
+  | ({ readonly dynamic: 'now' } & NowOffset)
   /** The key of the one row asked for: lets one compiled statement read any of a collection's rows. */
   | { readonly dynamic: 'key' }
   /** The keys of several. */
@@ -29,17 +29,17 @@ export type Dynamic =
   | { readonly dynamic: 'given'; readonly at: number; readonly list?: true };
 
 /** `$CURRENT_USER.company.name`: the fields from the row of the one who asks to the value. */
-export interface Via {
+export interface ValuePath {
   readonly start: Collection;
   /** The row rule of `start`, where the caller's own query goes this way. */
   readonly rule?: Where;
-  readonly path: readonly ViaStep[];
+  readonly path: readonly ValuePathStep[];
   /** A to-many is on the way, so that there may be several values. */
-  readonly several: boolean;
+  readonly isMultiValued: boolean;
 }
 
 /** One field on the way of a `Via`. */
-export interface ViaStep {
+export interface ValuePathStep {
   readonly use: FieldUse;
   /** What the field leads to, with the row rule that counts there. */
   readonly to?: Collection;
@@ -47,7 +47,7 @@ export interface ViaStep {
 }
 
 /** What a field is compared with. */
-export type Value = string | number | boolean | null | Dynamic;
+export type Value = string | number | boolean | null | DynamicValue;
 
 /** Functions of dates and times: each a whole number. */
 export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second'] as const;
@@ -118,7 +118,7 @@ export type Where =
   | { readonly kind: 'fixed'; readonly value: boolean };
 
 /** One relation on the way to a sorted column. */
-export interface OrderStep {
+export interface OrderByStep {
   readonly use: FieldUse;
   /** Of a many-to-any: the field that names the collection. */
   readonly by?: Field;
@@ -127,9 +127,9 @@ export interface OrderStep {
 }
 
 /** One column that rows are sorted by. */
-export interface Order {
+export interface OrderBy {
   /** Relations on the way to the sorted column, each with its target's row rule once restricted. */
-  readonly path: readonly OrderStep[];
+  readonly path: readonly OrderByStep[];
   readonly use: FieldUse;
   readonly descending: boolean;
   /** Not asked for: default order and tie breaker, which need no permission. */
@@ -194,16 +194,16 @@ export interface Aggregation {
     readonly descending: boolean;
   }[];
   /** What a row of the answer is made of, where it is not the form of REST; numbers are JSON numbers then. */
-  readonly shown?: readonly ShownGroup[];
+  readonly projections?: readonly GroupProjection[];
 }
 
 /** Places in `groups` and `functions` of an aggregation, by the keys they have in an answer. */
-export type ShownGroup =
+export type GroupProjection =
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
   /** All groups by their own keys, as one object. */
   | { readonly kind: 'groups'; readonly key: string }
   | { readonly kind: 'function'; readonly key: string; readonly at: number }
-  | { readonly kind: 'object'; readonly key: string; readonly shown: readonly ShownGroup[] };
+  | { readonly kind: 'object'; readonly key: string; readonly projections: readonly GroupProjection[] };
 
 /** One node of a query tree. `limit: null` means all rows. */
 export interface Read {
@@ -211,10 +211,10 @@ export interface Read {
   readonly where: Where;
   readonly search: string | null;
   /** Fields the search term is compared with; filled by `parse`, narrowed by `restrict`. */
-  readonly searched: readonly FieldUse[];
+  readonly searchFields: readonly FieldUse[];
   /** Exactly these rows, in this order. */
-  readonly keys?: readonly (string | number)[] | Extract<Dynamic, { dynamic: 'keys' }>;
-  readonly order: readonly Order[];
+  readonly keys?: readonly (string | number)[] | Extract<DynamicValue, { dynamic: 'keys' }>;
+  readonly order: readonly OrderBy[];
   readonly limit: number | null;
   readonly offset: number;
   readonly pick: readonly Pick[];
@@ -228,14 +228,14 @@ export interface Read {
   /** The row rule alone, for `total_count`. Set by `restrict`. */
   readonly rule?: Where;
   /** At the root: how values that are given when the statement runs become what it compares with. */
-  readonly given?: readonly Bind[];
+  readonly placeholders?: readonly PlaceholderBinder[];
 }
 
 /** Checks and casts the value of one `Given`, by names. */
-export type Bind = (values: GivenValues) => Bound;
+export type PlaceholderBinder = (values: GivenValues) => BoundValue;
 
 /** Values of the run, by the names of their `Given`s. */
 export type GivenValues = Readonly<Record<string, unknown>>;
 
 /** A value, or the list of values of `_in` and `_nin`, as the column has it. */
-export type Bound = Value | readonly Value[];
+export type BoundValue = Value | readonly Value[];

@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { Collection } from '../../schema/contract.ts';
 import { nearestName } from '../../workers/library.ts';
 import type { Action, PermissionSet } from '../contract.ts';
-import { lists } from '../restrict/rules.ts';
+import { listsField } from '../restrict/rules.ts';
 
 /** What becomes of names in a payload that no field has: `ITEMS_UNKNOWN_FIELDS`. */
 export type UnknownFields = 'refuse' | 'ignore';
@@ -29,7 +29,7 @@ export function knownFields(
       if (unknown === 'ignore') return false;
       throw unknownFieldFailure(collection, action, name, set);
     }
-    if (!set.admin && !(field && granted.some((one) => lists(one, name, field)))) {
+    if (!set.admin && !(field && granted.some((one) => listsField(one, name, field)))) {
       throw fail('FORBIDDEN', `no ${action} permission on field ${name} of ${collection.name}`);
     }
     return true;
@@ -38,18 +38,18 @@ export function knownFields(
 
 function unknownFieldFailure(collection: Collection, action: Action, name: string, set: PermissionSet): Error {
   const shown = name.slice(0, 100);
-  const meant = nearestName(name, suggestible(collection, action, set));
+  const meant = nearestName(name, suggestibleFields(collection, action, set));
   const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
   const reason = `Field "${shown}" doesn't exist in collection "${collection.name}".${hint}`;
   return fail('INVALID_PAYLOAD', reason, { field: shown, path: [shown] });
 }
 
 /** Fields that the caller may both write and read: a message names no other. */
-const suggestible = (collection: Collection, action: Action, set: PermissionSet): readonly string[] =>
+const suggestibleFields = (collection: Collection, action: Action, set: PermissionSet): readonly string[] =>
   [...collection.fields.values()]
     .filter((field) =>
       ([action, 'read'] as const).every(
-        (one) => set.admin || set.of(collection.name, one).some((rule) => lists(rule, field.name, field)),
+        (one) => set.admin || set.of(collection.name, one).some((rule) => listsField(rule, field.name, field)),
       ),
     )
     .map(({ name }) => name);

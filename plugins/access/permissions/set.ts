@@ -1,7 +1,7 @@
 import type { Action, Permission, PermissionSet } from '../contract.ts';
 import { APP_MINIMUM } from './app-minimum.ts';
 
-const EVERYTHING: Omit<Permission, 'collection' | 'action'> = {
+const FULL_ACCESS: Omit<Permission, 'collection' | 'action'> = {
   rule: null,
   validation: null,
   presets: null,
@@ -38,5 +38,5 @@ export const adminSet = (version: string): PermissionSet => ({
   key: 'admin',
   admin: true,
   minimum: APP_MINIMUM,
-  of: (collection: string, action: Action) => [{ ...EVERYTHING, collection, action }],
+  of: (collection: string, action: Action) => [{ ...FULL_ACCESS, collection, action }],
 });

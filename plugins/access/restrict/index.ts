@@ -8,14 +8,14 @@ import { restrictWhere } from './where.ts';
 
 interface Deps {
   readonly permissions: (caller: Caller) => Promise<PermissionSet>;
-  readonly query: Pick<Query, 'filter'>;
+  readonly query: Pick<Query, 'parseFilter'>;
   readonly seal: <T extends object>(tree: T) => Restricted<T>;
 }
 
-type Restrict = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
+type Restrictions = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
 
 /** Writes permissions into query trees; together with the types this is the only way from a query to the database. */
-export function createRestrict({ permissions, query, seal }: Deps): Restrict {
+export function createRestrict({ permissions, query, seal }: Deps): Restrictions {
   const rules = createRules(query);
   return {
     async restrict(read, caller, overview) {
@@ -28,7 +28,7 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrict {
       if (set.admin) return seal<Where>({ kind: 'all', of: [] });
       const scope = { set, overview, rules };
       const allowed = set.of(collection.name, action);
-      if (allowed.length === 0) throw refused(collection, action);
+      if (allowed.length === 0) throw forbidden(collection, action);
       // Each field to be written must be listed by a rule that holds for the row: one condition a field, joined.
       const uses = action === 'update' ? fields : [];
       const conditions = uses.map((name) => {
@@ -44,7 +44,7 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrict {
       const scope = { set, overview, rules };
       return actions.flatMap((action) =>
         set.of(collection.name, action).flatMap((permission) => {
-          const where = readable(() => rules.ruleOf(scope, collection, permission));
+          const where = parseOrUndefined(() => rules.ruleOf(scope, collection, permission));
           return where ? [{ action, permission, where: seal(where) }] : [];
         }),
       );
@@ -56,7 +56,7 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrict {
       const scope = { set, overview, rules };
       if (set.of(collection.name, 'read').length === 0) {
         if (where.kind === 'all' && where.of.length === 0) return seal(where);
-        throw refused(collection, 'read');
+        throw forbidden(collection, 'read');
       }
       const checked = restrictWhere(where, collection, scope);
       return seal<Where>({ kind: 'all', of: [rules.rowRule(scope, collection, 'read'), checked] });
@@ -64,7 +64,7 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrict {
   };
 }
 
-function readable(read: () => Where): Where | undefined {
+function parseOrUndefined(read: () => Where): Where | undefined {
   try {
     return read();
   } catch (error) {
@@ -73,5 +73,5 @@ function readable(read: () => Where): Where | undefined {
   }
 }
 
-const refused = (collection: Collection, action: Action) =>
+const forbidden = (collection: Collection, action: Action) =>
   fail('FORBIDDEN', `no ${action} permission on ${collection.name}`);

@@ -1,12 +1,12 @@
 import { fail } from '#kernel';
-import type { Aggregation, FieldUse, Order, Pick, Read } from '../../query/contract.ts';
-import { keyColumns, keyPicks } from '../../query/library.ts';
+import type { Aggregation, FieldUse, OrderBy, Pick, Read } from '../../query/contract.ts';
+import { keyColumns, keyProjections } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { Scope } from './rules.ts';
+import type { RestrictContext } from './rules.ts';
 import { relatedRule, restrictUse, restrictWhere } from './where.ts';
 
 /** Writes the caller's read permissions into a tree: row rules at every node, unreadable fields out of the picks. */
-export function restrictRead(read: Read, scope: Scope): Read {
+export function restrictRead(read: Read, scope: RestrictContext): Read {
   const { collection } = read;
   if (scope.set.of(collection.name, 'read').length === 0) {
     throw fail('FORBIDDEN', `no read permission on ${collection.name}`);
@@ -15,18 +15,18 @@ export function restrictRead(read: Read, scope: Scope): Read {
     ...read,
     rule: scope.rules.rowRule(scope, collection, 'read'),
     where: restrictWhere(read.where, collection, scope),
-    searched: read.searched.flatMap((use) => readable(use, collection, scope)),
+    searchFields: read.searchFields.flatMap((use) => restrictSearchField(use, collection, scope)),
     order: withTieBreaker(
       read.order.map((one) => restrictOrder(one, collection, scope)),
       collection,
     ),
-    pick: restrictPicks(read.pick, collection, scope, read.exact),
+    pick: restrictProjections(read.pick, collection, scope, read.exact),
     ...(read.aggregate ? { aggregate: restrictAggregate(read.aggregate, collection, scope) } : {}),
   };
 }
 
 /** Every field of it must be readable; one readable on some rows only counts as null on the others. */
-function restrictAggregate(aggregate: Aggregation, collection: Collection, scope: Scope): Aggregation {
+function restrictAggregate(aggregate: Aggregation, collection: Collection, scope: RestrictContext): Aggregation {
   return {
     ...aggregate,
     groups: aggregate.groups.map((one) => ({ ...one, use: restrictUse(one.use, collection, scope) })),
@@ -34,12 +34,12 @@ function restrictAggregate(aggregate: Aggregation, collection: Collection, scope
   };
 }
 
-function readable(use: FieldUse, collection: Collection, scope: Scope): readonly FieldUse[] {
+function restrictSearchField(use: FieldUse, collection: Collection, scope: RestrictContext): readonly FieldUse[] {
   const access = scope.rules.fieldAccess(scope, collection, 'read', use.field.name);
   return access === false ? [] : [access === true ? use : { field: use.field, when: access }];
 }
 
-function restrictOrder(order: Order, collection: Collection, scope: Scope): Order {
+function restrictOrder(order: OrderBy, collection: Collection, scope: RestrictContext): OrderBy {
   if (order.implied) return order;
   let at = collection;
   const path = order.path.map((step) => {
@@ -51,13 +51,13 @@ function restrictOrder(order: Order, collection: Collection, scope: Scope): Orde
 }
 
 /** A key that is null to the caller on some rows leaves those in no order, and pages of them would overlap. */
-function withTieBreaker(order: readonly Order[], collection: Collection): readonly Order[] {
+function withTieBreaker(order: readonly OrderBy[], collection: Collection): readonly OrderBy[] {
   const columns = keyColumns(collection);
   const hidden = order.filter(
     ({ path, use }) => path.length === 0 && !use.fn && use.when && columns.includes(use.field),
   );
   const implied = hidden.map(
-    ({ use: { field } }): Order => ({ path: [], use: { field }, descending: false, implied: true }),
+    ({ use: { field } }): OrderBy => ({ path: [], use: { field }, descending: false, implied: true }),
   );
   return implied.length > 0 ? [...order, ...implied] : order;
 }
@@ -66,15 +66,15 @@ function withTieBreaker(order: readonly Order[], collection: Collection): readon
  * Left out without an error: fields outside the lists, and whatever leads into a collection that may not be read. In the
  * answer to a selection, which has all it names, they are null.
  */
-const restrictPicks = (picks: readonly Pick[], collection: Collection, scope: Scope, exact = false): readonly Pick[] =>
+const restrictProjections = (picks: readonly Pick[], collection: Collection, scope: RestrictContext, exact = false): readonly Pick[] =>
   picks.flatMap((pick) => {
-    const left = restrictPick(pick, collection, scope);
+    const left = restrictProjection(pick, collection, scope);
     return left.length === 0 && exact ? [{ kind: 'constant', key: pick.key, value: null }] : left;
   });
 
-function restrictPick(pick: Pick, collection: Collection, scope: Scope): readonly Pick[] {
+function restrictProjection(pick: Pick, collection: Collection, scope: RestrictContext): readonly Pick[] {
   if (pick.kind === 'constant') return [pick];
-  if (pick.kind === 'object') return [{ ...pick, pick: restrictPicks(pick.pick, collection, scope, true) }];
+  if (pick.kind === 'object') return [{ ...pick, pick: restrictProjections(pick.pick, collection, scope, true) }];
   const access = scope.rules.fieldAccess(scope, collection, 'read', pick.field.name);
   if (access === false) return [];
   const when = access === true ? {} : { when: access };
@@ -95,13 +95,13 @@ function restrictPick(pick: Pick, collection: Collection, scope: Scope): readonl
  * A list of keys shows nothing of the rows but that they are there, which their row rule decides. A key of several columns shows what
  * these hold, such as the row on the far side of a junction, so it is read like a field of them.
  */
-function restrictKeys(collection: Collection, scope: Scope): readonly Pick[] {
-  const picks = keyPicks(collection);
-  return collection.key?.parts ? restrictPicks(picks, collection, scope) : picks;
+function restrictKeys(collection: Collection, scope: RestrictContext): readonly Pick[] {
+  const picks = keyProjections(collection);
+  return collection.key?.parts ? restrictProjections(picks, collection, scope) : picks;
 }
 
 /** One collection of a many-to-any: rows of one that may not be read are null, like single rows that may not. */
-const restrictTarget = (read: Read, scope: Scope): Read =>
+const restrictTarget = (read: Read, scope: RestrictContext): Read =>
   scope.set.of(read.collection.name, 'read').length > 0
     ? restrictRead(read, scope)
-    : { ...read, where: { kind: 'fixed', value: false }, searched: [], pick: [] };
+    : { ...read, where: { kind: 'fixed', value: false }, searchFields: [], pick: [] };

@@ -3,7 +3,7 @@ import type { Query, Where } from '../../query/contract.ts';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
 import type { Action, Permission, PermissionSet } from '../contract.ts';
 
-export interface Scope {
+export interface RestrictContext {
   readonly set: PermissionSet;
   readonly overview: Overview;
   readonly rules: Rules;
@@ -14,21 +14,21 @@ export type FieldAccess = boolean | Where;
 
 export interface Rules {
   /** The rows of a collection that an action may touch: the OR of the rules, none = everything. */
-  rowRule(scope: Scope, collection: Collection, action: Action): Where;
+  rowRule(scope: RestrictContext, collection: Collection, action: Action): Where;
   /** The rule of one permission. @throws FORBIDDEN where it cannot be read */
-  ruleOf(scope: Scope, collection: Collection, permission: Permission): Where;
-  fieldAccess(scope: Scope, collection: Collection, action: Action, field: string): FieldAccess;
+  ruleOf(scope: RestrictContext, collection: Collection, permission: Permission): Where;
+  fieldAccess(scope: RestrictContext, collection: Collection, action: Action, field: string): FieldAccess;
 }
 
-const EVERYTHING: Where = { kind: 'all', of: [] };
+const MATCH_ALL: Where = { kind: 'all', of: [] };
 
 /**
  * `*` stands for all fields but the sensitive ones, which have to be listed by name (decisions: field lists on users). A field of several
  * columns is listed where all of them are.
  */
-export const lists = (permission: Permission, name: string, field: Field | undefined): boolean =>
+export const listsField = (permission: Permission, name: string, field: Field | undefined): boolean =>
   field?.parts
-    ? field.parts.every((part) => lists(permission, part.name, part))
+    ? field.parts.every((part) => listsField(permission, part.name, part))
     : permission.fields.includes(name) || (permission.fields.includes('*') && !field?.sensitive);
 
 /** A field, or the key of several columns, which is none of `fields`. */
@@ -39,10 +39,10 @@ const fieldNamed = ({ fields, key }: Collection, name: string): Field | undefine
  * Turns stored rules into conditions, parsed once per permission set and schema version. A permission set is an
  * immutable object made anew whenever a permission changes, so it can be the key.
  */
-export function createRules(query: Pick<Query, 'filter'>): Rules {
+export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
   const parsed = new WeakMap<PermissionSet, { version: string; rules: Map<Permission, Where> }>();
 
-  function ruleOf(scope: Scope, collection: Collection, permission: Permission): Where {
+  function ruleOf(scope: RestrictContext, collection: Collection, permission: Permission): Where {
     let entry = parsed.get(scope.set);
     if (entry?.version !== scope.overview.version) {
       entry = { version: scope.overview.version, rules: new Map() };
@@ -50,25 +50,25 @@ export function createRules(query: Pick<Query, 'filter'>): Rules {
     }
     let rule = entry.rules.get(permission);
     if (!rule) {
-      rule = permission.rule ? parseRule(scope, collection, permission.rule) : EVERYTHING;
+      rule = permission.rule ? parseRule(scope, collection, permission.rule) : MATCH_ALL;
       entry.rules.set(permission, rule);
     }
     return rule;
   }
 
   /** What is wrong with a rule is for the log: it is the role's, not the caller's, and says what is protected. */
-  function parseRule(scope: Scope, collection: Collection, rule: Record<string, unknown>): Where {
+  function parseRule(scope: RestrictContext, collection: Collection, rule: Record<string, unknown>): Where {
     try {
-      return query.filter(collection, rule, scope.overview, { trusted: true });
+      return query.parseFilter(collection, rule, scope.overview, { trusted: true });
     } catch (error) {
       if (!(error instanceof Failure) || error.code === 'FORBIDDEN') throw error;
       throw fail('FORBIDDEN', `a permission rule of ${collection.name} cannot be read: ${error.detail}`);
     }
   }
 
-  const either = (scope: Scope, collection: Collection, permissions: readonly Permission[]): Where => {
+  const either = (scope: RestrictContext, collection: Collection, permissions: readonly Permission[]): Where => {
     const rules = permissions.map((one) => ruleOf(scope, collection, one));
-    if (rules.some((rule) => rule.kind === 'all' && rule.of.length === 0)) return EVERYTHING;
+    if (rules.some((rule) => rule.kind === 'all' && rule.of.length === 0)) return MATCH_ALL;
     return rules.length === 1 ? (rules[0] as Where) : { kind: 'either', of: rules };
   };
 
@@ -77,7 +77,7 @@ export function createRules(query: Pick<Query, 'filter'>): Rules {
     rowRule: (scope, collection, action) => either(scope, collection, scope.set.of(collection.name, action)),
     fieldAccess(scope, collection, action, name) {
       const all = scope.set.of(collection.name, action);
-      const listing = all.filter((one) => lists(one, name, fieldNamed(collection, name)));
+      const listing = all.filter((one) => listsField(one, name, fieldNamed(collection, name)));
       if (listing.length === 0) return false;
       if (listing.length === all.length) return true;
       const rule = either(scope, collection, listing);

@@ -1,20 +1,20 @@
 import { fail } from '#kernel';
 import type { FieldUse, Value, Where } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { Scope } from './rules.ts';
+import type { RestrictContext } from './rules.ts';
 
 /**
  * A caller's own condition: every field on the way and at the end must be readable (an unreadable one would be an
  * oracle), and related rows count only where the caller may read them.
  */
-export function restrictWhere(where: Where, collection: Collection, scope: Scope): Where {
+export function restrictWhere(where: Where, collection: Collection, scope: RestrictContext): Where {
   switch (where.kind) {
     case 'all':
     case 'either':
       return { kind: where.kind, of: where.of.map((one) => restrictWhere(one, collection, scope)) };
     case 'test':
     case 'inside': {
-      if (asksForKey(where)) return where;
+      if (isReadByKey(where)) return where;
       const values = where.values.map((value) => restrictValue(value, scope));
       return { ...where, use: restrictUse(where.use, collection, scope), values };
     }
@@ -33,7 +33,7 @@ export function restrictWhere(where: Where, collection: Collection, scope: Scope
 }
 
 /** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in any other path. */
-function restrictValue(value: Value, scope: Scope): Value {
+function restrictValue(value: Value, scope: RestrictContext): Value {
   if (typeof value !== 'object' || value === null || !('via' in value) || !value.via) return value;
   const { start, path } = value.via;
   let at = start;
@@ -47,11 +47,11 @@ function restrictValue(value: Value, scope: Scope): Value {
 }
 
 /** The service's own comparison in a read by key; no query can contain it. */
-const asksForKey = ({ values: [value] }: Extract<Where, { kind: 'test' | 'inside' }>): boolean =>
+const isReadByKey = ({ values: [value] }: Extract<Where, { kind: 'test' | 'inside' }>): boolean =>
   typeof value === 'object' && value !== null && value.dynamic === 'key';
 
 /** The row rule of a related collection; FORBIDDEN where the caller may not read it at all. */
-export function relatedRule(to: Collection, scope: Scope): Where {
+export function relatedRule(to: Collection, scope: RestrictContext): Where {
   if (scope.set.of(to.name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${to.name}`);
   return scope.rules.rowRule(scope, to, 'read');
 }
@@ -60,7 +60,7 @@ export function relatedRule(to: Collection, scope: Scope): Where {
  * FORBIDDEN for a field that may not be read; one readable on some rows only is null on the others. Of a `$FOLLOW` to
  * `to` it is the field on the far side that counts.
  */
-export function restrictUse(use: FieldUse, collection: Collection, scope: Scope, to?: Collection): FieldUse {
+export function restrictUse(use: FieldUse, collection: Collection, scope: RestrictContext, to?: Collection): FieldUse {
   const { follow, fn } = use;
   const field = follow ?? use.field;
   const home = follow && to ? to : collection;

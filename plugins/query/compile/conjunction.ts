@@ -3,7 +3,7 @@ export const conjunction = (conditions: readonly (string | undefined)[]): string
   conditions.filter((one) => one !== undefined && one !== 'true').join(' and ');
 
 /** In brackets, unless it says nothing. */
-export const wrapped = (sql: string | undefined): string | undefined =>
+export const parenthesized = (sql: string | undefined): string | undefined =>
   sql === undefined || sql === 'true' ? undefined : `(${sql})`;
 
 export const whereClause = (conditions: readonly (string | undefined)[]): string => {

@@ -1,15 +1,15 @@
 import type { Read } from '../contract.ts';
-import { whereClause, wrapped } from './conjunction.ts';
-import { conditionsOf, rowJson } from './node-clauses.ts';
+import { whereClause, parenthesized } from './conjunction.ts';
+import { conditionsSql, rowJson } from './node-clauses.ts';
 import { rowsSql } from './rows.ts';
-import { type Statement, tableOf } from './statement.ts';
+import { type StatementBuilder, tableSql } from './statement.ts';
 
 /**
  * A whole read as one statement with the columns `data` and, where asked for, `meta`, both JSON text.
  *
  *     select '[' || string_agg(row_to_json(r)::text, ',') || ']' as data from (<rows>) r
  */
-export function readStatement(statement: Statement, read: Read): string {
+export function readStatement(statement: StatementBuilder, read: Read): string {
   const rows = rowsSql(statement, read);
   const row = `${rowJson(read, 'r')}::text`;
   if (!read.single) {
@@ -25,22 +25,22 @@ export function readStatement(statement: Statement, read: Read): string {
  * The same as a record a row, with the one column `row`, for a cursor. Counts that are asked for come first, as a record
  * of their own: branches of `union all` are run one after the other.
  */
-export function streamStatement(statement: Statement, read: Read): string {
+export function streamStatement(statement: StatementBuilder, read: Read): string {
   const meta = read.meta.length > 0 ? `select ${metaSql(statement, read)} as row union all ` : '';
   return `${meta}select ${rowJson(read, 'r')}::text as row from (${rowsSql(statement, read)}) r`;
 }
 
-const metaColumn = (statement: Statement, read: Read): string =>
+const metaColumn = (statement: StatementBuilder, read: Read): string =>
   read.meta.length > 0 ? `, ${metaSql(statement, read)} as meta` : '';
 
 /** Rows are counted, also where groups of them are answered (conventions, "Aggregation shapes"). */
-function metaSql(statement: Statement, read: Read): string {
+function metaSql(statement: StatementBuilder, read: Read): string {
   const counts = read.meta.map((name) => {
     const alias = statement.alias();
     const conditions =
-      name === 'total_count' ? [read.rule && statement.where(alias, read.rule)] : conditionsOf(statement, alias, read);
-    const from = `${tableOf(read.collection.table)} ${alias}`;
-    return `'${name}', (select count(*) from ${from}${whereClause(conditions.map(wrapped))})`;
+      name === 'total_count' ? [read.rule && statement.where(alias, read.rule)] : conditionsSql(statement, alias, read);
+    const from = `${tableSql(read.collection.table)} ${alias}`;
+    return `'${name}', (select count(*) from ${from}${whereClause(conditions.map(parenthesized))})`;
   });
   return `json_build_object(${counts.join(', ')})::text`;
 }

@@ -1,92 +1,92 @@
 import type { Collection, RelationEnd } from '../../schema/contract.ts';
 import type { RawQuery, Read } from '../contract.ts';
-import { keyPicks } from '../key-columns.ts';
+import { keyProjections } from '../key-columns.ts';
 import { parseAggregate } from './aggregate.ts';
-import { type Wanted, wantedFields } from './fields.ts';
-import { fnOf } from './functions.ts';
+import { type RequestedField, groupFieldPaths } from './fields.ts';
+import { parseFunction } from './functions.ts';
 import { parseAliases } from './parameters.ts';
-import { collectionsOf, ofOneRow, type Place, placeBehind } from './related.ts';
-import { collectionNamed, type Scope, spend } from './scope.ts';
-import { hintOf, invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
-import { parseSort, withDefaults } from './sort.ts';
-import { parseTerms } from './terms.ts';
+import { readableTargets, toSingleRow, type NodePosition, relatedPosition } from './node-position.ts';
+import { resolveCollection, type ParseContext, countPart } from './parse-context.ts';
+import { suggestionFor, invalidQuery, isObject, type QueryPath, parameterPath, relationPath } from './raw-values.ts';
+import { parseSort, withDefaultOrder } from './sort.ts';
+import { parseListParameters } from './list-parameters.ts';
 
-type Parameters = Pick<
+type OwnParameters = Pick<
   RawQuery,
   'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search' | 'alias' | 'aggregate' | 'groupBy'
 >;
 
 /** One node's parameters without their underscores; `below` holds the nodes of its relations. */
-export type Node = Parameters & { readonly below?: Readonly<Record<string, unknown>> };
+export type NodeParameters = OwnParameters & { readonly below?: Readonly<Record<string, unknown>> };
 
-const NOTHING: Node = {};
+const NO_PARAMETERS: NodeParameters = {};
 // biome-ignore format: a list of names
-const DEEP = new Set(['_filter', '_sort', '_limit', '_offset', '_page', '_search', '_alias', '_aggregate', '_groupBy']);
+const DEEP_PARAMETERS = new Set(['_filter', '_sort', '_limit', '_offset', '_page', '_search', '_alias', '_aggregate', '_groupBy']);
 
 export function parseNode(
-  scope: Scope,
+  scope: ParseContext,
   collection: Collection,
   entries: readonly string[],
-  node: Node,
-  path: Path,
-  place: Place,
+  node: NodeParameters,
+  path: QueryPath,
+  place: NodePosition,
 ): Read {
-  spend(scope, path);
+  countPart(scope, path);
   for (const [name, below] of Object.entries(node.below ?? {})) {
-    if (!isObject(below)) throw invalid('must be an object', relationAt(path, name));
+    if (!isObject(below)) throw invalidQuery('must be an object', relationPath(path, name));
   }
-  const aliases = parseAliases(node.alias, parameterAt(path, 'alias'));
+  const aliases = parseAliases(node.alias, parameterPath(path, 'alias'));
   const aggregate = parseAggregate(scope, collection, node, aliases, path);
-  const sort = () => parseSort(scope, collection, node.sort, aliases, parameterAt(path, 'sort'));
+  const sort = () => parseSort(scope, collection, node.sort, aliases, parameterPath(path, 'sort'));
   return {
-    ...parseTerms(scope, collection, node, path, place),
+    ...parseListParameters(scope, collection, node, path, place),
     ...(aggregate
       ? { aggregate, order: [], pick: [] }
       : {
-          order: withDefaults(collection, sort(), place.manual),
-          pick: parsePicks(scope, collection, entries, node, aliases, path, place),
+          order: withDefaultOrder(collection, sort(), place.sortField),
+          pick: parseProjections(scope, collection, entries, node, aliases, path, place),
         }),
   };
 }
 
 /** The columns and relations one node shows. */
-function parsePicks(
-  scope: Scope,
+function parseProjections(
+  scope: ParseContext,
   collection: Collection,
   entries: readonly string[],
-  node: Node,
+  node: NodeParameters,
   aliases: ReadonlyMap<string, string>,
-  path: Path,
-  place: Place,
+  path: QueryPath,
+  place: NodePosition,
 ): Read['pick'] {
-  const { through } = place;
+  const { parentRelation: through } = place;
 
   const nested = (key: string, to: Collection, fields: readonly string[], relation: RelationEnd) =>
-    parseNode(scope, to, fields, belowOf(node, key, path), relationAt(path, key), placeBehind(place, relation));
+    parseNode(scope, to, fields, nodeParametersBelow(node, key, path), relationPath(path, key), relatedPosition(place, relation));
 
   function toOne(key: string, to: Collection, fields: readonly string[], relation: RelationEnd): Read {
     const read = nested(key, to, fields, relation);
-    if (read.aggregate) throw invalid('aggregates are for lists', relationAt(path, key));
-    return ofOneRow(read);
+    if (read.aggregate) throw invalidQuery('aggregates are for lists', relationPath(path, key));
+    return toSingleRow(read);
   }
 
-  function pickOf({ key, field, fn, nested: below, scoped }: Wanted): Read['pick'] {
-    spend(scope, [...path, 'fields', key]);
+  function pickOf({ key, field, fn, nested: below, nestedByCollection: scoped }: RequestedField): Read['pick'] {
+    countPart(scope, [...path, 'fields', key]);
     const { relation } = field;
-    if (fn) return [{ kind: 'column', key, field, fn: fnOf(scope, field, fn, [...path, 'fields', key]) }];
+    if (fn) return [{ kind: 'column', key, field, fn: parseFunction(scope, field, fn, [...path, 'fields', key]) }];
     if (relation?.kind === 'many') {
-      const to = collectionNamed(scope, relation.to);
+      const to = resolveCollection(scope, relation.to);
       if (!below && !to.hasKey) return [];
       const read = nested(key, to, below ?? [], relation);
       // Groups of a relation are groups, whatever was asked of its rows.
       if (below || read.aggregate) return [{ kind: 'many', key, field, read }];
-      return [{ kind: 'keys', key, field, read: { ...read, pick: keyPicks(to) } }];
+      return [{ kind: 'keys', key, field, read: { ...read, pick: keyProjections(to) } }];
     }
     if (below && relation?.kind === 'one')
-      return [{ kind: 'one', key, field, read: toOne(key, collectionNamed(scope, relation.to), below, relation) }];
+      return [{ kind: 'one', key, field, read: toOne(key, resolveCollection(scope, relation.to), below, relation) }];
     const by = relation?.kind === 'any' ? collection.fields.get(relation.by) : undefined;
     if (relation?.kind === 'any' && by?.column && (below || scoped.size > 0)) {
-      const reads = collectionsOf(scope, relation).flatMap((to): readonly Read[] => {
+      const reads = readableTargets(scope, relation).flatMap((to): readonly Read[] => {
         const fields = [...(below ?? []), ...(scoped.get(to.name) ?? [])];
         if (fields.length === 0) return [];
         const own = node.below && Object.hasOwn(node.below, `${key}:${to.name}`) ? `${key}:${to.name}` : key;
@@ -98,18 +98,18 @@ function parsePicks(
   }
 
   const notBack = scope.backlink ? undefined : through;
-  return wantedFields(scope, collection, entries, { aliases, path: [...path, 'fields'], notBack }).flatMap(pickOf);
+  return groupFieldPaths(scope, collection, entries, { aliases, path: [...path, 'fields'], excludedRelation: notBack }).flatMap(pickOf);
 }
 
 /** `deep[author][_filter]`: parameters carry an underscore, everything else names a relation further down. */
-function belowOf(node: Node, key: string, path: Path): Node {
+function nodeParametersBelow(node: NodeParameters, key: string, path: QueryPath): NodeParameters {
   const raw = node.below && Object.hasOwn(node.below, key) ? node.below[key] : undefined;
-  if (!isObject(raw)) return NOTHING;
+  if (!isObject(raw)) return NO_PARAMETERS;
   const own = Object.entries(raw).filter(([name]) => name.startsWith('_'));
   for (const [name] of own) {
-    if (!DEEP.has(name))
-      throw invalid(`"${name.slice(0, 40)}" is not supported here${hintOf(name, DEEP)}`, [
-        ...relationAt(path, key),
+    if (!DEEP_PARAMETERS.has(name))
+      throw invalidQuery(`"${name.slice(0, 40)}" is not supported here${suggestionFor(name, DEEP_PARAMETERS)}`, [
+        ...relationPath(path, key),
         name,
       ]);
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { breaches } from '../../../plugins/access/validation/breaches.ts';
-import { NOBODY } from '../../../plugins/access/validation/compare.ts';
+import { validateRow } from '../../../plugins/access/validation/validate-row.ts';
+import { NO_VALUE } from '../../../plugins/access/validation/compare.ts';
 
 type Case = readonly [title: string, rule: unknown, row: Record<string, unknown>, broken: readonly object[]];
 
@@ -130,37 +130,37 @@ const cases: readonly Case[] = [
     { a: [4] },
     [{ path: ['a'], type: 'required' }],
   ],
-  ['nobody equals nothing', { a: { _eq: NOBODY } }, { a: null }, [{ path: ['a'], type: 'eq', valid: null }]],
-  ['nobody differs from nothing', { a: { _neq: NOBODY } }, { a: 'x' }, [{ path: ['a'], type: 'neq', invalid: null }]],
-  ['nobody in a list', { a: { _in: [NOBODY] } }, { a: null }, [{ path: ['a'], type: 'in', valid: [] }]],
+  ['nobody equals nothing', { a: { _eq: NO_VALUE } }, { a: null }, [{ path: ['a'], type: 'eq', valid: null }]],
+  ['nobody differs from nothing', { a: { _neq: NO_VALUE } }, { a: 'x' }, [{ path: ['a'], type: 'neq', invalid: null }]],
+  ['nobody in a list', { a: { _in: [NO_VALUE] } }, { a: null }, [{ path: ['a'], type: 'in', valid: [] }]],
   ['names of the language', { constructor: { _eq: 'x' } }, {}, []],
 ];
 
 describe('validation of a payload', () => {
   for (const [title, rule, row, broken] of cases) {
-    it(title, () => expect(breaches(rule, row)).to.deep.equal(broken));
+    it(title, () => expect(validateRow(rule, row)).to.deep.equal(broken));
   }
 
   describe('on create, where nothing submitted means null', () => {
     const options = { nullUnlessSubmitted: (field: string) => field === 'a' };
 
     it('nnull demands a value', () => {
-      expect(breaches({ a: { _nnull: true } }, {}, options)).to.deep.equal([{ path: ['a'], type: 'nnull' }]);
+      expect(validateRow({ a: { _nnull: true } }, {}, options)).to.deep.equal([{ path: ['a'], type: 'nnull' }]);
     });
     it('nempty demands a value', () => {
-      expect(breaches({ a: { _nempty: true } }, {}, options)).to.deep.equal([{ path: ['a'], type: 'nempty' }]);
+      expect(validateRow({ a: { _nempty: true } }, {}, options)).to.deep.equal([{ path: ['a'], type: 'nempty' }]);
     });
     it('other rules do not', () => {
-      expect(breaches({ a: { _eq: 1, _gt: 0, b: { _nnull: true } } }, {}, options)).to.deep.equal([]);
+      expect(validateRow({ a: { _eq: 1, _gt: 0, b: { _nnull: true } } }, {}, options)).to.deep.equal([]);
     });
     it('a field with a default may be left out', () => {
-      expect(breaches({ c: { _nnull: true } }, {}, options)).to.deep.equal([]);
+      expect(validateRow({ c: { _nnull: true } }, {}, options)).to.deep.equal([]);
     });
   });
 
   describe('of an array of PostgreSQL', () => {
     const options = { isArray: (field: string) => field === 'tags' };
-    const keeps = (rule: object, tags: unknown) => breaches({ tags: rule }, { tags }, options).length === 0;
+    const keeps = (rule: object, tags: unknown) => validateRow({ tags: rule }, { tags }, options).length === 0;
 
     for (const [rule, kept, broken] of [
       [{ _contains: 'a' }, ['b', 'a'], ['ba']],
@@ -183,9 +183,9 @@ describe('validation of a payload', () => {
 
     it('no rule holds by a dynamic value that is nobody', () => {
       for (const operator of ['_contains', '_ncontains', '_eq', '_neq'])
-        expect(keeps({ [operator]: NOBODY }, ['a']), operator).to.equal(false);
+        expect(keeps({ [operator]: NO_VALUE }, ['a']), operator).to.equal(false);
       for (const operator of ['_has_any', '_has_all', '_in', '_nin'])
-        expect(keeps({ [operator]: [NOBODY] }, ['a']), operator).to.equal(false);
+        expect(keeps({ [operator]: [NO_VALUE] }, ['a']), operator).to.equal(false);
     });
   });
 });

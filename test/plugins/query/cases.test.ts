@@ -1,6 +1,6 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { answerOf, type Case, compiled, type Ground, groundOf } from './harness.ts';
+import { runCase, type Case, compileCase, type Ground, groundOf } from './harness.ts';
 
 const folder = new URL('./cases/', import.meta.url);
 const read = (path: string) => readFile(new URL(path, folder), 'utf8');
@@ -32,7 +32,7 @@ describe('queries compile to one statement', () => {
   for (const [name, one] of cases) {
     it(name, async () => {
       const ground = grounds.get(one.schema) as Ground;
-      const answer = await answerOf(one, ground);
+      const answer = await runCase(one, ground);
       // A query that is refused while it is parsed has no statement.
       const sql = statementOf(one, ground);
       if (update) await write(name, sql, answer);
@@ -62,7 +62,7 @@ describe('queries compile to one statement', () => {
 
 function statementOf(one: Case, { overview }: Ground): string | undefined {
   try {
-    const { text, params } = compiled(one, overview);
+    const { text, params } = compileCase(one, overview);
     return `${text}\n-- ${JSON.stringify(params)}\n`;
   } catch {
     return undefined;

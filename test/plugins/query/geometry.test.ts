@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { OPERATORS } from '../../../plugins/query/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type InProcess, startService } from '../../support/service.ts';
-import { compiled } from './harness.ts';
+import { compileCase } from './harness.ts';
 import { sketch } from './overview.ts';
 
 const overview = sketch({ place: { id: 'integer key', spot: 'geometry' } });
@@ -20,7 +20,7 @@ const SQUARE = {
   ],
 };
 
-const statement = (filter: object) => compiled({ collection: 'place', query: { fields: 'id', filter } }, overview);
+const statement = (filter: object) => compileCase({ collection: 'place', query: { fields: 'id', filter } }, overview);
 
 describe('geometry', () => {
   describe('operands', () => {

@@ -2,17 +2,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Failure } from '#kernel';
 import type { Permission, PermissionSet } from '../../../plugins/access/contract.ts';
 import { adminSet, permissionSet } from '../../../plugins/access/permissions/set.ts';
-import { visibleTo } from '../../../plugins/access/readable-fields.ts';
+import { createFieldVisibility } from '../../../plugins/access/readable-fields.ts';
 import { restrictRead } from '../../../plugins/access/restrict/read.ts';
 import { createRules } from '../../../plugins/access/restrict/rules.ts';
 import { readStatement } from '../../../plugins/query/compile/read.ts';
-import { isPending, Statement } from '../../../plugins/query/compile/statement.ts';
+import { isRuntimeParameter, StatementBuilder } from '../../../plugins/query/compile/statement.ts';
 import { whereSql } from '../../../plugins/query/compile/where.ts';
-import type { Dynamic, GroupSelection, RawQuery, Read, ReadText, Selection } from '../../../plugins/query/contract.ts';
-import { asQueryError } from '../../../plugins/query/failures.ts';
-import { momentAt } from '../../../plugins/query/moment.ts';
+import type { DynamicValue, GroupSelection, RawQuery, Read, ReadText, Selection } from '../../../plugins/query/contract.ts';
+import { throwQueryFailure } from '../../../plugins/query/failures.ts';
+import { timestampAt } from '../../../plugins/query/now.ts';
 import { parseRead, parseWhere } from '../../../plugins/query/parse/parse.ts';
-import type { Ceilings } from '../../../plugins/query/parse/scope.ts';
+import type { Ceilings } from '../../../plugins/query/parse/parse-context.ts';
 import type { Collection, Overview } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createTables, type Sketch, sketch } from './overview.ts';
@@ -50,32 +50,32 @@ export interface Ground {
 }
 
 /** The overviews of all schemas, by name. */
-export async function overviews(): Promise<ReadonlyMap<string, Overview>> {
-  const entries = (await readdir(folder)).map(async (name) => [name, sketch(await tablesOf(name))] as const);
+export async function sketchedSchemas(): Promise<ReadonlyMap<string, Overview>> {
+  const entries = (await readdir(folder)).map(async (name) => [name, sketch(await readSketch(name))] as const);
   return new Map(await Promise.all(entries));
 }
 
-const tablesOf = async (name: string): Promise<Sketch> =>
+const readSketch = async (name: string): Promise<Sketch> =>
   JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
 
 /** The tables and rows of a schema in a database of their own. */
 export async function groundOf(name: string): Promise<Ground> {
-  const tables = await tablesOf(name);
+  const tables = await readSketch(name);
   const database = await freshDatabase(`query_${name}`);
   await database.query(createTables(tables));
   await database.query(await readFile(new URL(`${name}/rows.sql`, folder), 'utf8'));
   return { overview: sketch(tables), database };
 }
 
-type Question = Omit<Case, 'row' | 'schema'>;
+type CaseQuery = Omit<Case, 'row' | 'schema'>;
 
 /** What the caller of a case may do. */
-export const permissionsOf = ({ rules }: Question): PermissionSet =>
-  rules ? permissionSet('1', 'somebody', rowsOf(rules)) : adminSet('1');
+export const permissionsOf = ({ rules }: CaseQuery): PermissionSet =>
+  rules ? permissionSet('1', 'somebody', createPermissionRows(rules)) : adminSet('1');
 
 /** The tree under the caller's permissions, and the statement of it; with a selection that takes the place of the query. */
-export function compiled(
-  one: Question,
+export function compileCase(
+  one: CaseQuery,
   overview: Overview,
   selection?: Selection | GroupSelection,
 ): { text: string; params: unknown[] } {
@@ -88,19 +88,19 @@ export function compiled(
     single,
     keys,
     unlimited,
-    ...(set ? { visible: visibleTo(set) } : {}),
+    ...(set ? { visible: createFieldVisibility(set) } : {}),
     ...(selection ? { selection } : {}),
   };
   const tree = parseRead(collection, one.query, options, ceilings);
   const rules = createRules({
-    filter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
+    parseFilter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
   });
   const read: Read = set ? restrictRead(tree, { set, overview, rules }) : tree;
-  const statement = new Statement(overview, whereSql);
+  const statement = new StatementBuilder(overview, whereSql);
   return { text: readStatement(statement, read), params: statement.params };
 }
 
-const rowsOf = (rules: NonNullable<Case['rules']>): readonly Permission[] =>
+const createPermissionRows = (rules: NonNullable<Case['rules']>): readonly Permission[] =>
   Object.entries(rules).flatMap(([collection, some]) =>
     [some].flat().map(
       ({ fields, filter = null }): Permission => ({
@@ -114,7 +114,7 @@ const rowsOf = (rules: NonNullable<Case['rules']>): readonly Permission[] =>
     ),
   );
 
-export interface Answer {
+export interface CaseAnswer {
   readonly data?: unknown;
   readonly meta?: unknown;
   readonly error?: { readonly code: string; readonly path?: unknown };
@@ -122,18 +122,18 @@ export interface Answer {
 
 /** The JSON texts that the database makes of it. */
 export async function textOf(
-  one: Question,
+  one: CaseQuery,
   { overview, database }: Ground,
   selection?: Selection | GroupSelection,
 ): Promise<ReadText> {
-  const { text, params } = compiled(one, overview, selection);
-  const values = params.map((param) => (isPending(param) ? standIn(param.pending, one) : param));
-  const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(asQueryError);
+  const { text, params } = compileCase(one, overview, selection);
+  const values = params.map((param) => (isRuntimeParameter(param) ? runtimeValue(param.dynamic, one) : param));
+  const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(throwQueryFailure);
   return { data: row?.data ?? null, meta: row?.meta ?? null };
 }
 
 /** What a client would get: the answer, or the error with the place it is about. Anything else is thrown. */
-export async function answerOf(one: Question, ground: Ground): Promise<Answer> {
+export async function runCase(one: CaseQuery, ground: Ground): Promise<CaseAnswer> {
   try {
     const { data, meta } = await textOf(one, ground);
     return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };
@@ -144,8 +144,8 @@ export async function answerOf(one: Question, ground: Ground): Promise<Answer> {
   }
 }
 
-function standIn(value: Dynamic, { caller }: Pick<Case, 'caller'>): string | number | null {
-  if (value.dynamic === 'now') return momentAt(value, NOW);
+function runtimeValue(value: DynamicValue, { caller }: Pick<Case, 'caller'>): string | number | null {
+  if (value.dynamic === 'now') return timestampAt(value, NOW);
   if (value.dynamic !== 'user' && value.dynamic !== 'role') return null;
   return caller?.[value.dynamic] ?? null;
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type Probe, probeOn } from '../schema/support.ts';
-import { answerOf, type Ground } from './harness.ts';
+import { runCase, type Ground } from './harness.ts';
 
 type Query = Record<string, unknown>;
 
@@ -88,7 +88,7 @@ describe('hostile queries', function () {
     const failed: string[] = [];
     let answered = 0;
     for (const query of queries) {
-      const answer = await answerOf({ collection, query, caller: CALLER }, ground).catch((error: Error) => error);
+      const answer = await runCase({ collection, query, caller: CALLER }, ground).catch((error: Error) => error);
       const code = answer instanceof Error ? answer.message : (answer.error?.code ?? '');
       if (code === '') answered++;
       if (!['', 'INVALID_QUERY', 'FORBIDDEN'].includes(code))

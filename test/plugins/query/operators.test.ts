@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { readStatement } from '../../../plugins/query/compile/read.ts';
-import { Statement } from '../../../plugins/query/compile/statement.ts';
+import { StatementBuilder } from '../../../plugins/query/compile/statement.ts';
 import { whereSql } from '../../../plugins/query/compile/where.ts';
 import { OPERATORS } from '../../../plugins/query/contract.ts';
 import { parseRead } from '../../../plugins/query/parse/parse.ts';
@@ -119,7 +119,7 @@ describe('filter operators', () => {
 
   for (const [field, operator, operand, ids] of FINDS) {
     it(`${field} ${operator} ${JSON.stringify(operand)} finds ${JSON.stringify(ids)}`, async () => {
-      const statement = new Statement(overview, whereSql);
+      const statement = new StatementBuilder(overview, whereSql);
       const text = readStatement(statement, parse({ [field]: { [operator]: operand } }));
       // Values known only at run time: the moment for $NOW, nobody for $CURRENT_USER.
       const params = statement.params.map((param) => {

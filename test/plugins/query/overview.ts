@@ -51,7 +51,7 @@ const keyOf = (fields: Sketch[string]): string => keysOf(fields)[0] ?? 'id';
 const columnsAndAliases = (fields: Sketch[string]) => Object.entries(fields).filter(([name]) => name !== '$');
 
 /** What follows `<name>=` among the words. */
-const word = (words: string, name: string): string | undefined =>
+const wordValue = (words: string, name: string): string | undefined =>
   words
     .split(' ')
     .find((one) => one.startsWith(`${name}=`))
@@ -93,7 +93,7 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
       jointFields: joints,
       fields: all,
       singleton: (fields.$ ?? '').includes('singleton'),
-      sortField: word(fields.$ ?? '', 'sort') ?? null,
+      sortField: wordValue(fields.$ ?? '', 'sort') ?? null,
     };
   });
   return {
@@ -113,7 +113,7 @@ export function createTables(tables: Sketch): string {
         if (kind === 'many' || kind === 'alias' || kind === 'joint') return [];
         const type =
           kind === 'one' ? typeOf(tables, related as string) : kind === 'any' ? 'string' : (kind as FieldType);
-        return [`"${field.replaceAll('"', '""')}" ${word(words, 'as') ?? SQL[type]?.[0]}`];
+        return [`"${field.replaceAll('"', '""')}" ${wordValue(words, 'as') ?? SQL[type]?.[0]}`];
       });
       const key = keysOf(fields).map((field) => `"${field.replaceAll('"', '""')}"`);
       return `create table "${name}" (${[...columns, ...(key.length > 0 ? [`primary key (${key})`] : [])].join(', ')});`;
@@ -150,8 +150,8 @@ function fieldOf(
     type,
     column: {
       name,
-      sqlType: word(words, 'as') ?? SQL[type]?.[0] ?? 'text',
-      dataType: words.includes(' array') ? 'ARRAY' : (word(words, 'as') ?? SQL[type]?.[1] ?? 'text'),
+      sqlType: wordValue(words, 'as') ?? SQL[type]?.[0] ?? 'text',
+      dataType: words.includes(' array') ? 'ARRAY' : (wordValue(words, 'as') ?? SQL[type]?.[1] ?? 'text'),
       nullable: !words.includes('key'),
       default: null,
       generated: false,
@@ -166,7 +166,7 @@ function fieldOf(
       leadsIndex: false,
       primary: words.includes('key'),
       array: words.includes(' array'),
-      ...(words.includes(' array') ? { element: elementIn(word(words, 'as') ?? 'text[]') } : {}),
+      ...(words.includes(' array') ? { element: elementIn(wordValue(words, 'as') ?? 'text[]') } : {}),
       enumValues: null,
       comment: null,
     },
@@ -209,7 +209,7 @@ function endOf(relation: Relation, words: string): RelationEnd {
 function metaOf(tables: Sketch, collection: string, field: string): Relation['meta'] {
   const aliases = Object.values(tables).flatMap((fields) => Object.values(fields));
   const sorted = aliases.find((words) => words.startsWith(`many ${collection}.${field} sort=`));
-  return sorted ? ({ sort_field: word(sorted, 'sort') } as Relation['meta']) : null;
+  return sorted ? ({ sort_field: wordValue(sorted, 'sort') } as Relation['meta']) : null;
 }
 
 function relationOf(tables: Sketch, schema: string, collection: string, field: string, words: string): Relation {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { GroupSelection, SelectedGroup } from '../../../plugins/query/contract.ts';
-import { type Case, compiled, type Ground, groundOf, textOf } from './harness.ts';
-import { askedOf, typename } from './selection-ask.ts';
+import { type Case, compileCase, type Ground, groundOf, textOf } from './harness.ts';
+import { runSelection, typename } from './selection-builders.ts';
 
 type Aggregate = Extract<SelectedGroup, { kind: 'aggregate' }>;
 
@@ -23,7 +23,7 @@ describe('groups are read as a selection says', () => {
 
   const ground = (name: string) => grounds.get(name) as Ground;
   const ask = (schema: string, collection: string, selection: GroupSelection, rest: Partial<Case> = {}) =>
-    askedOf(ground(schema), collection, selection, rest);
+    runSelection(ground(schema), collection, selection, rest);
 
   it('functions of all rows, as numbers', async () => {
     const numbers = of('sum', ['price', 'rating', 'big']);
@@ -92,7 +92,7 @@ describe('groups are read as a selection says', () => {
     expect((await ask('people', 'article', selection)).data).to.deep.equal([
       { countAll: 4, again: 4, a: { x: 8, y: 8, __typename: 't' }, b: { score: 8, id: 10 } },
     ]);
-    const { text } = compiled({ query: {}, collection: 'article' }, ground('people').overview, selection);
+    const { text } = compileCase({ query: {}, collection: 'article' }, ground('people').overview, selection);
     expect(text.match(/sum\(/g)).to.have.length(2);
     expect(text.match(/count\(\*\)/g)).to.have.length(1);
   });

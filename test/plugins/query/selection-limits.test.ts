@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Selected, Selection } from '../../../plugins/query/contract.ts';
 import { type Case, type Ground, groundOf } from './harness.ts';
-import { askedOf, column, related, typename } from './selection-ask.ts';
+import { runSelection, column, related, typename } from './selection-builders.ts';
 
 describe('a selection is held to permissions and ceilings', () => {
   const grounds = new Map<string, Ground>();
@@ -11,7 +11,7 @@ describe('a selection is held to permissions and ceilings', () => {
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
   const ask = (schema: string, collection: string, selection: Selection, rest: Partial<Case> = {}) =>
-    askedOf(grounds.get(schema) as Ground, collection, selection, rest);
+    runSelection(grounds.get(schema) as Ground, collection, selection, rest);
   const asked = (shown: readonly Selected[], rules: Case['rules'], terms: Selection['terms'] = {}) =>
     ask('people', 'article', { shown, terms: { sort: ['id'], ...terms } }, rules ? { rules } : {});
   const codeOf = async (...args: Parameters<typeof asked>) => (await asked(...args)).error?.code;

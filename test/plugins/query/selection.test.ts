@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Selected, Selection } from '../../../plugins/query/contract.ts';
 import { parseRead } from '../../../plugins/query/parse/parse.ts';
-import { shapeOf } from '../../../plugins/query/shape-text.ts';
+import { renderShape } from '../../../plugins/query/read-shape.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
-import { type Case, CEILINGS, compiled, type Ground, groundOf, textOf } from './harness.ts';
-import { askedOf, column, related, typename } from './selection-ask.ts';
+import { type Case, CEILINGS, compileCase, type Ground, groundOf, textOf } from './harness.ts';
+import { runSelection, column, related, typename } from './selection-builders.ts';
 
 describe('a selection is read as it says', () => {
   const grounds = new Map<string, Ground>();
@@ -15,9 +15,9 @@ describe('a selection is read as it says', () => {
 
   const ground = (name: string) => grounds.get(name) as Ground;
   const ask = (schema: string, collection: string, selection: Selection, rest: Partial<Case> = {}) =>
-    askedOf(ground(schema), collection, selection, rest);
+    runSelection(ground(schema), collection, selection, rest);
   const sqlOf = (schema: string, collection: string, selection: Selection) =>
-    compiled({ query: {}, collection }, ground(schema).overview, selection).text;
+    compileCase({ query: {}, collection }, ground(schema).overview, selection).text;
 
   it('columns by the names and in the order of the document, constants between them', async () => {
     const { data } = await ask('library', 'person', {
@@ -343,7 +343,7 @@ describe('a selection is read as it says', () => {
       } satisfies Selection,
     };
     const read = parseRead(overview.collections.get('book') as Collection, {}, options, CEILINGS);
-    expect(shapeOf(read)).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
+    expect(renderShape(read)).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
   });
 
   it('names of a document mean nothing in conditions', async () => {

@@ -1,0 +1,112 @@
+import { type Caller, fail, isSystem } from '#kernel';
+import type { Collection, Overview } from '../../schema/contract.ts';
+import type { Access, Permission, PermissionSet, RuleValues } from '../contract.ts';
+import { listsField } from '../restrict/rules.ts';
+import { type ValidationError, validateRow } from '../validation/validate-row.ts';
+import { NO_VALUE } from '../validation/compare.ts';
+import { throwValidationErrors } from '../validation/failures.ts';
+import { validateColumns, createIsNullByDefault } from '../validation/column-rules.ts';
+import { keyOfRelatedObject, expandJointPresets, withJointValues } from '../validation/joint-keys.ts';
+import type { SubstituteDynamicValues } from './dynamic-values.ts';
+import { knownFields, type UnknownFields } from './fields.ts';
+
+type Row = Record<string, unknown>;
+
+interface Deps {
+  readonly permissions: (caller: Caller) => Promise<PermissionSet>;
+  readonly substitute: SubstituteDynamicValues;
+  /** What becomes of names that no field has. */
+  readonly unknownFields: UnknownFields;
+}
+
+/** One permission measured by a payload: the presets it adds, and what of its validation is broken. */
+interface PermissionResult {
+  readonly permission: Permission;
+  readonly presets: Row;
+  readonly broken: readonly ValidationError[];
+}
+
+/** Everything a payload has to pass before it is written: field list, presets, validation, in this order. */
+export function createValidatePayload({ permissions, substitute, unknownFields }: Deps): Access['admit'] {
+  async function branchOf(permission: Permission, submitted: Row, scope: PayloadContext): Promise<PermissionResult> {
+    const { collection, caller, overview, options, values } = scope;
+    const preset = existingPresets(collection, await substitute(permission.presets ?? {}, caller, overview, values));
+    const presets = expandJointPresets(collection, preset, submitted);
+    if (!permission.validation) return { permission, presets, broken: [] };
+    const rule = await substitute(permission.validation, caller, overview, values);
+    return { permission, presets, broken: validateRow(rule, withJointKeys({ ...presets, ...submitted }, scope), options) };
+  }
+
+  async function ownRules(row: Row, scope: PayloadContext): Promise<readonly ValidationError[]> {
+    const { collection, caller, overview, options, values } = scope;
+    const found: (ValidationError & { message?: string | null })[] = [];
+    const measured = withJointKeys(row, scope);
+    for (const { meta } of collection.fields.values()) {
+      if (!meta?.validation) continue;
+      const rule = await substitute(meta.validation, caller, overview, values);
+      found.push(...validateRow(rule, measured, options).map((one) => ({ ...one, message: meta.validation_message })));
+    }
+    return found;
+  }
+
+  return async (collection, action, payload, caller, overview, given = {}, values = new Map()) => {
+    if (isSystem(caller)) return { ...payload, ...given };
+    const set = await permissions(caller);
+    const granted = set.admin ? 'all' : set.of(collection.name, action);
+    if (granted.length === 0) throw fail('FORBIDDEN', `no ${action} permission on ${collection.name}`);
+    const names = Object.keys(payload);
+    const known = knownFields(collection, action, names, set, unknownFields);
+    const admitted =
+      known.length === names.length ? payload : Object.fromEntries(known.map((name) => [name, payload[name]]));
+    const submitted = { ...admitted, ...given };
+
+    const isArray = (name: string) => collection.fields.get(name)?.column?.array === true;
+    const options = {
+      isArray,
+      keyOf: (name: string, value: unknown) => keyOfRelatedObject(overview, collection.fields.get(name), value, submitted),
+      ...(action === 'create' ? { nullUnlessSubmitted: createIsNullByDefault(collection) } : {}),
+    };
+    const scope: PayloadContext = { collection, caller, overview, options, values };
+    const branches = granted === 'all' ? [] : await Promise.all(granted.map((one) => branchOf(one, submitted, scope)));
+    const holding = branches.filter(({ broken }) => broken.length === 0);
+    const adding = (holding.length > 0 ? holding : branches).map(({ presets }) => presets);
+    // Stored rows come first and win over those of app access; what was submitted wins over all.
+    const row: Row = Object.fromEntries([...adding.reverse(), submitted].flatMap((one) => Object.entries(one)));
+    throwValidationErrors([
+      ...validateColumns(collection, action, row),
+      ...(await ownRules(row, scope)),
+      ...(granted === 'all' ? [] : permissionErrors(collection, known, branches)),
+    ]);
+    return row;
+  };
+}
+
+interface PayloadContext {
+  readonly collection: Collection;
+  readonly caller: Caller;
+  readonly overview: Overview;
+  readonly options: Parameters<typeof validateRow>[2];
+  readonly values: RuleValues;
+}
+
+const withJointKeys = (row: Row, { collection, overview, options }: PayloadContext): Row =>
+  withJointValues(collection, row, overview, options?.nullUnlessSubmitted);
+
+/** Each field counts under the permissions that list it, so one of those has to be satisfied with the payload. */
+function permissionErrors(collection: Collection, names: readonly string[], branches: readonly PermissionResult[]): readonly ValidationError[] {
+  const satisfied = branches.filter(({ broken }) => broken.length === 0);
+  if (names.length === 0) return satisfied.length > 0 ? [] : (branches[0]?.broken ?? []);
+  return names.flatMap((name) => {
+    const listing = (all: readonly PermissionResult[]) =>
+      all.find(({ permission }) => listsField(permission, name, collection.fields.get(name)));
+    return listing(satisfied) ? [] : (listing(branches)?.broken ?? []);
+  });
+}
+
+/** Presets for fields that are gone are left out; a value that is nobody's is null. */
+const existingPresets = (collection: Collection, presets: Row): Row =>
+  Object.fromEntries(
+    Object.entries(presets).flatMap(([name, value]) =>
+      collection.fields.has(name) ? [[name, value === NO_VALUE ? null : value]] : [],
+    ),
+  );

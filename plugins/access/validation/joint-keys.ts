@@ -1,0 +1,86 @@
+import { joinKey, keyValue, splitKey } from '../../query/library.ts';
+import type { Collection, Field, Overview } from '../../schema/contract.ts';
+
+type Row = Record<string, unknown>;
+
+/** A value that is known only once the row is written: of all rules it keeps those alone that want it to be there. */
+export const UNKNOWN_UNTIL_WRITTEN = Symbol('unknown until it is written');
+
+const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The key by which an object behind a relation names its row; undefined where it names none. */
+export function keyOfRelatedObject(overview: Overview, field: Field | undefined, value: unknown, row: Row): unknown {
+  if (!isObject(value)) return undefined;
+  const key = targetKey(overview, field, row);
+  if (!key) return undefined;
+  const parts = (key.parts ?? [key]).map(({ name }) => value[name] ?? undefined);
+  if (!parts.every(isPlain)) return undefined;
+  return key.parts ? keyText(key, parts) : (keyValue(key, parts[0]) ?? parts[0]);
+}
+
+function targetKey({ collections }: Overview, field: Field | undefined, row: Row): Field | null | undefined {
+  const { relation } = field ?? {};
+  if (relation?.kind !== 'one' && relation?.kind !== 'any') return undefined;
+  return collections.get(relation.kind === 'one' ? relation.to : String(row[relation.by]))?.key;
+}
+
+/**
+ * The row as rules look at it: a foreign key of several columns and those columns are one value, whichever of them was submitted.
+ * @param absent whether a column is null where nothing is submitted for it
+ */
+export function withJointValues(
+  { jointFields }: Collection,
+  row: Row,
+  overview: Overview,
+  absent: (name: string) => boolean = () => false,
+): Row {
+  if (jointFields.length === 0) return row;
+  const seen: Row = { ...row };
+  for (const field of jointFields) {
+    const { name, parts = [] } = field;
+    const value = row[name];
+    if (isObject(value)) {
+      const names = (targetKey(overview, field, row)?.parts ?? []).map((part) => part.name);
+      for (const [at, part] of parts.entries()) {
+        const named = value[names[at] ?? ''];
+        if (!Object.hasOwn(row, part.name))
+          seen[part.name] = isPlain(named) ? (keyValue(part, named) ?? named) : UNKNOWN_UNTIL_WRITTEN;
+      }
+    } else if (value === undefined && parts.some((part) => Object.hasOwn(row, part.name)))
+      seen[name] = jointValue(field, row, absent);
+  }
+  return seen;
+}
+
+function jointValue(field: Field, row: Row, absent: (name: string) => boolean): unknown {
+  const values = (field.parts ?? []).map(({ name }) => {
+    const value = row[name];
+    return value === undefined ? (absent(name) ? null : UNKNOWN_UNTIL_WRITTEN) : value;
+  });
+  if (values.includes(null)) return null;
+  return values.every(isPlain) ? keyText(field, values) : UNKNOWN_UNTIL_WRITTEN;
+}
+
+const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+
+const keyText = (field: Field, values: readonly unknown[]): unknown => {
+  const text = joinKey(values.map(String));
+  return keyValue(field, text) ?? text;
+};
+
+/** Presets with the columns of foreign keys of several; without those whose foreign key comes as an object, which wins. */
+export function expandJointPresets({ jointFields }: Collection, presets: Row, submitted: Row): Row {
+  if (jointFields.length === 0) return presets;
+  const found: Row = { ...presets };
+  for (const field of jointFields) {
+    const { name, parts = [] } = field;
+    const text = typeof presets[name] === 'string' ? keyValue(field, presets[name]) : undefined;
+    delete found[name];
+    const values = text === undefined ? [] : splitKey(String(text));
+    for (const [at, part] of parts.entries()) {
+      if (isObject(submitted[name])) delete found[part.name];
+      else if (values[at] !== undefined && !Object.hasOwn(presets, part.name)) found[part.name] = values[at];
+    }
+  }
+  return found;
+}

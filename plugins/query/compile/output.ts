@@ -1,0 +1,114 @@
+import { literal } from '../../database/library.ts';
+import type { Column, Field } from '../../schema/contract.ts';
+import type { ColumnForm } from '../selection.ts';
+import { fieldColumnSql } from './statement.ts';
+
+/** What a concealed value reads as. */
+export const MASK = '**********';
+
+/** How a field of the row `alias` reads. */
+export const outputExpression = (alias: string, field: Field): string => outputSql(fieldColumnSql(alias, field), field);
+
+/**
+ * The same as a part of `jsonb`, which cannot hold all that `json` does: such a value is kept as its own text there, so
+ * that whatever a row has, the row can be written.
+ */
+export function keptExpression(alias: string, field: Field): string {
+  const shown = outputExpression(alias, field);
+  if (field.type !== 'json' || field.concealed || field.column?.array || field.column?.dataType === 'jsonb')
+    return shown;
+  const text = `${fieldColumnSql(alias, field)}::text`;
+  return `case when ${isInvalidJsonbSql(text)} then to_json(${text}) else to_json(${shown}) end`;
+}
+
+/** Is this JSON text one that `jsonb` refuses? It knows neither NUL nor half of a surrogate pair. */
+export const isInvalidJsonbSql = (text: string): string =>
+  `strpos(${text}, e'\\\\u') > 0 and regexp_replace(${text}, ${VALID_ESCAPES}, '', 'gi') ~* e'\\\\\\\\u(0000|d[89a-f])'`;
+
+/** Escaped backslashes, and pairs of surrogates. */
+const VALID_ESCAPES = `e'\\\\\\\\\\\\\\\\|\\\\\\\\ud[89ab][0-9a-f]{2}\\\\\\\\ud[c-f][0-9a-f]{2}'`;
+
+/**
+ * How a field's value reads (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
+ * secrets as the mask. PostgreSQL formats, so the JSON it makes needs no second pass. Only infinity has no format: it
+ * is its own text.
+ */
+export function outputSql(value: string, field: Field): string {
+  if (field.concealed || field.type === 'hash') return `case when ${value} is null then null else '${MASK}' end`;
+  if (field.column?.array) return arrayOutputSql(value, field.column);
+  switch (field.type) {
+    case 'timestamp':
+      return `coalesce(${field.column?.primary ? exactUtcTextSql(value) : utcTextSql(value)}, ${value}::text)`;
+    case 'dateTime':
+      if (field.column?.primary) return `coalesce(${exactDateTimeTextSql(value)}, ${value}::text)`;
+      return `coalesce(to_char(${value}, 'YYYY-MM-DD"T"HH24:MI:SS'), ${value}::text)`;
+    case 'time':
+      return field.column?.dataType.includes('with time zone') ? `${value}::text` : `to_char(${value}, 'HH24:MI:SS')`;
+    case 'bigInteger':
+    case 'decimal':
+    case 'unknown':
+      return `${value}::text`;
+    case 'binary':
+      return base64Sql(value);
+    case 'csv':
+      return `case when ${value} = '' then '[]'::json else to_json(string_to_array(${value}, ',')) end`;
+    case 'json':
+      // A text column may be declared to hold JSON (special `cast-json`).
+      return field.column?.dataType.startsWith('json') ? value : `${value}::json`;
+    default:
+      return field.type.startsWith('geometry') ? `ST_AsGeoJSON(${value})::json` : value;
+  }
+}
+
+/** The same in the form that a selection asks for; lists and the mask stay as they are. */
+export function outputSqlAs(value: string, field: Field, as: ColumnForm | undefined): string {
+  if (as === 'number' && isNumber(field)) return numberSql(value, field);
+  if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
+    return field.column.array ? labelListSql(value, as.labels) : labelSql(value, as.labels);
+  const shown = outputSql(value, field);
+  return as === 'text' && !field.column?.array ? `${shown}::text` : shown;
+}
+
+const labelSql = (value: string, labels: ReadonlyMap<string, string>): string =>
+  `case ${value}::text ${[...labels].map(([text, label]) => `when ${literal(text)} then ${literal(label)}`).join(' ')} else ${value}::text end`;
+
+/** Lists of lists are no GraphQL here and stay as they are. */
+const labelListSql = (value: string, labels: ReadonlyMap<string, string>): string =>
+  `case when array_ndims(${value}) = 1 then to_json(array(select ${labelSql('e', labels)} from unnest(${value}) e)) else to_json(${value}) end`;
+
+/** Does it hold numbers, in whatever form they are read? */
+export const isNumber = ({ type, concealed, column }: Field): boolean =>
+  !concealed && !column?.array && ['integer', 'bigInteger', 'decimal', 'float'].includes(type);
+
+/** A JSON number, exact types included; what is not a number or has no end is none. */
+export const numberSql = (value: string, { type }: Field): string =>
+  type === 'decimal' || type === 'float' ? `case when ${value} - ${value} = 0 then ${value} end` : value;
+
+const utcTextSql = (moment: string): string => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+// Of a primary key finer digits are shown where there are some, since a row is found again by what was read.
+const exactUtcTextSql = (moment: string): string =>
+  `regexp_replace(to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '000Z$', 'Z')`;
+const exactDateTimeTextSql = (moment: string): string =>
+  `regexp_replace(to_char(${moment}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '\\.?0*$', '')`;
+
+/** Without the line breaks that PostgreSQL puts after 76 characters. */
+const base64Sql = (bytes: string): string => `translate(encode(${bytes}, 'base64'), e'\\n', '')`;
+
+/** Elements read like fields of their type do; of lists in lists they read as PostgreSQL makes JSON of them. */
+function arrayOutputSql(value: string, { element }: Column): string {
+  const each = (one: string) =>
+    `case when array_ndims(${value}) > 1 then to_json(${value}) when ${value} is not null then to_json(array(select ${one} from unnest(${value}) e)) end`;
+  switch (element?.type) {
+    case 'bigInteger':
+    case 'decimal':
+    case 'unknown':
+      return `${value}::text[]`;
+    case 'timestamp':
+      return each(`coalesce(${utcTextSql('e')}, e::text)`);
+    case 'binary':
+      return each(base64Sql('e'));
+    default:
+      return value;
+  }
+}

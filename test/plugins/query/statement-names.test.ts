@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import type { Db } from '../../../plugins/database/contract.ts';
+import type { Prepared, RawQuery, Read, Restricted } from '../../../plugins/query/contract.ts';
+import { parseRead } from '../../../plugins/query/parse/parse.ts';
+import { createQueryRunner } from '../../../plugins/query/query-runner.ts';
+import type { Collection } from '../../../plugins/schema/contract.ts';
+import { CEILINGS } from './harness.ts';
+import { sketch } from './overview.ts';
+
+/** Statements that are prepared in all of a process' life. */
+const MOST = 1000;
+
+const overview = sketch({ book: { id: 'integer key', title: 'string', pages: 'integer' } });
+const book = overview.collections.get('book') as Collection;
+
+describe('statements kept prepared', () => {
+  const { prepare, keep } = createQueryRunner({} as Db);
+  const reading = (query: RawQuery, form?: 'text' | 'rows'): Prepared =>
+    prepare(parseRead(book, query, { overview }, CEILINGS) as Restricted<Read>, overview, form);
+  const withPages = (pages: number) => reading({ filter: { pages: { _eq: pages } } });
+
+  it('have the name of their text, whatever the values', () => {
+    expect(withPages(1).name).to.equal(undefined);
+    const name = keep(withPages(1)).name;
+    expect(name).to.match(/^q[\w-]{27}$/);
+    expect(keep(withPages(2)).name).to.equal(name);
+    expect(keep(reading({ filter: { title: { _eq: 'a' } } })).name)
+      .to.match(/^q/)
+      .and.not.equal(name);
+  });
+
+  it('are prepared from the first run on where the text is known', () => {
+    const name = keep(withPages(1)).name;
+    const other = withPages(3);
+    expect(other.name).to.equal(name);
+    expect(other.params).to.deep.equal(['3']);
+    expect(keep(other)).to.equal(other);
+  });
+
+  it('are no cursors', () => {
+    keep(reading({ fields: 'id' }));
+    expect(reading({ fields: 'id' }, 'rows').name).to.equal(undefined);
+  });
+
+  it('are counted by their texts, not by the values they come with', () => {
+    const { prepare, keep } = createQueryRunner({} as Db);
+    const kept = (query: RawQuery) =>
+      keep(prepare(parseRead(book, query, { overview }, CEILINGS) as Restricted<Read>, overview));
+    for (let pages = 0; pages < MOST + 10; pages++) kept({ filter: { pages: { _eq: pages } } });
+    expect(kept({ fields: 'id' }).name).to.match(/^q/);
+    for (let limit = 1; limit <= MOST; limit++) kept({ limit });
+    expect(kept({ fields: 'title' }).name, 'one too many').to.equal(undefined);
+    expect(kept({ fields: 'id' }).name, 'a known one').to.match(/^q/);
+  });
+});
