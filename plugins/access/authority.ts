@@ -17,7 +17,10 @@ const USER_AUTHORITY_FIELDS = [
 /** By these fields a role makes its users admins, or keeps them out. */
 export const ROLE_AUTHORITY_FIELDS = ['admin_access', 'app_access', 'ip_access', 'enforce_tfa'];
 
-const AUTHORITY_FIELDS: Readonly<Record<string, readonly string[]>> = { platform_users: USER_AUTHORITY_FIELDS, platform_roles: ROLE_AUTHORITY_FIELDS };
+const AUTHORITY_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  platform_users: USER_AUTHORITY_FIELDS,
+  platform_roles: ROLE_AUTHORITY_FIELDS,
+};
 
 /**
  * Only admins change an admin's authority, whatever field lists, presets and listeners say. Every write passes here with the

@@ -67,7 +67,10 @@ export function closeRule(rule: Filter, fields: readonly string[], noRows: Filte
   const parts = Object.entries(rule);
   if (parts.some(([key]) => fields.includes(key))) return noRows;
   return Object.fromEntries(
-    parts.map(([key, value]) => [key, isLogical(key, value) ? value.map((one) => closeRule(one, fields, noRows)) : value]),
+    parts.map(([key, value]) => [
+      key,
+      isLogical(key, value) ? value.map((one) => closeRule(one, fields, noRows)) : value,
+    ]),
   );
 }
 

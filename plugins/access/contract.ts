@@ -1,6 +1,6 @@
 import { type Caller, service } from '#kernel';
 import type { AddressRange } from '../outbound/library.ts';
-import type { Read, Restricted, FieldVisibility, Where } from '../query/contract.ts';
+import type { FieldVisibility, Read, Restricted, Where } from '../query/contract.ts';
 import type { Collection, Overview } from '../schema/contract.ts';
 
 /** The nil id: the Public role's row. */
@@ -94,7 +94,7 @@ export interface Access {
    * Writes the caller's read permissions into every node of the tree; fields that may not be read are left out of the answer.
    * @throws FORBIDDEN where the root may not be read, or a condition, an order or an aggregate names a field that may not be read.
    */
-  restrict(read: Read, caller: Caller, overview: Overview): Promise<Restricted<Read>>;
+  restrict(read: Read, caller: Caller, schema: Overview): Promise<Restricted<Read>>;
   /**
    * Which rows of a collection the caller may update or delete, and (for update) with which fields.
    * @throws FORBIDDEN where there is no permission, or a field is outside its list.
@@ -104,7 +104,7 @@ export interface Access {
     action: 'update' | 'delete',
     fields: readonly string[],
     caller: Caller,
-    overview: Overview,
+    schema: Overview,
   ): Promise<Restricted<Where>>;
   /**
    * Each permission of these actions by itself, for a look at which of them hold for a row. One whose rule cannot be read is left
@@ -114,13 +114,13 @@ export interface Access {
     collection: Collection,
     actions: readonly Action[],
     caller: Caller,
-    overview: Overview,
+    schema: Overview,
   ): Promise<readonly RowPermission[]>;
   /**
    * A filter of the caller's own in a by-query write: checked like a read's, joined with the read rule.
    * @throws FORBIDDEN where the filter names what the caller may not read.
    */
-  restrictFilter(collection: Collection, where: Where, caller: Caller, overview: Overview): Promise<Restricted<Where>>;
+  restrictFilter(collection: Collection, where: Where, caller: Caller, schema: Overview): Promise<Restricted<Where>>;
   /**
    * What a create or update adds and demands: checks the field list, merges presets under the payload, validates it.
    * Answers the payload to write. `given` are values the platform itself sets (the foreign key of a child in a nested write):
@@ -133,7 +133,7 @@ export interface Access {
     action: 'create' | 'update',
     payload: Record<string, unknown>,
     caller: Caller,
-    overview: Overview,
+    schema: Overview,
     given?: Record<string, unknown>,
     values?: RuleValues,
   ): Promise<Record<string, unknown>>;

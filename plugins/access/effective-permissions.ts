@@ -7,7 +7,9 @@ const ACTIONS = ['create', 'read', 'update', 'delete', 'share'] as const;
 const FIELD_ACTIONS: readonly Action[] = ['create', 'read', 'update'];
 
 const EVERYTHING: EffectiveAction = { access: 'full', fields: ['*'] };
-const ALL_ACTIONS_FULL = Object.fromEntries(ACTIONS.map((action) => [action, EVERYTHING])) as unknown as CollectionPermissions;
+const ALL_ACTIONS_FULL = Object.fromEntries(
+  ACTIONS.map((action) => [action, EVERYTHING]),
+) as unknown as CollectionPermissions;
 
 /** What these permissions allow in each collection; those in which they allow nothing are left out. */
 export function effectivePermissions(

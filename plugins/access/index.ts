@@ -11,11 +11,11 @@ import { effectivePermissions } from './effective-permissions.ts';
 import { listed } from './listed.ts';
 import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createValidatePayload } from './payload/validate-payload.ts';
 import { createSubstituteDynamicValues } from './payload/dynamic-values.ts';
 import type { UnknownFields } from './payload/fields.ts';
+import { createValidatePayload } from './payload/validate-payload.ts';
 import { createPermissionResolver } from './permissions/permission-resolver.ts';
-import { createReadableFields, createFieldVisibility } from './readable-fields.ts';
+import { createFieldVisibility, createReadableFields } from './readable-fields.ts';
 import { createRestrict } from './restrict/index.ts';
 
 interface Config {
@@ -69,8 +69,8 @@ export default definePlugin<Config>({
       db.afterCommit(forget);
     });
     events.onFilter('fields.delete', async (_payload, { collection, keys }) => {
-      const overview = await used.schema.overview();
-      const key = overview.collections.get(collection as string)?.primary ?? null;
+      const snapshot = await used.schema.overview();
+      const key = snapshot.collections.get(collection as string)?.primary ?? null;
       await cleanUp.forgetFields(collection as string, keys as string[], key);
       db.afterCommit(forget);
     });

@@ -9,7 +9,9 @@ export function readableNames(set: PermissionSet, collection: Collection): Reado
   const rows = set.of(collection.name, 'read');
   const fields = [...collection.fields.values()];
   return new Set(
-    fields.filter((field) => set.admin || rows.some((one) => listsField(one, field.name, field))).map(({ name }) => name),
+    fields
+      .filter((field) => set.admin || rows.some((one) => listsField(one, field.name, field)))
+      .map(({ name }) => name),
   );
 }
 

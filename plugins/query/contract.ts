@@ -4,8 +4,8 @@ import type { Collection, Field, Overview } from '../schema/contract.ts';
 import type { GroupSelection, Selection } from './selection.ts';
 import type { BoundValue, GivenValues, Read, Where } from './tree.ts';
 
-export type { Given } from './placeholder.ts';
 export type { NowOffset } from './now.ts';
+export type { Given } from './placeholder.ts';
 export type {
   ColumnForm,
   GroupSelection,
@@ -39,7 +39,6 @@ export {
   AGGREGATES,
   type AggregateName,
   type Aggregation,
-  type PlaceholderBinder,
   type BoundValue,
   DATE_PARTS,
   type DatePart,
@@ -47,13 +46,14 @@ export {
   type FieldUse,
   type Fn,
   type GivenValues,
+  type GroupProjection,
   OPERATORS,
   type Operator,
   type OrderBy,
   type OrderByStep,
   type Pick,
+  type PlaceholderBinder,
   type Read,
-  type GroupProjection,
   type Value,
   type ValuePath,
   type ValuePathStep,
@@ -135,23 +135,23 @@ export interface Query {
    * A filter alone. `trusted` ones (permission rules) may follow `$CURRENT_USER.a.b` with system rights.
    * @throws the errors of `parse`.
    */
-  parseFilter(collection: Collection, raw: unknown, overview: Overview, options?: { trusted?: boolean }): Where;
+  parseFilter(collection: Collection, raw: unknown, schema: Overview, options?: { trusted?: boolean }): Where;
   /**
    * Runs one statement and passes its JSON through.
    * @throws INVALID_QUERY for a value that only the database could judge.
    */
-  readText(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<ReadText>;
+  readText(read: Restricted<Read>, context: Subjects, schema: Overview): Promise<ReadText>;
   /**
    * A compiled statement that may be kept while its key stays the same and run for any subjects. `rows` answers a row a
    * record instead of one text, for `stream`; there the counts of `meta` come first.
    * @throws INVALID_QUERY for more than 65,535 values.
    */
-  prepare(read: Restricted<Read>, overview: Overview, form?: 'text' | 'rows'): Prepared;
+  prepare(read: Restricted<Read>, schema: Overview, form?: 'text' | 'rows'): Prepared;
   /**
    * SQL of the JSON text that `read` answers of the row under a table alias, for `returning` of a statement that writes it: undefined
    * where that needs more than the row's own columns, or a row rule counts.
    */
-  ownRow(read: Restricted<Read>, overview: Overview, alias: string): string | undefined;
+  ownRow(read: Restricted<Read>, schema: Overview, alias: string): string | undefined;
   /** A compiled statement to be kept prepared on each connection: for one that is run a second time. */
   keep(prepared: Prepared): Prepared;
   /**
@@ -163,24 +163,24 @@ export interface Query {
    * Runs a prepared statement.
    * @throws INVALID_QUERY for a value that only the database could judge.
    */
-  run(prepared: Prepared, subjects: Subjects): Promise<ReadText>;
+  run(prepared: Prepared, context: Subjects): Promise<ReadText>;
   /**
    * The rows of a statement prepared as `rows`, as JSON texts in batches, through a cursor: memory stays flat.
    * @throws INVALID_QUERY like `run`; SERVICE_UNAVAILABLE too where no cursor is free within ten seconds.
    */
-  stream(prepared: Prepared, subjects: Subjects, options?: { readonly signal?: AbortSignal }): Promise<Stream>;
+  stream(prepared: Prepared, context: Subjects, options?: { readonly signal?: AbortSignal }): Promise<Stream>;
   /** PostgreSQL's plan of the statement (`EXPLAIN`), without the values it would run with. */
-  explain(prepared: Prepared, subjects: Subjects): Promise<unknown>;
+  explain(prepared: Prepared, context: Subjects): Promise<unknown>;
   /**
    * The same rows as `text`, parsed: for hooks and internal callers.
    * @throws INVALID_QUERY like `text`.
    */
-  rows(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<Record<string, unknown>[]>;
+  rows(read: Restricted<Read>, context: Subjects, schema: Overview): Promise<Record<string, unknown>[]>;
   /**
    * A condition over the table alias `t`, for `update … where` and `delete … where`; parameters start at `first`.
    * @throws INVALID_QUERY for more than 65,535 values.
    */
-  condition(where: Restricted<Where>, subjects: Subjects, overview: Overview, first: number): GrantedCondition;
+  condition(where: Restricted<Where>, context: Subjects, schema: Overview, first: number): GrantedCondition;
 }
 
 /** A condition as SQL, with the values of its parameters. */

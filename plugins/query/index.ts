@@ -5,8 +5,8 @@ import manifest from './package.json' with { type: 'json' };
 import { parseRead, parseWhere } from './parse/parse.ts';
 import type { Ceilings } from './parse/parse-context.ts';
 import { createQueryRunner } from './query-runner.ts';
-import { createSlowLog } from './slow-log.ts';
 import { createReadValue } from './read-value.ts';
+import { createSlowLog } from './slow-log.ts';
 
 interface Config {
   QUERY_LIMIT_DEFAULT: number;
@@ -36,10 +36,13 @@ export default definePlugin<Config>({
         nodes: ceilings.nodes,
       },
       parse: (collection, raw, options) => parseRead(collection, raw, options, ceilings),
-      parseFilter: (collection, raw, overview, options) =>
-        parseWhere(collection, raw, overview, ceilings, options?.trusted ?? false),
+      parseFilter: (collection, raw, schema, options) =>
+        parseWhere(collection, raw, schema, ceilings, options?.trusted ?? false),
       ...createQueryRunner(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
     });
-    host.provide(sealing, { seal: <T extends object>(tree: T) => tree as Restricted<T>, readValue: createReadValue(host.db) });
+    host.provide(sealing, {
+      seal: <T extends object>(tree: T) => tree as Restricted<T>,
+      readValue: createReadValue(host.db),
+    });
   },
 });

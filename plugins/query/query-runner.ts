@@ -1,17 +1,17 @@
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
 import { shareOf } from '../database/library.ts';
-import { returningSql } from './compile/returning.ts';
 import { readStatement, streamStatement } from './compile/read.ts';
+import { returningSql } from './compile/returning.ts';
 import { isRuntimeParameter, type RuntimeParameter, StatementBuilder } from './compile/statement.ts';
 import { whereSql } from './compile/where.ts';
 import type { BoundValue, DynamicValue, Prepared, Query, Read, ReadText, Subjects } from './contract.ts';
 import { explainStatement } from './explain.ts';
 import { throwQueryFailure } from './failures.ts';
 import { timestampAt } from './now.ts';
-import { createStatementNames } from './statement-names.ts';
 import { renderShape } from './read-shape.ts';
 import type { RecordDuration } from './slow-log.ts';
+import { createStatementNames } from './statement-names.ts';
 import { streamRows } from './stream.ts';
 
 const MAX_PARAMS = 65_535;
@@ -20,64 +20,65 @@ const NO_VALUES: readonly BoundValue[] = [];
 type QueryRunner = Omit<Query, 'ceilings' | 'parse' | 'parseFilter'>;
 
 /** Compiles restricted trees and runs them: one statement a read, whose JSON passes through untouched. */
-export function createQueryRunner(db: Db, noteTime: RecordDuration = () => {}): QueryRunner {
-  const named = createStatementNames();
+export function createQueryRunner(db: Db, recordDuration: RecordDuration = () => {}): QueryRunner {
+  const statementNames = createStatementNames();
 
-  const prepare: QueryRunner['prepare'] = (read, overview, form = 'text') => {
-    const statement = new StatementBuilder(overview, whereSql);
+  const prepare: QueryRunner['prepare'] = (read, schema, form = 'text') => {
+    const statement = new StatementBuilder(schema, whereSql);
     const text = (form === 'rows' ? streamStatement : readStatement)(statement, read);
     assertParameterCount(statement.params);
     // A cursor is made anew each time.
-    return new PreparedRead(read, form, text, statement.params, form === 'text' ? named.get(text) : undefined);
+    return new PreparedRead(read, form, text, statement.params, form === 'text' ? statementNames.get(text) : undefined);
   };
 
   const keep: QueryRunner['keep'] = (prepared) => {
-    const name = prepared.name ?? named.assign(prepared.text);
+    const name = prepared.name ?? statementNames.assign(prepared.text);
     if (name === prepared.name) return prepared;
     const { read, form, text, params } = prepared as PreparedRead;
     return new PreparedRead(read, form, text, params, name);
   };
 
-  const run = async (prepared: Prepared, subjects: Subjects): Promise<ReadText> => {
-    const params = resolveParameters(prepared.params, subjects);
+  const run = async (prepared: Prepared, context: Subjects): Promise<ReadText> => {
+    const params = resolveParameters(prepared.params, context);
     const from = performance.now();
     try {
-      const options = statementOptions(prepared, subjects);
+      const options = statementOptions(prepared, context);
       const row = await db
         .first(prepared.text, params, options)
         .catch((error) => throwQueryFailure(error, options.share?.collection));
       return { data: row?.[0] ?? null, meta: row?.[1] ?? null };
     } finally {
-      noteTime(prepared, subjects, performance.now() - from);
+      recordDuration(prepared, context, performance.now() - from);
     }
   };
 
-  const text: QueryRunner['readText'] = (read, subjects, overview) => run(prepare(read, overview), subjects);
+  const text: QueryRunner['readText'] = (read, context, schema) => run(prepare(read, schema), context);
 
   return {
     prepare,
     ownRow: returningSql,
     keep,
-    given: (prepared, values = {}) => (prepared as PreparedRead).read.placeholders?.map((bind) => bind(values)) ?? NO_VALUES,
+    given: (prepared, values = {}) =>
+      (prepared as PreparedRead).read.placeholders?.map((bind) => bind(values)) ?? NO_VALUES,
     run,
-    stream: (prepared, subjects, options) =>
-      streamRows(db, prepared, resolveParameters(prepared.params, subjects), {
-        signal: options?.signal ?? (subjects.owner === undefined ? requestScope.getStore()?.signal : undefined),
-        share: shareOf((prepared as PreparedRead).read.collection.name, subjects),
-        onEnd: (ms) => noteTime(prepared, subjects, ms),
+    stream: (prepared, context, options) =>
+      streamRows(db, prepared, resolveParameters(prepared.params, context), {
+        signal: options?.signal ?? (context.owner === undefined ? requestScope.getStore()?.signal : undefined),
+        share: shareOf((prepared as PreparedRead).read.collection.name, context),
+        onEnd: (ms) => recordDuration(prepared, context, ms),
       }),
     explain: ({ text, params }) => explainStatement(db, text, params),
     readText: text,
-    async rows(read, subjects, overview) {
-      const { data } = await text(read, subjects, overview);
+    async rows(read, context, schema) {
+      const { data } = await text(read, context, schema);
       const parsed = data === null ? [] : JSON.parse(data);
       return Array.isArray(parsed) ? parsed : [parsed];
     },
-    condition(where, subjects, overview, first) {
-      const statement = new StatementBuilder(overview, whereSql, first);
+    condition(where, context, schema, first) {
+      const statement = new StatementBuilder(schema, whereSql, first);
       const condition = statement.where('t', where);
       assertParameterCount(statement.params, first);
-      const params = resolveParameters(statement.params, subjects);
+      const params = resolveParameters(statement.params, context);
       return {
         text: condition,
         params,
@@ -122,16 +123,18 @@ class PreparedRead implements Prepared {
  * A client that goes away takes its statement along; not what a plugin reads for itself meanwhile, which may be for
  * others as well.
  */
-function statementOptions(prepared: Prepared, subjects: Subjects): StatementOptions {
+function statementOptions(prepared: Prepared, context: Subjects): StatementOptions {
   const { name } = prepared;
-  const share = shareOf((prepared as PreparedRead).read.collection.name, subjects);
-  const scope = subjects.owner === undefined ? requestScope.getStore() : undefined;
+  const share = shareOf((prepared as PreparedRead).read.collection.name, context);
+  const scope = context.owner === undefined ? requestScope.getStore() : undefined;
   if (!scope) return { name, share };
   return { name, share, signal: () => scope.signal };
 }
 
-function resolveParameters(params: readonly unknown[], subjects: Subjects): readonly unknown[] {
-  return params.some(isRuntimeParameter) ? params.map((one) => (isRuntimeParameter(one) ? resolveParameter(one, subjects) : one)) : params;
+function resolveParameters(params: readonly unknown[], context: Subjects): readonly unknown[] {
+  return params.some(isRuntimeParameter)
+    ? params.map((one) => (isRuntimeParameter(one) ? resolveParameter(one, context) : one))
+    : params;
 }
 
 /** The protocol counts parameters in 16 bits; one more garbles the message. */
@@ -141,17 +144,20 @@ function assertParameterCount(params: readonly unknown[], first = 1): void {
     throw fail('INVALID_QUERY', `the query has ${count} values, more than the ${MAX_PARAMS} allowed`);
 }
 
-function resolveParameter({ dynamic: pending, convert: made }: RuntimeParameter, subjects: Subjects): unknown {
-  if (pending.dynamic !== 'given' && pending.dynamic !== 'keys') return resolveDynamicValue(pending, subjects);
-  const value = pending.dynamic === 'keys' ? subjects.keys : subjects.given?.[pending.at];
+function resolveParameter({ dynamic: pending, convert: made }: RuntimeParameter, context: Subjects): unknown {
+  if (pending.dynamic !== 'given' && pending.dynamic !== 'keys') return resolveDynamicValue(pending, context);
+  const value = pending.dynamic === 'keys' ? context.keys : context.given?.[pending.at];
   // A statement without its values would find something else than was asked for.
   if (value === undefined) throw new Error('a statement is run without the values it is to be given');
   return made ? made(value) : value;
 }
 
 /** No user or role → null, which compares with nothing. */
-function resolveDynamicValue(value: Exclude<DynamicValue, { dynamic: 'given' | 'keys' }>, subjects: Subjects): string | number | null {
-  if (value.dynamic === 'key') return subjects.key ?? null;
-  if (value.dynamic !== 'now') return value.dynamic === 'user' ? subjects.user : subjects.role;
+function resolveDynamicValue(
+  value: Exclude<DynamicValue, { dynamic: 'given' | 'keys' }>,
+  context: Subjects,
+): string | number | null {
+  if (value.dynamic === 'key') return context.key ?? null;
+  if (value.dynamic !== 'now') return value.dynamic === 'user' ? context.user : context.role;
   return timestampAt(value);
 }

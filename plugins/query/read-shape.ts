@@ -9,13 +9,13 @@ export const renderShape = (read: Read): string => `${read.collection.name}${ren
 function renderNode(read: Read): string {
   const conditions =
     read.where.kind === 'all' && read.where.of.length === 0 ? '' : ` where ${renderWhere(read.where, true)}`;
-  const asked = read.order.filter(({ implied }) => !implied);
+  const requested = read.order.filter(({ implied }) => !implied);
   return [
     `[${read.aggregate ? renderAggregate(read.aggregate) : read.pick.flatMap(renderProjection).join(',')}]`,
     read.keys ? ' by keys' : '',
     conditions === ' where true' ? '' : conditions,
     read.search === null ? '' : ' search',
-    asked.length === 0 ? '' : ` sort ${asked.map(renderOrderBy).join(',')}`,
+    requested.length === 0 ? '' : ` sort ${requested.map(renderOrderBy).join(',')}`,
     read.single || read.limit === null ? '' : ` limit ${read.limit}`,
     read.offset === 0 ? '' : ' offset',
     read.meta.length === 0 ? '' : ` meta ${read.meta.join(',')}`,

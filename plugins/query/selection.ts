@@ -75,12 +75,12 @@ export type SelectedGroup =
 
 /** What a query has as `aggregate` that asks for the same. */
 export function aggregateOf(groups: readonly SelectedGroup[]): Readonly<Record<string, readonly string[]>> {
-  const asked: Record<string, string[]> = {};
+  const requested: Record<string, string[]> = {};
   for (const one of groups) {
-    if (one.kind === 'count') asked.countAll = ['*'];
+    if (one.kind === 'count') requested.countAll = ['*'];
     if (one.kind !== 'aggregate') continue;
     const fields = one.of.flatMap((inner) => (inner.kind === 'field' ? [inner.field] : []));
-    if (fields.length > 0) asked[one.name] = [...new Set([...(asked[one.name] ?? []), ...fields])];
+    if (fields.length > 0) requested[one.name] = [...new Set([...(requested[one.name] ?? []), ...fields])];
   }
-  return asked;
+  return requested;
 }

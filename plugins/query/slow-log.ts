@@ -2,7 +2,7 @@ import type { Log } from '#kernel';
 import type { Prepared, Subjects } from './contract.ts';
 
 /** Told of every read with the milliseconds the database took for it. */
-export type RecordDuration = (prepared: Prepared, subjects: Subjects, ms: number) => void;
+export type RecordDuration = (prepared: Prepared, context: Subjects, ms: number) => void;
 
 /** A line for each read that took at least `threshold` milliseconds; 0 is none. Values of the query are never in it. */
 export const createSlowLog = (log: Log, threshold: number): RecordDuration =>

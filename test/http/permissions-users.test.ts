@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
-import { Reference } from './permissions/reading.ts';
+import { ReferenceReads } from './permissions/reference-reads.ts';
 import {
-  type Allowed,
-  type Asked,
-  type Eyes,
+  type CallerPermissions,
+  type FieldTree,
   type Filter,
+  type ListRequest,
   type Model,
-  type Nested,
+  type PermissionRow,
   Refused,
   type Row,
 } from './permissions/shapes.ts';
@@ -29,11 +29,11 @@ const MODEL: Model = {
       token: 'masked',
       tfa_secret: 'masked',
     },
-    ones: {},
-    manys: {},
+    manyToOne: {},
+    toMany: {},
     sensitive: SENSITIVE,
   },
-  post: { key: ['id'], plain: { title: 'text' }, ones: { author: 'users' }, manys: {} },
+  post: { key: ['id'], plain: { title: 'text' }, manyToOne: { author: 'users' }, toMany: {} },
 };
 const OWN = ['id', 'first_name', 'last_name', 'email', 'password', 'location', 'tfa_secret', 'status', 'role'];
 const PATHS = { users: '/users', post: '/items/post' } as const;
@@ -72,7 +72,7 @@ describe('app access adds own rows to what a role may read of users', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let rows: Record<string, Row[]> = {};
-  const people: { token: string; eyes: Eyes; about: string }[] = [];
+  const people: { token: string; eyes: CallerPermissions; about: string }[] = [];
 
   before(async function () {
     this.timeout(120_000);
@@ -97,11 +97,11 @@ describe('app access adds own rows to what a role may read of users', () => {
           location: ['north', 'south', null][at % 3],
           email: `${'abcdef'[at]}${app ? 1 : 2}@example.com`,
         });
-        const stored: Allowed = { fields: read.fields, rule: read.permissions };
+        const stored: PermissionRow = { fields: read.fields, rule: read.permissions };
         // `_nnull` is `_null: false` to the reference.
         const rule = read.permissions?.first_name ? { first_name: { _null: false } } : read.permissions;
-        const minimum: Allowed = { fields: OWN, rule: { id: { _eq: '$CURRENT_USER' } } };
-        const permissions = new Map<string, Allowed[]>([
+        const minimum: PermissionRow = { fields: OWN, rule: { id: { _eq: '$CURRENT_USER' } } };
+        const permissions = new Map<string, PermissionRow[]>([
           ['users read', app ? [{ ...stored, rule }, minimum] : [{ ...stored, rule }]],
           ['post read', [{ fields: ['*'], rule: null }]],
         ]);
@@ -126,18 +126,18 @@ describe('app access adds own rows to what a role may read of users', () => {
   });
 
   const FIELDS = ['id', ...Object.keys(MODEL.users?.plain ?? {})];
-  const nested: Nested = Object.fromEntries(FIELDS.map((name) => [name, true]));
+  const nested: FieldTree = Object.fromEntries(FIELDS.map((name) => [name, true]));
 
-  const compare = async (name: 'users' | 'post', asked: Asked, query: Record<string, unknown>) => {
+  const compare = async (name: 'users' | 'post', asked: ListRequest, query: Record<string, unknown>) => {
     for (const { token, eyes, about } of people) {
       const told = `${about} ${name} ${JSON.stringify(query)}`;
       const reply = await service.request('SEARCH', PATHS[name], {
         token,
         body: { query: { limit: -1, meta: '*', ...query } },
       });
-      let expected: ReturnType<Reference['list']> | undefined;
+      let expected: ReturnType<ReferenceReads['list']> | undefined;
       try {
-        expected = new Reference(MODEL, rows, eyes).list(name, asked);
+        expected = new ReferenceReads(MODEL, rows, eyes).list(name, asked);
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
       }

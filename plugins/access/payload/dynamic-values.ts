@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import type { Sealing } from '../../query/contract.ts';
-import { timestampAt, parseNow } from '../../query/library.ts';
+import { parseNow, timestampAt } from '../../query/library.ts';
 import type { Collection, Overview } from '../../schema/contract.ts';
 import type { RuleValues } from '../contract.ts';
 import { NO_VALUE } from '../validation/compare.ts';
@@ -8,10 +8,10 @@ import { NO_VALUE } from '../validation/compare.ts';
 const CALLER_VALUE = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
 
 /** Replaces `$NOW`, `$CURRENT_USER` and the like, wherever they stand in a rule or in presets. */
-export type SubstituteDynamicValues = <T>(value: T, caller: Caller, overview: Overview, known: RuleValues) => Promise<T>;
+export type SubstituteDynamicValues = <T>(value: T, caller: Caller, schema: Overview, known: RuleValues) => Promise<T>;
 
 export function createSubstituteDynamicValues(readValue: Sealing['readValue']): SubstituteDynamicValues {
-  async function resolved(text: string, caller: Caller, overview: Overview, known: RuleValues): Promise<unknown> {
+  async function resolved(text: string, caller: Caller, schema: Overview, known: RuleValues): Promise<unknown> {
     const moment = parseNow(text);
     if (moment) return timestampAt(moment);
     const [whole, who, path] = CALLER_VALUE.exec(text) ?? [];
@@ -19,10 +19,10 @@ export function createSubstituteDynamicValues(readValue: Sealing['readValue']): 
     const key = who === 'USER' ? caller.user : caller.role;
     if (key === null) return NO_VALUE;
     if (!path) return key;
-    const start = overview.collections.get(who === 'USER' ? 'platform_users' : 'platform_roles');
+    const start = schema.collections.get(who === 'USER' ? 'platform_users' : 'platform_roles');
     let value = known.get(text);
     if (!value) {
-      value = follow(start, key, path.split('.'), overview);
+      value = follow(start, key, path.split('.'), schema);
       known.set(text, value);
     }
     return (await value) ?? NO_VALUE;
@@ -33,7 +33,7 @@ export function createSubstituteDynamicValues(readValue: Sealing['readValue']): 
     start: Collection | undefined,
     key: unknown,
     path: readonly string[],
-    overview: Overview,
+    schema: Overview,
   ): Promise<unknown> {
     let collection = start;
     let value: unknown = key;
@@ -41,20 +41,20 @@ export function createSubstituteDynamicValues(readValue: Sealing['readValue']): 
       const field = collection?.fields.get(name);
       if (!collection?.table || !collection.primary || !field?.column || field.concealed || value === null) return null;
       value = await readValue(collection, field, value);
-      collection = field.relation?.kind === 'one' ? overview.collections.get(field.relation.to) : undefined;
+      collection = field.relation?.kind === 'one' ? schema.collections.get(field.relation.to) : undefined;
     }
     return value;
   }
 
-  async function substitute(value: unknown, caller: Caller, overview: Overview, known: RuleValues): Promise<unknown> {
-    if (typeof value === 'string') return value.startsWith('$') ? resolved(value, caller, overview, known) : value;
-    if (Array.isArray(value)) return Promise.all(value.map((one) => substitute(one, caller, overview, known)));
+  async function substitute(value: unknown, caller: Caller, schema: Overview, known: RuleValues): Promise<unknown> {
+    if (typeof value === 'string') return value.startsWith('$') ? resolved(value, caller, schema, known) : value;
+    if (Array.isArray(value)) return Promise.all(value.map((one) => substitute(one, caller, schema, known)));
     if (typeof value !== 'object' || value === null) return value;
     const entries = Object.entries(value).map(
-      async ([key, one]) => [key, await substitute(one, caller, overview, known)] as const,
+      async ([key, one]) => [key, await substitute(one, caller, schema, known)] as const,
     );
     return Object.fromEntries(await Promise.all(entries));
   }
 
-  return (value, caller, overview, known) => substitute(value, caller, overview, known) as never;
+  return (value, caller, schema, known) => substitute(value, caller, schema, known) as never;
 }

@@ -38,8 +38,8 @@ export function knownFields(
 
 function unknownFieldFailure(collection: Collection, action: Action, name: string, set: PermissionSet): Error {
   const shown = name.slice(0, 100);
-  const meant = nearestName(name, suggestibleFields(collection, action, set));
-  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  const nearest = nearestName(name, suggestibleFields(collection, action, set));
+  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
   const reason = `Field "${shown}" doesn't exist in collection "${collection.name}".${hint}`;
   return fail('INVALID_PAYLOAD', reason, { field: shown, path: [shown] });
 }

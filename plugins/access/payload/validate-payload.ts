@@ -2,11 +2,11 @@ import { type Caller, fail, isSystem } from '#kernel';
 import type { Collection, Overview } from '../../schema/contract.ts';
 import type { Access, Permission, PermissionSet, RuleValues } from '../contract.ts';
 import { listsField } from '../restrict/rules.ts';
-import { type ValidationError, validateRow } from '../validation/validate-row.ts';
+import { createIsNullByDefault, validateColumns } from '../validation/column-rules.ts';
 import { NO_VALUE } from '../validation/compare.ts';
 import { throwValidationErrors } from '../validation/failures.ts';
-import { validateColumns, createIsNullByDefault } from '../validation/column-rules.ts';
-import { keyOfRelatedObject, expandJointPresets, withJointValues } from '../validation/joint-keys.ts';
+import { expandJointPresets, keyOfRelatedObject, withJointValues } from '../validation/joint-keys.ts';
+import { type ValidationError, validateRow } from '../validation/validate-row.ts';
 import type { SubstituteDynamicValues } from './dynamic-values.ts';
 import { knownFields, type UnknownFields } from './fields.ts';
 
@@ -28,54 +28,66 @@ interface PermissionResult {
 
 /** Everything a payload has to pass before it is written: field list, presets, validation, in this order. */
 export function createValidatePayload({ permissions, substitute, unknownFields }: Deps): Access['admit'] {
-  async function branchOf(permission: Permission, submitted: Row, scope: PayloadContext): Promise<PermissionResult> {
-    const { collection, caller, overview, options, values } = scope;
-    const preset = existingPresets(collection, await substitute(permission.presets ?? {}, caller, overview, values));
+  async function applyPermission(
+    permission: Permission,
+    submitted: Row,
+    context: PayloadContext,
+  ): Promise<PermissionResult> {
+    const { collection, caller, overview: schema, options, values: ruleValues } = context;
+    const preset = existingPresets(collection, await substitute(permission.presets ?? {}, caller, schema, ruleValues));
     const presets = expandJointPresets(collection, preset, submitted);
     if (!permission.validation) return { permission, presets, broken: [] };
-    const rule = await substitute(permission.validation, caller, overview, values);
-    return { permission, presets, broken: validateRow(rule, withJointKeys({ ...presets, ...submitted }, scope), options) };
+    const rule = await substitute(permission.validation, caller, schema, ruleValues);
+    return {
+      permission,
+      presets,
+      broken: validateRow(rule, withJointKeys({ ...presets, ...submitted }, context), options),
+    };
   }
 
-  async function ownRules(row: Row, scope: PayloadContext): Promise<readonly ValidationError[]> {
-    const { collection, caller, overview, options, values } = scope;
+  async function validateFields(row: Row, context: PayloadContext): Promise<readonly ValidationError[]> {
+    const { collection, caller, overview: schema, options, values: ruleValues } = context;
     const found: (ValidationError & { message?: string | null })[] = [];
-    const measured = withJointKeys(row, scope);
+    const measured = withJointKeys(row, context);
     for (const { meta } of collection.fields.values()) {
       if (!meta?.validation) continue;
-      const rule = await substitute(meta.validation, caller, overview, values);
+      const rule = await substitute(meta.validation, caller, schema, ruleValues);
       found.push(...validateRow(rule, measured, options).map((one) => ({ ...one, message: meta.validation_message })));
     }
     return found;
   }
 
-  return async (collection, action, payload, caller, overview, given = {}, values = new Map()) => {
-    if (isSystem(caller)) return { ...payload, ...given };
+  return async (collection, action, payload, caller, schema, platformValues = {}, ruleValues = new Map()) => {
+    if (isSystem(caller)) return { ...payload, ...platformValues };
     const set = await permissions(caller);
     const granted = set.admin ? 'all' : set.of(collection.name, action);
     if (granted.length === 0) throw fail('FORBIDDEN', `no ${action} permission on ${collection.name}`);
     const names = Object.keys(payload);
-    const known = knownFields(collection, action, names, set, unknownFields);
-    const admitted =
-      known.length === names.length ? payload : Object.fromEntries(known.map((name) => [name, payload[name]]));
-    const submitted = { ...admitted, ...given };
+    const knownNames = knownFields(collection, action, names, set, unknownFields);
+    const known =
+      knownNames.length === names.length
+        ? payload
+        : Object.fromEntries(knownNames.map((name) => [name, payload[name]]));
+    const submitted = { ...known, ...platformValues };
 
     const isArray = (name: string) => collection.fields.get(name)?.column?.array === true;
     const options = {
       isArray,
-      keyOf: (name: string, value: unknown) => keyOfRelatedObject(overview, collection.fields.get(name), value, submitted),
+      keyOf: (name: string, value: unknown) =>
+        keyOfRelatedObject(schema, collection.fields.get(name), value, submitted),
       ...(action === 'create' ? { nullUnlessSubmitted: createIsNullByDefault(collection) } : {}),
     };
-    const scope: PayloadContext = { collection, caller, overview, options, values };
-    const branches = granted === 'all' ? [] : await Promise.all(granted.map((one) => branchOf(one, submitted, scope)));
+    const context: PayloadContext = { collection, caller, overview: schema, options, values: ruleValues };
+    const branches =
+      granted === 'all' ? [] : await Promise.all(granted.map((one) => applyPermission(one, submitted, context)));
     const holding = branches.filter(({ broken }) => broken.length === 0);
     const adding = (holding.length > 0 ? holding : branches).map(({ presets }) => presets);
     // Stored rows come first and win over those of app access; what was submitted wins over all.
     const row: Row = Object.fromEntries([...adding.reverse(), submitted].flatMap((one) => Object.entries(one)));
     throwValidationErrors([
       ...validateColumns(collection, action, row),
-      ...(await ownRules(row, scope)),
-      ...(granted === 'all' ? [] : permissionErrors(collection, known, branches)),
+      ...(await validateFields(row, context)),
+      ...(granted === 'all' ? [] : permissionErrors(collection, knownNames, branches)),
     ]);
     return row;
   };
@@ -89,11 +101,15 @@ interface PayloadContext {
   readonly values: RuleValues;
 }
 
-const withJointKeys = (row: Row, { collection, overview, options }: PayloadContext): Row =>
-  withJointValues(collection, row, overview, options?.nullUnlessSubmitted);
+const withJointKeys = (row: Row, { collection, overview: schema, options }: PayloadContext): Row =>
+  withJointValues(collection, row, schema, options?.nullUnlessSubmitted);
 
 /** Each field counts under the permissions that list it, so one of those has to be satisfied with the payload. */
-function permissionErrors(collection: Collection, names: readonly string[], branches: readonly PermissionResult[]): readonly ValidationError[] {
+function permissionErrors(
+  collection: Collection,
+  names: readonly string[],
+  branches: readonly PermissionResult[],
+): readonly ValidationError[] {
   const satisfied = branches.filter(({ broken }) => broken.length === 0);
   if (names.length === 0) return satisfied.length > 0 ? [] : (branches[0]?.broken ?? []);
   return names.flatMap((name) => {

@@ -4,10 +4,10 @@ import type { Bus } from '../../cluster/contract.ts';
 import { createAnnouncedCache } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
 import { type PermissionSet, PUBLIC_ROLE, type Role } from '../contract.ts';
-import { ACCESS_CHANGED } from './change-channel.ts';
 import { appMinimumFor } from './app-minimum.ts';
-import { createReadPermissions, createReadRole, type CacheableRead } from './stored-permissions.ts';
+import { ACCESS_CHANGED } from './change-channel.ts';
 import { adminSet, permissionSet } from './set.ts';
+import { type CacheableRead, createReadPermissions, createReadRole } from './stored-permissions.ts';
 
 const APP_SUFFIX = ' app';
 /** Roles that are remembered. */

@@ -6,48 +6,51 @@ import type { RestrictContext } from './rules.ts';
 import { relatedRule, restrictUse, restrictWhere } from './where.ts';
 
 /** Writes the caller's read permissions into a tree: row rules at every node, unreadable fields out of the picks. */
-export function restrictRead(read: Read, scope: RestrictContext): Read {
+export function restrictRead(read: Read, context: RestrictContext): Read {
   const { collection } = read;
-  if (scope.set.of(collection.name, 'read').length === 0) {
+  if (context.set.of(collection.name, 'read').length === 0) {
     throw fail('FORBIDDEN', `no read permission on ${collection.name}`);
   }
   return {
     ...read,
-    rule: scope.rules.rowRule(scope, collection, 'read'),
-    where: restrictWhere(read.where, collection, scope),
-    searchFields: read.searchFields.flatMap((use) => restrictSearchField(use, collection, scope)),
+    rule: context.rules.rowRule(context, collection, 'read'),
+    where: restrictWhere(read.where, collection, context),
+    searchFields: read.searchFields.flatMap((use) => restrictSearchField(use, collection, context)),
     order: withTieBreaker(
-      read.order.map((one) => restrictOrder(one, collection, scope)),
+      read.order.map((one) => restrictOrder(one, collection, context)),
       collection,
     ),
-    pick: restrictProjections(read.pick, collection, scope, read.exact),
-    ...(read.aggregate ? { aggregate: restrictAggregate(read.aggregate, collection, scope) } : {}),
+    pick: restrictProjections(read.pick, collection, context, read.exact),
+    ...(read.aggregate ? { aggregate: restrictAggregate(read.aggregate, collection, context) } : {}),
   };
 }
 
 /** Every field of it must be readable; one readable on some rows only counts as null on the others. */
-function restrictAggregate(aggregate: Aggregation, collection: Collection, scope: RestrictContext): Aggregation {
+function restrictAggregate(aggregate: Aggregation, collection: Collection, context: RestrictContext): Aggregation {
   return {
     ...aggregate,
-    groups: aggregate.groups.map((one) => ({ ...one, use: restrictUse(one.use, collection, scope) })),
-    functions: aggregate.functions.map((one) => ({ ...one, use: one.use && restrictUse(one.use, collection, scope) })),
+    groups: aggregate.groups.map((one) => ({ ...one, use: restrictUse(one.use, collection, context) })),
+    functions: aggregate.functions.map((one) => ({
+      ...one,
+      use: one.use && restrictUse(one.use, collection, context),
+    })),
   };
 }
 
-function restrictSearchField(use: FieldUse, collection: Collection, scope: RestrictContext): readonly FieldUse[] {
-  const access = scope.rules.fieldAccess(scope, collection, 'read', use.field.name);
+function restrictSearchField(use: FieldUse, collection: Collection, context: RestrictContext): readonly FieldUse[] {
+  const access = context.rules.fieldAccess(context, collection, 'read', use.field.name);
   return access === false ? [] : [access === true ? use : { field: use.field, when: access }];
 }
 
-function restrictOrder(order: OrderBy, collection: Collection, scope: RestrictContext): OrderBy {
+function restrictOrder(order: OrderBy, collection: Collection, context: RestrictContext): OrderBy {
   if (order.implied) return order;
   let at = collection;
   const path = order.path.map((step) => {
-    const use = restrictUse(step.use, at, scope);
+    const use = restrictUse(step.use, at, context);
     at = step.to;
-    return { ...step, use, rule: relatedRule(step.to, scope) };
+    return { ...step, use, rule: relatedRule(step.to, context) };
   });
-  return { ...order, path, use: restrictUse(order.use, at, scope) };
+  return { ...order, path, use: restrictUse(order.use, at, context) };
 }
 
 /** A key that is null to the caller on some rows leaves those in no order, and pages of them would overlap. */
@@ -66,28 +69,33 @@ function withTieBreaker(order: readonly OrderBy[], collection: Collection): read
  * Left out without an error: fields outside the lists, and whatever leads into a collection that may not be read. In the
  * answer to a selection, which has all it names, they are null.
  */
-const restrictProjections = (picks: readonly Pick[], collection: Collection, scope: RestrictContext, exact = false): readonly Pick[] =>
+const restrictProjections = (
+  picks: readonly Pick[],
+  collection: Collection,
+  context: RestrictContext,
+  exact = false,
+): readonly Pick[] =>
   picks.flatMap((pick) => {
-    const left = restrictProjection(pick, collection, scope);
+    const left = restrictProjection(pick, collection, context);
     return left.length === 0 && exact ? [{ kind: 'constant', key: pick.key, value: null }] : left;
   });
 
-function restrictProjection(pick: Pick, collection: Collection, scope: RestrictContext): readonly Pick[] {
+function restrictProjection(pick: Pick, collection: Collection, context: RestrictContext): readonly Pick[] {
   if (pick.kind === 'constant') return [pick];
-  if (pick.kind === 'object') return [{ ...pick, pick: restrictProjections(pick.pick, collection, scope, true) }];
-  const access = scope.rules.fieldAccess(scope, collection, 'read', pick.field.name);
+  if (pick.kind === 'object') return [{ ...pick, pick: restrictProjections(pick.pick, collection, context, true) }];
+  const access = context.rules.fieldAccess(context, collection, 'read', pick.field.name);
   if (access === false) return [];
   const when = access === true ? {} : { when: access };
   if (pick.kind === 'column') {
     if (pick.fn?.name !== 'count' || !pick.fn.to) return [{ ...pick, ...when }];
-    if (scope.set.of(pick.fn.to.name, 'read').length === 0) return [];
-    return [{ ...pick, ...when, fn: { ...pick.fn, rule: scope.rules.rowRule(scope, pick.fn.to, 'read') } }];
+    if (context.set.of(pick.fn.to.name, 'read').length === 0) return [];
+    return [{ ...pick, ...when, fn: { ...pick.fn, rule: context.rules.rowRule(context, pick.fn.to, 'read') } }];
   }
-  if (pick.kind === 'any') return [{ ...pick, ...when, reads: pick.reads.map((one) => restrictTarget(one, scope)) }];
-  if (scope.set.of(pick.read.collection.name, 'read').length === 0) return [];
-  if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, scope) }];
-  const read = restrictRead({ ...pick.read, pick: [] }, scope);
-  const keys = restrictKeys(read.collection, scope);
+  if (pick.kind === 'any') return [{ ...pick, ...when, reads: pick.reads.map((one) => restrictTarget(one, context)) }];
+  if (context.set.of(pick.read.collection.name, 'read').length === 0) return [];
+  if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, context) }];
+  const read = restrictRead({ ...pick.read, pick: [] }, context);
+  const keys = restrictKeys(read.collection, context);
   return keys.length > 0 ? [{ ...pick, ...when, read: { ...read, pick: keys } }] : [];
 }
 
@@ -95,13 +103,13 @@ function restrictProjection(pick: Pick, collection: Collection, scope: RestrictC
  * A list of keys shows nothing of the rows but that they are there, which their row rule decides. A key of several columns shows what
  * these hold, such as the row on the far side of a junction, so it is read like a field of them.
  */
-function restrictKeys(collection: Collection, scope: RestrictContext): readonly Pick[] {
+function restrictKeys(collection: Collection, context: RestrictContext): readonly Pick[] {
   const picks = keyProjections(collection);
-  return collection.key?.parts ? restrictProjections(picks, collection, scope) : picks;
+  return collection.key?.parts ? restrictProjections(picks, collection, context) : picks;
 }
 
 /** One collection of a many-to-any: rows of one that may not be read are null, like single rows that may not. */
-const restrictTarget = (read: Read, scope: RestrictContext): Read =>
-  scope.set.of(read.collection.name, 'read').length > 0
-    ? restrictRead(read, scope)
+const restrictTarget = (read: Read, context: RestrictContext): Read =>
+  context.set.of(read.collection.name, 'read').length > 0
+    ? restrictRead(read, context)
     : { ...read, where: { kind: 'fixed', value: false }, searchFields: [], pick: [] };

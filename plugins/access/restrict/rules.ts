@@ -14,10 +14,10 @@ export type FieldAccess = boolean | Where;
 
 export interface Rules {
   /** The rows of a collection that an action may touch: the OR of the rules, none = everything. */
-  rowRule(scope: RestrictContext, collection: Collection, action: Action): Where;
+  rowRule(context: RestrictContext, collection: Collection, action: Action): Where;
   /** The rule of one permission. @throws FORBIDDEN where it cannot be read */
-  ruleOf(scope: RestrictContext, collection: Collection, permission: Permission): Where;
-  fieldAccess(scope: RestrictContext, collection: Collection, action: Action, field: string): FieldAccess;
+  ruleOf(context: RestrictContext, collection: Collection, permission: Permission): Where;
+  fieldAccess(context: RestrictContext, collection: Collection, action: Action, field: string): FieldAccess;
 }
 
 const MATCH_ALL: Where = { kind: 'all', of: [] };
@@ -42,45 +42,45 @@ const fieldNamed = ({ fields, key }: Collection, name: string): Field | undefine
 export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
   const parsed = new WeakMap<PermissionSet, { version: string; rules: Map<Permission, Where> }>();
 
-  function ruleOf(scope: RestrictContext, collection: Collection, permission: Permission): Where {
-    let entry = parsed.get(scope.set);
-    if (entry?.version !== scope.overview.version) {
-      entry = { version: scope.overview.version, rules: new Map() };
-      parsed.set(scope.set, entry);
+  function ruleOf(context: RestrictContext, collection: Collection, permission: Permission): Where {
+    let entry = parsed.get(context.set);
+    if (entry?.version !== context.overview.version) {
+      entry = { version: context.overview.version, rules: new Map() };
+      parsed.set(context.set, entry);
     }
     let rule = entry.rules.get(permission);
     if (!rule) {
-      rule = permission.rule ? parseRule(scope, collection, permission.rule) : MATCH_ALL;
+      rule = permission.rule ? parseRule(context, collection, permission.rule) : MATCH_ALL;
       entry.rules.set(permission, rule);
     }
     return rule;
   }
 
   /** What is wrong with a rule is for the log: it is the role's, not the caller's, and says what is protected. */
-  function parseRule(scope: RestrictContext, collection: Collection, rule: Record<string, unknown>): Where {
+  function parseRule(context: RestrictContext, collection: Collection, rule: Record<string, unknown>): Where {
     try {
-      return query.parseFilter(collection, rule, scope.overview, { trusted: true });
+      return query.parseFilter(collection, rule, context.overview, { trusted: true });
     } catch (error) {
       if (!(error instanceof Failure) || error.code === 'FORBIDDEN') throw error;
       throw fail('FORBIDDEN', `a permission rule of ${collection.name} cannot be read: ${error.detail}`);
     }
   }
 
-  const either = (scope: RestrictContext, collection: Collection, permissions: readonly Permission[]): Where => {
-    const rules = permissions.map((one) => ruleOf(scope, collection, one));
+  const orRules = (context: RestrictContext, collection: Collection, permissions: readonly Permission[]): Where => {
+    const rules = permissions.map((one) => ruleOf(context, collection, one));
     if (rules.some((rule) => rule.kind === 'all' && rule.of.length === 0)) return MATCH_ALL;
     return rules.length === 1 ? (rules[0] as Where) : { kind: 'either', of: rules };
   };
 
   return {
     ruleOf,
-    rowRule: (scope, collection, action) => either(scope, collection, scope.set.of(collection.name, action)),
-    fieldAccess(scope, collection, action, name) {
-      const all = scope.set.of(collection.name, action);
-      const listing = all.filter((one) => listsField(one, name, fieldNamed(collection, name)));
+    rowRule: (context, collection, action) => orRules(context, collection, context.set.of(collection.name, action)),
+    fieldAccess(context, collection, action, name) {
+      const permissions = context.set.of(collection.name, action);
+      const listing = permissions.filter((one) => listsField(one, name, fieldNamed(collection, name)));
       if (listing.length === 0) return false;
-      if (listing.length === all.length) return true;
-      const rule = either(scope, collection, listing);
+      if (listing.length === permissions.length) return true;
+      const rule = orRules(context, collection, listing);
       return rule.kind === 'all' && rule.of.length === 0 ? true : rule;
     },
   };

@@ -1,16 +1,18 @@
-import { NO_VALUE, isSameValue } from './compare.ts';
+import { isSameValue, NO_VALUE } from './compare.ts';
 import { type Check, toList, toReported } from './operators.ts';
 
 /** Null is no array: it holds no element, and is outside of every list. */
 const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-const includesElement = (value: unknown, operand: unknown): boolean => elementsOf(value).some((one) => isSameValue(one, operand));
+const includesElement = (value: unknown, operand: unknown): boolean =>
+  elementsOf(value).some((one) => isSameValue(one, operand));
 
 const isSameList = (value: unknown, operand: unknown): boolean => {
   const list = toList(operand);
   return Array.isArray(value) && value.length === list.length && value.every((one, at) => isSameElement(one, list[at]));
 };
-const isSameElement = (one: unknown, other: unknown): boolean => (one === null && other === null) || isSameValue(one, other);
+const isSameElement = (one: unknown, other: unknown): boolean =>
+  (one === null && other === null) || isSameValue(one, other);
 
 /** Compares with nothing: what a negation, or a list that has to be there whole, must not take for true. */
 const hasNoValue = (operand: unknown): boolean =>
@@ -28,11 +30,16 @@ const containsNone: Check = (value, operand) =>
 
 /** Operators that mean something else for arrays of PostgreSQL: they speak of elements, or of the whole list. */
 export const ARRAY_CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
-  ['_eq', (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: toReportedOperand(operand) })],
+  [
+    '_eq',
+    (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: toReportedOperand(operand) }),
+  ],
   [
     '_neq',
     (value, operand) =>
-      hasNoValue(operand) || isSameList(value, operand) ? { type: 'neq', invalid: toReportedOperand(operand) } : undefined,
+      hasNoValue(operand) || isSameList(value, operand)
+        ? { type: 'neq', invalid: toReportedOperand(operand) }
+        : undefined,
   ],
   ['_in', containsAny],
   ['_nin', containsNone],
@@ -46,11 +53,14 @@ export const ARRAY_CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ],
   [
     '_contains',
-    (value, operand) => (includesElement(value, operand) ? undefined : { type: 'contains', substring: toReportedOperand(operand) }),
+    (value, operand) =>
+      includesElement(value, operand) ? undefined : { type: 'contains', substring: toReportedOperand(operand) },
   ],
   [
     '_ncontains',
     (value, operand) =>
-      hasNoValue(operand) || includesElement(value, operand) ? { type: 'ncontains', substring: toReportedOperand(operand) } : undefined,
+      hasNoValue(operand) || includesElement(value, operand)
+        ? { type: 'ncontains', substring: toReportedOperand(operand) }
+        : undefined,
   ],
 ]);

@@ -2,7 +2,15 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import type { ValidationError } from './validate-row.ts';
 
 /** Flags of fields that the platform fills. */
-const FILLED_BY_PLATFORM = ['uuid', 'date-created', 'date-updated', 'user-created', 'user-updated', 'role-created', 'role-updated'];
+const FILLED_BY_PLATFORM = [
+  'uuid',
+  'date-created',
+  'date-updated',
+  'user-created',
+  'user-updated',
+  'role-created',
+  'role-updated',
+];
 
 const isFilled = ({ column, special }: Field): boolean =>
   !column ||

@@ -2,10 +2,12 @@ import { type Failure, Failures, fail } from '#kernel';
 import type { ValidationError } from './validate-row.ts';
 
 /** Throws when there is anything to complain about: one failure per broken rule, each said once. */
-export function throwValidationErrors(found: readonly (ValidationError & { readonly message?: string | null })[]): void {
+export function throwValidationErrors(
+  errors: readonly (ValidationError & { readonly message?: string | null })[],
+): void {
   const distinct = new Map<string, Failure>();
-  for (const breach of found) {
-    const failure = toFailure(breach);
+  for (const error of errors) {
+    const failure = toFailure(error);
     const key = JSON.stringify(failure.extensions);
     if (!distinct.has(key)) distinct.set(key, failure);
   }

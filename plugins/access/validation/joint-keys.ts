@@ -9,9 +9,9 @@ export const UNKNOWN_UNTIL_WRITTEN = Symbol('unknown until it is written');
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The key by which an object behind a relation names its row; undefined where it names none. */
-export function keyOfRelatedObject(overview: Overview, field: Field | undefined, value: unknown, row: Row): unknown {
+export function keyOfRelatedObject(schema: Overview, field: Field | undefined, value: unknown, row: Row): unknown {
   if (!isObject(value)) return undefined;
-  const key = targetKey(overview, field, row);
+  const key = targetKey(schema, field, row);
   if (!key) return undefined;
   const parts = (key.parts ?? [key]).map(({ name }) => value[name] ?? undefined);
   if (!parts.every(isPlain)) return undefined;
@@ -31,7 +31,7 @@ function targetKey({ collections }: Overview, field: Field | undefined, row: Row
 export function withJointValues(
   { jointFields }: Collection,
   row: Row,
-  overview: Overview,
+  schema: Overview,
   absent: (name: string) => boolean = () => false,
 ): Row {
   if (jointFields.length === 0) return row;
@@ -40,7 +40,7 @@ export function withJointValues(
     const { name, parts = [] } = field;
     const value = row[name];
     if (isObject(value)) {
-      const names = (targetKey(overview, field, row)?.parts ?? []).map((part) => part.name);
+      const names = (targetKey(schema, field, row)?.parts ?? []).map((part) => part.name);
       for (const [at, part] of parts.entries()) {
         const named = value[names[at] ?? ''];
         if (!Object.hasOwn(row, part.name))

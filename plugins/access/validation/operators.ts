@@ -1,4 +1,4 @@
-import { NO_VALUE, compareValues, isSameValue, toText } from './compare.ts';
+import { compareValues, isSameValue, NO_VALUE, toText } from './compare.ts';
 import { parsePattern, testPattern } from './pattern.ts';
 
 /** What a broken rule says beside its field (errors, "FAILED_VALIDATION payload"). */
@@ -23,7 +23,8 @@ export const toList = (operand: unknown): readonly unknown[] =>
 const isNull = (value: unknown) => value === null || value === undefined;
 const isEmpty = (value: unknown) => isNull(value) || value === '' || (Array.isArray(value) && value.length === 0);
 /** `true`, or text that says so: rules stored by others hold both. */
-export const isFlagSet = (operand: unknown) => operand !== false && operand !== 'false' && operand !== 0 && operand !== '0';
+export const isFlagSet = (operand: unknown) =>
+  operand !== false && operand !== 'false' && operand !== 0 && operand !== '0';
 export const toReported = (operand: unknown) => (operand === NO_VALUE ? null : operand);
 
 /** A number in a rule stands for the number and for its text. */
@@ -31,7 +32,9 @@ function toEqualProblem(operand: unknown): RuleProblem {
   const isNumber =
     typeof operand === 'number' ||
     (typeof operand === 'string' && operand.trim() !== '' && !Number.isNaN(Number(operand)));
-  return isNumber ? { type: 'in', valid: [Number(operand), String(operand)] } : { type: 'eq', valid: toReported(operand) };
+  return isNumber
+    ? { type: 'in', valid: [Number(operand), String(operand)] }
+    : { type: 'eq', valid: toReported(operand) };
 }
 
 const createOrderCheck =
@@ -68,10 +71,10 @@ const isAtLeast = createOrderCheck('gte', (sign) => sign >= 0);
 const isAtMost = createOrderCheck('lte', (sign) => sign <= 0);
 
 const createPresenceCheck =
-  (type: string, opposite: string, wanted: (value: unknown) => boolean): Check =>
+  (type: string, opposite: string, requested: (value: unknown) => boolean): Check =>
   (value, operand) => {
     const on = isFlagSet(operand);
-    return wanted(value) === on ? undefined : { type: on ? type : opposite };
+    return requested(value) === on ? undefined : { type: on ? type : opposite };
   };
 
 /** Every operator that a row about to be written can be measured by. */

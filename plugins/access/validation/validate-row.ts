@@ -1,6 +1,6 @@
 import { ARRAY_CHECKS } from './array-operators.ts';
-import { CHECKS, type RuleProblem, isFlagSet } from './operators.ts';
 import { UNKNOWN_UNTIL_WRITTEN } from './joint-keys.ts';
+import { CHECKS, isFlagSet, type RuleProblem } from './operators.ts';
 
 /** One broken rule; `path` leads from the row to the value. */
 export interface ValidationError extends RuleProblem {
@@ -35,7 +35,11 @@ const findNull: FindValue = () => ({ value: null });
  * Measures a row about to be written by a filter. A value that was not submitted keeps every rule but `_submitted`, and
  * `_nnull` and `_nempty` where the row would hold null. What cannot be understood counts as broken: a rule is a promise.
  */
-export function validateRow(rule: unknown, row: Record<string, unknown>, options: ValidationOptions = {}): readonly ValidationError[] {
+export function validateRow(
+  rule: unknown,
+  row: Record<string, unknown>,
+  options: ValidationOptions = {},
+): readonly ValidationError[] {
   const absent = options.nullUnlessSubmitted ?? (() => false);
   const own = findIn(row);
   const look: FindValue = (field) => own(field) ?? (absent(field) ? { value: ABSENT_NULL } : undefined);
@@ -81,7 +85,8 @@ function validateField(rule: unknown, found: FoundValue, path: readonly string[]
   if (!isObject(rule)) return validateField({ _eq: rule }, found, path);
   const nested: Record<string, unknown> = {};
   const own = Object.entries(rule).flatMap(([key, operand]) => {
-    if (key === '_and' || key === '_or') return validateLogical(key, operand, path, (one) => validateField(one, found, path));
+    if (key === '_and' || key === '_or')
+      return validateLogical(key, operand, path, (one) => validateField(one, found, path));
     if (key === '_some' || key === '_none') return validateQuantified(key, operand, found, path);
     if (key.startsWith('_')) return validateOperator(key, operand, found, path);
     nested[key] = operand;
@@ -90,7 +95,12 @@ function validateField(rule: unknown, found: FoundValue, path: readonly string[]
   return Object.keys(nested).length > 0 ? [...own, ...validateNested(nested, found, path)] : own;
 }
 
-function validateOperator(operator: string, operand: unknown, found: FoundValue, path: readonly string[]): readonly ValidationError[] {
+function validateOperator(
+  operator: string,
+  operand: unknown,
+  found: FoundValue,
+  path: readonly string[],
+): readonly ValidationError[] {
   if (operator === '_submitted') {
     const missing = found === undefined || found.value === ABSENT_NULL;
     return missing && operand !== false && operand !== 'false' ? [{ path, type: 'required' }] : [];
@@ -98,12 +108,13 @@ function validateOperator(operator: string, operand: unknown, found: FoundValue,
   const check = (found?.isArray ? ARRAY_CHECKS.get(operator) : undefined) ?? CHECKS.get(operator);
   if (!check) return [{ path, type: operator.slice(1) }];
   if (found === undefined) return [];
-  if (found.value === UNKNOWN_UNTIL_WRITTEN) return forbidsNull(operator, operand) ? [] : [{ path, type: operator.slice(1) }];
+  if (found.value === UNKNOWN_UNTIL_WRITTEN)
+    return forbidsNull(operator, operand) ? [] : [{ path, type: operator.slice(1) }];
   if (found.value === ABSENT_NULL && !forbidsNull(operator, operand)) return [];
-  const complaint =
+  const problem =
     check(found.value === ABSENT_NULL ? null : found.value, operand) ??
     (found.key === undefined ? undefined : check(found.key, operand));
-  return complaint ? [{ path, ...complaint }] : [];
+  return problem ? [{ path, ...problem }] : [];
 }
 
 /** `_null: false` is `_nnull: true`. */
@@ -111,14 +122,23 @@ const forbidsNull = (operator: string, operand: unknown): boolean =>
   ['_nnull', '_nempty'].includes(operator) || (['_null', '_empty'].includes(operator) && !isFlagSet(operand));
 
 /** A rule about the row behind a relation, or about members of a JSON value. A bare key says nothing of its row. */
-function validateNested(rule: Record<string, unknown>, found: FoundValue, path: readonly string[]): readonly ValidationError[] {
+function validateNested(
+  rule: Record<string, unknown>,
+  found: FoundValue,
+  path: readonly string[],
+): readonly ValidationError[] {
   if (found === undefined || found.value === ABSENT_NULL) return [];
   if (found.value === null) return validateObject(rule, findNull, path);
   if (Array.isArray(found.value)) return validateQuantified('_some', rule, found, path);
   return isObject(found.value) ? validateObject(rule, findIn(found.value), path) : [{ path, type: 'required' }];
 }
 
-function validateQuantified(key: '_some' | '_none', rule: unknown, found: FoundValue, path: readonly string[]): readonly ValidationError[] {
+function validateQuantified(
+  key: '_some' | '_none',
+  rule: unknown,
+  found: FoundValue,
+  path: readonly string[],
+): readonly ValidationError[] {
   if (found === undefined || found.value === ABSENT_NULL) return [];
   if (!Array.isArray(found.value)) return [{ path, type: 'required' }];
   const results = found.value.map((one) =>

@@ -1,10 +1,10 @@
-import type { Aggregation, FieldUse, Read, GroupProjection } from '../contract.ts';
-import { whereClause, parenthesized } from './conjunction.ts';
-import { isNumber, numberSql, outputSql } from './output.ts';
-import { constantSql, type ObjectMember, memberListSql, objectSql } from './json-object.ts';
-import { conditionsSql, limitSql, EMPTY_SELECT_LIST } from './node-clauses.ts';
+import type { Aggregation, FieldUse, GroupProjection, Read } from '../contract.ts';
+import { parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
+import { constantSql, memberListSql, type ObjectMember, objectSql } from './json-object.ts';
+import { conditionsSql, EMPTY_SELECT_LIST, limitSql } from './node-clauses.ts';
 import { orderByClause } from './order.ts';
+import { isNumber, numberSql, outputSql } from './output.ts';
 import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts';
 
 type AggregateFn = Aggregation['functions'][number];
@@ -47,8 +47,11 @@ const groupMembers = (outer: string, groups: Aggregation['groups']): readonly Ob
   }));
 
 /** What a selection says, in place of groups and functions beside each other. */
-const projectionMembers = (outer: string, aggregate: Aggregation, shown: readonly GroupProjection[]): readonly ObjectMember[] =>
-  shown.map((one) => ({ key: one.key, sql: projectionSql(outer, aggregate, one) }));
+const projectionMembers = (
+  outer: string,
+  aggregate: Aggregation,
+  shown: readonly GroupProjection[],
+): readonly ObjectMember[] => shown.map((one) => ({ key: one.key, sql: projectionSql(outer, aggregate, one) }));
 
 function projectionSql(outer: string, aggregate: Aggregation, one: GroupProjection): string {
   switch (one.kind) {
@@ -67,11 +70,11 @@ function projectionSql(outer: string, aggregate: Aggregation, one: GroupProjecti
 function functionMembers(outer: string, functions: Aggregation['functions']): readonly ObjectMember[] {
   const names = [...new Set(functions.map(({ name }) => name))];
   return names.map((name) => {
-    const mine = functions.flatMap((one, at) => (one.name === name ? [{ one, value: `${outer}.f${at}` }] : []));
-    const [first] = mine;
-    const bare = mine.length === 1 && first?.one.use === null && (name === 'count' || name === 'countAll');
-    const members = mine.map(({ one, value }) => ({ key: one.key, sql: resultSql(one, value) }));
-    return { key: name, sql: bare ? first.value : objectSql(members, 'x') };
+    const calls = functions.flatMap((one, at) => (one.name === name ? [{ one, value: `${outer}.f${at}` }] : []));
+    const [first] = calls;
+    const isNumberAlone = calls.length === 1 && first?.one.use === null && (name === 'count' || name === 'countAll');
+    const members = calls.map(({ one, value }) => ({ key: one.key, sql: resultSql(one, value) }));
+    return { key: name, sql: isNumberAlone ? first.value : objectSql(members, 'x') };
   });
 }
 
@@ -97,9 +100,7 @@ const orderableSql = (value: string, { field }: FieldUse, name: string): string 
 /** A JSON number where it is a number. */
 function resultNumberSql(one: AggregateFn, value: string): string {
   const { name, use } = one;
-  return use && !name.startsWith('count') && isNumber(use.field)
-    ? numberSql(value, use.field)
-    : resultSql(one, value);
+  return use && !name.startsWith('count') && isNumber(use.field) ? numberSql(value, use.field) : resultSql(one, value);
 }
 
 /** Exact types stay texts, as they are in rows. */

@@ -21,7 +21,8 @@ export function arraySql(
     return sql.includes(' || ') ? `(${sql})` : sql;
   };
   // Nothing is outside of the values of a caller that is not there, nor are all of them inside.
-  const certain = (sql: string) => [sql, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(' and ');
+  const withCallerPresent = (sql: string) =>
+    [sql, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(' and ');
   switch (operator) {
     case '_null':
     case '_nnull':
@@ -32,18 +33,18 @@ export function arraySql(
     case '_eq':
       return `${array} = ${list()}`;
     case '_neq':
-      return certain(`${array} <> ${list()}`);
+      return withCallerPresent(`${array} <> ${list()}`);
     case '_in':
     case '_has_any':
       return `${array} && ${list()}`;
     case '_nin':
-      return certain(`not (${array} && ${list()})`);
+      return withCallerPresent(`not (${array} && ${list()})`);
     case '_contains':
       return `${array} @> ${list()}`;
     case '_has_all':
-      return certain(`${array} @> ${list()}`);
+      return withCallerPresent(`${array} @> ${list()}`);
     case '_ncontains':
-      return certain(`not (${array} @> ${list()})`);
+      return withCallerPresent(`not (${array} @> ${list()})`);
     default:
       throw new Error(`${operator} is no operator of arrays`);
   }

@@ -3,12 +3,12 @@ import { isRange } from '../../schema/library.ts';
 import type { Operator, Value, Where } from '../contract.ts';
 import { hasOrder } from '../element.ts';
 import { arraySql } from './array.ts';
-import { outputSql } from './output.ts';
-import { jsonbSql } from './function.ts';
 import { fieldUseSql } from './field-use.ts';
+import { jsonbSql } from './function.ts';
+import { outputSql } from './output.ts';
 import { rangeSql } from './range.ts';
 import type { RuntimeParameter, StatementBuilder } from './statement.ts';
-import { dynamicSql, geometrySql, isMultiValued, hasValueSql, listSql, valueSql } from './values.ts';
+import { dynamicSql, geometrySql, hasValueSql, isMultiValued, listSql, valueSql } from './values.ts';
 
 const COMPARISONS: Partial<Readonly<Record<Operator, string>>> = {
   _eq: '=',
@@ -33,7 +33,11 @@ export function comparisonField(test: Test): Field {
 }
 
 /** `_json`: a value of another kind than the operand's counts as none. */
-export function jsonTestSql(statement: StatementBuilder, alias: string, test: Extract<Where, { kind: 'inside' }>): string {
+export function jsonTestSql(
+  statement: StatementBuilder,
+  alias: string,
+  test: Extract<Where, { kind: 'inside' }>,
+): string {
   const value = jsonbSql(test.use.field, fieldUseSql(statement, alias, test.use));
   const path = statement.param(test.path, 'text[]');
   const text = `(${value} #>> ${path})`;
@@ -107,7 +111,9 @@ export function testSql(statement: StatementBuilder, left: string, test: Test): 
 function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly Value[]): string {
   const outside = `${left} <> all(${listSql(statement, field, values)})`;
   if (!values.some(isMultiValued)) return outside;
-  return [`${left} is not null`, outside, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(' and ');
+  return [`${left} is not null`, outside, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(
+    ' and ',
+  );
 }
 
 /** Wildcards in the operand are plain characters: what was typed is what is looked for. */
@@ -122,14 +128,14 @@ function patternSql(
   const verb = `${negated ? 'not ' : ''}${insensitive ? 'ilike' : 'like'}`;
   const before = form === 'starts_with' ? '' : '%';
   const after = form === 'ends_with' ? '' : '%';
-  const around = (text: unknown) => `${before}${escapeLike(String(text))}${after}`;
+  const addWildcards = (text: unknown) => `${before}${escapeLike(String(text))}${after}`;
   if (typeof value === 'object' && value !== null) {
     if (value.dynamic === 'given')
-      return `${left}::text ${verb} ${statement.param({ dynamic: value, convert: around } satisfies RuntimeParameter, 'text')}`;
+      return `${left}::text ${verb} ${statement.param({ dynamic: value, convert: addWildcards } satisfies RuntimeParameter, 'text')}`;
     const escaped = `regexp_replace(${dynamicSql(statement, value, 'text')}, '([\\\\%_])', '\\\\\\1', 'g')`;
     return `${left}::text ${verb} '${before}' || ${escaped} || '${after}'`;
   }
-  return `${left}::text ${verb} ${statement.param(value === null ? null : around(value), 'text')}`;
+  return `${left}::text ${verb} ${statement.param(value === null ? null : addWildcards(value), 'text')}`;
 }
 
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
@@ -138,9 +144,12 @@ const isTextual = (type: FieldType): boolean => ['string', 'text', 'csv', 'hash'
 
 /** A value of an enum that is known only when the statement runs may be no value of it: then both are texts. */
 const withComparableType = (field: Field, values: readonly Value[]): Field =>
-  field.column?.enumValues && !field.column.array && values.some(isResolvedAtRuntime) ? standInField(field, 'unknown') : field;
+  field.column?.enumValues && !field.column.array && values.some(isResolvedAtRuntime)
+    ? standInField(field, 'unknown')
+    : field;
 
-const isResolvedAtRuntime = (value: Value): boolean => typeof value === 'object' && value !== null && value.dynamic !== 'given';
+const isResolvedAtRuntime = (value: Value): boolean =>
+  typeof value === 'object' && value !== null && value.dynamic !== 'given';
 
 /** The left side as a type that the operand can be cast to: types without an equality compare as they read. */
 const comparableSql = (left: string, field: Field): string =>

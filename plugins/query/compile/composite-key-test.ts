@@ -5,7 +5,11 @@ import type { StatementBuilder } from './statement.ts';
 import { listSql, valueSql } from './values.ts';
 
 /** A comparison with a field of several columns: column by column, so that indexes are used. */
-export function compositeKeyTestSql(statement: StatementBuilder, alias: string, where: Extract<Where, { kind: 'test' }>): string {
+export function compositeKeyTestSql(
+  statement: StatementBuilder,
+  alias: string,
+  where: Extract<Where, { kind: 'test' }>,
+): string {
   const { use, operator, values } = where;
   const { field, when } = use;
   const visible = when && `coalesce((${statement.where(alias, when)}), false)`;

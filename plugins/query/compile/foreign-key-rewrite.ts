@@ -15,7 +15,9 @@ export function rewriteToForeignKey({ use, to, rule, where }: Extract<Where, { k
   if (relation?.kind !== 'one' || !relation.relation.schema || relation.relation.unchecked) return undefined;
   if (use.fn || (rule && !isMatchAll(rule))) return undefined;
   const key = targetField(use.field, to);
-  return EXACT_TYPES.has(type) && key.type === type && !isMatchAll(where) ? moveToForeignKey(where, key.name, use) : undefined;
+  return EXACT_TYPES.has(type) && key.type === type && !isMatchAll(where)
+    ? moveToForeignKey(where, key.name, use)
+    : undefined;
 }
 
 function moveToForeignKey(where: Where, key: string, use: FieldUse): Where | undefined {

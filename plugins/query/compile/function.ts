@@ -1,8 +1,8 @@
 import type { Field } from '../../schema/contract.ts';
 import type { DatePart, FieldUse } from '../contract.ts';
 import { whereClause } from './conjunction.ts';
-import { isInvalidJsonbSql } from './output.ts';
 import { toManyJoin } from './joins.ts';
+import { isInvalidJsonbSql } from './output.ts';
 import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts';
 
 const PARTS: Partial<Readonly<Record<DatePart, string>>> = { weekday: 'dow' };

@@ -7,14 +7,14 @@ import { fieldColumnSql, quote, type StatementBuilder } from './statement.ts';
 
 /** The condition that ties a row behind a to-many alias to its parent; undefined where nothing does. */
 export function toManyJoin(
-  { schema: overview }: StatementBuilder,
+  { schema }: StatementBuilder,
   { field }: Pick<FieldUse, 'field'>,
   to: Collection,
 ): ((child: string, parent: string) => string) | undefined {
   if (field.relation?.kind !== 'many') return undefined;
   const { relation } = field.relation;
   const far = to.fields.get(relation.field);
-  const owner = overview.collections.get(field.collection);
+  const owner = schema.collections.get(field.collection);
   const key = owner?.hasKey ? owner.key : null;
   if (far?.relation?.kind === 'any' && far.column && key) {
     const by = to.fields.get(far.relation.by);

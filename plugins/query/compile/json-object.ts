@@ -13,7 +13,8 @@ const MAX_NAME_BYTES = 63;
 /** Functions take 100 arguments. */
 const MAX_MEMBERS_PER_CALL = 50;
 
-const areColumnNames = (keys: readonly string[]): boolean => keys.every((key) => Buffer.byteLength(key) <= MAX_NAME_BYTES);
+const areColumnNames = (keys: readonly string[]): boolean =>
+  keys.every((key) => Buffer.byteLength(key) <= MAX_NAME_BYTES);
 
 /** The select list whose rows `rowObjectSql` makes objects of. */
 export function memberListSql(members: readonly ObjectMember[]): string {

@@ -7,7 +7,15 @@ import type { Field } from '../../schema/contract.ts';
 type ColumnSql = (alias: string, column: string) => string;
 
 /** Types whose texts have neither a comma nor `~`. */
-const UNESCAPED: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'decimal', 'float', 'uuid', 'boolean', 'date']);
+const UNESCAPED: ReadonlySet<string> = new Set([
+  'integer',
+  'bigInteger',
+  'decimal',
+  'float',
+  'uuid',
+  'boolean',
+  'date',
+]);
 
 const ISO = `YYYY-MM-DD"T"HH24:MI:SS.US`;
 

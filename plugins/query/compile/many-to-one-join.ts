@@ -1,8 +1,8 @@
 import type { Collection } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
 import { targetField } from '../parse/parse-context.ts';
-import { areEqual } from './key.ts';
 import { fieldUseSql } from './field-use.ts';
+import { areEqual } from './key.ts';
 import { fieldColumnSql, type StatementBuilder } from './statement.ts';
 
 /** The condition that the many-to-one `use` of the row `alias` leads to the row `joined` of `to`. */

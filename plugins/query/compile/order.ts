@@ -1,9 +1,9 @@
 import type { OrderBy, OrderByStep } from '../contract.ts';
-import { conjunction, whereClause, parenthesized } from './conjunction.ts';
-import { manyToAnyJoin, toManyJoin } from './joins.ts';
+import { conjunction, parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
-import { type StatementBuilder, tableSql } from './statement.ts';
+import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
+import { type StatementBuilder, tableSql } from './statement.ts';
 
 export interface OrderTerm {
   readonly sql: string;

@@ -2,7 +2,7 @@ import type { Field } from '../../schema/contract.ts';
 import type { Operator, Value } from '../contract.ts';
 import { elementField } from '../element.ts';
 import type { StatementBuilder } from './statement.ts';
-import { typedValueSql, hasValueSql, valueSql } from './values.ts';
+import { hasValueSql, typedValueSql, valueSql } from './values.ts';
 
 /** What only ranges and multiranges have; undefined for operators that compare them like other values. */
 export function rangeSql(
@@ -13,16 +13,16 @@ export function rangeSql(
   values: readonly Value[],
 ): string | undefined {
   const [value = null] = values;
-  const certain = (sql: string) => [sql, ...hasValueSql(statement, field, value)].join(' and ');
+  const withCallerPresent = (sql: string) => [sql, ...hasValueSql(statement, field, value)].join(' and ');
   switch (operator) {
     case '_contains':
       return `${left} @> ${boundSql(statement, field, value)}`;
     case '_ncontains':
-      return certain(`not (${left} @> ${boundSql(statement, field, value)})`);
+      return withCallerPresent(`not (${left} @> ${boundSql(statement, field, value)})`);
     case '_intersects':
       return `${left} && ${valueSql(statement, field, value)}`;
     case '_nintersects':
-      return certain(`not (${left} && ${valueSql(statement, field, value)})`);
+      return withCallerPresent(`not (${left} && ${valueSql(statement, field, value)})`);
     case '_empty':
     case '_nempty':
       return `${(operator === '_empty') === (value === true) ? '' : 'not '}coalesce(isempty(${left}), true)`;

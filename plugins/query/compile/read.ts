@@ -1,5 +1,5 @@
 import type { Read } from '../contract.ts';
-import { whereClause, parenthesized } from './conjunction.ts';
+import { parenthesized, whereClause } from './conjunction.ts';
 import { conditionsSql, rowJson } from './node-clauses.ts';
 import { rowsSql } from './rows.ts';
 import { type StatementBuilder, tableSql } from './statement.ts';

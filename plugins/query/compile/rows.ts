@@ -4,16 +4,16 @@ import type { Pick, Read } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { targetField } from '../parse/parse-context.ts';
 import { groupsSql } from './aggregate.ts';
-import { conjunction, whereClause, parenthesized } from './conjunction.ts';
-import { outputSqlAs } from './output.ts';
+import { conjunction, parenthesized, whereClause } from './conjunction.ts';
 import { functionSql } from './function.ts';
-import { constantSql, type ObjectMember, memberListSql, objectSql } from './json-object.ts';
-import { columnsOf, isKey } from './key.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
-import { conditionsSql, limitSql, EMPTY_SELECT_LIST, rowJson } from './node-clauses.ts';
-import { orderByClause, orderTerms } from './order.ts';
-import { fieldColumnSql, type RuntimeParameter, quote, type StatementBuilder, tableSql } from './statement.ts';
+import { constantSql, memberListSql, type ObjectMember, objectSql } from './json-object.ts';
+import { columnsOf, isKey } from './key.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
+import { conditionsSql, EMPTY_SELECT_LIST, limitSql, rowJson } from './node-clauses.ts';
+import { orderByClause, orderTerms } from './order.ts';
+import { outputSqlAs } from './output.ts';
+import { fieldColumnSql, quote, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
 type ProjectionOf<K extends Pick['kind']> = Extract<Pick, { kind: K }>;
 
@@ -43,12 +43,15 @@ export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: 
     return `select ${selectList(statement, inner, read.pick, []) || EMPTY_SELECT_LIST}${from}${orderByClause(order)}${cut}`;
   }
   const outer = statement.alias();
-  const mark = orderColumnPrefix(read);
-  const marks = order.map((one, at) => ({ sql: `${outer}.${quote(`${mark}${at}`)}`, descending: one.descending }));
-  const exported = order.map((one, at) => `, ${one.sql} as ${quote(`${mark}${at}`)}`).join('');
+  const prefix = orderColumnPrefix(read);
+  const orderTermsOuter = order.map((one, at) => ({
+    sql: `${outer}.${quote(`${prefix}${at}`)}`,
+    descending: one.descending,
+  }));
+  const exported = order.map((one, at) => `, ${one.sql} as ${quote(`${prefix}${at}`)}`).join('');
   const related: string[] = [];
   const picks = selectList(statement, outer, read.pick, related);
-  return `select ${picks} from (select ${inner}.*${exported}${from}${orderByClause(order)}${cut}) ${outer}${related.join('')}${orderByClause(marks)}`;
+  return `select ${picks} from (select ${inner}.*${exported}${from}${orderByClause(order)}${cut}) ${outer}${related.join('')}${orderByClause(orderTermsOuter)}`;
 }
 
 /**
@@ -76,9 +79,9 @@ const isOfRowAlone = (pick: Read['pick'][number]): boolean =>
 
 /** The beginning of names that none of the table's own columns has. */
 function orderColumnPrefix({ collection }: Read): string {
-  let mark = '~';
-  for (const { column } of collection.fields.values()) while (column?.name.startsWith(mark)) mark += '~';
-  return mark;
+  let prefix = '~';
+  for (const { column } of collection.fields.values()) while (column?.name.startsWith(prefix)) prefix += '~';
+  return prefix;
 }
 
 /** Rows by key come in the order of the keys. */
@@ -139,7 +142,12 @@ function columnSql(statement: StatementBuilder, alias: string, { field, fn, as }
  * A many-to-one is a plain join, so that the planner may choose how, and its JSON is made from the joined row above all
  * joins. As a lateral sub-select the JSON of whole tables was made before the join, or the table read once a row.
  */
-function oneSql(statement: StatementBuilder, alias: string, { field, read }: ProjectionOf<'one'>, joins: string[]): string {
+function oneSql(
+  statement: StatementBuilder,
+  alias: string,
+  { field, read }: ProjectionOf<'one'>,
+  joins: string[],
+): string {
   const key = targetField(field, read.collection);
   return joinedRow(statement, read, key, joins, (joined) =>
     manyToOneJoin(statement, joined, read.collection, alias, { field }),
@@ -168,7 +176,12 @@ function joinedRow(
  * A many-to-any: a join a collection, of which each row finds at most one. Rows of other collections show their key, or
  * nothing where the pick is strict.
  */
-function anySql(statement: StatementBuilder, alias: string, { field, by, reads, strict }: ProjectionOf<'any'>, joins: string[]): string {
+function anySql(
+  statement: StatementBuilder,
+  alias: string,
+  { field, by, reads, strict }: ProjectionOf<'any'>,
+  joins: string[],
+): string {
   const value = fieldColumnSql(alias, field);
   const cases = reads.map((read) => {
     const { name, key } = read.collection;
@@ -181,7 +194,12 @@ function anySql(statement: StatementBuilder, alias: string, { field, by, reads, 
   return cases.length === 0 ? other : `case ${fieldColumnSql(alias, by)} ${cases.join(' ')} else ${other} end`;
 }
 
-function manySql(statement: StatementBuilder, alias: string, pick: ProjectionOf<'many' | 'keys'>, joins: string[]): string {
+function manySql(
+  statement: StatementBuilder,
+  alias: string,
+  pick: ProjectionOf<'many' | 'keys'>,
+  joins: string[],
+): string {
   const { read } = pick;
   const lateral = statement.alias();
   const inner = statement.alias();

@@ -11,7 +11,11 @@ import type { StatementBuilder } from './statement.ts';
 const NUMERIC = /^[+-]?(\d{1,38}(\.\d{0,38})?|\.\d{1,38})$/;
 
 /** Any of the readable fields: texts contain the term, numbers and UUIDs equal it, search vectors have its words; with none left, no rows. */
-export function searchSql(statement: StatementBuilder, alias: string, { search, searchFields: searched }: Read): string {
+export function searchSql(
+  statement: StatementBuilder,
+  alias: string,
+  { search, searchFields: searched }: Read,
+): string {
   const term = search as string;
   const tests = searched.flatMap((use) => {
     // Only where it is used: a parameter that stands nowhere in the statement is an error.

@@ -27,8 +27,8 @@ export class StatementBuilder {
   readonly #first: number;
   #aliases = 0;
 
-  constructor(overview: Overview, whereSql: WhereCompiler, first = 1) {
-    this.schema = overview;
+  constructor(schema: Overview, whereSql: WhereCompiler, first = 1) {
+    this.schema = schema;
     this.#whereSql = whereSql;
     this.#first = first;
   }

@@ -1,11 +1,11 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { DynamicValue, Value, ValuePath, ValuePathStep } from '../contract.ts';
 import { hasOrder } from '../element.ts';
-import { conjunction, whereClause, parenthesized } from './conjunction.ts';
-import { toManyJoin } from './joins.ts';
+import { conjunction, parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
-import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
+import { toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
+import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
 /** For a dynamic operand, the condition that it has a value. */
 export const hasValueSql = (statement: StatementBuilder, field: Field, value: Value): readonly string[] =>
@@ -28,7 +28,8 @@ export function valueSql(statement: StatementBuilder, field: Field, value: Value
 /** `exact`: the type of the elements, where the list is compared with an array. */
 export function listSql(statement: StatementBuilder, field: Field, values: readonly Value[], exact?: string): string {
   const plain = values.filter((value) => typeof value !== 'object');
-  if (plain.length === values.length) return statement.param(values, `${exact ?? sqlTypeOf(field, widestValue(values))}[]`);
+  if (plain.length === values.length)
+    return statement.param(values, `${exact ?? sqlTypeOf(field, widestValue(values))}[]`);
   const [only] = values;
   const type = exact ?? sqlTypeOf(field, null);
   if (isPlaceholderList(only)) return dynamicSql(statement, only, `${type}[]`);
@@ -49,7 +50,8 @@ export const typedValueSql = (statement: StatementBuilder, type: string, value: 
 const isPlaceholderList = (value: Value | undefined): value is Extract<DynamicValue, { dynamic: 'given' }> =>
   typeof value === 'object' && value !== null && value.dynamic === 'given' && value.list === true;
 
-export const isMultiValued = (value: Value): value is CallerValue => isCallerValue(value) && value.via?.isMultiValued === true;
+export const isMultiValued = (value: Value): value is CallerValue =>
+  isCallerValue(value) && value.via?.isMultiValued === true;
 
 const widestValue = (values: readonly Value[]): Value => values.find((value) => !isInt8(value)) ?? values[0] ?? null;
 
@@ -117,7 +119,10 @@ function pathSql(statement: StatementBuilder, value: CallerValue): string {
   const { start, rule, path } = value.via as ValuePath;
   let alias = statement.alias();
   const key = start.fields.get(start.primary ?? 'id') as Field;
-  const conditions = [`${fieldColumnSql(alias, key)} = ${callerIdSql(statement, value)}`, rule && statement.where(alias, rule)];
+  const conditions = [
+    `${fieldColumnSql(alias, key)} = ${callerIdSql(statement, value)}`,
+    rule && statement.where(alias, rule),
+  ];
   let from = `${tableSql(start.table)} ${alias}`;
   for (const step of path.slice(0, -1)) {
     const to = step.to as Collection;

@@ -1,12 +1,12 @@
 import type { Where } from '../contract.ts';
 import { comparisonField, jsonTestSql, testSql } from './comparison.ts';
-import { conjunction, whereClause } from './conjunction.ts';
 import { compositeKeyTestSql } from './composite-key-test.ts';
-import { manyToAnyJoin, toManyJoin } from './joins.ts';
+import { conjunction, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
 import { rewriteToForeignKey } from './foreign-key-rewrite.ts';
-import { type StatementBuilder, tableSql } from './statement.ts';
+import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
+import { type StatementBuilder, tableSql } from './statement.ts';
 import { hasValueSql } from './values.ts';
 
 /** A condition over the row `alias`; `true` for one that holds always. */

@@ -2,9 +2,17 @@ import { fail } from '#kernel';
 import type { Collection, FieldType } from '../../schema/contract.ts';
 import { AGGREGATES, type AggregateName, type Aggregation, type FieldUse } from '../contract.ts';
 import { parseFieldUse } from './functions.ts';
+import { countPart, type ParseContext } from './parse-context.ts';
 import { answerKey, parseStep } from './path-steps.ts';
-import { type ParseContext, countPart } from './parse-context.ts';
-import { parseJson, suggestionFor, invalidQuery, isObject, type QueryPath, parameterPath, parseList } from './raw-values.ts';
+import {
+  invalidQuery,
+  isObject,
+  parameterPath,
+  parseJson,
+  parseList,
+  type QueryPath,
+  suggestionFor,
+} from './raw-values.ts';
 import { parseDirection } from './sort.ts';
 
 interface RawAggregate {
@@ -21,13 +29,13 @@ const COMPARABLE: readonly FieldType[] = [
 
 /** `aggregate` and `groupBy` (conventions, "Aggregation"); undefined where neither is asked for. */
 export function parseAggregate(
-  scope: ParseContext,
+  context: ParseContext,
   collection: Collection,
   raw: RawAggregate,
   aliases: ReadonlyMap<string, string>,
   path: QueryPath,
 ): Aggregation | undefined {
-  const parts = parseAggregateParts(scope, collection, raw, aliases, path);
+  const parts = parseAggregateParts(context, collection, raw, aliases, path);
   const { groups, functions } = parts;
   if (groups.length === 0 && functions.length === 0) return undefined;
   // Both are members of one object here.
@@ -39,21 +47,21 @@ type AggregateParts = Omit<Aggregation, 'order'>;
 
 /** What is grouped by and what is computed; both may be nothing. */
 export function parseAggregateParts(
-  scope: ParseContext,
+  context: ParseContext,
   collection: Collection,
   raw: RawAggregate,
   aliases: ReadonlyMap<string, string>,
   path: QueryPath,
 ): AggregateParts {
-  const asked = parseJson(raw.aggregate, parameterPath(path, 'aggregate')) ?? {};
-  if (!isObject(asked)) throw invalidQuery('must be an object of functions', parameterPath(path, 'aggregate'));
+  const requested = parseJson(raw.aggregate, parameterPath(path, 'aggregate')) ?? {};
+  if (!isObject(requested)) throw invalidQuery('must be an object of functions', parameterPath(path, 'aggregate'));
   const groups = [...new Set(parseList(raw.groupBy, parameterPath(path, 'groupBy')))].map((entry, index) => {
     const at = [...parameterPath(path, 'groupBy'), index];
-    countPart(scope, at);
-    return parseGroup(scope, collection, entry, aliases, at);
+    countPart(context, at);
+    return parseGroup(context, collection, entry, aliases, at);
   });
-  const functions = Object.entries(asked).flatMap(([name, fields]) =>
-    parseAggregateFunctions(scope, collection, name, fields, [...parameterPath(path, 'aggregate'), name]),
+  const functions = Object.entries(requested).flatMap(([name, fields]) =>
+    parseAggregateFunctions(context, collection, name, fields, [...parameterPath(path, 'aggregate'), name]),
   );
   assertUniqueKeys(groups, new Set(), path);
   return { groups, functions };
@@ -67,12 +75,15 @@ export const withGroupOrder = (parts: AggregateParts, sort: unknown, path: Query
 function assertUniqueKeys(groups: Aggregation['groups'], others: ReadonlySet<string>, path: QueryPath): void {
   for (const [index, { key }] of groups.entries()) {
     if (others.has(key) || groups.findIndex((one) => one.key === key) !== index)
-      throw invalidQuery(`two things would be called "${key}": give one an alias`, [...parameterPath(path, 'groupBy'), index]);
+      throw invalidQuery(`two things would be called "${key}": give one an alias`, [
+        ...parameterPath(path, 'groupBy'),
+        index,
+      ]);
   }
 }
 
 function parseGroup(
-  scope: ParseContext,
+  context: ParseContext,
   collection: Collection,
   entry: string,
   aliases: ReadonlyMap<string, string>,
@@ -80,7 +91,7 @@ function parseGroup(
 ): Aggregation['groups'][number] {
   const text = aliases.get(entry) ?? entry;
   if (!text.includes('(') && text.includes('.')) throw invalidQuery('groups are fields of the collection itself', at);
-  const use = assertNotConcealed(parseFieldUse(scope, collection, text, at));
+  const use = assertNotConcealed(parseFieldUse(context, collection, text, at));
   const { type, column, parts } = use.field;
   if (use.fn?.name === 'json' || (!use.fn && ((!column && !parts) || type === 'json' || type.startsWith('geometry'))))
     throw invalidQuery(`cannot group by ${entry.slice(0, 60)}`, at);
@@ -89,24 +100,28 @@ function parseGroup(
 }
 
 function parseAggregateFunctions(
-  scope: ParseContext,
+  context: ParseContext,
   collection: Collection,
-  asked: string,
+  requested: string,
   fields: unknown,
   path: QueryPath,
 ): Aggregation['functions'] {
-  const name = AGGREGATES.find((one) => one === asked);
-  if (!name) throw invalidQuery(`there is no aggregate "${asked.slice(0, 40)}"${suggestionFor(asked, AGGREGATES)}`, path);
+  const name = AGGREGATES.find((one) => one === requested);
+  if (!name)
+    throw invalidQuery(
+      `there is no aggregate "${requested.slice(0, 40)}"${suggestionFor(requested, AGGREGATES)}`,
+      path,
+    );
   const keys = [...new Set(name === 'countAll' ? ['*'] : parseList(fields, path))];
   if (keys.length === 0) throw invalidQuery('names no field', path);
   return keys.map((key, index) => {
     const at = [...path, index];
-    countPart(scope, at);
+    countPart(context, at);
     if (key === '*') {
       if (!name.startsWith('count')) throw invalidQuery(`${name} needs a field`, at);
       return { name, key, use: null };
     }
-    const use = assertNotConcealed(parseFieldUse(scope, collection, key, at));
+    const use = assertNotConcealed(parseFieldUse(context, collection, key, at));
     assertFunctionFits(name, use, at);
     return { name, key, use };
   });
@@ -130,7 +145,7 @@ function assertNotConcealed(use: FieldUse): FieldUse {
 
 /** By groups or aggregates, as they are called in the answer; without a word by the groups in their order. */
 function parseGroupOrder({ groups, functions }: AggregateParts, sort: unknown, path: QueryPath): Aggregation['order'] {
-  const asked = parseList(sort, path).map((entry, index) => {
+  const requested = parseList(sort, path).map((entry, index) => {
     const { text, descending } = parseDirection(entry);
     const group = groups.findIndex(({ key, use }) => key === text || (!use.fn && use.field.name === text));
     if (group >= 0) return { of: 'groups', at: group, descending } as const;
@@ -139,10 +154,11 @@ function parseGroupOrder({ groups, functions }: AggregateParts, sort: unknown, p
     const dot = text.indexOf('.');
     const [name, key] = dot < 0 ? [text, undefined] : [text.slice(0, dot), text.slice(dot + 1)];
     const found = functions.findIndex((one) => one.name === name && (key === undefined || one.key === key));
-    if (found < 0) throw invalidQuery('groups are sorted by what they are grouped by or by an aggregate', [...path, index]);
+    if (found < 0)
+      throw invalidQuery('groups are sorted by what they are grouped by or by an aggregate', [...path, index]);
     return { of: 'functions', at: found, descending } as const;
   });
-  const named = new Set(asked.filter(({ of }) => of === 'groups').map(({ at }) => at));
+  const named = new Set(requested.filter(({ of }) => of === 'groups').map(({ at }) => at));
   const rest = groups.flatMap((_, at) => (named.has(at) ? [] : [{ of: 'groups', at, descending: false } as const]));
-  return [...asked, ...rest];
+  return [...requested, ...rest];
 }

@@ -26,4 +26,5 @@ export function and(conditions: readonly Where[]): Where {
   return flat.length === 1 ? (flat[0] as Where) : { kind: 'all', of: flat };
 }
 
-const isMergeable = (one: Where): one is ToManyCondition => one.kind === 'many' && one.quantifier === 'some' && !one.own;
+const isMergeable = (one: Where): one is ToManyCondition =>
+  one.kind === 'many' && one.quantifier === 'some' && !one.own;

@@ -1,7 +1,16 @@
 import { OPERATORS, type RawQuery } from '../contract.ts';
 import { isFollow } from './follow.ts';
 import { splitSteps } from './path-steps.ts';
-import { assertNesting, parseJson, invalidQuery, isObject, type QueryPath, parameterPath, relationPath, parseList } from './raw-values.ts';
+import {
+  assertNesting,
+  invalidQuery,
+  isObject,
+  parameterPath,
+  parseJson,
+  parseList,
+  type QueryPath,
+  relationPath,
+} from './raw-values.ts';
 
 // MAX_RELATIONAL_DEPTH counts the names of a path, wherever in a query it stands: `author.country.name` has three, and so have
 // `{ author: { country: { name: … } } }` in a filter and the sort `country.name` of `author` in `deep`. It is measured before
@@ -64,7 +73,12 @@ const countNames = (key: string, path: QueryPath): number =>
   key.includes('(') && !isFollow(key) ? splitSteps(key, path).length : 1;
 
 /** `deep`, also of relations that `fields` do not name. Keys with an underscore are parameters, all others relations. */
-export function assertDeepDepth(raw: Readonly<Record<string, unknown>>, most: number, path: QueryPath = [], base = 0): void {
+export function assertDeepDepth(
+  raw: Readonly<Record<string, unknown>>,
+  most: number,
+  path: QueryPath = [],
+  base = 0,
+): void {
   assertNesting(path);
   for (const [name, node] of Object.entries(raw)) {
     if (name.startsWith('_') || !isObject(node)) continue;

@@ -1,9 +1,9 @@
 import type { Collection, Field, Relation } from '../../schema/contract.ts';
 import { isSearchVector } from '../../schema/library.ts';
 import { assertPathDepths } from './depth.ts';
-import { answerKey, splitHead, type PathStep, parseStep } from './path-steps.ts';
 import type { ParseContext } from './parse-context.ts';
-import { invalidQuery, type QueryPath, parseList } from './raw-values.ts';
+import { answerKey, type PathStep, parseStep, splitHead } from './path-steps.ts';
+import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
 
 /** What was asked of one field: itself, a function of it, what lies behind it, or both (then the nested form wins). */
 export interface RequestedField {
@@ -36,51 +36,64 @@ interface FieldsContext {
 
 /** Entries grouped by the field they begin with, in the order of first mention. Unknown names are left out. */
 export function groupFieldPaths(
-  scope: ParseContext,
+  context: ParseContext,
   collection: Collection,
   entries: readonly string[],
-  { aliases, path, excludedRelation: notBack }: FieldsContext,
+  { aliases, path, excludedRelation }: FieldsContext,
 ): readonly RequestedField[] {
-  type Open = { field: Field; key: string; fn?: PathStep['fn']; nested: string[] | null; nestedByCollection: Map<string, string[]> };
-  const wanted = new Map<string, Open>();
+  type Open = {
+    field: Field;
+    key: string;
+    fn?: PathStep['fn'];
+    nested: string[] | null;
+    nestedByCollection: Map<string, string[]>;
+  };
+  const requested = new Map<string, Open>();
 
-  function want(step: string, rest: string | undefined): void {
-    const [called, only] = step.includes('(') || collection.fields.has(step) ? [step] : splitCollection(step);
-    const name = aliases.get(called) ?? called;
+  function addRequested(step: string, rest: string | undefined): void {
+    const [stepText, only] = step.includes('(') || collection.fields.has(step) ? [step] : splitCollection(step);
+    const name = aliases.get(stepText) ?? stepText;
     // A column may be called like a function or a scope looks.
-    const meant: PathStep = collection.fields.has(name) ? { field: name } : parseStep(name, path);
-    const { fn } = meant;
-    const field = collection.fields.get(meant.field);
+    const parsed: PathStep = collection.fields.has(name) ? { field: name } : parseStep(name, path);
+    const { fn } = parsed;
+    const field = collection.fields.get(parsed.field);
     // What may not be known is left out before anything could be said about its type or where it leads.
-    if (!scope.isVisible(collection, meant.field)) return;
-    if (!field) scope.onUnknownField();
+    if (!context.isVisible(collection, parsed.field)) return;
+    if (!field) context.onUnknownField();
     if (!field || isPresentationAlias(field)) return;
     if (rest !== undefined && (fn || !field.relation)) return;
     if (only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowed.includes(only))) return;
-    const key = aliases.has(called) ? called : answerKey(meant, path);
-    const known: Open = wanted.get(key) ?? { field, key, ...(fn ? { fn } : {}), nested: null, nestedByCollection: new Map() };
+    const key = aliases.has(stepText) ? stepText : answerKey(parsed, path);
+    const known: Open = requested.get(key) ?? {
+      field,
+      key,
+      ...(fn ? { fn } : {}),
+      nested: null,
+      nestedByCollection: new Map(),
+    };
     if (known.field !== field || !isSameFunction(known.fn, fn))
       throw invalidQuery(`two things would be called "${key}": give one an alias`, path);
-    if (rest !== undefined && only !== undefined) known.nestedByCollection.set(only, [...(known.nestedByCollection.get(only) ?? []), rest]);
+    if (rest !== undefined && only !== undefined)
+      known.nestedByCollection.set(only, [...(known.nestedByCollection.get(only) ?? []), rest]);
     else if (rest !== undefined) known.nested = [...(known.nested ?? []), rest];
-    wanted.set(key, known);
+    requested.set(key, known);
   }
 
   /** `*.*` is the columns and one level more; `*.name` only looks behind relations. */
-  function spread(name: string, rest: string | undefined): void {
+  function addWildcard(name: string, rest: string | undefined): void {
     const field = collection.fields.get(aliases.get(name) ?? name);
-    if (rest === undefined || aliases.get(name)?.includes('(')) want(name, undefined);
+    if (rest === undefined || aliases.get(name)?.includes('(')) addRequested(name, undefined);
     else if (field?.relation) {
-      if (!notBack || field.relation.relation !== notBack) want(name, rest);
-    } else if (rest.startsWith('*')) want(name, undefined);
+      if (!excludedRelation || field.relation.relation !== excludedRelation) addRequested(name, rest);
+    } else if (rest.startsWith('*')) addRequested(name, undefined);
   }
 
   for (const entry of entries) {
     const [head, rest] = splitHead(entry, path);
-    if (head !== '*') want(head, rest);
-    else for (const name of [...wildcardFields(collection), ...aliases.keys()]) spread(name, rest);
+    if (head !== '*') addRequested(head, rest);
+    else for (const name of [...wildcardFields(collection), ...aliases.keys()]) addWildcard(name, rest);
   }
-  return [...wanted.values()];
+  return [...requested.values()];
 }
 
 /** A search vector repeats in words what other fields say, so that it is shown to those alone who name it. */

@@ -2,57 +2,72 @@ import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { type FieldUse, OPERATORS, type Operator, type Where } from '../contract.ts';
 import { and, MATCH_ALL } from './conjunction.ts';
-import { parseFollow, isFollow } from './follow.ts';
+import { isFollow, parseFollow } from './follow.ts';
 import { parseFieldUse } from './functions.ts';
 import { parseJsonFilter } from './json-filter.ts';
-import { parseStep, splitSteps } from './path-steps.ts';
 import { isNull, parseOperands } from './operand.ts';
 import { operatorsOf } from './operators.ts';
-import { resolveCollection, isVisibleField, resolveField, type ParseContext, countPart } from './parse-context.ts';
-import { parseJson, suggestionFor, invalidQuery, isObject, type QueryPath } from './raw-values.ts';
+import { countPart, isVisibleField, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { parseStep, splitSteps } from './path-steps.ts';
+import { invalidQuery, isObject, parseJson, type QueryPath, suggestionFor } from './raw-values.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
 const LOGICAL = ['_and', '_or'];
 
 /** A filter (specification rule 7; grammar in the conventions): JSON text or object. Absent matches everything. */
-export function parseFilter(scope: ParseContext, collection: Collection, raw: unknown, path: QueryPath): Where {
+export function parseFilter(context: ParseContext, collection: Collection, raw: unknown, path: QueryPath): Where {
   const filter = parseJson(raw, path);
   if (filter === undefined || filter === null) return MATCH_ALL;
-  return parseFilterObject(scope, collection, filter, path);
+  return parseFilterObject(context, collection, filter, path);
 }
 
-function parseFilterObject(scope: ParseContext, collection: Collection, raw: unknown, path: QueryPath): Where {
+function parseFilterObject(context: ParseContext, collection: Collection, raw: unknown, path: QueryPath): Where {
   if (!isObject(raw)) throw invalidQuery('must be an object', path);
   return and(
     Object.entries(raw).map(([key, rule]) => {
       const at = [...path, key];
-      countPart(scope, at);
+      countPart(context, at);
       if (key === '_and' || key === '_or')
-        return parseLogical(key, rule, at, (one, here) => parseFilterObject(scope, collection, one, here));
+        return parseLogical(key, rule, at, (one, here) => parseFilterObject(context, collection, one, here));
       // A column's name may begin like an operator does.
-      if (key.startsWith('_') && !isVisibleField(scope, collection, key))
-        throw invalidQuery(`"${key.slice(0, 40)}" is not a field or a logical operator${suggestionFor(key, LOGICAL)}`, at);
-      return parseFilterKey(scope, collection, key, rule, at);
+      if (key.startsWith('_') && !isVisibleField(context, collection, key))
+        throw invalidQuery(
+          `"${key.slice(0, 40)}" is not a field or a logical operator${suggestionFor(key, LOGICAL)}`,
+          at,
+        );
+      return parseFilterKey(context, collection, key, rule, at);
     }),
   );
 }
 
 /** What stands under a field, a function of one, one target of a many-to-any, or a relation followed backwards. */
-function parseFilterKey(scope: ParseContext, collection: Collection, key: string, rule: unknown, at: QueryPath): Where {
-  if (isFollow(key)) return parseFieldCondition(scope, parseFollow(scope, collection, key, at), rule, at);
-  if (key.includes('(') && !isVisibleField(scope, collection, key)) {
+function parseFilterKey(
+  context: ParseContext,
+  collection: Collection,
+  key: string,
+  rule: unknown,
+  at: QueryPath,
+): Where {
+  if (isFollow(key)) return parseFieldCondition(context, parseFollow(context, collection, key, at), rule, at);
+  if (key.includes('(') && !isVisibleField(context, collection, key)) {
     const [first = '', ...rest] = splitSteps(key, at);
     // `year(author.born)` is what `author: { year(born) }` is.
-    if (rest.length > 0) return parseFilterKey(scope, collection, first, { [rest.join('.')]: rule }, at);
-    const use = parseFieldUse(scope, collection, first, at);
+    if (rest.length > 0) return parseFilterKey(context, collection, first, { [rest.join('.')]: rule }, at);
+    const use = parseFieldUse(context, collection, first, at);
     if (use.fn?.name === 'json') throw invalidQuery('json(…) is for fields and sort; filter with _json', at);
-    return parseFieldCondition(scope, use, rule, at);
+    return parseFieldCondition(context, use, rule, at);
   }
-  if (key.includes(':') && !isVisibleField(scope, collection, key)) return parseManyToAnyFilter(scope, collection, key, rule, at);
-  return parseFieldCondition(scope, { field: resolveField(scope, collection, key) }, rule, at);
+  if (key.includes(':') && !isVisibleField(context, collection, key))
+    return parseManyToAnyFilter(context, collection, key, rule, at);
+  return parseFieldCondition(context, { field: resolveField(context, collection, key) }, rule, at);
 }
 
-function parseLogical(key: '_and' | '_or', raw: unknown, path: QueryPath, each: (one: unknown, path: QueryPath) => Where): Where {
+function parseLogical(
+  key: '_and' | '_or',
+  raw: unknown,
+  path: QueryPath,
+  each: (one: unknown, path: QueryPath) => Where,
+): Where {
   const list = Array.isArray(raw) ? raw : isObject(raw) ? Object.values(raw) : undefined;
   if (!list) throw invalidQuery('must be a list of filters', path);
   const of = list.map((one, at) => each(one, [...path, at]));
@@ -61,24 +76,24 @@ function parseLogical(key: '_and' | '_or', raw: unknown, path: QueryPath, each: 
 }
 
 /** What stands behind a name: a bare value, operators, or a filter on what the field leads to. */
-function parseFieldCondition(scope: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): Where {
+function parseFieldCondition(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): Where {
   const { field } = use;
-  if (raw === null) return parseTest(scope, use, '_null', true, path);
+  if (raw === null) return parseTest(context, use, '_null', true, path);
   if (Array.isArray(raw)) throw invalidQuery('must be a value, operators or a nested filter', path);
-  if (!isObject(raw)) return parseTest(scope, use, '_eq', raw, path);
+  if (!isObject(raw)) return parseTest(context, use, '_eq', raw, path);
   const conditions: Where[] = [];
   const nested: [string, unknown][] = [];
   for (const [key, value] of Object.entries(raw)) {
     const at = [...path, key];
-    countPart(scope, at);
-    if (KNOWN.has(key)) conditions.push(parseTest(scope, use, key as Operator, value, at));
-    else if (key === '_some' || key === '_none') conditions.push(parseQuantified(scope, use, key, value, at));
-    else if (key === '_json') conditions.push(parseJsonFilter(scope, use, value, at));
+    countPart(context, at);
+    if (KNOWN.has(key)) conditions.push(parseTest(context, use, key as Operator, value, at));
+    else if (key === '_some' || key === '_none') conditions.push(parseQuantified(context, use, key, value, at));
+    else if (key === '_json') conditions.push(parseJsonFilter(context, use, value, at));
     else if ((key === '_and' || key === '_or') && !(field.relation && isAboutRelatedFields(value))) {
-      conditions.push(parseLogical(key, value, at, (one, here) => parseFieldCondition(scope, use, one, here)));
+      conditions.push(parseLogical(key, value, at, (one, here) => parseFieldCondition(context, use, one, here)));
     } else nested.push([key, value]);
   }
-  if (nested.length > 0) conditions.push(parseRelationFilter(scope, use, Object.fromEntries(nested), path));
+  if (nested.length > 0) conditions.push(parseRelationFilter(context, use, Object.fromEntries(nested), path));
   return and(conditions);
 }
 
@@ -88,7 +103,7 @@ const isAboutRelatedFields = (list: unknown): boolean =>
     (one) => isObject(one) && Object.keys(one).some((key) => !KNOWN.has(key)),
   );
 
-function parseRelationFilter(scope: ParseContext, use: FieldUse, raw: object, path: QueryPath): Where {
+function parseRelationFilter(context: ParseContext, use: FieldUse, raw: object, path: QueryPath): Where {
   const { relation, name } = use.field;
   const first = Object.keys(raw)[0] ?? '';
   if (use.fn || !relation) {
@@ -97,55 +112,73 @@ function parseRelationFilter(scope: ParseContext, use: FieldUse, raw: object, pa
       : fail('FORBIDDEN', `${name} leads nowhere`);
   }
   if (relation.kind === 'any') throw invalidQuery(`needs a collection: ${name}:<collection>`, path);
-  const to = resolveCollection(scope, relation.to);
-  const where = parseFilterObject(scope, to, raw, path);
+  const to = resolveCollection(context, relation.to);
+  const where = parseFilterObject(context, to, raw, path);
   return relation.kind === 'one'
     ? { kind: 'one', use, to, where }
     : { kind: 'many', use, to, quantifier: 'some', where };
 }
 
 /** `item:headings`: the rows whose many-to-any leads to a row of that collection for which the filter holds. */
-function parseManyToAnyFilter(scope: ParseContext, collection: Collection, key: string, raw: unknown, at: QueryPath): Where {
+function parseManyToAnyFilter(
+  context: ParseContext,
+  collection: Collection,
+  key: string,
+  raw: unknown,
+  at: QueryPath,
+): Where {
   const { field: name, collection: only = '' } = parseStep(key, at);
-  const field = resolveField(scope, collection, name);
+  const field = resolveField(context, collection, name);
   const { relation } = field;
   if (relation?.kind !== 'any') throw invalidQuery(`${name} is no many-to-any`, at);
   const by = collection.fields.get(relation.by);
   if (!relation.allowed.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
-  const to = resolveCollection(scope, only);
-  return { kind: 'any', use: { field }, by, to, where: parseFilterObject(scope, to, raw, at) };
+  const to = resolveCollection(context, only);
+  return { kind: 'any', use: { field }, by, to, where: parseFilterObject(context, to, raw, at) };
 }
 
-function parseQuantified(scope: ParseContext, use: FieldUse, key: '_some' | '_none', raw: unknown, path: QueryPath): Where {
+function parseQuantified(
+  context: ParseContext,
+  use: FieldUse,
+  key: '_some' | '_none',
+  raw: unknown,
+  path: QueryPath,
+): Where {
   const { relation } = use.field;
   if (use.fn || relation?.kind !== 'many') throw invalidQuery(`${key} is for to-many fields`, path);
-  const to = resolveCollection(scope, relation.to);
-  const where = parseFilterObject(scope, to, raw, path);
+  const to = resolveCollection(context, relation.to);
+  const where = parseFilterObject(context, to, raw, path);
   return { kind: 'many', use, to, quantifier: key === '_some' ? 'some' : 'none', own: true, where };
 }
 
-function parseTest(scope: ParseContext, use: FieldUse, operator: Operator, raw: unknown, path: QueryPath): Where {
-  if (!use.fn && use.field.relation?.kind === 'many') return parseAliasTest(scope, use, operator, raw, path);
+function parseTest(context: ParseContext, use: FieldUse, operator: Operator, raw: unknown, path: QueryPath): Where {
+  if (!use.fn && use.field.relation?.kind === 'many') return parseAliasTest(context, use, operator, raw, path);
   if (!operatorsOf(use).has(operator))
     throw invalidQuery(
       `${operator} does not fit ${use.fn ? `what ${use.fn.name} gives` : use.field.column?.array ? 'an array' : `a field of type ${use.field.type}`}`,
       path,
     );
-  if (operator === '_eq' && isNull(raw)) return parseTest(scope, use, '_null', true, path);
-  if (operator === '_neq' && isNull(raw)) return parseTest(scope, use, '_nnull', true, path);
-  const values = parseOperands(scope, use, operator, raw, path);
+  if (operator === '_eq' && isNull(raw)) return parseTest(context, use, '_null', true, path);
+  if (operator === '_neq' && isNull(raw)) return parseTest(context, use, '_nnull', true, path);
+  const values = parseOperands(context, use, operator, raw, path);
   return values ? { kind: 'test', use, operator, values } : MATCH_ALL;
 }
 
 /** An operator on a to-many alias itself speaks of the related keys; `_null` asks whether there are none. */
-function parseAliasTest(scope: ParseContext, use: FieldUse, operator: Operator, raw: unknown, path: QueryPath): Where {
-  const to = resolveCollection(scope, (use.field.relation as { to: string }).to);
+function parseAliasTest(
+  context: ParseContext,
+  use: FieldUse,
+  operator: Operator,
+  raw: unknown,
+  path: QueryPath,
+): Where {
+  const to = resolveCollection(context, (use.field.relation as { to: string }).to);
   const key: Field | null = to.hasKey ? to.key : null;
   if (!key) throw invalidQuery(`${to.name} has no key to compare`, path);
   if (operator === '_null' || operator === '_nnull') {
-    const [wanted] = parseOperands(scope, { field: key }, operator, raw, path) ?? [];
-    const none = (operator === '_null') === wanted;
+    const [requested] = parseOperands(context, { field: key }, operator, raw, path) ?? [];
+    const none = (operator === '_null') === requested;
     return { kind: 'many', use, to, quantifier: none ? 'none' : 'some', own: true, where: MATCH_ALL };
   }
-  return { kind: 'many', use, to, quantifier: 'some', where: parseTest(scope, { field: key }, operator, raw, path) };
+  return { kind: 'many', use, to, quantifier: 'some', where: parseTest(context, { field: key }, operator, raw, path) };
 }

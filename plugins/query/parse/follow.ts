@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
-import { resolveCollection, resolveField, type ParseContext } from './parse-context.ts';
+import { type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { invalidQuery, type QueryPath } from './raw-values.ts';
 
 const FOLLOW = /^\$FOLLOW\(([^,()]+),([^,()]+)(?:,([^,()]+))?\)$/;
@@ -12,13 +12,13 @@ export const isFollow = (key: string): boolean => key.startsWith('$FOLLOW');
  * `$FOLLOW(comments, article)`: the rows of a collection whose relation leads here, where no alias on this side lists
  * them. The third name is the field that names the collection of a many-to-any.
  */
-export function parseFollow(scope: ParseContext, collection: Collection, key: string, path: QueryPath): FieldUse {
+export function parseFollow(context: ParseContext, collection: Collection, key: string, path: QueryPath): FieldUse {
   const [, from, name, by] = (FOLLOW.exec(key) ?? []).map((part) => part?.trim());
   if (!from || !name) throw invalidQuery('must be $FOLLOW(collection, field)', path);
-  const there = scope.schema.collections.get(from);
+  const there = context.schema.collections.get(from);
   // A collection that is unknown and one that may not be known look the same.
-  if (!there?.table || !scope.isVisible(there, name)) throw fail('FORBIDDEN', `${from}.${name} may not be followed`);
-  const far = resolveField(scope, there, name);
+  if (!there?.table || !context.isVisible(there, name)) throw fail('FORBIDDEN', `${from}.${name} may not be followed`);
+  const far = resolveField(context, there, name);
   const { relation } = far;
   const leads =
     relation?.kind === 'one'
@@ -34,7 +34,7 @@ export function parseFollow(scope: ParseContext, collection: Collection, key: st
     meta: null,
     concealed: false,
     sensitive: false,
-    relation: { kind: 'many', relation: relation.relation, to: resolveCollection(scope, from).name },
+    relation: { kind: 'many', relation: relation.relation, to: resolveCollection(context, from).name },
   };
   return { field, follow: far };
 }

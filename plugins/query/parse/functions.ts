@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
 import { DATE_PARTS, type FieldUse, type Fn } from '../contract.ts';
+import { isVisibleField, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { type PathStep, parseStep } from './path-steps.ts';
-import { resolveCollection, isVisibleField, resolveField, type ParseContext } from './parse-context.ts';
-import { suggestionFor, invalidQuery, type QueryPath } from './raw-values.ts';
+import { invalidQuery, type QueryPath, suggestionFor } from './raw-values.ts';
 
 const DAY_PARTS = ['year', 'month', 'week', 'day', 'weekday'];
 const TIME_PARTS = ['hour', 'minute', 'second'];
@@ -16,13 +16,19 @@ const PARTS: Partial<Readonly<Record<FieldType, readonly string[]>>> = {
 const FUNCTION_NAMES: readonly string[] = [...DATE_PARTS, 'count', 'json'];
 
 /** A function of a field (conventions, "Functions"); INVALID_QUERY where it does not fit the field's type. */
-export function parseFunction(scope: ParseContext, field: Field, { name, path }: NonNullable<PathStep['fn']>, at: QueryPath): Fn {
-  if (!FUNCTION_NAMES.includes(name)) throw invalidQuery(`there is no function "${name.slice(0, 40)}"${suggestionFor(name, FUNCTION_NAMES)}`, at);
+export function parseFunction(
+  context: ParseContext,
+  field: Field,
+  { name, path }: NonNullable<PathStep['fn']>,
+  at: QueryPath,
+): Fn {
+  if (!FUNCTION_NAMES.includes(name))
+    throw invalidQuery(`there is no function "${name.slice(0, 40)}"${suggestionFor(name, FUNCTION_NAMES)}`, at);
   if (field.concealed) throw fail('FORBIDDEN', `${field.name} is concealed: there are no functions of it`);
   if ((name === 'json') !== path.length > 0)
     throw invalidQuery(`${name} takes ${name === 'json' ? 'a field and a path' : 'one field'}`, at);
   if (name === 'count' && field.relation?.kind === 'many')
-    return { name, to: resolveCollection(scope, field.relation.to) };
+    return { name, to: resolveCollection(context, field.relation.to) };
   if (name === 'count' && field.type === 'json') return { name };
   if (name === 'json' && field.type === 'json') return { name, path };
   const part = PARTS[field.type]?.includes(name) ? DATE_PARTS.find((one) => one === name) : undefined;
@@ -31,10 +37,10 @@ export function parseFunction(scope: ParseContext, field: Field, { name, path }:
 }
 
 /** A field, or a function of one, that a condition, an order or a group speaks of. */
-export function parseFieldUse(scope: ParseContext, collection: Collection, step: string, at: QueryPath): FieldUse {
-  if (isVisibleField(scope, collection, step)) return { field: resolveField(scope, collection, step) };
+export function parseFieldUse(context: ParseContext, collection: Collection, step: string, at: QueryPath): FieldUse {
+  if (isVisibleField(context, collection, step)) return { field: resolveField(context, collection, step) };
   const name = parseStep(step, at);
-  const field = resolveField(scope, collection, name.field);
+  const field = resolveField(context, collection, name.field);
   if (name.collection !== undefined) throw invalidQuery(`${step.slice(0, 60)} leads on to another collection`, at);
-  return name.fn ? { field, fn: parseFunction(scope, field, name.fn, at) } : { field };
+  return name.fn ? { field, fn: parseFunction(context, field, name.fn, at) } : { field };
 }

@@ -1,4 +1,4 @@
-import { parseJson, invalidQuery, isObject, type QueryPath } from './raw-values.ts';
+import { invalidQuery, isObject, parseJson, type QueryPath } from './raw-values.ts';
 
 /** Levels of lists around a type's numbers. */
 const COORDINATE_DEPTHS: ReadonlyMap<unknown, number> = new Map([

@@ -1,18 +1,18 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { type FieldUse, OPERATORS, type Operator, type Where } from '../contract.ts';
 import { and, MATCH_ALL } from './conjunction.ts';
-import { parseJsonPath } from './path-steps.ts';
 import { isNull, parseOperands } from './operand.ts';
 import { operatorsOf } from './operators.ts';
-import { type ParseContext, countPart } from './parse-context.ts';
-import { parseJson, invalidQuery, isObject, type QueryPath } from './raw-values.ts';
+import { countPart, type ParseContext } from './parse-context.ts';
+import { parseJsonPath } from './path-steps.ts';
+import { invalidQuery, isObject, parseJson, type QueryPath } from './raw-values.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
 const ORDERED: ReadonlySet<string> = new Set(['_lt', '_lte', '_gt', '_gte', '_between', '_nbetween']);
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
 /** `_json: { "a.b[0]": { _eq: 1 } }`: what lies inside a JSON value; a number in the operand compares as a number. */
-export function parseJsonFilter(scope: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): Where {
+export function parseJsonFilter(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): Where {
   const { field } = use;
   if (use.fn || field.type !== 'json' || field.concealed || field.column?.array)
     throw invalidQuery(`_json does not fit a field of type ${field.type}`, path);
@@ -21,30 +21,39 @@ export function parseJsonFilter(scope: ParseContext, use: FieldUse, raw: unknown
   return and(
     Object.entries(rules).map(([key, rule]) => {
       const at = [...path, key];
-      countPart(scope, at);
+      countPart(context, at);
       if (key === '_and' || key === '_or') {
         if (!Array.isArray(rule)) throw invalidQuery('must be a list', at);
-        const of = rule.map((one, index) => parseJsonFilter(scope, use, one, [...at, index]));
+        const of = rule.map((one, index) => parseJsonFilter(context, use, one, [...at, index]));
         return key === '_and' || of.length === 0 ? and(of) : { kind: 'either', of };
       }
       const steps = parseJsonPath(key, at);
       const tests = isObject(rule) ? rule : { _eq: rule };
       return and(
-        Object.entries(tests).map(([operator, value]) => parseJsonTest(scope, use, steps, operator, value, [...at, operator])),
+        Object.entries(tests).map(([operator, value]) =>
+          parseJsonTest(context, use, steps, operator, value, [...at, operator]),
+        ),
       );
     }),
   );
 }
 
-function parseJsonTest(scope: ParseContext, use: FieldUse, steps: readonly string[], name: string, raw: unknown, path: QueryPath): Where {
+function parseJsonTest(
+  context: ParseContext,
+  use: FieldUse,
+  steps: readonly string[],
+  name: string,
+  raw: unknown,
+  path: QueryPath,
+): Where {
   if (!KNOWN.has(name)) throw invalidQuery(`"${name.slice(0, 40)}" is not an operator`, path);
   if ((name === '_eq' || name === '_neq') && isNull(raw))
-    return parseJsonTest(scope, use, steps, name === '_eq' ? '_null' : '_nnull', true, path);
+    return parseJsonTest(context, use, steps, name === '_eq' ? '_null' : '_nnull', true, path);
   const operator = name as Operator;
   const as = comparedTypeOf(operator, raw);
   const stand = { field: standInField(use.field, as) };
   if (!operatorsOf(stand).has(operator)) throw invalidQuery(`${operator} does not fit a ${as}`, path);
-  const values = parseOperands(scope, stand, operator, raw, path);
+  const values = parseOperands(context, stand, operator, raw, path);
   return values ? { kind: 'inside', use, path: steps, as, operator, values } : MATCH_ALL;
 }
 

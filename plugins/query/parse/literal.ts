@@ -3,8 +3,8 @@ import { isRange } from '../../schema/library.ts';
 import { bytesOf } from '../base64.ts';
 import type { FieldUse, Operator, Value } from '../contract.ts';
 import { elementField } from '../element.ts';
-import { NUMBER } from '../placeholder.ts';
 import { keyValue } from '../parse-key.ts';
+import { NUMBER } from '../placeholder.ts';
 import { isUuid } from '../uuid.ts';
 import { geoJson } from './geojson.ts';
 import { invalidQuery, type QueryPath } from './raw-values.ts';
@@ -97,7 +97,8 @@ function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path
 function parseNumber({ type, column, isElement }: OperandType, raw: unknown, text: string, path: QueryPath): string {
   if (typeof raw === 'number' && Number.isInteger(raw) && !Number.isSafeInteger(raw) && type !== 'float')
     throw invalidQuery('is too large for a JSON number: send it as a text', path);
-  if (typeof raw === 'boolean' || !NUMBER.test(text)) throw invalidQuery(`"${text.slice(0, 40)}" is not a number`, path);
+  if (typeof raw === 'boolean' || !NUMBER.test(text))
+    throw invalidQuery(`"${text.slice(0, 40)}" is not a number`, path);
   if (isElement && (type === 'integer' || type === 'bigInteger')) assertWhole(column, text, path);
   return text;
 }
@@ -110,7 +111,8 @@ function assertWhole(column: Column | null, text: string, path: QueryPath): void
   const dataType = column?.dataType ?? 'bigint';
   const limit = 2n ** (BITS[dataType] ?? 63n);
   const value = text.length > 40 ? limit : BigInt(text);
-  if (value >= limit || value < -limit) throw invalidQuery(`"${text.slice(0, 40)}" is out of range for ${dataType}`, path);
+  if (value >= limit || value < -limit)
+    throw invalidQuery(`"${text.slice(0, 40)}" is out of range for ${dataType}`, path);
 }
 
 const MAX_LISTED_VALUES = 20;
@@ -119,5 +121,8 @@ function assertEnumValue({ column }: OperandType, text: string, path: QueryPath)
   const values = column?.enumValues;
   if (!values || values.includes(text)) return text;
   const more = values.length > MAX_LISTED_VALUES ? ', …' : '';
-  throw invalidQuery(`"${text.slice(0, 40)}" is not one of ${values.slice(0, MAX_LISTED_VALUES).join(', ')}${more}`, path);
+  throw invalidQuery(
+    `"${text.slice(0, 40)}" is not one of ${values.slice(0, MAX_LISTED_VALUES).join(', ')}${more}`,
+    path,
+  );
 }

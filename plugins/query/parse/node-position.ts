@@ -26,10 +26,10 @@ export const toSingleRow = (read: Read): Read => ({ ...read, limit: null, offset
 
 /** The collections that a many-to-any may lead to and that can be read. */
 export const readableTargets = (
-  { schema: overview }: ParseContext,
+  { schema }: ParseContext,
   { allowed }: Extract<RelationEnd, { kind: 'any' }>,
 ): readonly Collection[] =>
   allowed.flatMap((name) => {
-    const to = overview.collections.get(name);
+    const to = schema.collections.get(name);
     return to?.table && to.hasKey ? [to] : [];
   });

@@ -2,14 +2,14 @@ import type { Collection, RelationEnd } from '../../schema/contract.ts';
 import type { RawQuery, Read } from '../contract.ts';
 import { keyProjections } from '../key-columns.ts';
 import { parseAggregate } from './aggregate.ts';
-import { type RequestedField, groupFieldPaths } from './fields.ts';
+import { groupFieldPaths, type RequestedField } from './fields.ts';
 import { parseFunction } from './functions.ts';
-import { parseAliases } from './parameters.ts';
-import { readableTargets, toSingleRow, type NodePosition, relatedPosition } from './node-position.ts';
-import { resolveCollection, type ParseContext, countPart } from './parse-context.ts';
-import { suggestionFor, invalidQuery, isObject, type QueryPath, parameterPath, relationPath } from './raw-values.ts';
-import { parseSort, withDefaultOrder } from './sort.ts';
 import { parseListParameters } from './list-parameters.ts';
+import { type NodePosition, readableTargets, relatedPosition, toSingleRow } from './node-position.ts';
+import { parseAliases } from './parameters.ts';
+import { countPart, type ParseContext, resolveCollection } from './parse-context.ts';
+import { invalidQuery, isObject, parameterPath, type QueryPath, relationPath, suggestionFor } from './raw-values.ts';
+import { parseSort, withDefaultOrder } from './sort.ts';
 
 type OwnParameters = Pick<
   RawQuery,
@@ -24,45 +24,52 @@ const NO_PARAMETERS: NodeParameters = {};
 const DEEP_PARAMETERS = new Set(['_filter', '_sort', '_limit', '_offset', '_page', '_search', '_alias', '_aggregate', '_groupBy']);
 
 export function parseNode(
-  scope: ParseContext,
+  context: ParseContext,
   collection: Collection,
   entries: readonly string[],
   node: NodeParameters,
   path: QueryPath,
-  place: NodePosition,
+  position: NodePosition,
 ): Read {
-  countPart(scope, path);
+  countPart(context, path);
   for (const [name, below] of Object.entries(node.below ?? {})) {
     if (!isObject(below)) throw invalidQuery('must be an object', relationPath(path, name));
   }
   const aliases = parseAliases(node.alias, parameterPath(path, 'alias'));
-  const aggregate = parseAggregate(scope, collection, node, aliases, path);
-  const sort = () => parseSort(scope, collection, node.sort, aliases, parameterPath(path, 'sort'));
+  const aggregate = parseAggregate(context, collection, node, aliases, path);
+  const sort = () => parseSort(context, collection, node.sort, aliases, parameterPath(path, 'sort'));
   return {
-    ...parseListParameters(scope, collection, node, path, place),
+    ...parseListParameters(context, collection, node, path, position),
     ...(aggregate
       ? { aggregate, order: [], pick: [] }
       : {
-          order: withDefaultOrder(collection, sort(), place.sortField),
-          pick: parseProjections(scope, collection, entries, node, aliases, path, place),
+          order: withDefaultOrder(collection, sort(), position.sortField),
+          pick: parseProjections(context, collection, entries, node, aliases, path, position),
         }),
   };
 }
 
 /** The columns and relations one node shows. */
 function parseProjections(
-  scope: ParseContext,
+  context: ParseContext,
   collection: Collection,
   entries: readonly string[],
   node: NodeParameters,
   aliases: ReadonlyMap<string, string>,
   path: QueryPath,
-  place: NodePosition,
+  position: NodePosition,
 ): Read['pick'] {
-  const { parentRelation: through } = place;
+  const { parentRelation: through } = position;
 
   const nested = (key: string, to: Collection, fields: readonly string[], relation: RelationEnd) =>
-    parseNode(scope, to, fields, nodeParametersBelow(node, key, path), relationPath(path, key), relatedPosition(place, relation));
+    parseNode(
+      context,
+      to,
+      fields,
+      nodeParametersBelow(node, key, path),
+      relationPath(path, key),
+      relatedPosition(position, relation),
+    );
 
   function toOne(key: string, to: Collection, fields: readonly string[], relation: RelationEnd): Read {
     const read = nested(key, to, fields, relation);
@@ -71,11 +78,11 @@ function parseProjections(
   }
 
   function pickOf({ key, field, fn, nested: below, nestedByCollection: scoped }: RequestedField): Read['pick'] {
-    countPart(scope, [...path, 'fields', key]);
+    countPart(context, [...path, 'fields', key]);
     const { relation } = field;
-    if (fn) return [{ kind: 'column', key, field, fn: parseFunction(scope, field, fn, [...path, 'fields', key]) }];
+    if (fn) return [{ kind: 'column', key, field, fn: parseFunction(context, field, fn, [...path, 'fields', key]) }];
     if (relation?.kind === 'many') {
-      const to = resolveCollection(scope, relation.to);
+      const to = resolveCollection(context, relation.to);
       if (!below && !to.hasKey) return [];
       const read = nested(key, to, below ?? [], relation);
       // Groups of a relation are groups, whatever was asked of its rows.
@@ -83,10 +90,10 @@ function parseProjections(
       return [{ kind: 'keys', key, field, read: { ...read, pick: keyProjections(to) } }];
     }
     if (below && relation?.kind === 'one')
-      return [{ kind: 'one', key, field, read: toOne(key, resolveCollection(scope, relation.to), below, relation) }];
+      return [{ kind: 'one', key, field, read: toOne(key, resolveCollection(context, relation.to), below, relation) }];
     const by = relation?.kind === 'any' ? collection.fields.get(relation.by) : undefined;
     if (relation?.kind === 'any' && by?.column && (below || scoped.size > 0)) {
-      const reads = readableTargets(scope, relation).flatMap((to): readonly Read[] => {
+      const reads = readableTargets(context, relation).flatMap((to): readonly Read[] => {
         const fields = [...(below ?? []), ...(scoped.get(to.name) ?? [])];
         if (fields.length === 0) return [];
         const own = node.below && Object.hasOwn(node.below, `${key}:${to.name}`) ? `${key}:${to.name}` : key;
@@ -97,8 +104,12 @@ function parseProjections(
     return field.column || field.parts ? [{ kind: 'column', key, field }] : [];
   }
 
-  const notBack = scope.backlink ? undefined : through;
-  return groupFieldPaths(scope, collection, entries, { aliases, path: [...path, 'fields'], excludedRelation: notBack }).flatMap(pickOf);
+  const excludedRelation = context.backlink ? undefined : through;
+  return groupFieldPaths(context, collection, entries, {
+    aliases,
+    path: [...path, 'fields'],
+    excludedRelation,
+  }).flatMap(pickOf);
 }
 
 /** `deep[author][_filter]`: parameters carry an underscore, everything else names a relation further down. */

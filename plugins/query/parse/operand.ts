@@ -2,7 +2,7 @@ import type { DynamicValue, FieldUse, Operator, Value } from '../contract.ts';
 import { Given } from '../placeholder.ts';
 import type { BoundValue } from '../tree.ts';
 import { parseDynamicValue } from './dynamic.ts';
-import { parseFlag, isNull, type OperandType, operandType, parseLiteral } from './literal.ts';
+import { isNull, type OperandType, operandType, parseFlag, parseLiteral } from './literal.ts';
 import type { ParseContext } from './parse-context.ts';
 import { invalidQuery, isObject, type QueryPath } from './raw-values.ts';
 
@@ -17,7 +17,7 @@ const TAKING_SEVERAL: readonly Operator[] = ['_in', '_nin', '_has_any', '_has_al
 
 /** The right side of a comparison, checked against the type of the left one. `null` = the predicate drops out. */
 export function parseOperands(
-  scope: ParseContext,
+  context: ParseContext,
   use: FieldUse,
   operator: Operator,
   raw: unknown,
@@ -29,16 +29,16 @@ export function parseOperands(
   const isWhole = isArray && WHOLE_ARRAY.includes(operator);
   if (isWhole || LISTS.includes(operator)) {
     const bind = listBinder(as, isWhole, path);
-    if (raw instanceof Given && !operator.endsWith('between')) return [parsePlaceholder(scope, raw, bind, true)];
+    if (raw instanceof Given && !operator.endsWith('between')) return [parsePlaceholder(context, raw, bind, true)];
     const list = parseOperandList(as, raw, isWhole, path);
     if (operator.endsWith('between') && list.length !== 2) {
-      if (scope.strict) throw invalidQuery('must be two values', path);
+      if (context.strict) throw invalidQuery('must be two values', path);
       return null;
     }
-    return list.map((entry, at) => parseOperand(scope, as, entry, { operator, isWhole }, [...path, at]));
+    return list.map((entry, at) => parseOperand(context, as, entry, { operator, isWhole }, [...path, at]));
   }
   if (raw === '' && !isArray) throw invalidQuery('an empty text compares with nothing; use _empty', path);
-  return [parseOperand(scope, as, raw, { operator, isWhole }, path)];
+  return [parseOperand(context, as, raw, { operator, isWhole }, path)];
 }
 
 /** Only as a whole an array may be compared with an empty list. */
@@ -60,11 +60,17 @@ interface Comparison {
   readonly isWhole: boolean;
 }
 
-function parseOperand(scope: ParseContext, as: OperandType, raw: unknown, { operator, isWhole }: Comparison, path: QueryPath): Value {
-  if (raw instanceof Given) return parsePlaceholder(scope, raw, valueBinder(as, isWhole, path));
+function parseOperand(
+  context: ParseContext,
+  as: OperandType,
+  raw: unknown,
+  { operator, isWhole }: Comparison,
+  path: QueryPath,
+): Value {
+  if (raw instanceof Given) return parsePlaceholder(context, raw, valueBinder(as, isWhole, path));
   if (typeof raw === 'string' && raw.startsWith('$') && !as.type.startsWith('geometry')) {
     if (raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
-    const dynamic: DynamicValue | undefined = parseDynamicValue(scope, raw, path);
+    const dynamic: DynamicValue | undefined = parseDynamicValue(context, raw, path);
     if (dynamic && 'via' in dynamic && dynamic.via?.isMultiValued && !TAKING_SEVERAL.includes(operator))
       throw invalidQuery(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
     if (dynamic) return dynamic;
@@ -76,9 +82,14 @@ function parseOperand(scope: ParseContext, as: OperandType, raw: unknown, { oper
  * Known when the statement runs. The value it is compiled for is checked here, so that it makes no difference which of several
  * values is the first, and all others when they come.
  */
-function parsePlaceholder(scope: ParseContext, { name, value }: Given, bind: (value: unknown) => BoundValue, list?: true): Value {
+function parsePlaceholder(
+  context: ParseContext,
+  { name, value }: Given,
+  bind: (value: unknown) => BoundValue,
+  list?: true,
+): Value {
   bind(value);
-  const at = scope.placeholders.push((values) => bind(values[name])) - 1;
+  const at = context.placeholders.push((values) => bind(values[name])) - 1;
   return { dynamic: 'given', at, ...(list ? { list } : {}) };
 }
 

@@ -23,10 +23,20 @@ const presence = set(NULL_TESTS, EMPTY_TESTS);
 const geometry = set(EQUAL, SPATIAL, NULL_TESTS);
 const keyed = set(EQUAL, MEMBER, NULL_TESTS);
 const comparable = set(EQUAL, ORDER, MEMBER, NULL_TESTS, EMPTY_TESTS, TEXT);
-const range = set(EQUAL, ORDER, MEMBER, NULL_TESTS, EMPTY_TESTS, ['_contains', '_ncontains', '_intersects', '_nintersects']);
+const range = set(EQUAL, ORDER, MEMBER, NULL_TESTS, EMPTY_TESTS, [
+  '_contains',
+  '_ncontains',
+  '_intersects',
+  '_nintersects',
+]);
 
 /** Of arrays of PostgreSQL: `_eq` compares the whole list, `_contains`, `_in` and `_has_*` speak of its elements. */
-export const ARRAY_OPERATORS = set(EQUAL, MEMBER, NULL_TESTS, EMPTY_TESTS, ['_contains', '_ncontains', '_has_any', '_has_all']);
+export const ARRAY_OPERATORS = set(EQUAL, MEMBER, NULL_TESTS, EMPTY_TESTS, [
+  '_contains',
+  '_ncontains',
+  '_has_any',
+  '_has_all',
+]);
 
 /** Which operators fit (conventions, "Operators by field type"); concealed fields tell only null and empty. */
 export function operatorsOf({ field, fn }: FieldUse): ReadonlySet<Operator> {

@@ -1,5 +1,5 @@
 import type { Ceilings } from './parse-context.ts';
-import { invalidQuery, type QueryPath, parameterPath } from './raw-values.ts';
+import { invalidQuery, parameterPath, type QueryPath } from './raw-values.ts';
 
 interface RawPaging {
   readonly limit?: unknown;
@@ -14,13 +14,14 @@ export function parsePaging(
   path: QueryPath,
   unlimited: boolean,
 ): { limit: number | null; offset: number } {
-  const asked = parseInteger(raw.limit, -1, parameterPath(path, 'limit'));
+  const requested = parseInteger(raw.limit, -1, parameterPath(path, 'limit'));
   // Page 0 is no page (conventions, 4.1).
   const page = parseInteger(raw.page, 0, parameterPath(path, 'page')) || undefined;
   const offset = parseInteger(raw.offset, 0, parameterPath(path, 'offset')) ?? 0;
-  const limit = resolveLimit(asked, ceilings, parameterPath(path, 'limit'), unlimited);
+  const limit = resolveLimit(requested, ceilings, parameterPath(path, 'limit'), unlimited);
   // A page of everything is everything.
-  if (page === undefined || limit === null || asked === -1) return { limit, offset: page === undefined ? offset : 0 };
+  if (page === undefined || limit === null || requested === -1)
+    return { limit, offset: page === undefined ? offset : 0 };
   const skipped = limit * (page - 1);
   if (!Number.isSafeInteger(skipped))
     throw invalidQuery(
@@ -31,16 +32,16 @@ export function parsePaging(
 }
 
 function resolveLimit(
-  asked: number | undefined,
+  requested: number | undefined,
   { limitDefault, limitMax }: Ceilings,
   path: QueryPath,
   unlimited: boolean,
 ): number | null {
-  if (unlimited) return asked === undefined || asked === -1 ? null : asked;
-  if (limitMax !== -1 && asked !== undefined && asked > limitMax)
-    throw invalidQuery(`is ${asked}, more than the ${limitMax} allowed`, path);
-  if (asked === -1) return limitMax === -1 ? null : limitMax;
-  return asked ?? (limitMax === -1 ? limitDefault : Math.min(limitDefault, limitMax));
+  if (unlimited) return requested === undefined || requested === -1 ? null : requested;
+  if (limitMax !== -1 && requested !== undefined && requested > limitMax)
+    throw invalidQuery(`is ${requested}, more than the ${limitMax} allowed`, path);
+  if (requested === -1) return limitMax === -1 ? null : limitMax;
+  return requested ?? (limitMax === -1 ? limitDefault : Math.min(limitDefault, limitMax));
 }
 
 function parseInteger(raw: unknown, minimum: number, path: QueryPath): number | undefined {

@@ -2,7 +2,7 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import { isSearchVector } from '../../schema/library.ts';
 import type { FieldUse, Read } from '../contract.ts';
 import { assertNameBytes, parseStep } from './path-steps.ts';
-import { parseJson, invalidQuery, isObject, type QueryPath, parseList } from './raw-values.ts';
+import { invalidQuery, isObject, parseJson, parseList, type QueryPath } from './raw-values.ts';
 
 const MAX_SEARCH_CHARACTERS = 2000;
 
@@ -17,7 +17,15 @@ export function parseSearch(raw: unknown, path: QueryPath): string | null {
   return text.trim() || text;
 }
 
-const SEARCHABLE_TYPES: readonly Field['type'][] = ['string', 'text', 'integer', 'bigInteger', 'decimal', 'float', 'uuid'];
+const SEARCHABLE_TYPES: readonly Field['type'][] = [
+  'string',
+  'text',
+  'integer',
+  'bigInteger',
+  'decimal',
+  'float',
+  'uuid',
+];
 
 export const searchableFields = (collection: Collection): readonly FieldUse[] =>
   [...collection.fields.values()]

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
-import type { PlaceholderBinder, FieldVisibility } from '../contract.ts';
+import type { FieldVisibility, PlaceholderBinder } from '../contract.ts';
 import { unknownField } from '../library.ts';
 import { assertNesting, invalidQuery, type QueryPath } from './raw-values.ts';
 
@@ -30,26 +30,27 @@ export interface ParseContext {
   readonly placeholders: PlaceholderBinder[];
 }
 
-export function countPart(scope: ParseContext, path: QueryPath): void {
+export function countPart(context: ParseContext, path: QueryPath): void {
   assertNesting(path);
-  if (++scope.spent.nodes > scope.ceilings.nodes)
-    throw invalidQuery(`the query has more than the ${scope.ceilings.nodes} parts allowed (QUERY_MAX_NODES)`, path);
+  if (++context.spent.nodes > context.ceilings.nodes)
+    throw invalidQuery(`the query has more than the ${context.ceilings.nodes} parts allowed (QUERY_MAX_NODES)`, path);
 }
 
 /** Is there a field whose whole name this is, whatever marks it contains, of which the caller may know? */
-export const isVisibleField = (scope: ParseContext, collection: Collection, name: string): boolean =>
-  collection.fields.has(name) && scope.isVisible(collection, name);
+export const isVisibleField = (context: ParseContext, collection: Collection, name: string): boolean =>
+  collection.fields.has(name) && context.isVisible(collection, name);
 
 /** The field of this name. One that is unknown and one that may not be known look the same. */
-export function resolveField(scope: ParseContext, collection: Collection, name: string): Field {
-  if (!scope.isVisible(collection, name)) throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be known`);
+export function resolveField(context: ParseContext, collection: Collection, name: string): Field {
+  if (!context.isVisible(collection, name))
+    throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be known`);
   const field = collection.fields.get(name);
   if (!field) throw unknownField(name, collection.name);
   return field;
 }
 
-export function resolveCollection(scope: ParseContext, name: string): Collection {
-  const found = scope.schema.collections.get(name);
+export function resolveCollection(context: ParseContext, name: string): Collection {
+  const found = context.schema.collections.get(name);
   if (!found) throw invalidQuery(`leads to the unknown collection ${name}`, []);
   return found;
 }

@@ -4,15 +4,15 @@ import { assertDeepDepth, assertFilterDepth, assertParametersDepth } from './dep
 import { parseFields } from './fields.ts';
 import { parseFilter } from './filter.ts';
 import { type NodeParameters, parseNode } from './node.ts';
-import { parseMeta } from './parameters.ts';
 import type { NodePosition } from './node-position.ts';
+import { parseMeta } from './parameters.ts';
 import type { Ceilings, ParseContext } from './parse-context.ts';
+import { invalidQuery, isObject, parseJson } from './raw-values.ts';
 import { parseSelection } from './selection.ts';
-import { parseJson, invalidQuery, isObject } from './raw-values.ts';
 
 /** Query → tree (architecture, section 4). Nothing here knows who asks: `access` narrows what comes out. */
 export function parseRead(collection: Collection, raw: RawQuery, options: ParseOptions, ceilings: Ceilings): Read {
-  const scope: ParseContext = {
+  const context: ParseContext = {
     schema: options.overview,
     ceilings,
     trusted: false,
@@ -23,29 +23,33 @@ export function parseRead(collection: Collection, raw: RawQuery, options: ParseO
     spent: { nodes: 0 },
     placeholders: [],
   };
-  const place = { depth: 0, unlimited: options.unlimited ?? false, sortField: null };
+  const position = { depth: 0, unlimited: options.unlimited ?? false, sortField: null };
   const read = options.selection
-    ? parseSelection(scope, collection, options.selection, place)
-    : parseRawQuery(scope, collection, raw, place);
+    ? parseSelection(context, collection, options.selection, position)
+    : parseRawQuery(context, collection, raw, position);
   return {
     ...read,
     ...(options.single ? { single: true, limit: 1, offset: 0 } : {}),
-    ...(scope.placeholders.length > 0 ? { placeholders: scope.placeholders } : {}),
+    ...(context.placeholders.length > 0 ? { placeholders: context.placeholders } : {}),
     ...(options.keys ? { keys: options.keys, limit: null, offset: 0 } : {}),
   };
 }
 
-function parseRawQuery(scope: ParseContext, collection: Collection, raw: RawQuery, place: NodePosition): Read {
+function parseRawQuery(context: ParseContext, collection: Collection, raw: RawQuery, position: NodePosition): Read {
   if (raw.version !== undefined) throw invalidQuery('is not supported yet', ['version']);
   const deep = parseJson(raw.deep, ['deep']);
   if (deep !== undefined && deep !== null && !isObject(deep)) throw invalidQuery('must be an object', ['deep']);
   // At the root of `deep` only relations have a meaning; other keys with an underscore are ignored.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
-  const node: NodeParameters = { ...raw, filter: parseJson(raw.filter, ['filter']), below: Object.fromEntries(relations) };
-  const { depth } = scope.ceilings;
+  const node: NodeParameters = {
+    ...raw,
+    filter: parseJson(raw.filter, ['filter']),
+    below: Object.fromEntries(relations),
+  };
+  const { depth } = context.ceilings;
   assertParametersDepth(node, depth, [], 0);
   assertDeepDepth(deep ?? {}, depth);
-  const read = parseNode(scope, collection, parseFields(raw.fields, ['fields'], depth), node, [], place);
+  const read = parseNode(context, collection, parseFields(raw.fields, ['fields'], depth), node, [], position);
   return { ...read, meta: parseMeta(raw.meta) };
 }
 
@@ -53,12 +57,20 @@ function parseRawQuery(scope: ParseContext, collection: Collection, raw: RawQuer
 export function parseWhere(
   collection: Collection,
   raw: unknown,
-  overview: ParseOptions['overview'],
+  schema: ParseOptions['overview'],
   ceilings: Ceilings,
   trusted: boolean,
 ): Where {
   const anything = { isVisible: () => true, onUnknownField: () => {}, backlink: true };
-  const scope: ParseContext = { schema: overview, ceilings, trusted, strict: trusted, ...anything, spent: { nodes: 0 }, placeholders: [] };
+  const context: ParseContext = {
+    schema,
+    ceilings,
+    trusted,
+    strict: trusted,
+    ...anything,
+    spent: { nodes: 0 },
+    placeholders: [],
+  };
   assertFilterDepth(raw, ceilings.depth, ['filter']);
-  return parseFilter(scope, collection, raw, ['filter']);
+  return parseFilter(context, collection, raw, ['filter']);
 }

@@ -40,7 +40,8 @@ export function parseStep(step: string, path: QueryPath): PathStep {
     const [, name = '', inside = ''] = call;
     const comma = inside.indexOf(',');
     const field = (comma < 0 ? inside : inside.slice(0, comma)).trim();
-    if (field === '' || /[().:]/.test(field)) throw invalidQuery(`"${step.slice(0, 60)}" is no function of a field`, path);
+    if (field === '' || /[().:]/.test(field))
+      throw invalidQuery(`"${step.slice(0, 60)}" is no function of a field`, path);
     return { field, fn: { name, path: comma < 0 ? [] : parseJsonPath(inside.slice(comma + 1), path) } };
   }
   if (/[()]/.test(step)) throw invalidQuery(`"${step.slice(0, 60)}" has parentheses that do not match`, path);
@@ -64,7 +65,10 @@ const MAX_NAME_BYTES = 63;
 export function assertNameBytes(key: string, path: QueryPath, remedy = ''): void {
   const bytes = Buffer.byteLength(key);
   if (bytes > MAX_NAME_BYTES)
-    throw invalidQuery(`"${key.slice(0, 60)}" has ${bytes} bytes, more than the ${MAX_NAME_BYTES} allowed${remedy}`, path);
+    throw invalidQuery(
+      `"${key.slice(0, 60)}" has ${bytes} bytes, more than the ${MAX_NAME_BYTES} allowed${remedy}`,
+      path,
+    );
 }
 
 const MAX_JSON_STEPS = 10;
@@ -92,7 +96,8 @@ function splitAtDots(text: string, path: QueryPath): readonly string[] {
   for (let at = 0; at < text.length; at++) {
     const one = text[at];
     if (one === '(' || one === ')') {
-      if (inside === (one === '(')) throw invalidQuery(`"${text.slice(0, 60)}" has parentheses that do not match`, path);
+      if (inside === (one === '('))
+        throw invalidQuery(`"${text.slice(0, 60)}" has parentheses that do not match`, path);
       inside = !inside;
     } else if (one === '.' && !inside) {
       steps.push(text.slice(from, at));

@@ -4,12 +4,13 @@ import { nearestName } from '../../workers/library.ts';
 export type QueryPath = readonly (string | number)[];
 
 /** Every complaint about a query names the place it is about. */
-export const invalidQuery = (reason: string, path: QueryPath) => fail('INVALID_QUERY', `${path.join('.')}: ${reason}`, { path });
+export const invalidQuery = (reason: string, path: QueryPath) =>
+  fail('INVALID_QUERY', `${path.join('.')}: ${reason}`, { path });
 
 /** What a misspelt word of the query language most likely means, as the end of a message. */
 export function suggestionFor(word: string, words: Iterable<string>): string {
-  const meant = nearestName(word, words);
-  return meant === undefined ? '' : `; did you mean "${meant}"?`;
+  const nearest = nearestName(word, words);
+  return nearest === undefined ? '' : `; did you mean "${nearest}"?`;
 }
 
 /** Levels of brackets or JSON a query may have, whatever they mean. */
@@ -23,10 +24,16 @@ export function assertNesting(path: QueryPath): void {
  * Where a parameter of a node stands: `limit` at the root, `deep.comments._limit` further down, and in a selection
  * `comments.limit`.
  */
-export const parameterPath = (node: QueryPath, name: string): QueryPath => [...node, node[0] === 'deep' ? `_${name}` : name];
+export const parameterPath = (node: QueryPath, name: string): QueryPath => [
+  ...node,
+  node[0] === 'deep' ? `_${name}` : name,
+];
 
 /** Where the node of a relation stands: `deep.author`, below it `deep.author.posts`. */
-export const relationPath = (node: QueryPath, name: string): QueryPath => [...(node.length === 0 ? ['deep'] : node), name];
+export const relationPath = (node: QueryPath, name: string): QueryPath => [
+  ...(node.length === 0 ? ['deep'] : node),
+  name,
+];
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

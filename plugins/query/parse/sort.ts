@@ -4,9 +4,9 @@ import type { FieldUse, OrderBy, OrderByStep } from '../contract.ts';
 import { hasOrder } from '../element.ts';
 import { keyColumns } from '../key-columns.ts';
 import { parseFieldUse } from './functions.ts';
+import { countPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { parseStep, splitSteps } from './path-steps.ts';
-import { resolveCollection, resolveField, type ParseContext, countPart } from './parse-context.ts';
-import { invalidQuery, type QueryPath, parseList } from './raw-values.ts';
+import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
 
 /** `-author.name` and the like: which way round, and by what. */
 export const parseDirection = (entry: string): { readonly text: string; readonly descending: boolean } =>
@@ -14,7 +14,7 @@ export const parseDirection = (entry: string): { readonly text: string; readonly
 
 /** `sort=-date,author.name`; a name that is unknown or leads nowhere is FORBIDDEN, like one that may not be read. */
 export function parseSort(
-  scope: ParseContext,
+  context: ParseContext,
   collection: Collection,
   raw: unknown,
   aliases: ReadonlyMap<string, string>,
@@ -22,37 +22,37 @@ export function parseSort(
 ): readonly OrderBy[] {
   return parseList(raw, path).map((entry, index) => {
     const at = [...path, index];
-    countPart(scope, at);
+    countPart(context, at);
     const { text, descending } = parseDirection(entry);
-    return { ...parseSortPath(scope, collection, splitSteps(aliases.get(text) ?? text, at), at), descending };
+    return { ...parseSortPath(context, collection, splitSteps(aliases.get(text) ?? text, at), at), descending };
   });
 }
 
-function parseSortPath(scope: ParseContext, collection: Collection, steps: readonly string[], at: QueryPath) {
+function parseSortPath(context: ParseContext, collection: Collection, steps: readonly string[], at: QueryPath) {
   const path: OrderByStep[] = [];
-  let here = collection;
+  let collectionAt = collection;
   for (const step of steps.slice(0, -1)) {
-    const next = parseSortStep(scope, here, step, at);
-    countPart(scope, at);
+    const next = parseSortStep(context, collectionAt, step, at);
+    countPart(context, at);
     path.push(next);
-    here = next.to;
+    collectionAt = next.to;
   }
-  return { path, use: assertSortable(parseFieldUse(scope, here, steps.at(-1) ?? '', at), at) };
+  return { path, use: assertSortable(parseFieldUse(context, collectionAt, steps.at(-1) ?? '', at), at) };
 }
 
-function parseSortStep(scope: ParseContext, here: Collection, step: string, at: QueryPath): OrderByStep {
+function parseSortStep(context: ParseContext, collectionAt: Collection, step: string, at: QueryPath): OrderByStep {
   const { field: name, collection: only, fn } = parseStep(step, at);
-  const field = assertNotConcealed(resolveField(scope, here, name));
+  const field = assertNotConcealed(resolveField(context, collectionAt, name));
   const { relation } = field;
   if (fn) throw invalidQuery(`cannot sort through ${step.slice(0, 60)}`, at);
   if (relation?.kind === 'any') {
     if (only === undefined) throw invalidQuery(`needs a collection: ${name}:<collection>`, at);
-    const by = here.fields.get(relation.by);
+    const by = collectionAt.fields.get(relation.by);
     if (!relation.allowed.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
-    return { use: { field }, by, to: resolveCollection(scope, only) };
+    return { use: { field }, by, to: resolveCollection(context, only) };
   }
   if (!relation || only !== undefined) throw invalidQuery(`cannot sort through ${step.slice(0, 60)}`, at);
-  return { use: { field }, to: resolveCollection(scope, relation.to) };
+  return { use: { field }, to: resolveCollection(context, relation.to) };
 }
 
 function assertNotConcealed(field: Field): Field {
@@ -64,7 +64,8 @@ function assertSortable(use: FieldUse, at: QueryPath): FieldUse {
   const { column, type, name } = assertNotConcealed(use.field);
   if (use.fn) return use;
   if (!column) throw invalidQuery(`cannot sort by ${name}`, at);
-  if (!isOrdered(use.field)) throw invalidQuery(`cannot sort by ${name}: ${typeName(type, column)} has no order here`, at);
+  if (!isOrdered(use.field))
+    throw invalidQuery(`cannot sort by ${name}: ${typeName(type, column)} has no order here`, at);
   return use;
 }
 
@@ -75,17 +76,21 @@ const typeName = (type: Field['type'], { array, dataType }: Column): string =>
   array ? 'an array' : `the type ${type === 'unknown' ? dataType : type}`;
 
 /** The default order, and the key as the last tie breaker, so that pages never overlap. */
-export function withDefaultOrder(collection: Collection, asked: readonly OrderBy[], manual: string | null): readonly OrderBy[] {
-  const isAsked = (name: string) =>
-    asked.some(({ path, use }) => path.length === 0 && !use.fn && use.field.name === name);
+export function withDefaultOrder(
+  collection: Collection,
+  requested: readonly OrderBy[],
+  manual: string | null,
+): readonly OrderBy[] {
+  const isRequested = (name: string) =>
+    requested.some(({ path, use }) => path.length === 0 && !use.fn && use.field.name === name);
   const sortField = manual ?? collection.sortField;
   const keys = keyColumns(collection);
-  const first = asked.length > 0 || sortField === null ? [] : [collection.fields.get(sortField)];
+  const first = requested.length > 0 || sortField === null ? [] : [collection.fields.get(sortField)];
   const implied = [...first.filter((field) => field?.column && isOrdered(field)), ...keys]
-    .filter((field) => field && !isAsked(field.name))
+    .filter((field) => field && !isRequested(field.name))
     .map((field) => ({ path: [], use: { field }, descending: false, implied: true }) as OrderBy);
   return [
-    ...asked,
+    ...requested,
     ...implied.filter((one, at) => implied.findIndex((other) => other.use.field === one.use.field) === at),
   ];
 }

@@ -31,11 +31,11 @@ export const keyColumns = ({ key }: Of, value: unknown): Payload =>
 
 /** The key that a payload names; undefined where a column is missing, null, or a row yet to be created. */
 export function keyNamed(model: Model, collection: string, payload: Payload): unknown {
-  const { key, ones } = model[collection] as Of;
+  const { key, manyToOne } = model[collection] as Of;
   if (key.length === 1) return payload[key[0] as string];
   const values = key.map((name) => {
     const value = payload[name];
-    return isObject(value) ? value[keyColumn(model[ones[name] as string] as Of)] : value;
+    return isObject(value) ? value[keyColumn(model[manyToOne[name] as string] as Of)] : value;
   });
   return values.every((value) => value !== undefined && value !== null) ? values.join() : undefined;
 }

@@ -5,11 +5,11 @@ export type Rows = Readonly<Record<string, readonly Row[]>>;
 export type Filter = Readonly<Record<string, unknown>>;
 export type Payload = Readonly<Record<string, unknown>>;
 
-export interface Many {
+export interface ToManyField {
   readonly to: string;
   readonly by: string;
   /** What becomes of rows that are left out of a list; absent: `by` is set to null, where it is not part of their key. */
-  readonly letGo?: 'delete';
+  readonly deselectAction?: 'delete';
 }
 
 export interface Model {
@@ -21,10 +21,10 @@ export interface Model {
     readonly key: readonly string[];
     readonly keyType?: 'number' | 'uuid';
     readonly plain: Readonly<Record<string, 'text' | 'number' | 'uuid' | 'moment' | 'masked'>>;
-    readonly ones: Readonly<Record<string, string>>;
-    readonly manys: Readonly<Record<string, Many>>;
+    readonly manyToOne: Readonly<Record<string, string>>;
+    readonly toMany: Readonly<Record<string, ToManyField>>;
     /** Many-to-any fields: `by` names the collection of each row's target. */
-    readonly anys?: Readonly<Record<string, { readonly by: string; readonly to: readonly string[] }>>;
+    readonly manyToAny?: Readonly<Record<string, { readonly by: string; readonly to: readonly string[] }>>;
     /** Many-to-one fields whose rows go with the row they lead to; the others become null. */
     readonly cascades?: readonly string[];
     /** Never part of `*` in a permission's list. */
@@ -32,28 +32,28 @@ export interface Model {
   };
 }
 
-export interface Allowed {
+export interface PermissionRow {
   readonly rule: Filter | null;
   readonly fields: readonly string[];
   readonly presets?: Row | null;
   readonly validation?: Filter | null;
 }
 
-export interface Eyes {
+export interface CallerPermissions {
   readonly admin: boolean;
   readonly user: string | null;
   readonly role: string | null;
   /** By `collection action`. */
-  readonly permissions: ReadonlyMap<string, readonly Allowed[]>;
+  readonly permissions: ReadonlyMap<string, readonly PermissionRow[]>;
 }
 
 /** Asked fields: names, `count(alias)`, `year(moment)`, `item:collection`, and what lies behind relations. */
-export interface Nested {
-  readonly [field: string]: true | Nested;
+export interface FieldTree {
+  readonly [field: string]: true | FieldTree;
 }
 
 /** What a list may be asked, at the root or behind a relation. */
-export interface Terms {
+export interface ListParameters {
   readonly filter?: Filter;
   readonly sort?: readonly string[];
   readonly search?: string;
@@ -62,11 +62,11 @@ export interface Terms {
   readonly aggregate?: Readonly<Record<string, readonly string[]>>;
   readonly groupBy?: readonly string[];
   /** Terms of the relations below, by field. */
-  readonly deep?: Readonly<Record<string, Terms>>;
+  readonly deep?: Readonly<Record<string, ListParameters>>;
 }
 
-export interface Asked extends Omit<Terms, 'sort'> {
-  readonly fields: Nested;
+export interface ListRequest extends Omit<ListParameters, 'sort'> {
+  readonly fields: FieldTree;
   readonly sort?: string | readonly string[];
   /** Exactly these rows, in this order. */
   readonly keys?: readonly unknown[];

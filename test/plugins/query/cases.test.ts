@@ -1,6 +1,6 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { runCase, type Case, compileCase, type Ground, groundOf } from './harness.ts';
+import { type Case, compileCase, type Ground, groundOf, runCase } from './harness.ts';
 
 const folder = new URL('./cases/', import.meta.url);
 const read = (path: string) => readFile(new URL(path, folder), 'utf8');
@@ -60,9 +60,9 @@ describe('queries compile to one statement', () => {
   }
 });
 
-function statementOf(one: Case, { overview }: Ground): string | undefined {
+function statementOf(one: Case, { overview: snapshot }: Ground): string | undefined {
   try {
-    const { text, params } = compileCase(one, overview);
+    const { text, params } = compileCase(one, snapshot);
     return `${text}\n-- ${JSON.stringify(params)}\n`;
   } catch {
     return undefined;

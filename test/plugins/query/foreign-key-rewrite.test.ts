@@ -5,8 +5,8 @@ import { type Case, compileCase, type Ground, groundOf, textOf } from './harness
 type Question = Omit<Case, 'row' | 'schema'>;
 
 /** The same tables as if nothing held relations to the rows there are. */
-function loose(overview: Overview): Overview {
-  const copy = structuredClone(overview);
+function loose(schema: Overview): Overview {
+  const copy = structuredClone(schema);
   for (const { fields } of copy.collections.values())
     for (const { relation } of fields.values()) if (relation) Object.assign(relation.relation, { schema: null });
   return copy;
@@ -91,8 +91,8 @@ describe('conditions on the key behind a many-to-one', () => {
     });
 
   it('are on the field itself where that is the same', () => {
-    const through = (filter: object, caller?: Rules, overview = ground.overview) =>
-      compileCase(asking(filter, caller), overview).text.includes('exists');
+    const through = (filter: object, caller?: Rules, schema = ground.overview) =>
+      compileCase(asking(filter, caller), schema).text.includes('exists');
     expect(through({ author: { id: { _neq: 1 } } })).to.equal(false);
     expect(through({ author: { id: { _eq: 1 } } }, ALL)).to.equal(false);
     expect(through({ author: { id: { _eq: 1 } } }, A_ROW_RULE), 'a rule').to.equal(true);

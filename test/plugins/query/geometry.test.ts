@@ -5,7 +5,7 @@ import { type InProcess, startService } from '../../support/service.ts';
 import { compileCase } from './harness.ts';
 import { sketch } from './overview.ts';
 
-const overview = sketch({ place: { id: 'integer key', spot: 'geometry' } });
+const schema = sketch({ place: { id: 'integer key', spot: 'geometry' } });
 const POINT = { type: 'Point', coordinates: [1, 1] };
 const SQUARE = {
   type: 'Polygon',
@@ -20,7 +20,7 @@ const SQUARE = {
   ],
 };
 
-const statement = (filter: object) => compileCase({ collection: 'place', query: { fields: 'id', filter } }, overview);
+const statement = (filter: object) => compileCase({ collection: 'place', query: { fields: 'id', filter } }, schema);
 
 describe('geometry', () => {
   describe('operands', () => {

@@ -8,7 +8,14 @@ import { createRules } from '../../../plugins/access/restrict/rules.ts';
 import { readStatement } from '../../../plugins/query/compile/read.ts';
 import { isRuntimeParameter, StatementBuilder } from '../../../plugins/query/compile/statement.ts';
 import { whereSql } from '../../../plugins/query/compile/where.ts';
-import type { DynamicValue, GroupSelection, RawQuery, Read, ReadText, Selection } from '../../../plugins/query/contract.ts';
+import type {
+  DynamicValue,
+  GroupSelection,
+  RawQuery,
+  Read,
+  ReadText,
+  Selection,
+} from '../../../plugins/query/contract.ts';
 import { throwQueryFailure } from '../../../plugins/query/failures.ts';
 import { timestampAt } from '../../../plugins/query/now.ts';
 import { parseRead, parseWhere } from '../../../plugins/query/parse/parse.ts';
@@ -76,15 +83,15 @@ export const permissionsOf = ({ rules }: CaseQuery): PermissionSet =>
 /** The tree under the caller's permissions, and the statement of it; with a selection that takes the place of the query. */
 export function compileCase(
   one: CaseQuery,
-  overview: Overview,
+  schema: Overview,
   selection?: Selection | GroupSelection,
 ): { text: string; params: unknown[] } {
-  const collection = overview.collections.get(one.collection) as Collection;
+  const collection = schema.collections.get(one.collection) as Collection;
   const ceilings = { ...CEILINGS, ...one.ceilings };
   const set = one.rules && permissionsOf(one);
   const { single, keys, unlimited } = one;
   const options = {
-    overview,
+    overview: schema,
     single,
     keys,
     unlimited,
@@ -95,8 +102,8 @@ export function compileCase(
   const rules = createRules({
     parseFilter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
   });
-  const read: Read = set ? restrictRead(tree, { set, overview, rules }) : tree;
-  const statement = new StatementBuilder(overview, whereSql);
+  const read: Read = set ? restrictRead(tree, { set, overview: schema, rules }) : tree;
+  const statement = new StatementBuilder(schema, whereSql);
   return { text: readStatement(statement, read), params: statement.params };
 }
 
@@ -123,10 +130,10 @@ export interface CaseAnswer {
 /** The JSON texts that the database makes of it. */
 export async function textOf(
   one: CaseQuery,
-  { overview, database }: Ground,
+  { overview: schema, database }: Ground,
   selection?: Selection | GroupSelection,
 ): Promise<ReadText> {
-  const { text, params } = compileCase(one, overview, selection);
+  const { text, params } = compileCase(one, schema, selection);
   const values = params.map((param) => (isRuntimeParameter(param) ? runtimeValue(param.dynamic, one) : param));
   const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(throwQueryFailure);
   return { data: row?.data ?? null, meta: row?.meta ?? null };

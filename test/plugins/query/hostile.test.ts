@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type Probe, probeOn } from '../schema/support.ts';
-import { runCase, type Ground } from './harness.ts';
+import { type Ground, runCase } from './harness.ts';
 
 type Query = Record<string, unknown>;
 
@@ -67,16 +67,16 @@ describe('hostile queries', function () {
     await database.query(TABLES);
     probe = await probeOn(database);
     await database.query(REGISTRY);
-    const overview = await probe.schema.refresh();
+    const schema = await probe.schema.refresh();
     const kinds = (['part.item', 't1.parts', 'person.mates'] as const).map((one) => {
       const [collection = '', field = ''] = one.split('.');
-      return overview.collections.get(collection)?.fields.get(field)?.relation?.kind;
+      return schema.collections.get(collection)?.fields.get(field)?.relation?.kind;
     });
     expect(kinds).to.deep.equal(['any', 'many', 'many']);
     // The users of this test have a column of every kind.
-    const users = overview.collections.get('person') as Collection;
-    const collections = new Map([...overview.collections, ['platform_users', users]]);
-    ground = { overview: { ...overview, collections }, database };
+    const users = schema.collections.get('person') as Collection;
+    const collections = new Map([...schema.collections, ['platform_users', users]]);
+    ground = { overview: { ...schema, collections }, database };
   });
   after(async () => {
     await probe?.stop();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { timestampAt, parseNow } from '../../../plugins/query/now.ts';
+import { parseNow, timestampAt } from '../../../plugins/query/now.ts';
 
 const now = new Date('2026-03-31T12:00:00.000Z');
 const cases: Readonly<Record<string, string | undefined>> = {

@@ -11,7 +11,7 @@ import { createTables, type Sketch, sketch } from './overview.ts';
 
 const folder = new URL('./schemas/library/', import.meta.url);
 const tables = JSON.parse(await readFile(new URL('schema.json', folder), 'utf8')) as Sketch;
-const overview = sketch(tables);
+const schema = sketch(tables);
 const ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
 
 /** Field, operator, operand, and the ids of the books it finds (rows: `schemas/library/rows.sql`). */
@@ -115,11 +115,11 @@ describe('filter operators', () => {
   });
 
   const parse = (filter: unknown) =>
-    parseRead(overview.collections.get('book') as Collection, { fields: 'id', filter }, { overview }, ceilings);
+    parseRead(schema.collections.get('book') as Collection, { fields: 'id', filter }, { overview: schema }, ceilings);
 
   for (const [field, operator, operand, ids] of FINDS) {
     it(`${field} ${operator} ${JSON.stringify(operand)} finds ${JSON.stringify(ids)}`, async () => {
-      const statement = new StatementBuilder(overview, whereSql);
+      const statement = new StatementBuilder(schema, whereSql);
       const text = readStatement(statement, parse({ [field]: { [operator]: operand } }));
       // Values known only at run time: the moment for $NOW, nobody for $CURRENT_USER.
       const params = statement.params.map((param) => {

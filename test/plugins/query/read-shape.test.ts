@@ -6,7 +6,7 @@ import type { Collection } from '../../../plugins/schema/contract.ts';
 import { sketch } from './overview.ts';
 
 const ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
-const overview = sketch({
+const schema = sketch({
   article: {
     id: 'integer key',
     title: 'string',
@@ -20,7 +20,7 @@ const overview = sketch({
 });
 
 const shape = (raw: RawQuery) =>
-  renderShape(parseRead(overview.collections.get('article') as Collection, raw, { overview }, ceilings));
+  renderShape(parseRead(schema.collections.get('article') as Collection, raw, { overview: schema }, ceilings));
 
 describe('the shape of a read', () => {
   it('names fields, functions and relations, but no alias', () => {

@@ -1,6 +1,6 @@
 import { Failure } from '#kernel';
 import type { GroupSelection, Selected, Selection } from '../../../plugins/query/contract.ts';
-import { type CaseAnswer, type Case, type Ground, textOf } from './harness.ts';
+import { type Case, type CaseAnswer, type Ground, textOf } from './harness.ts';
 
 export const column = (field: string, key = field): Selected => ({ kind: 'column', key, field });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Selected, Selection } from '../../../plugins/query/contract.ts';
 import { type Case, type Ground, groundOf } from './harness.ts';
-import { runSelection, column, related, typename } from './selection-builders.ts';
+import { column, related, runSelection, typename } from './selection-builders.ts';
 
 describe('a selection is held to permissions and ceilings', () => {
   const grounds = new Map<string, Ground>();

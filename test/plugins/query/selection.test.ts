@@ -4,7 +4,7 @@ import { parseRead } from '../../../plugins/query/parse/parse.ts';
 import { renderShape } from '../../../plugins/query/read-shape.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { type Case, CEILINGS, compileCase, type Ground, groundOf, textOf } from './harness.ts';
-import { runSelection, column, related, typename } from './selection-builders.ts';
+import { column, related, runSelection, typename } from './selection-builders.ts';
 
 describe('a selection is read as it says', () => {
   const grounds = new Map<string, Ground>();
@@ -261,20 +261,20 @@ describe('a selection is read as it says', () => {
   it('names that are longer than those of columns, and more of them than a function takes', async () => {
     const long = 'a'.repeat(63);
     const shown = [...Array(120).keys()].map((n) => column(n % 2 === 0 ? 'id' : 'name', `${long}_${n}`));
-    const wanted = Object.fromEntries([...Array(120).keys()].map((n) => [`${long}_${n}`, n % 2 === 0 ? 1 : 'red']));
+    const expected = Object.fromEntries([...Array(120).keys()].map((n) => [`${long}_${n}`, n % 2 === 0 ? 1 : 'red']));
     const { data } = await ask('library', 'label', {
       shown: [...shown.slice(0, 3), related('books', [column('id', `${long}ü`), typename('x')], { limit: 1 })],
       terms: { limit: 1 },
     });
     expect(JSON.stringify(data)).to.equal(
       JSON.stringify([
-        { ...Object.fromEntries(Object.entries(wanted).slice(0, 3)), books: [{ [`${long}ü`]: 1, __typename: 'x' }] },
+        { ...Object.fromEntries(Object.entries(expected).slice(0, 3)), books: [{ [`${long}ü`]: 1, __typename: 'x' }] },
       ]),
     );
     for (const count of [50, 51, 100, 101, 120]) {
       const all = await ask('library', 'label', { shown: shown.slice(0, count), terms: { limit: 1 } });
       expect(JSON.stringify(all.data)).to.equal(
-        JSON.stringify([Object.fromEntries(Object.entries(wanted).slice(0, count))]),
+        JSON.stringify([Object.fromEntries(Object.entries(expected).slice(0, count))]),
       );
     }
     const inside: Selected = { kind: 'object', key: 'o', shown: [...shown.slice(0, 60), typename('} {', 'brace')] };
@@ -329,9 +329,9 @@ describe('a selection is read as it says', () => {
   });
 
   it('its shape in the log as that of a query, without what a document calls things', () => {
-    const { overview } = ground('library');
+    const { overview: snapshot } = ground('library');
     const options = {
-      overview,
+      overview: snapshot,
       selection: {
         shown: [
           typename('book'),
@@ -342,7 +342,7 @@ describe('a selection is read as it says', () => {
         terms: { filter: { id: { _gt: 1 } } },
       } satisfies Selection,
     };
-    const read = parseRead(overview.collections.get('book') as Collection, {}, options, CEILINGS);
+    const read = parseRead(snapshot.collections.get('book') as Collection, {}, options, CEILINGS);
     expect(renderShape(read)).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
   });
 

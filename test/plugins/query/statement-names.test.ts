@@ -10,13 +10,13 @@ import { sketch } from './overview.ts';
 /** Statements that are prepared in all of a process' life. */
 const MOST = 1000;
 
-const overview = sketch({ book: { id: 'integer key', title: 'string', pages: 'integer' } });
-const book = overview.collections.get('book') as Collection;
+const schema = sketch({ book: { id: 'integer key', title: 'string', pages: 'integer' } });
+const book = schema.collections.get('book') as Collection;
 
 describe('statements kept prepared', () => {
   const { prepare, keep } = createQueryRunner({} as Db);
   const reading = (query: RawQuery, form?: 'text' | 'rows'): Prepared =>
-    prepare(parseRead(book, query, { overview }, CEILINGS) as Restricted<Read>, overview, form);
+    prepare(parseRead(book, query, { overview: schema }, CEILINGS) as Restricted<Read>, schema, form);
   const withPages = (pages: number) => reading({ filter: { pages: { _eq: pages } } });
 
   it('have the name of their text, whatever the values', () => {
@@ -45,7 +45,7 @@ describe('statements kept prepared', () => {
   it('are counted by their texts, not by the values they come with', () => {
     const { prepare, keep } = createQueryRunner({} as Db);
     const kept = (query: RawQuery) =>
-      keep(prepare(parseRead(book, query, { overview }, CEILINGS) as Restricted<Read>, overview));
+      keep(prepare(parseRead(book, query, { overview: schema }, CEILINGS) as Restricted<Read>, schema));
     for (let pages = 0; pages < MOST + 10; pages++) kept({ filter: { pages: { _eq: pages } } });
     expect(kept({ fields: 'id' }).name).to.match(/^q/);
     for (let limit = 1; limit <= MOST; limit++) kept({ limit });

@@ -1,5 +1,5 @@
 import { keyColumn, keyText } from './keys.ts';
-import type { Allowed, Eyes, Filter, Many, Model, Row, Rows } from './shapes.ts';
+import type { CallerPermissions, Filter, Model, PermissionRow, Row, Rows, ToManyField } from './shapes.ts';
 
 const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
 
@@ -8,82 +8,82 @@ const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
  * which a dynamic value is nobody's is neither true nor false; `undefined` stands for that. `asCaller`: through the eyes
  * of the one who asks, where rows and fields that may not be read are not there; rules see everything.
  */
-export class Conditions {
+export class ReferenceConditions {
   readonly model: Model;
   rows: Rows;
-  readonly eyes: Eyes;
+  readonly callerPermissions: CallerPermissions;
   readonly now = Date.now();
 
-  constructor(model: Model, rows: Rows, eyes: Eyes) {
+  constructor(model: Model, rows: Rows, callerPermissions: CallerPermissions) {
     this.model = model;
     this.rows = rows;
-    this.eyes = eyes;
+    this.callerPermissions = callerPermissions;
   }
 
-  of(collection: string, action: string): readonly Allowed[] {
-    if (this.eyes.admin) return [{ rule: null, fields: this.all(collection) }];
-    return this.eyes.permissions.get(`${collection} ${action}`) ?? [];
+  of(collection: string, action: string): readonly PermissionRow[] {
+    if (this.callerPermissions.admin) return [{ rule: null, fields: this.all(collection) }];
+    return this.callerPermissions.permissions.get(`${collection} ${action}`) ?? [];
   }
 
   /** Names of all fields. */
   all(collection: string): readonly string[] {
-    const { key, plain, ones, manys, anys } = this.model[collection] as Model[string];
-    return [...new Set([...key, ...Object.keys({ ...plain, ...ones, ...manys, ...anys })])];
+    const { key, plain, manyToOne, toMany, manyToAny } = this.model[collection] as Model[string];
+    return [...new Set([...key, ...Object.keys({ ...plain, ...manyToOne, ...toMany, ...manyToAny })])];
   }
 
-  alias(collection: string, field: string): Many {
-    return (this.model[collection] as Model[string]).manys[field] as Many;
+  alias(collection: string, field: string): ToManyField {
+    return (this.model[collection] as Model[string]).toMany[field] as ToManyField;
   }
 
-  anyOf(collection: string, field: string): { readonly by: string } {
-    return (this.model[collection] as Model[string]).anys?.[field] as { readonly by: string };
+  manyToAnyField(collection: string, field: string): { readonly by: string } {
+    return (this.model[collection] as Model[string]).manyToAny?.[field] as { readonly by: string };
   }
 
-  lists(one: Allowed, collection: string, field: string): boolean {
+  listsField(one: PermissionRow, collection: string, field: string): boolean {
     if (one.fields.includes(field)) return true;
     return one.fields.includes('*') && !this.model[collection]?.sensitive?.includes(field);
   }
 
   /** Is the row among those an action may touch? */
-  touches(collection: string, action: string, row: Row): boolean {
-    return this.of(collection, action).some((one) => this.admits(collection, one, row));
+  isAllowedRow(collection: string, action: string, row: Row): boolean {
+    return this.of(collection, action).some((one) => this.allowsRow(collection, one, row));
   }
 
-  admits(collection: string, one: Allowed, row: Row): boolean {
-    return !one.rule || this.holds(collection, one.rule, row, false) === true;
+  allowsRow(collection: string, one: PermissionRow, row: Row): boolean {
+    return !one.rule || this.matches(collection, one.rule, row, false) === true;
   }
 
-  readable(collection: string, field: string): boolean {
-    return this.of(collection, 'read').some((one) => this.lists(one, collection, field));
+  isReadable(collection: string, field: string): boolean {
+    return this.of(collection, 'read').some((one) => this.listsField(one, collection, field));
   }
 
-  shows(collection: string, field: string, row: Row): boolean {
+  isReadableOn(collection: string, field: string, row: Row): boolean {
     return this.of(collection, 'read').some(
-      (one) => this.lists(one, collection, field) && this.admits(collection, one, row),
+      (one) => this.listsField(one, collection, field) && this.allowsRow(collection, one, row),
     );
   }
 
   /** A field, or a function of one, as it may be compared. */
   value(collection: string, name: string, row: Row, asCaller: boolean): unknown {
-    const { fn, field } = called(name);
-    const { key, manys } = this.model[collection] as Model[string];
-    if (asCaller && !this.shows(collection, field, row)) return null;
+    const { fn, field } = parseCall(name);
+    const { key, toMany } = this.model[collection] as Model[string];
+    if (asCaller && !this.isReadableOn(collection, field, row)) return null;
     if (!fn) return row[field] ?? null;
     if (fn === 'count') {
-      const isMissing = row[key[0] as string] === undefined || !manys[field];
+      const isMissing = row[key[0] as string] === undefined || !toMany[field];
       return isMissing ? null : this.children(collection, field, row, asCaller).length;
     }
     return part(fn, row[field]);
   }
 
   target(collection: string, field: string, row: Row, asCaller: boolean): Row | undefined {
-    const to = this.model[collection]?.ones[field] as string;
+    const to = this.model[collection]?.manyToOne[field] as string;
     return this.found(to, this.value(collection, field, row, asCaller), asCaller);
   }
 
   /** The row a many-to-any leads to, where that is one of `to`. */
-  anyTarget(collection: string, field: string, to: string, row: Row, asCaller: boolean): Row | undefined {
-    const { by } = this.anyOf(collection, field);
+  manyToAnyTarget(collection: string, field: string, to: string, row: Row, asCaller: boolean): Row | undefined {
+    const { by } = this.manyToAnyField(collection, field);
     if (row[by] !== to) return undefined;
     return this.found(to, this.value(collection, field, row, asCaller), asCaller);
   }
@@ -91,15 +91,15 @@ export class Conditions {
   private found(to: string, id: unknown, asCaller: boolean): Row | undefined {
     const model = this.model[to] as Model[string];
     const found = this.rows[to]?.find((one) => id !== null && String(keyText(model, one)) === String(id));
-    return found && (!asCaller || this.touches(to, 'read', found)) ? found : undefined;
+    return found && (!asCaller || this.isAllowedRow(to, 'read', found)) ? found : undefined;
   }
 
   /** The rows behind an alias or a `$FOLLOW`. */
   children(collection: string, name: string, row: Row, asCaller: boolean): readonly Row[] {
     const model = this.model[collection] as Model[string];
-    const back = followed(name);
-    const { to, by } = back ?? (model.manys[name] as { to: string; by: string });
-    if (asCaller && !back && !this.shows(collection, name, row)) return [];
+    const back = parseFollow(name);
+    const { to, by } = back ?? (model.toMany[name] as { to: string; by: string });
+    if (asCaller && !back && !this.isReadableOn(collection, name, row)) return [];
     const key = keyColumn(model);
     const mine = (this.rows[to] ?? []).filter(
       (one) =>
@@ -108,16 +108,16 @@ export class Conditions {
         String(one[by]) === String(row[key]) &&
         (!back?.kind || one[back.kind] === collection),
     );
-    return asCaller ? mine.filter((one) => this.touches(to, 'read', one)) : mine;
+    return asCaller ? mine.filter((one) => this.isAllowedRow(to, 'read', one)) : mine;
   }
 
   /** Three-valued: undefined where nothing can be said because there is no "me". */
-  holds(collection: string, filter: Filter, row: Row, asCaller: boolean): boolean | undefined {
+  matches(collection: string, filter: Filter, row: Row, asCaller: boolean): boolean | undefined {
     return every(
       this.conjunction(collection, filter).map(([name, rule]) =>
         name === '_or'
-          ? some((rule as Filter[]).map((one) => this.holds(collection, one, row, asCaller)))
-          : this.ruled(collection, name, rule as Filter, row, asCaller),
+          ? some((rule as Filter[]).map((one) => this.matches(collection, one, row, asCaller)))
+          : this.matchesRule(collection, name, rule as Filter, row, asCaller),
       ),
     );
   }
@@ -146,40 +146,46 @@ export class Conditions {
   }
 
   isMany = (collection: string, name: string): boolean =>
-    followed(name) !== undefined || this.model[collection]?.manys[name] !== undefined;
+    parseFollow(name) !== undefined || this.model[collection]?.toMany[name] !== undefined;
 
-  private ruled(collection: string, name: string, rule: Filter, row: Row, asCaller: boolean): boolean | undefined {
-    const { ones, manys } = this.model[collection] as Model[string];
+  private matchesRule(
+    collection: string,
+    name: string,
+    rule: Filter,
+    row: Row,
+    asCaller: boolean,
+  ): boolean | undefined {
+    const { manyToOne, toMany } = this.model[collection] as Model[string];
     const [operator = ''] = Object.keys(rule);
     if (this.isMany(collection, name)) {
-      const to = followed(name)?.to ?? (manys[name]?.to as string);
+      const to = parseFollow(name)?.to ?? (toMany[name]?.to as string);
       const kids = this.children(collection, name, row, asCaller);
       if (operator === '_null') return (kids.length === 0) === rule._null;
       const inner = (operator === '_same' ? { _and: rule._same } : rule[operator]) as Filter;
-      const found = kids.some((one) => this.holds(to, inner, one, asCaller) === true);
+      const found = kids.some((one) => this.matches(to, inner, one, asCaller) === true);
       if (operator !== '_none') return found;
-      return this.speaksOfNobody(inner, asCaller) ? undefined : !found;
+      return this.usesMissingValue(inner, asCaller) ? undefined : !found;
     }
-    const any = scoped(name);
+    const any = parseManyToAnyName(name);
     if (any) {
-      const found = this.anyTarget(collection, any.field, any.to, row, asCaller);
-      return found !== undefined && this.holds(any.to, rule, found, asCaller) === true;
+      const found = this.manyToAnyTarget(collection, any.field, any.to, row, asCaller);
+      return found !== undefined && this.matches(any.to, rule, found, asCaller) === true;
     }
-    if (ones[name] && leads(operator)) {
+    if (manyToOne[name] && isRelatedCondition(operator)) {
       // A row that is not there, or not for these eyes, is a row of nulls.
       const found = this.target(collection, name, row, asCaller);
-      return this.holds(ones[name], rule, found ?? {}, asCaller);
+      return this.matches(manyToOne[name], rule, found ?? {}, asCaller);
     }
     const value = this.value(collection, name, row, asCaller);
-    return every(Object.entries(rule).map(([word, operand]) => this.compared(word, value, operand, asCaller)));
+    return every(Object.entries(rule).map(([word, operand]) => this.matchesOperator(word, value, operand, asCaller)));
   }
 
-  private compared(operator: string, value: unknown, operand: unknown, asCaller: boolean): boolean | undefined {
+  private matchesOperator(operator: string, value: unknown, operand: unknown, asCaller: boolean): boolean | undefined {
     if (operator === '_null') return (value === null) === operand;
     if (operator === '_empty') return (value === null || value === '') === operand;
-    const given = Array.isArray(operand) ? operand : [operand];
-    if (given.some((one) => this.isNobody(one, asCaller)) && NEGATED.has(operator)) return undefined;
-    const list = given.flatMap((one) => this.dynamic(one, asCaller));
+    const operands = Array.isArray(operand) ? operand : [operand];
+    if (operands.some((one) => this.hasNoValue(one, asCaller)) && NEGATED.has(operator)) return undefined;
+    const list = operands.flatMap((one) => this.dynamic(one, asCaller));
     if (NEGATED.has(operator) ? list.includes(null) : list.every((one) => one === null)) return undefined;
     if (value === null) return false;
     const [first, second] = list;
@@ -193,13 +199,13 @@ export class Conditions {
       case '_nin':
         return !list.some((one) => same(value, one));
       case '_gt':
-        return order(value, first) > 0;
+        return compareValues(value, first) > 0;
       case '_lt':
-        return order(value, first) < 0;
+        return compareValues(value, first) < 0;
       case '_between':
-        return second !== null && order(value, first) >= 0 && order(value, second) <= 0;
+        return second !== null && compareValues(value, first) >= 0 && compareValues(value, second) <= 0;
       case '_nbetween':
-        return order(value, first) < 0 || order(value, second) > 0;
+        return compareValues(value, first) < 0 || compareValues(value, second) > 0;
       case '_contains':
         return String(value).includes(String(first));
       case '_ncontains':
@@ -215,64 +221,65 @@ export class Conditions {
     if (typeof value !== 'string' || !value.startsWith('$')) return value;
     if (value === '$NOW') return new Date(this.now);
     const [who, ...path] = value.split('.');
-    const id = who === '$CURRENT_USER' ? this.eyes.user : this.eyes.role;
+    const id = who === '$CURRENT_USER' ? this.callerPermissions.user : this.callerPermissions.role;
     if (path.length === 0) return id;
     let at = who === '$CURRENT_USER' ? 'users' : 'roles';
     let rows: readonly Row[] = [this.found(at, id, asCaller)].filter((one) => one !== undefined);
     let isSeveral = false;
     for (const [depth, name] of path.entries()) {
-      const { ones, manys }: Model[string] = this.model[at] as Model[string];
-      if (depth === path.length - 1 && !manys[name]) {
+      const { manyToOne, toMany }: Model[string] = this.model[at] as Model[string];
+      if (depth === path.length - 1 && !toMany[name]) {
         const values = rows.map((row) => this.value(at, name, row, asCaller));
         return isSeveral ? values : (values[0] ?? null);
       }
       const from = at;
       rows = rows.flatMap((row): readonly Row[] => {
-        if (manys[name]) return this.children(from, name, row, asCaller);
+        if (toMany[name]) return this.children(from, name, row, asCaller);
         const target = this.target(from, name, row, asCaller);
         return target ? [target] : [];
       });
-      isSeveral ||= manys[name] !== undefined;
-      at = manys[name]?.to ?? (ones[name] as string);
+      isSeveral ||= toMany[name] !== undefined;
+      at = toMany[name]?.to ?? (manyToOne[name] as string);
     }
     // An alias at the end stands for the keys of its rows.
     const key = keyColumn(this.model[at] as Model[string]);
     return rows.map((row) => this.value(at, key, row, asCaller));
   }
 
-  private isNobody(value: unknown, asCaller: boolean): boolean {
+  private hasNoValue(value: unknown, asCaller: boolean): boolean {
     if (typeof value !== 'string' || !value.startsWith('$CURRENT_')) return false;
-    if ((value.startsWith('$CURRENT_USER') ? this.eyes.user : this.eyes.role) === null) return true;
+    if ((value.startsWith('$CURRENT_USER') ? this.callerPermissions.user : this.callerPermissions.role) === null)
+      return true;
     return this.dynamic(value, asCaller) === null;
   }
 
-  private speaksOfNobody(filter: unknown, asCaller: boolean): boolean {
-    if (typeof filter === 'string') return this.isNobody(filter, asCaller);
+  private usesMissingValue(filter: unknown, asCaller: boolean): boolean {
+    if (typeof filter === 'string') return this.hasNoValue(filter, asCaller);
     if (typeof filter !== 'object' || filter === null) return false;
-    return Object.values(filter).some((one) => this.speaksOfNobody(one, asCaller));
+    return Object.values(filter).some((one) => this.usesMissingValue(one, asCaller));
   }
 }
 
 /** `count(tasks)` → function and field. */
-export function called(name: string): { readonly fn?: string; readonly field: string } {
+export function parseCall(name: string): { readonly fn?: string; readonly field: string } {
   const [, fn, field] = /^(\w+)\((\w+)\)$/.exec(name) ?? [];
   return fn && field ? { fn, field } : { field: name };
 }
 
 /** `item:tag` → the field and the collection. */
-export function scoped(name: string): { readonly field: string; readonly to: string } | undefined {
+export function parseManyToAnyName(name: string): { readonly field: string; readonly to: string } | undefined {
   const [field, to] = name.split(':');
   return field && to ? { field, to } : undefined;
 }
 
 /** `$FOLLOW(task, person)` → the rows there, and the field that leads here. */
-export function followed(name: string): { to: string; by: string; kind?: string } | undefined {
+export function parseFollow(name: string): { to: string; by: string; kind?: string } | undefined {
   const [, to, by, kind] = /^\$FOLLOW\((\w+), ?(\w+)(?:, ?(\w+))?\)$/.exec(name) ?? [];
   return to && by ? { to, by, ...(kind ? { kind } : {}) } : undefined;
 }
 
 /** Does what stands behind a relation speak of the rows there? */
-export const leads = (operator: string): boolean =>
+export const isRelatedCondition = (operator: string): boolean =>
   !operator.startsWith('_') || operator === '_and' || operator === '_or';
 
 function part(fn: string, value: unknown): number | null {
@@ -287,9 +294,9 @@ function part(fn: string, value: unknown): number | null {
   return parts[fn] as number;
 }
 
-const same = (a: unknown, b: unknown): boolean => b !== null && order(a, b) === 0;
+const same = (a: unknown, b: unknown): boolean => b !== null && compareValues(a, b) === 0;
 
-export const order = (a: unknown, b: unknown): number => {
+export const compareValues = (a: unknown, b: unknown): number => {
   const [left, right] = [a, b].map((one) => (one instanceof Date ? one.getTime() : one)) as [never, never];
   return left < right ? -1 : left > right ? 1 : 0;
 };

@@ -1,6 +1,14 @@
 import { hasParts, isObject, keyNamed, keyText, without, withoutKey } from './keys.ts';
-import { Reference } from './reading.ts';
-import { type Allowed, type Asked, type Filter, type Model, type Payload, Refused, type Row } from './shapes.ts';
+import { ReferenceReads } from './reference-reads.ts';
+import {
+  type Filter,
+  type ListRequest,
+  type Model,
+  type Payload,
+  type PermissionRow,
+  Refused,
+  type Row,
+} from './shapes.ts';
 
 export type Key = string | number;
 type List = readonly (Key | Payload)[];
@@ -15,9 +23,9 @@ export type Write =
   | { readonly verb: 'create'; readonly rows: readonly Payload[] }
   | { readonly verb: 'update'; readonly keys: readonly Key[]; readonly data: Payload }
   | { readonly verb: 'update each'; readonly rows: readonly Payload[] }
-  | { readonly verb: 'update found'; readonly query: Omit<Asked, 'fields'>; readonly data: Payload }
+  | { readonly verb: 'update found'; readonly query: Omit<ListRequest, 'fields'>; readonly data: Payload }
   | { readonly verb: 'delete'; readonly keys: readonly Key[] }
-  | { readonly verb: 'delete found'; readonly query: Omit<Asked, 'fields'> };
+  | { readonly verb: 'delete found'; readonly query: Omit<ListRequest, 'fields'> };
 
 /** Keys of rows made here, which the database will number its own way. */
 const FIRST_NEW = 1_000_000;
@@ -28,7 +36,7 @@ export const isNew = (key: unknown): boolean => typeof key === 'number' && key >
  * rows as they are before, the field list, presets under the payload, validation, many-to-one rows, the row, to-many
  * rows. `rows` holds the outcome afterwards; `Refused` means that nothing at all may have changed.
  */
-export class Writes extends Reference {
+export class ReferenceWrites extends ReferenceReads {
   /** What was done to related rows on the way, by kind. */
   readonly steps = new Set<string>();
   private next = FIRST_NEW;
@@ -46,13 +54,13 @@ export class Writes extends Reference {
           return this.update(collection, [key], withoutKey(this.modelOf(collection), row));
         });
       case 'update found': {
-        const keys = this.meant(collection, write.query);
+        const keys = this.findKeys(collection, write.query);
         return keys.length === 0 ? [] : this.update(collection, keys, write.data);
       }
       case 'delete':
         return this.remove(collection, write.keys);
       case 'delete found': {
-        const keys = this.meant(collection, write.query);
+        const keys = this.findKeys(collection, write.query);
         return keys.length === 0 ? [] : this.remove(collection, keys);
       }
     }
@@ -74,7 +82,7 @@ export class Writes extends Reference {
    * The rows a by-query write means: those the query finds among the rows the caller can read. Without any condition
    * there is nothing to find out, and a caller who reads nothing means all rows.
    */
-  private meant(collection: string, query: Omit<Asked, 'fields'>): readonly Key[] {
+  private findKeys(collection: string, query: Omit<ListRequest, 'fields'>): readonly Key[] {
     const isPlain = !query.search && !query.sort && Object.keys(query.filter ?? {}).length === 0;
     if (isPlain && this.of(collection, 'read').length === 0) {
       const keys = this.sorted(collection, this.rows[collection] ?? [], []).map((row) => this.keyOf(collection, row));
@@ -83,14 +91,14 @@ export class Writes extends Reference {
     return this.rowsFound(collection, query).map((row) => this.keyOf(collection, row));
   }
 
-  private create(collection: string, payloads: readonly Payload[], given: Payload = {}): readonly Key[] {
-    const made = payloads.map((payload) =>
-      this.withOnes(collection, this.admitted(collection, 'create', payload, given)),
+  private create(collection: string, payloads: readonly Payload[], platformValues: Payload = {}): readonly Key[] {
+    const validatedRows = payloads.map((payload) =>
+      this.writeToOneRows(collection, this.validatedPayload(collection, 'create', payload, platformValues)),
     );
-    const { key, plain, ones, anys } = this.modelOf(collection);
+    const { key, plain, manyToOne, manyToAny } = this.modelOf(collection);
     const numbered = hasParts(this.modelOf(collection)) ? undefined : (key[0] as string);
-    const keys = made.map((row) => {
-      const columns = Object.keys({ ...plain, ...ones, ...anys });
+    const keys = validatedRows.map((row) => {
+      const columns = Object.keys({ ...plain, ...manyToOne, ...manyToAny });
       const stored = {
         ...Object.fromEntries(columns.map((name) => [name, row[name] ?? null])),
         ...(numbered ? { [numbered]: row[numbered] ?? this.next++ } : {}),
@@ -98,28 +106,36 @@ export class Writes extends Reference {
       this.store(collection, [...(this.rows[collection] ?? []), stored]);
       return this.keyOf(collection, stored);
     });
-    for (const [at, row] of made.entries()) this.writeManys(collection, keys[at] as Key, row);
-    this.checkLinks(collection, keys);
+    for (const [at, row] of validatedRows.entries()) this.writeToManyRows(collection, keys[at] as Key, row);
+    this.assertForeignKeys(collection, keys);
     return keys;
   }
 
   /** Answers the keys by which the rows are known afterwards. */
-  private update(collection: string, keys: readonly Key[], sent: Payload, given: Payload = {}): readonly Key[] {
-    const payload = without(sent, Object.keys(given));
+  private update(
+    collection: string,
+    keys: readonly Key[],
+    sent: Payload,
+    platformValues: Payload = {},
+  ): readonly Key[] {
+    const payload = without(sent, Object.keys(platformValues));
     if (this.of(collection, 'update').length === 0) throw new Refused('update');
     for (const key of keys) {
       const row = this.row(collection, key);
-      if (!row || !this.touches(collection, 'update', row)) throw new Refused('row');
+      if (!row || !this.isAllowedRow(collection, 'update', row)) throw new Refused('row');
       for (const field of Object.keys(payload)) {
         const isAllowed = this.of(collection, 'update').some(
-          (one) => this.lists(one, collection, field) && this.admits(collection, one, row),
+          (one) => this.listsField(one, collection, field) && this.allowsRow(collection, one, row),
         );
         if (!isAllowed) throw new Refused('field');
       }
     }
-    const written = this.withOnes(collection, this.admitted(collection, 'update', payload, given));
-    const { manys } = this.model[collection] as Model[string];
-    const own = Object.fromEntries(Object.entries(written).filter(([name]) => !manys[name]));
+    const written = this.writeToOneRows(
+      collection,
+      this.validatedPayload(collection, 'update', payload, platformValues),
+    );
+    const { toMany } = this.model[collection] as Model[string];
+    const own = Object.fromEntries(Object.entries(written).filter(([name]) => !toMany[name]));
     // A row behind it may have let it go.
     if (keys.some((key) => !this.row(collection, key))) throw new Refused('gone');
     const changed = new Map(
@@ -129,8 +145,8 @@ export class Writes extends Reference {
     this.store(collection, all);
     const now = keys.map((key) => this.keyOf(collection, changed.get(String(key)) as Row));
     if (now.some((key, at) => key !== keys[at])) this.steps.add('key changed');
-    for (const key of now) this.writeManys(collection, key, written);
-    this.checkLinks(collection, now);
+    for (const key of now) this.writeToManyRows(collection, key, written);
+    this.assertForeignKeys(collection, now);
     return now;
   }
 
@@ -139,8 +155,8 @@ export class Writes extends Reference {
     for (const key of keys) {
       const row = this.row(collection, key);
       // Nothing hides from an admin, so a row that is not there is simply gone already.
-      if (!row && this.eyes.admin) continue;
-      if (!row || !this.touches(collection, 'delete', row)) throw new Refused('row');
+      if (!row && this.callerPermissions.admin) continue;
+      if (!row || !this.isAllowedRow(collection, 'delete', row)) throw new Refused('row');
     }
     const isGone = (key: unknown) => keys.some((one) => String(one) === String(key));
     this.store(
@@ -153,8 +169,8 @@ export class Writes extends Reference {
 
   /** What foreign keys do when the row they lead to goes. */
   private followKeys(collection: string, isGone: (key: unknown) => boolean): void {
-    for (const [other, { ones, cascades = [] }] of Object.entries(this.model)) {
-      for (const [field, to] of Object.entries(ones)) {
+    for (const [other, { manyToOne, cascades = [] }] of Object.entries(this.model)) {
+      for (const [field, to] of Object.entries(manyToOne)) {
         if (to !== collection) continue;
         const rows = this.rows[other] ?? [];
         const hit = rows.filter((row) => row[field] !== null && isGone(row[field]));
@@ -176,29 +192,35 @@ export class Writes extends Reference {
   }
 
   /** Permission, field list, presets and validation; `given` are keys the platform sets, which need no grant. */
-  private admitted(collection: string, action: 'create' | 'update', sent: Payload, given: Payload): Payload {
+  private validatedPayload(
+    collection: string,
+    action: 'create' | 'update',
+    sent: Payload,
+    platformValues: Payload,
+  ): Payload {
     const granted = this.of(collection, action);
     if (granted.length === 0) throw new Refused(action);
-    const payload = without(sent, Object.keys(given));
+    const payload = without(sent, Object.keys(platformValues));
     const names = Object.keys(payload);
-    if (!names.every((field) => granted.some((one) => this.lists(one, collection, field)))) throw new Refused('field');
-    const submitted = { ...payload, ...given };
-    const presetsOf = (one: Allowed) =>
+    if (!names.every((field) => granted.some((one) => this.listsField(one, collection, field))))
+      throw new Refused('field');
+    const submitted = { ...payload, ...platformValues };
+    const presetsOf = (one: PermissionRow) =>
       Object.fromEntries(Object.entries(one.presets ?? {}).map(([name, value]) => [name, this.dynamic(value, false)]));
     const kept = granted.filter(
-      (one) => !one.validation || this.keeps(one.validation, { ...presetsOf(one), ...submitted }, action),
+      (one) => !one.validation || this.satisfies(one.validation, { ...presetsOf(one), ...submitted }, action),
     );
     // Each field counts under the permissions that list it, so one of those has to be satisfied.
-    if (kept.length === 0 || !names.every((name) => kept.some((one) => this.lists(one, collection, name))))
+    if (kept.length === 0 || !names.every((name) => kept.some((one) => this.listsField(one, collection, name))))
       throw new Refused('validation');
     return Object.assign({}, ...[...kept].reverse().map(presetsOf), submitted);
   }
 
   /** Measures what is about to be written, alone: what is absent passes, unless it is asked for. */
-  private keeps(rule: Filter, payload: Payload, action: 'create' | 'update'): boolean {
+  private satisfies(rule: Filter, payload: Payload, action: 'create' | 'update'): boolean {
     return Object.entries(rule).every(([name, tests]) => {
-      if (name === '_and') return (tests as Filter[]).every((one) => this.keeps(one, payload, action));
-      if (name === '_or') return (tests as Filter[]).some((one) => this.keeps(one, payload, action));
+      if (name === '_and') return (tests as Filter[]).every((one) => this.satisfies(one, payload, action));
+      if (name === '_or') return (tests as Filter[]).some((one) => this.satisfies(one, payload, action));
       const isAbsent = payload[name] === undefined;
       return Object.entries(tests as Filter).every(([operator, operand]) => {
         if (operator === '_submitted') return !isAbsent;
@@ -223,32 +245,36 @@ export class Writes extends Reference {
   }
 
   /** Many-to-one objects are written first: without a key created, with a key alone linked, with more updated. */
-  private withOnes(collection: string, payload: Payload): Payload {
-    const { ones } = this.model[collection] as Model[string];
+  private writeToOneRows(collection: string, payload: Payload): Payload {
+    const { manyToOne } = this.model[collection] as Model[string];
     const entries = Object.entries(payload).map(([name, value]) =>
-      ones[name] && isObject(value) ? [name, this.writeRow(ones[name], value)] : [name, value],
+      manyToOne[name] && isObject(value) ? [name, this.writeRow(manyToOne[name], value)] : [name, value],
     );
     return Object.fromEntries(entries);
   }
 
-  private writeRow(collection: string, value: Payload, given?: Payload): Key {
-    const key = keyNamed(this.model, collection, hasParts(this.modelOf(collection)) ? { ...given, ...value } : value);
+  private writeRow(collection: string, value: Payload, platformValues?: Payload): Key {
+    const key = keyNamed(
+      this.model,
+      collection,
+      hasParts(this.modelOf(collection)) ? { ...platformValues, ...value } : value,
+    );
     const rest = withoutKey(this.modelOf(collection), value);
-    const way = !given ? 'to-one' : hasParts(this.modelOf(collection)) ? 'to-many composite' : 'to-many';
+    const way = !platformValues ? 'to-one' : hasParts(this.modelOf(collection)) ? 'to-many composite' : 'to-many';
     if (key === undefined || !this.row(collection, key)) {
       this.steps.add(`${way} create`);
-      return this.create(collection, [value], given)[0] as Key;
+      return this.create(collection, [value], platformValues)[0] as Key;
     }
-    const isLink = Object.keys(rest).length === 0 && !given;
+    const isLink = Object.keys(rest).length === 0 && !platformValues;
     this.steps.add(`${way} ${isLink ? 'link' : 'update'}`);
     if (isLink) return key as Key;
-    return this.update(collection, [key as Key], rest, given)[0] as Key;
+    return this.update(collection, [key as Key], rest, platformValues)[0] as Key;
   }
 
-  private writeManys(collection: string, parent: Key, payload: Payload): void {
-    const { manys } = this.model[collection] as Model[string];
+  private writeToManyRows(collection: string, parent: Key, payload: Payload): void {
+    const { toMany } = this.model[collection] as Model[string];
     for (const [name, value] of Object.entries(payload)) {
-      if (!manys[name]) continue;
+      if (!toMany[name]) continue;
       if (isObject(value)) this.writeDetailed(collection, name, parent, value as Detailed);
       else this.writeList(collection, name, parent, (value ?? []) as List);
     }
@@ -262,23 +288,23 @@ export class Writes extends Reference {
   /** The list replaces what was there. */
   private writeList(collection: string, field: string, parent: Key, list: List): void {
     const { to, by } = this.alias(collection, field);
-    const given = { [by]: parent };
+    const platformValues = { [by]: parent };
     const before = this.linked(collection, field, parent);
     // An object that says no more than the key of a row that is there already changes nothing.
     const alone = (one: Key | Payload) => {
       if (!isObject(one) || !hasParts(this.modelOf(to)) || Object.keys(withoutKey(this.modelOf(to), one)).length > 0)
         return undefined;
-      return before.find((key) => key === keyNamed(this.model, to, { ...given, ...one }));
+      return before.find((key) => key === keyNamed(this.model, to, { ...platformValues, ...one }));
     };
     const entries = list.map((one) => alone(one) ?? one);
-    const objects = entries.filter(isObject).map((one) => this.writeRow(to, one, given));
+    const objects = entries.filter(isObject).map((one) => this.writeRow(to, one, platformValues));
     const bare = entries.filter((one): one is Key => !isObject(one));
     const taken = bare.filter((key) => !before.includes(key));
     if (taken.length > 0) {
       this.steps.add('to-many link');
-      this.update(to, taken, {}, given);
+      this.update(to, taken, {}, platformValues);
     }
-    this.letGo(
+    this.deselectAction(
       collection,
       field,
       before.filter((key) => !objects.includes(key) && !bare.includes(key)),
@@ -287,30 +313,30 @@ export class Writes extends Reference {
 
   private writeDetailed(collection: string, field: string, parent: Key, value: Detailed): void {
     const { to, by } = this.alias(collection, field);
-    const given = { [by]: parent };
-    for (const one of value.create ?? []) this.create(to, [one], given);
-    for (const one of value.update ?? []) this.writeRow(to, one, given);
+    const platformValues = { [by]: parent };
+    for (const one of value.create ?? []) this.create(to, [one], platformValues);
+    for (const one of value.update ?? []) this.writeRow(to, one, platformValues);
     const mine = this.linked(collection, field, parent);
     if ((value.delete ?? []).some((key) => !mine.includes(key))) throw new Refused('not its own');
-    this.letGo(collection, field, value.delete ?? []);
+    this.deselectAction(collection, field, value.delete ?? []);
   }
 
-  private letGo(collection: string, field: string, keys: readonly Key[]): void {
-    const { to, by, letGo } = this.alias(collection, field);
+  private deselectAction(collection: string, field: string, keys: readonly Key[]): void {
+    const { to, by, deselectAction } = this.alias(collection, field);
     if (keys.length === 0) return;
     // What is known by the column that leads here cannot be without it.
-    const isDeleted = letGo === 'delete' || this.modelOf(to).key.includes(by);
+    const isDeleted = deselectAction === 'delete' || this.modelOf(to).key.includes(by);
     this.steps.add(`deselect by ${isDeleted ? 'delete' : 'nullify'}`);
     if (isDeleted) this.remove(to, keys);
     else this.update(to, keys, {}, { [by]: null });
   }
 
   /** Foreign keys lead to rows that are there. */
-  private checkLinks(collection: string, keys: readonly Key[]): void {
-    const { ones } = this.model[collection] as Model[string];
+  private assertForeignKeys(collection: string, keys: readonly Key[]): void {
+    const { manyToOne } = this.model[collection] as Model[string];
     for (const key of keys) {
       const row = this.row(collection, key);
-      for (const [field, to] of Object.entries(ones)) {
+      for (const [field, to] of Object.entries(manyToOne)) {
         if (row && (row[field] ?? null) !== null && !this.row(to, row[field])) throw new Refused('link');
       }
     }
