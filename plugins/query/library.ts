@@ -2,6 +2,8 @@ import { Failure, fail } from '#kernel';
 
 /** The bytes of a base64 text; undefined for other texts. */
 export { bytesOf } from './base64.ts';
+/** Whether an operand is `$CURRENT_USER` or `$CURRENT_ROLE`. */
+export { isCallerValue } from './caller-value.ts';
 /** SQL of keys of one column and of several. */
 export { areEqual, columnsOf, isAmongKeys, isKey, keyText } from './compile/key.ts';
 /**

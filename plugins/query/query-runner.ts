@@ -144,17 +144,18 @@ function assertParameterCount(params: readonly unknown[], first = 1): void {
     throw fail('INVALID_QUERY', `the query has ${count} values, more than the ${MAX_PARAMS} allowed`);
 }
 
-function resolveParameter({ dynamic: pending, convert: made }: RuntimeParameter, context: Subjects): unknown {
-  if (pending.dynamic !== 'given' && pending.dynamic !== 'keys') return resolveDynamicValue(pending, context);
-  const value = pending.dynamic === 'keys' ? context.keys : context.given?.[pending.at];
-  // A statement without its values would find something else than was asked for.
-  if (value === undefined) throw new Error('a statement is run without the values it is to be given');
-  return made ? made(value) : value;
+function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: Subjects): unknown {
+  if (runtimeValue.dynamic !== 'placeholder' && runtimeValue.dynamic !== 'keys')
+    return resolveDynamicValue(runtimeValue, context);
+  const value = runtimeValue.dynamic === 'keys' ? context.keys : context.given?.[runtimeValue.at];
+  // With null in place of a missing value the statement would find other rows than the query.
+  if (value === undefined) throw new Error('a statement was run without the values of its keys or placeholders');
+  return convert ? convert(value) : value;
 }
 
 /** No user or role → null, which compares with nothing. */
 function resolveDynamicValue(
-  value: Exclude<DynamicValue, { dynamic: 'given' | 'keys' }>,
+  value: Exclude<DynamicValue, { dynamic: 'placeholder' | 'keys' }>,
   context: Subjects,
 ): string | number | null {
   if (value.dynamic === 'key') return context.key ?? null;

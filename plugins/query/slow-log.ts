@@ -11,5 +11,5 @@ export const createSlowLog = (log: Log, threshold: number): RecordDuration =>
     : (prepared, { user, owner = null }, ms) => {
         // The shape is made by looking at it.
         if (ms >= threshold)
-          log.warn({ ms: Math.round(ms), shape: prepared.shape, user, askedBy: owner }, 'a slow read');
+          log.warn({ ms: Math.round(ms), shape: prepared.shape, user, plugin: owner }, 'a slow read');
       };

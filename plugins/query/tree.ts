@@ -25,8 +25,8 @@ export type DynamicValue =
   | { readonly dynamic: 'key' }
   /** The keys of several. */
   | { readonly dynamic: 'keys' }
-  /** A place in `Read.given`; of a `list`, all of its values. */
-  | { readonly dynamic: 'given'; readonly at: number; readonly list?: true };
+  /** `at` is an index in `Read.placeholders`; with `list` it stands for the whole list of values. */
+  | { readonly dynamic: 'placeholder'; readonly at: number; readonly list?: true };
 
 /** `$CURRENT_USER.company.name`: the fields from the row of the one who asks to the value. */
 export interface ValuePath {

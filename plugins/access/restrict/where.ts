@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
 import type { FieldUse, Value, Where } from '../../query/contract.ts';
+import { isCallerValue } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { RestrictContext } from './rules.ts';
 
@@ -34,7 +35,7 @@ export function restrictWhere(where: Where, collection: Collection, context: Res
 
 /** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in any other path. */
 function restrictValue(value: Value, context: RestrictContext): Value {
-  if (typeof value !== 'object' || value === null || !('via' in value) || !value.via) return value;
+  if (!isCallerValue(value) || !value.via) return value;
   const { start, path } = value.via;
   let at = start;
   const steps = path.map((step) => {

@@ -130,8 +130,8 @@ function patternSql(
   const after = form === 'ends_with' ? '' : '%';
   const addWildcards = (text: unknown) => `${before}${escapeLike(String(text))}${after}`;
   if (typeof value === 'object' && value !== null) {
-    if (value.dynamic === 'given')
-      return `${left}::text ${verb} ${statement.param({ dynamic: value, convert: addWildcards } satisfies RuntimeParameter, 'text')}`;
+    if (value.dynamic === 'placeholder')
+      return `${left}::text ${verb} ${statement.param({ runtimeValue: value, convert: addWildcards } satisfies RuntimeParameter, 'text')}`;
     const escaped = `regexp_replace(${dynamicSql(statement, value, 'text')}, '([\\\\%_])', '\\\\\\1', 'g')`;
     return `${left}::text ${verb} '${before}' || ${escaped} || '${after}'`;
   }
@@ -149,7 +149,7 @@ const withComparableType = (field: Field, values: readonly Value[]): Field =>
     : field;
 
 const isResolvedAtRuntime = (value: Value): boolean =>
-  typeof value === 'object' && value !== null && value.dynamic !== 'given';
+  typeof value === 'object' && value !== null && value.dynamic !== 'placeholder';
 
 /** The left side as a type that the operand can be cast to: types without an equality compare as they read. */
 const comparableSql = (left: string, field: Field): string =>

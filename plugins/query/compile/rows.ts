@@ -92,7 +92,7 @@ function keysSource(statement: StatementBuilder, read: Read, alias: string): { f
   const type = key.type === 'integer' ? 'int8' : (key.column?.sqlType ?? 'text');
   const { keys } = read;
   const isOpen = keys !== undefined && 'dynamic' in keys;
-  const values = statement.param(isOpen ? ({ dynamic: keys } satisfies RuntimeParameter) : keys, `${type}[]`);
+  const values = statement.param(isOpen ? ({ runtimeValue: keys } satisfies RuntimeParameter) : keys, `${type}[]`);
   return {
     alias: list,
     from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableSql(read.collection.table)} ${alias} on ${isKey(alias, key, `${list}.key`)}`,

@@ -4,13 +4,13 @@ import { keyText } from './key.ts';
 
 /** A parameter whose value is known only when the statement runs. */
 export interface RuntimeParameter {
-  readonly dynamic: DynamicValue;
+  readonly runtimeValue: DynamicValue;
   /** What the parameter is made of a value that is given. */
   readonly convert?: (value: BoundValue) => unknown;
 }
 
 export const isRuntimeParameter = (param: unknown): param is RuntimeParameter =>
-  typeof param === 'object' && param !== null && 'pending' in param;
+  typeof param === 'object' && param !== null && 'runtimeValue' in param;
 
 /** Writes a condition over the row `alias`: `whereSql` of `where.ts`. */
 export type WhereCompiler = (statement: StatementBuilder, alias: string, where: Where) => string;

@@ -1,4 +1,5 @@
 import type { Collection, Field } from '../../schema/contract.ts';
+import { type CallerValue, isCallerValue } from '../caller-value.ts';
 import type { DynamicValue, Value, ValuePath, ValuePathStep } from '../contract.ts';
 import { hasOrder } from '../element.ts';
 import { conjunction, parenthesized, whereClause } from './conjunction.ts';
@@ -14,9 +15,6 @@ export const hasValueSql = (statement: StatementBuilder, field: Field, value: Va
         `${value.via?.isMultiValued ? callerIdSql(statement, value) : dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`,
       ]
     : [];
-
-const isCallerValue = (value: Value): value is Extract<DynamicValue, { dynamic: 'user' | 'role' }> =>
-  typeof value === 'object' && value !== null && (value.dynamic === 'user' || value.dynamic === 'role');
 
 /** The right side of a comparison, as a parameter or as what it stands for when the statement runs. */
 export function valueSql(statement: StatementBuilder, field: Field, value: Value): string {
@@ -47,8 +45,8 @@ export function listSql(statement: StatementBuilder, field: Field, values: reado
 export const typedValueSql = (statement: StatementBuilder, type: string, value: Value): string =>
   typeof value === 'object' && value !== null ? dynamicSql(statement, value, type) : statement.param(value, type);
 
-const isPlaceholderList = (value: Value | undefined): value is Extract<DynamicValue, { dynamic: 'given' }> =>
-  typeof value === 'object' && value !== null && value.dynamic === 'given' && value.list === true;
+const isPlaceholderList = (value: Value | undefined): value is Extract<DynamicValue, { dynamic: 'placeholder' }> =>
+  typeof value === 'object' && value !== null && value.dynamic === 'placeholder' && value.list === true;
 
 export const isMultiValued = (value: Value): value is CallerValue =>
   isCallerValue(value) && value.via?.isMultiValued === true;
@@ -98,8 +96,9 @@ const isComparedAsItself = (field: Field): boolean =>
   field.column?.enumValues != null || field.column?.sqlType.includes('citext') === true || hasOrder(field);
 
 export function dynamicSql(statement: StatementBuilder, value: DynamicValue, type: string): string {
-  if (!('via' in value) || !value.via) return statement.param({ dynamic: value } satisfies RuntimeParameter, type);
-  return `(${pathSql(statement, value as CallerValue)})${castPathSql(value as CallerValue, type)}`;
+  if (!isCallerValue(value) || !value.via)
+    return statement.param({ runtimeValue: value } satisfies RuntimeParameter, type);
+  return `(${pathSql(statement, value)})${castPathSql(value, type)}`;
 }
 
 /** Not every type can be cast to every other, but each to text and back; what then does not fit is a bad value. */
@@ -109,10 +108,8 @@ function castPathSql({ via }: CallerValue, type: string, list = ''): string {
   return `${same ? '' : `::text${list}`}::${type}${list}`;
 }
 
-type CallerValue = Extract<DynamicValue, { dynamic: 'user' | 'role' }>;
-
 const callerIdSql = (statement: StatementBuilder, { dynamic }: CallerValue): string =>
-  statement.param({ dynamic: { dynamic } } satisfies RuntimeParameter, 'uuid');
+  statement.param({ runtimeValue: { dynamic } } satisfies RuntimeParameter, 'uuid');
 
 /** The values at the end of `$CURRENT_USER.a.b`, read inside the same statement. */
 function pathSql(statement: StatementBuilder, value: CallerValue): string {

@@ -1,3 +1,4 @@
+import { isCallerValue } from '../caller-value.ts';
 import type { DynamicValue, FieldUse, Operator, Value } from '../contract.ts';
 import { Given } from '../placeholder.ts';
 import type { BoundValue } from '../tree.ts';
@@ -71,7 +72,7 @@ function parseOperand(
   if (typeof raw === 'string' && raw.startsWith('$') && !as.type.startsWith('geometry')) {
     if (raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
     const dynamic: DynamicValue | undefined = parseDynamicValue(context, raw, path);
-    if (dynamic && 'via' in dynamic && dynamic.via?.isMultiValued && !TAKING_SEVERAL.includes(operator))
+    if (dynamic && isCallerValue(dynamic) && dynamic.via?.isMultiValued && !TAKING_SEVERAL.includes(operator))
       throw invalidQuery(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
     if (dynamic) return dynamic;
   }
@@ -90,7 +91,7 @@ function parsePlaceholder(
 ): Value {
   bind(value);
   const at = context.placeholders.push((values) => bind(values[name])) - 1;
-  return { dynamic: 'given', at, ...(list ? { list } : {}) };
+  return { dynamic: 'placeholder', at, ...(list ? { list } : {}) };
 }
 
 // Remembered with statements, so these hold on to nothing but the field's type.

@@ -3,8 +3,8 @@ import { closeRule, pruneValidation } from '../../../plugins/access/cleanup.ts';
 
 const none = { id: { _null: true } };
 
-describe('rules of a field that is deleted', () => {
-  it('match nothing where the field was a condition', () => {
+describe('rules that name a deleted field', () => {
+  it('a row rule matches no row where it compared the deleted field', () => {
     expect(closeRule({ gone: { _eq: 1 }, other: { _eq: 2 } }, ['gone'], none)).to.deep.equal(none);
     expect(closeRule({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'], none)).to.deep.equal({
       _and: [none, { a: { _eq: 2 } }],
@@ -14,12 +14,12 @@ describe('rules of a field that is deleted', () => {
     });
   });
 
-  it('stay as they are otherwise', () => {
+  it('a row rule that names the deleted field only as a value or below a relation is unchanged', () => {
     const rule = { _or: [{ a: { _eq: 'gone' } }, { b: { gone: { _eq: 1 } } }] };
     expect(closeRule(rule, ['gone'], none)).to.deep.equal(rule);
   });
 
-  it('leave a validation without them', () => {
+  it('a validation loses its conditions on the deleted field', () => {
     expect(pruneValidation({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
       _and: [{ a: { _eq: 2 } }],
     });

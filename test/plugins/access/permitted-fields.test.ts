@@ -17,32 +17,32 @@ type Row = readonly [fields: readonly string[], rule?: Permission['rule'], actio
 
 function of(action: Action, ...rows: readonly Row[]) {
   const all = rows.map(
-    ([fields, rule = null, its = 'read']): Permission => ({
+    ([fields, rule = null, rowAction = 'read']): Permission => ({
       collection: 'post',
-      action: its,
+      action: rowAction,
       rule,
       validation: null,
       presets: null,
       fields,
     }),
   );
-  return Object.fromEntries(listed(permissionSet('1', 'somebody', all), action, collection));
+  return Object.fromEntries(listed(permissionSet('1', 'a-role', all), action, collection));
 }
 
-describe('the fields that permissions list', () => {
-  it('are none without a permission for the action', () => {
+describe('permittedFields', () => {
+  it('it answers no field without a permission for the action', () => {
     expect(of('read')).to.deep.equal({});
     expect(of('update', [['*']])).to.deep.equal({});
     expect(of('read', [[]])).to.deep.equal({});
   });
 
-  it('are those named, and by an asterisk all but the sensitive ones', () => {
+  it('"*" stands for all fields but the sensitive ones', () => {
     expect(of('read', [['title', 'nothing']])).to.deep.equal({ title: 'always' });
     expect(of('read', [['*'], { id: { _gt: 1 } }])).to.deep.equal({ id: 'always', title: 'always', tags: 'always' });
     expect(of('read', [['*', 'token']])).to.include({ token: 'always' });
   });
 
-  it('count on some rows where not every permission lists them', () => {
+  it('a field is permitted on "some" rows when not every permission lists it', () => {
     const own = { id: { _eq: 1 } };
     expect(of('read', [['id', 'title'], own], [['id'], { id: { _eq: 2 } }])).to.deep.equal({
       id: 'always',
@@ -51,7 +51,7 @@ describe('the fields that permissions list', () => {
     expect(of('read', [['id', 'title'], own], [['id']])).to.deep.equal({ id: 'always', title: 'some' });
   });
 
-  it('count on all rows where a permission for all rows lists them', () => {
+  it('a field is permitted "always" when a permission for all rows lists it', () => {
     const some = { id: { _eq: 1 } };
     expect(of('read', [['id', 'title']], [['id', 'token'], some])).to.deep.equal({
       id: 'always',
@@ -61,11 +61,11 @@ describe('the fields that permissions list', () => {
     expect(of('read', [['title'], {}], [['id'], some])).to.deep.equal({ title: 'always', id: 'some' });
   });
 
-  it('are told apart by action', () => {
+  it('fields of another action do not count', () => {
     expect(of('update', [['*']], [['title'], null, 'update'])).to.deep.equal({ title: 'always' });
   });
 
-  it('are all for admins, sensitive ones included', () => {
+  it('all fields are permitted to admins, also sensitive ones', () => {
     const all = { id: 'always', title: 'always', token: 'always', tags: 'always' };
     expect(Object.fromEntries(listed(adminSet('1'), 'create', collection))).to.deep.equal(all);
   });

@@ -4,8 +4,8 @@ import { type Case, compileCase, type Ground, groundOf, textOf } from './harness
 
 type Question = Omit<Case, 'row' | 'schema'>;
 
-/** The same tables as if nothing held relations to the rows there are. */
-function loose(schema: Overview): Overview {
+/** The same schema without foreign key constraints. */
+function withoutConstraints(schema: Overview): Overview {
   const copy = structuredClone(schema);
   for (const { fields } of copy.collections.values())
     for (const { relation } of fields.values()) if (relation) Object.assign(relation.relation, { schema: null });
@@ -62,7 +62,7 @@ const KEYS_OF_SOME: Rules = {
   },
 };
 
-describe('conditions on the key behind a many-to-one', () => {
+describe('rewriteToForeignKey', () => {
   let ground: Ground;
   before(async () => {
     ground = await groundOf('library');
@@ -77,9 +77,13 @@ describe('conditions on the key behind a many-to-one', () => {
     ...caller,
   });
 
-  for (const [name, caller] of Object.entries({ admins: {}, 'who may read all': ALL, 'who may read some': SOME }))
-    it(`find the same rows as through the related row: ${name}`, async () => {
-      const through = { ...ground, overview: loose(ground.overview) };
+  for (const [name, caller] of Object.entries({
+    admins: {},
+    'callers who may read all rows': ALL,
+    'callers who may read some rows': SOME,
+  }))
+    it(`a condition on the related key finds the rows of the join for ${name}`, async () => {
+      const through = { ...ground, overview: withoutConstraints(ground.overview) };
       let compared = 0;
       for (const filter of FILTERS) {
         const question = asking(filter, caller);
@@ -90,7 +94,7 @@ describe('conditions on the key behind a many-to-one', () => {
       expect(compared).to.be.above(FILTERS.length / 2);
     });
 
-  it('are on the field itself where that is the same', () => {
+  it('a condition on the related key becomes one on the foreign key only when both mean the same', () => {
     const through = (filter: object, caller?: Rules, schema = ground.overview) =>
       compileCase(asking(filter, caller), schema).text.includes('exists');
     expect(through({ author: { id: { _neq: 1 } } })).to.equal(false);
@@ -98,7 +102,9 @@ describe('conditions on the key behind a many-to-one', () => {
     expect(through({ author: { id: { _eq: 1 } } }, A_ROW_RULE), 'a rule').to.equal(true);
     expect(through({ author: { id: { _eq: 1 } } }, KEYS_OF_SOME), 'a key of some rows').to.equal(true);
     expect(through({ author: { id: { _eq: 1 }, name: { _eq: 'a' } } }), 'more').to.equal(true);
-    expect(through({ author: { id: { _eq: 1 } } }, {}, loose(ground.overview)), 'no constraint').to.equal(true);
+    expect(through({ author: { id: { _eq: 1 } } }, {}, withoutConstraints(ground.overview)), 'no constraint').to.equal(
+      true,
+    );
     const unchecked = structuredClone(ground.overview);
     Object.assign(unchecked.collections.get('book')?.fields.get('author')?.relation?.relation ?? {}, {
       unchecked: true,

@@ -134,7 +134,7 @@ export async function textOf(
   selection?: Selection | GroupSelection,
 ): Promise<ReadText> {
   const { text, params } = compileCase(one, schema, selection);
-  const values = params.map((param) => (isRuntimeParameter(param) ? runtimeValue(param.dynamic, one) : param));
+  const values = params.map((param) => (isRuntimeParameter(param) ? standInFor(param.runtimeValue, one) : param));
   const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(throwQueryFailure);
   return { data: row?.data ?? null, meta: row?.meta ?? null };
 }
@@ -151,7 +151,7 @@ export async function runCase(one: CaseQuery, ground: Ground): Promise<CaseAnswe
   }
 }
 
-function runtimeValue(value: DynamicValue, { caller }: Pick<Case, 'caller'>): string | number | null {
+function standInFor(value: DynamicValue, { caller }: Pick<Case, 'caller'>): string | number | null {
   if (value.dynamic === 'now') return timestampAt(value, NOW);
   if (value.dynamic !== 'user' && value.dynamic !== 'role') return null;
   return caller?.[value.dynamic] ?? null;

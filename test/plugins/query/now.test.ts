@@ -17,9 +17,9 @@ const cases: Readonly<Record<string, string | undefined>> = {
   today: undefined,
 };
 
-describe('$NOW', () => {
+describe('parseNow and timestampAt', () => {
   for (const [text, expected] of Object.entries(cases)) {
-    it(text, () => {
+    it(`${text} is ${expected ?? 'no dynamic value'}`, () => {
       const moment = parseNow(text);
       expect(moment && timestampAt(moment, now)).to.equal(expected);
     });

@@ -80,7 +80,7 @@ const FINDS: readonly [field: string, operator: string, operand: unknown, ids: r
   ['author', '_eq', '$CURRENT_USER', []],
 ];
 
-/** What does not fit the field's type is refused, with the place it stands at. */
+/** Operands and operators that do not fit the type of the field. */
 const REFUSES: readonly [field: string, operator: string, operand: unknown, code: string][] = [
   ['title', '_lt', 'a', 'INVALID_QUERY'],
   ['title', '_eq', '', 'INVALID_QUERY'],
@@ -121,13 +121,15 @@ describe('filter operators', () => {
     it(`${field} ${operator} ${JSON.stringify(operand)} finds ${JSON.stringify(ids)}`, async () => {
       const statement = new StatementBuilder(schema, whereSql);
       const text = readStatement(statement, parse({ [field]: { [operator]: operand } }));
-      // Values known only at run time: the moment for $NOW, nobody for $CURRENT_USER.
+      // Runtime values: the timestamp for $NOW, null for $CURRENT_USER.
       const params = statement.params.map((param) => {
-        const { pending } = (param ?? {}) as { pending?: { dynamic: string; offset: number; months: number } };
-        if (!pending) return param;
-        if (pending.dynamic !== 'now') return null;
-        const at = new Date(Date.now() + pending.offset);
-        at.setUTCMonth(at.getUTCMonth() + pending.months);
+        const { runtimeValue } = (param ?? {}) as {
+          runtimeValue?: { dynamic: string; offset: number; months: number };
+        };
+        if (!runtimeValue) return param;
+        if (runtimeValue.dynamic !== 'now') return null;
+        const at = new Date(Date.now() + runtimeValue.offset);
+        at.setUTCMonth(at.getUTCMonth() + runtimeValue.months);
         return at.toISOString();
       });
       const [row] = await database.query<{ data: string }>(text, params);
@@ -136,14 +138,14 @@ describe('filter operators', () => {
   }
 
   for (const [field, operator, operand, code] of REFUSES) {
-    it(`${field} ${operator} ${JSON.stringify(operand)} is ${code}`, () => {
+    it(`${field} ${operator} ${JSON.stringify(operand)} is refused with ${code}`, () => {
       expect(() => parse({ [field]: { [operator]: operand } }))
         .to.throw()
         .with.property('code', code);
     });
   }
 
-  it('covers every operator that needs neither a spatial extension nor an array', () => {
+  it('the table of this test covers every operator that needs neither PostGIS nor an array', () => {
     const used = new Set(FINDS.map(([, operator]) => operator));
     expect(
       OPERATORS.filter((one) => !used.has(one) && !one.includes('intersects') && !one.startsWith('_has_')),

@@ -22,8 +22,8 @@ const schema = sketch({
 const shape = (raw: RawQuery) =>
   renderShape(parseRead(schema.collections.get('article') as Collection, raw, { overview: schema }, ceilings));
 
-describe('the shape of a read', () => {
-  it('names fields, functions and relations, but no alias', () => {
+describe('renderShape', () => {
+  it('the shape names fields, functions and relations but no alias', () => {
     expect(shape({ fields: 'id,year(date),writer.name,comments', alias: { writer: 'author' }, limit: -1 })).to.equal(
       'article[id,year(date),author[name],comments]',
     );
@@ -32,7 +32,7 @@ describe('the shape of a read', () => {
     ).to.equal('article[id,comments[id] where body._eq limit 5] limit 100');
   });
 
-  it('says what is compared and how, never with what', () => {
+  it('the shape names compared fields and operators but no value', () => {
     const filter = {
       _or: [
         { title: { _contains: 'secret' } },
@@ -45,7 +45,7 @@ describe('the shape of a read', () => {
     );
   });
 
-  it('says what is counted', () => {
+  it('the shape names aggregates, groups and counts', () => {
     expect(shape({ aggregate: { count: '*', max: ['id'] }, groupBy: ['title'], limit: -1 })).to.equal(
       'article[title,count(*),max(id)]',
     );

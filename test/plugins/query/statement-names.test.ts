@@ -7,19 +7,19 @@ import type { Collection } from '../../../plugins/schema/contract.ts';
 import { CEILINGS } from './harness.ts';
 import { sketch } from './overview.ts';
 
-/** Statements that are prepared in all of a process' life. */
+/** The largest number of statements a process keeps prepared. */
 const MOST = 1000;
 
 const schema = sketch({ book: { id: 'integer key', title: 'string', pages: 'integer' } });
 const book = schema.collections.get('book') as Collection;
 
-describe('statements kept prepared', () => {
+describe('names of prepared statements', () => {
   const { prepare, keep } = createQueryRunner({} as Db);
   const reading = (query: RawQuery, form?: 'text' | 'rows'): Prepared =>
     prepare(parseRead(book, query, { overview: schema }, CEILINGS) as Restricted<Read>, schema, form);
   const withPages = (pages: number) => reading({ filter: { pages: { _eq: pages } } });
 
-  it('have the name of their text, whatever the values', () => {
+  it('a kept statement has a name made of its text, whatever its values', () => {
     expect(withPages(1).name).to.equal(undefined);
     const name = keep(withPages(1)).name;
     expect(name).to.match(/^q[\w-]{27}$/);
@@ -29,7 +29,7 @@ describe('statements kept prepared', () => {
       .and.not.equal(name);
   });
 
-  it('are prepared from the first run on where the text is known', () => {
+  it('a statement with a known text has its name from the first run on', () => {
     const name = keep(withPages(1)).name;
     const other = withPages(3);
     expect(other.name).to.equal(name);
@@ -37,12 +37,12 @@ describe('statements kept prepared', () => {
     expect(keep(other)).to.equal(other);
   });
 
-  it('are no cursors', () => {
+  it('a statement for a cursor has no name', () => {
     keep(reading({ fields: 'id' }));
     expect(reading({ fields: 'id' }, 'rows').name).to.equal(undefined);
   });
 
-  it('are counted by their texts, not by the values they come with', () => {
+  it('the limit of named statements counts texts, not values', () => {
     const { prepare, keep } = createQueryRunner({} as Db);
     const kept = (query: RawQuery) =>
       keep(prepare(parseRead(book, query, { overview: schema }, CEILINGS) as Restricted<Read>, schema));
