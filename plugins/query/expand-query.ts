@@ -6,8 +6,8 @@ const OBJECTS = ['filter', 'deep', 'alias', 'aggregate'];
 const NUMBERS = ['limit', 'offset', 'page'];
 
 /**
- * A query as a `SEARCH` body has it: lists for commas, objects for JSON texts, numbers for digits. For listeners, who
- * should not have to know how a client wrote it. What cannot be read stays, for the parser to say what is wrong with it.
+ * A query as a `SEARCH` body has it: lists instead of commas, objects instead of JSON texts, numbers instead of digits. Listeners get
+ * it, so that they need not know the encoding. Malformed values are unchanged, and the parser reports them.
  */
 export function spelledOut(raw: RawQuery): RawQuery {
   const read = (name: string, value: unknown): unknown => {

@@ -20,7 +20,7 @@ export default definePlugin<Config>({
   manifest,
   register(host) {
     const { config } = host;
-    // -1 stands for "no ceiling", so zero is the one number in the range that means nothing.
+    // -1 is no limit, so 0 is the only number of the range without a meaning.
     if (config.QUERY_LIMIT_MAX === 0) throw fail('INVALID_CONFIG', 'QUERY_LIMIT_MAX must be -1 or at least 1');
     const ceilings: Ceilings = {
       depth: config.MAX_RELATIONAL_DEPTH,

@@ -1,4 +1,4 @@
-/** How far from the present a `$NOW(…)` is: milliseconds and calendar months. */
+/** The offset of `$NOW(…)` from the present: `offset` in milliseconds, `months` in calendar months. */
 export interface NowOffset {
   readonly offset: number;
   readonly months: number;
@@ -23,7 +23,7 @@ function units(lengths: readonly (readonly [length: number, names: string])[]): 
   return new Map(lengths.flatMap(([length, names]) => names.split(' ').map((name) => [name, length] as const)));
 }
 
-/** `$NOW`, `$NOW(-7 days)`, `$NOW(+1 month)`; undefined for other texts. An adjustment that cannot be read is none. */
+/** `$NOW`, `$NOW(-7 days)`, `$NOW(+1 month)`; undefined for other texts. A malformed adjustment is ignored. */
 export function parseNow(text: string): NowOffset | undefined {
   const now = NOW.exec(text);
   if (!now) return undefined;
@@ -33,7 +33,7 @@ export function parseNow(text: string): NowOffset | undefined {
   return { offset: amount * (MILLISECONDS.get(unit) ?? 0), months: Math.trunc(amount * (MONTHS.get(unit) ?? 0)) };
 }
 
-/** The moment as a timestamp. The 31st of a month without one is its last day; beyond all calendars is now. */
+/** The timestamp in ISO 8601. The 31st of a shorter month is its last day; out of the range of dates is the present. */
 export function timestampAt({ offset, months }: NowOffset, now = new Date()): string {
   const moment = new Date(now.getTime() + offset);
   if (months !== 0) addMonths(moment, months);

@@ -1,6 +1,6 @@
 /**
- * In a condition, in the place of what is compared with: the statement is compiled once and run with other values, each
- * under this name. `value` is the one it is compiled for.
+ * Stands for an operand in a condition, so that a statement is compiled once and run with other values. `name` is the key of the
+ * value in `PlaceholderValues`; `value` is the one that the statement is compiled for.
  */
 export class Given {
   readonly name: string;
@@ -12,13 +12,13 @@ export class Given {
   }
 }
 
-/** Numbers as texts. */
+/** A number as a text. */
 export const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
 const WHOLE = /^[+-]?\d{1,18}$/;
 
 /**
- * Does a statement that was compiled for one such value serve all others? Values that mean something else (`$NOW`, null, the
- * empty text), or that no 64-bit integer can hold, make another statement.
+ * Whether a placeholder may stand for this value. Values with a meaning of their own (`$NOW`, null, the empty text) and numbers beyond
+ * 64 bits need another statement.
  */
 export const isGivable = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every(isPlain) : isPlain(value);

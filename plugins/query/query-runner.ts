@@ -19,7 +19,7 @@ const NO_VALUES: readonly BoundValue[] = [];
 
 type QueryRunner = Omit<Query, 'ceilings' | 'parse' | 'parseFilter'>;
 
-/** Compiles restricted trees and runs them: one statement a read, whose JSON passes through untouched. */
+/** Compiles restricted trees and runs them: one statement per read, whose JSON text is answered unchanged. */
 export function createQueryRunner(db: Db, recordDuration: RecordDuration = () => {}): QueryRunner {
   const statementNames = createStatementNames();
 
@@ -27,7 +27,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     const statement = new StatementBuilder(schema, whereSql);
     const text = (form === 'rows' ? streamStatement : readStatement)(statement, read);
     assertParameterCount(statement.params);
-    // A cursor is made anew each time.
+    // A cursor is declared for each run, so its statement gets no name.
     return new PreparedRead(read, form, text, statement.params, form === 'text' ? statementNames.get(text) : undefined);
   };
 
@@ -113,15 +113,15 @@ class PreparedRead implements Prepared {
     return this.read.meta.length > 0;
   }
 
-  /** Made when a log line wants it. */
+  /** Rendered only when a log line needs it. */
   get shape(): string {
     return renderShape(this.read);
   }
 }
 
 /**
- * A client that goes away takes its statement along; not what a plugin reads for itself meanwhile, which may be for
- * others as well.
+ * The statement is cancelled when the client disconnects. A read that a plugin makes on its own behalf is not, since its result may
+ * be cached for other requests.
  */
 function statementOptions(prepared: Prepared, context: Subjects): StatementOptions {
   const { name } = prepared;
@@ -137,7 +137,7 @@ function resolveParameters(params: readonly unknown[], context: Subjects): reado
     : params;
 }
 
-/** The protocol counts parameters in 16 bits; one more garbles the message. */
+/** The protocol of PostgreSQL counts parameters in 16 bits; one more corrupts the message. */
 function assertParameterCount(params: readonly unknown[], first = 1): void {
   const count = params.length + first - 1;
   if (count > MAX_PARAMS)
@@ -153,7 +153,7 @@ function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: 
   return convert ? convert(value) : value;
 }
 
-/** No user or role → null, which compares with nothing. */
+/** Null for a caller without a user or role, which equals nothing. */
 function resolveDynamicValue(
   value: Exclude<DynamicValue, { dynamic: 'placeholder' | 'keys' }>,
   context: Subjects,

@@ -1,8 +1,8 @@
 import type { Fn, OrderBy, Pick, Read, Where } from './contract.ts';
 
 /**
- * What a read asks for, without any value: `article[id,author[name]] where status._eq sort -date limit 25`. For logs, so
- * that the same question always looks the same and shows nothing of whom it is about.
+ * The shape of a read without any value: `article[id,author[name]] where status._eq sort -date limit 25`. Logs show it, so that equal
+ * queries look equal and no data is logged.
  */
 export const renderShape = (read: Read): string => `${read.collection.name}${renderNode(read)}`;
 
@@ -53,12 +53,12 @@ const renderAggregate = ({ groups, functions }: NonNullable<Read['aggregate']>):
 const renderOrderBy = ({ path, use, descending }: OrderBy): string =>
   `${descending ? '-' : ''}${[...path.map((step) => step.use.field.name), renderFunction(use.field.name, use.fn)].join('.')}`;
 
-/** `alone`: nothing stands around it that would need brackets. */
+/** `alone`: the condition needs no brackets. */
 function renderWhere(where: Where, alone = false): string {
   switch (where.kind) {
     case 'all':
     case 'either': {
-      // No condition at all is an empty `all`.
+      // An empty conjunction stands for no condition.
       const members = where.of.filter((one) => !(one.kind === 'all' && one.of.length === 0));
       const [only, ...others] = members;
       if (!only) return String(where.kind === 'all');

@@ -2,7 +2,7 @@ import type { Db } from '../database/contract.ts';
 import { identifier } from '../database/library.ts';
 import type { Sealing } from './contract.ts';
 
-/** See `Sealing.value`. */
+/** See `Sealing.readValue`. */
 export const createReadValue =
   (db: Db): Sealing['readValue'] =>
   async ({ table, primary }, { column }, key) => {

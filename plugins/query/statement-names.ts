@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
 
-/** Statements kept prepared in all of a process' life: each costs memory on every connection and is never dropped. */
+/** Statements that a process keeps prepared: each costs memory on every connection and is never dropped. */
 const MAX_NAMED = 1000;
 /** Longer statements cost more memory on every connection than preparing them saves. */
 const MAX_NAMED_TEXT = 4000;
 
-/** The names under which statements are prepared. */
+/** The names of prepared statements, by their SQL text: one statement runs with many values. */
 export interface StatementNames {
-  /** Undefined for one that is not prepared. */
+  /** Undefined for a statement without a name. */
   get(text: string): string | undefined;
-  /** The same for one that is worth it; undefined where there are too many already, or it is too long. */
+  /** Assigns a name on first use; undefined above the limit of names, or for a text that is too long. */
   assign(text: string): string | undefined;
 }
 
-/** By their texts: one statement comes with many values. */
 export function createStatementNames(): StatementNames {
   const names = new Map<string, string>();
   return {

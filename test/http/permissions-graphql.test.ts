@@ -30,7 +30,8 @@ describe('GraphQL answers and schemas under random permissions', () => {
     const tally = await runMatrix(askByGraphql, IS_USUAL ? SAMPLED_CASES : undefined);
     const skipped = [...tally.skippedBecause.values()].reduce((sum, one) => sum + one, 0);
     console.log(`      ${tally.cases - skipped} permission cases, ${tally.differences.length} differences`);
-    for (const [reason, count] of tally.skippedBecause) console.log(`      ${count} not request: ${reason}`);
+    for (const [reason, count] of tally.skippedBecause)
+      console.log(`      ${count} not expressible in GraphQL: ${reason}`);
     expect(tally.differences, `\n${tally.differences.join('\n\n')}\n`).to.have.length(0);
     expect(tally.cases).to.equal(SELECTED);
     expect([FOLLOW, BY_QUERY, DETAILED]).to.include.members([...tally.skippedBecause.keys()]);

@@ -10,8 +10,8 @@ import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts'
 type AggregateFn = Aggregation['functions'][number];
 
 /**
- * Groups in place of rows (conventions, "Aggregation shapes"): computed, ordered and cut in the inner select, named and
- * put together in the outer one.
+ * Groups instead of rows (conventions, "Aggregation shapes"). The inner select computes, orders and limits them; the outer one builds
+ * the objects of the answer.
  */
 export function groupsSql(
   statement: StatementBuilder,
@@ -46,7 +46,7 @@ const groupMembers = (outer: string, groups: Aggregation['groups']): readonly Ob
     sql: use.fn ? `${outer}.g${at}` : outputSql(`${outer}.g${at}`, use.field),
   }));
 
-/** What a selection says, in place of groups and functions beside each other. */
+/** The members that a selection names, instead of groups and functions side by side. */
 const projectionMembers = (
   outer: string,
   aggregate: Aggregation,
@@ -66,7 +66,7 @@ function projectionSql(outer: string, aggregate: Aggregation, one: GroupProjecti
   }
 }
 
-/** `count` of `*` alone is a number; everything else an object by field. */
+/** One member per function: `count` of `*` alone is a number, all else is an object by field. */
 function functionMembers(outer: string, functions: Aggregation['functions']): readonly ObjectMember[] {
   const names = [...new Set(functions.map(({ name }) => name))];
   return names.map((name) => {
@@ -88,7 +88,7 @@ function aggregateSql(statement: StatementBuilder, alias: string, read: Read, { 
   return `${name.replace('Distinct', '')}(${distinct}${distinct ? comparableSql(value, use) : orderableSql(value, use, name)})`;
 }
 
-/** Types without an order or equality of their own are compared as they read. */
+/** Types without an order or equality in PostgreSQL are compared as texts. */
 const comparableSql = (value: string, { field, fn }: FieldUse): string =>
   !fn && (field.type === 'json' || field.type === 'unknown' || field.type.startsWith('geometry'))
     ? `${value}::text`
@@ -97,13 +97,13 @@ const comparableSql = (value: string, { field, fn }: FieldUse): string =>
 const orderableSql = (value: string, { field }: FieldUse, name: string): string =>
   field.type === 'uuid' && (name === 'min' || name === 'max') ? `${value}::text` : value;
 
-/** A JSON number where it is a number. */
+/** As a JSON number when the field is a number. */
 function resultNumberSql(one: AggregateFn, value: string): string {
   const { name, use } = one;
   return use && !name.startsWith('count') && isNumber(use.field) ? numberSql(value, use.field) : resultSql(one, value);
 }
 
-/** Exact types stay texts, as they are in rows. */
+/** As a text when the field is of an exact type, like in rows. */
 function resultSql({ name, use }: AggregateFn, value: string): string {
   if (!use || name.startsWith('count')) return value;
   const { field } = use;

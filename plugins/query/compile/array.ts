@@ -5,8 +5,8 @@ import type { StatementBuilder } from './statement.ts';
 import { hasValueSql, listSql } from './values.ts';
 
 /**
- * A condition on an array of PostgreSQL. `&&` and `@>` are the operators that a GIN index on the column understands, so
- * the column stands on their left as it is wherever its elements have an equality of their own.
+ * A condition on an array column. A GIN index supports `&&` and `@>` on the bare column, so the column is cast only when its elements
+ * have no equality in PostgreSQL.
  */
 export function arraySql(
   statement: StatementBuilder,
@@ -20,7 +20,7 @@ export function arraySql(
     const sql = listSql(statement, elementField(field), values, type);
     return sql.includes(' || ') ? `(${sql})` : sql;
   };
-  // Nothing is outside of the values of a caller that is not there, nor are all of them inside.
+  // Without a user or role the dynamic values are null, and neither a negation nor `_has_all` may hold.
   const withCallerPresent = (sql: string) =>
     [sql, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(' and ');
   switch (operator) {
@@ -46,11 +46,11 @@ export function arraySql(
     case '_ncontains':
       return withCallerPresent(`not (${array} @> ${list()})`);
     default:
-      throw new Error(`${operator} is no operator of arrays`);
+      throw new Error(`${operator} is not an operator of arrays`);
   }
 }
 
-/** Elements without an equality of their own are compared as they read. */
+/** Elements without an equality in PostgreSQL are compared as texts. */
 function comparableArray(left: string, field: Field): { readonly array: string; readonly type: string } {
   const element = elementField(field);
   const { sqlType = 'text', dataType } = element.column ?? {};

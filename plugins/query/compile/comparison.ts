@@ -22,17 +22,17 @@ const PATTERN = /^_(n?)(i?)(contains|starts_with|ends_with)$/;
 
 type Test = Extract<Where, { kind: 'test' | 'inside' }>;
 
-/** What functions answer, and what stands inside a JSON value, has no field of its own: these stand for its type. */
+/** A field that stands for the result of a function or for a value inside a JSON column, which have no field of their own. */
 const standInField = (field: Field, type: FieldType): Field => ({ ...field, type, column: null, concealed: false });
 
-/** The field whose type a comparison goes by. */
+/** The field whose type decides how a test compares. */
 export function comparisonField(test: Test): Field {
   const { field, fn } = test.use;
   if (test.kind === 'test') return fn ? standInField(field, 'integer') : field;
   return standInField(field, test.as === 'number' ? 'decimal' : test.as === 'boolean' ? 'boolean' : 'text');
 }
 
-/** `_json`: a value of another kind than the operand's counts as none. */
+/** `_json`: a value of another JSON type than the operand counts as null. */
 export function jsonTestSql(
   statement: StatementBuilder,
   alias: string,
@@ -50,7 +50,7 @@ export function jsonTestSql(
   );
 }
 
-/** A comparison of the left side with what the query gave. */
+/** The comparison of `left` with the operands of the test. */
 export function testSql(statement: StatementBuilder, left: string, test: Test): string {
   const { operator, values } = test;
   const field = withComparableType(comparisonField(test), values);
@@ -59,7 +59,7 @@ export function testSql(statement: StatementBuilder, left: string, test: Test): 
   if (special) return special;
   const [first] = values;
   const comparison = COMPARISONS[operator];
-  // PostGIS has no operator for it.
+  // PostGIS has no operator `<>`.
   if (operator === '_neq' && field.type.startsWith('geometry'))
     return `not (${testSql(statement, left, { ...test, operator: '_eq' })})`;
   if (comparison) return `${comparableSql(left, field)} ${comparison} ${valueSql(statement, field, first ?? null)}`;
@@ -80,7 +80,7 @@ export function testSql(statement: StatementBuilder, left: string, test: Test): 
     case '_nbetween': {
       const range = `between ${valueSql(statement, field, first ?? null)} and ${valueSql(statement, field, values[1] ?? null)}`;
       if (operator === '_between') return `${comparableSql(left, field)} ${range}`;
-      // One end alone can decide that a value is outside; an end that is nobody's must not.
+      // PostgreSQL decides `not between` by one bound if the other is null, so a dynamic bound must have a value.
       return [
         `${comparableSql(left, field)} not ${range}`,
         ...values.flatMap((value) => hasValueSql(statement, field, value)),
@@ -107,7 +107,7 @@ export function testSql(statement: StatementBuilder, left: string, test: Test): 
   );
 }
 
-/** A list that is empty, as a path may lead to no value, is nothing to be outside of for null, nor where there is no "me". */
+/** `<> all` holds for an empty list, which a path may lead to: then null and a caller without a user or role must not match. */
 function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly Value[]): string {
   const outside = `${left} <> all(${listSql(statement, field, values)})`;
   if (!values.some(isMultiValued)) return outside;
@@ -116,7 +116,7 @@ function notInSql(statement: StatementBuilder, left: string, field: Field, value
   );
 }
 
-/** Wildcards in the operand are plain characters: what was typed is what is looked for. */
+/** Escapes wildcards in the operand, so that they match themselves. */
 function patternSql(
   statement: StatementBuilder,
   left: string,
@@ -142,7 +142,7 @@ export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$
 
 const isTextual = (type: FieldType): boolean => ['string', 'text', 'csv', 'hash', 'unknown', 'binary'].includes(type);
 
-/** A value of an enum that is known only when the statement runs may be no value of it: then both are texts. */
+/** An enum compared with a dynamic value is compared as text, since the value may not be one of the enum. */
 const withComparableType = (field: Field, values: readonly Value[]): Field =>
   field.column?.enumValues && !field.column.array && values.some(isResolvedAtRuntime)
     ? standInField(field, 'unknown')
@@ -151,20 +151,20 @@ const withComparableType = (field: Field, values: readonly Value[]): Field =>
 const isResolvedAtRuntime = (value: Value): boolean =>
   typeof value === 'object' && value !== null && value.dynamic !== 'placeholder';
 
-/** The left side as a type that the operand can be cast to: types without an equality compare as they read. */
+/** The left side in a type that the operand can be cast to: a text for types without an equality. */
 const comparableSql = (left: string, field: Field): string =>
   field.type === 'unknown' && !hasOrder(field) ? `${left}::text` : left;
 
-/** As it reads, for operators on texts, which cast it to one. */
+/** The left side of operators on texts, which cast it to text: base64 for `bytea`. */
 const textSourceSql = (left: string, field: Field): string => (field.type === 'binary' ? outputSql(left, field) : left);
 
-/** A text that is empty where the value is. */
+/** A text that is empty when the value is empty. */
 function emptyTextSql(left: string, field: Field): string {
   if (field.type === 'binary') return `encode(${left}, 'hex')`;
   return field.column?.enumValues || field.type === 'unknown' ? `${left}::text` : left;
 }
 
-/** A row of nulls `is null` as well, though a column that holds one is not. */
+/** `is null` also holds for a composite value of nulls, so types of the database are compared with null. */
 function nullSql(left: string, field: Field, isNull: boolean): string {
   if (field.type === 'unknown' && !hasOrder(field)) return `${left} is ${isNull ? 'not ' : ''}distinct from null`;
   return `${left} is ${isNull ? '' : 'not '}null`;

@@ -4,7 +4,7 @@ import { columnsOf, isAmongKeys, isKey } from './key.ts';
 import type { StatementBuilder } from './statement.ts';
 import { listSql, valueSql } from './values.ts';
 
-/** A comparison with a field of several columns: column by column, so that indexes are used. */
+/** A test on a composite key or foreign key, column by column, so that PostgreSQL uses indexes. */
 export function compositeKeyTestSql(
   statement: StatementBuilder,
   alias: string,

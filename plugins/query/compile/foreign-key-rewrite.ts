@@ -2,13 +2,12 @@ import type { FieldUse, Where } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { targetField } from '../parse/parse-context.ts';
 
-/** Types whose values that are equal are the same in every other respect as well. */
+/** Types in which equal values are identical. */
 const EXACT_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid']);
 
 /**
- * A condition through a many-to-one that speaks of nothing but the key of the row it leads to, as one on the field itself:
- * where a constraint holds the field to the rows there are, and the caller may see all of them, the key of that row (null
- * without one) is the value of the field. Undefined where it is not.
+ * Rewrites a condition on only the key of a related row to one on the foreign key itself, which saves the join. Both mean the same when
+ * a validated constraint guarantees the related row and no row rule hides it. Undefined when they differ.
  */
 export function rewriteToForeignKey({ use, to, rule, where }: Extract<Where, { kind: 'one' }>): Where | undefined {
   const { relation, type } = use.field;

@@ -7,7 +7,7 @@ import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts'
 
 const PARTS: Partial<Readonly<Record<DatePart, string>>> = { weekday: 'dow' };
 
-/** A function of a field of the row `alias`; whole numbers but for `json`. */
+/** A function of a field of the row `alias`. The result is a whole number, except for `json`. */
 export function functionSql(
   statement: StatementBuilder,
   alias: string,
@@ -28,14 +28,14 @@ export function functionSql(
   return `(select count(*) from ${tableSql(fn.to.table)} ${child}${where})`;
 }
 
-/** Arrays of PostgreSQL read as JSON, but no cast makes them JSON. What `jsonb` cannot hold counts as no value. */
+/** The value as `jsonb`. Arrays need `to_jsonb`; JSON that `jsonb` refuses is null. */
 export function jsonbSql({ column }: Field, value: string): string {
   if (column?.array) return `to_jsonb(${value})`;
   if (column?.dataType === 'jsonb') return value;
   return `(case when ${isInvalidJsonbSql(`${value}::text`)} then null else ${value}::jsonb end)`;
 }
 
-/** Moments with a zone are taken apart in UTC; infinity has no parts. */
+/** Types with a time zone are extracted in UTC; a part of infinity is null. */
 function datePartSql(field: Field, part: DatePart, value: string): string {
   const zoned = field.type === 'timestamp' || field.column?.dataType.includes('with time zone');
   const extract = `extract(${PARTS[part] ?? part} from ${zoned ? `${value} at time zone 'UTC'` : value})`;

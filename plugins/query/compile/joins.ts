@@ -5,7 +5,7 @@ import { targetField } from '../parse/parse-context.ts';
 import { areEqual } from './key.ts';
 import { fieldColumnSql, quote, type StatementBuilder } from './statement.ts';
 
-/** The condition that ties a row behind a to-many alias to its parent; undefined where nothing does. */
+/** The join condition of the rows behind a to-many alias with their parent; undefined when there is no key to join by. */
 export function toManyJoin(
   { schema }: StatementBuilder,
   { field }: Pick<FieldUse, 'field'>,
@@ -35,8 +35,8 @@ const KEY_PATTERNS: Partial<Readonly<Record<Field['type'], string>>> = {
 };
 
 /**
- * The condition that a many-to-any of the row `alias` leads to the row `joined` of `to`. The stored key is text; it is
- * made the key's own type, so that its index is used, and only where it can be: other rows lead elsewhere.
+ * The join condition of a many-to-any of the row `alias` with the row `joined` of `to`. The stored key is text. It is cast to the type
+ * of the key, so that PostgreSQL uses its index, and only when its text has the right form and the row refers to `to`.
  */
 export function manyToAnyJoin(joined: string, to: Collection, alias: string, value: string, by: Field): string {
   const key = targetField({ relation: null } as Field, to);

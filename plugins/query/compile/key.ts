@@ -1,12 +1,12 @@
 import { identifier } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 
-// SQL of keys of one column and of several. A key of several is a text (`key-text.ts`) wherever it stands for a value; where it is
-// compared, its columns are, so that indexes are used.
+// SQL of keys of one column and of composite keys. A composite key is a text (`key-text.ts`) as a value; conditions compare its
+// columns, so that PostgreSQL uses indexes.
 
 type ColumnSql = (alias: string, column: string) => string;
 
-/** Types whose texts have neither a comma nor `~`. */
+/** Types whose texts contain neither a comma nor `~`, so they need no escape. */
 const UNESCAPED: ReadonlySet<string> = new Set([
   'integer',
   'bigInteger',
@@ -23,22 +23,22 @@ const columnSql: ColumnSql = (alias, name) => `${alias}.${identifier(name)}`;
 
 const columnName = (part: Field): string => (part.column as { name: string }).name;
 
-/** The columns of the field in the row `alias`: one for most, several for one with `parts`. */
+/** The columns of a field in the row `alias`: one, or several for a field with `parts`. */
 export const columnsOf = (alias: string, field: Field): readonly string[] =>
   (field.parts ?? [field]).map((part) => columnSql(alias, columnName(part)));
 
-/** The text of a field with `parts` in the row `alias`; null where one of its columns is. */
+/** The text of a field with `parts` in the row `alias`; null when one of its columns is null. */
 export const keyText = (alias: string, parts: readonly Field[]): string =>
   `(${parts.map((part) => partTextSql(columnSql(alias, columnName(part)), part)).join(` || ',' || `)})`;
 
-/** Moments to the microsecond: keys must not lose what tells two of them apart. */
+/** Timestamps have microseconds, so that different keys have different texts. */
 function partTextSql(value: string, { type }: Field): string {
   if (type === 'timestamp') return `coalesce(to_char(${value} at time zone 'UTC', '${ISO}"Z"'), ${value}::text)`;
   if (type === 'dateTime') return `coalesce(to_char(${value}, '${ISO}'), ${value}::text)`;
   return UNESCAPED.has(type) ? `${value}::text` : `replace(replace(${value}::text, '~', '~0'), ',', '~1')`;
 }
 
-/** The values of the columns of `parts`, in a list of SQL, that a text holds. */
+/** SQL of the values of the columns of `parts` in a key text. */
 const partValuesSql = (text: string, parts: readonly Field[]): readonly string[] =>
   parts.map((part, at) => {
     const piece = `split_part(${text}, ',', ${at + 1})`;
@@ -46,7 +46,7 @@ const partValuesSql = (text: string, parts: readonly Field[]): readonly string[]
     return `${plain}::${part.column?.sqlType ?? 'text'}`;
   });
 
-/** The condition that the field of the row `alias` has this value: for a field with `parts` the SQL of a text, checked before. */
+/** The condition that the field of the row `alias` equals `value`, which for a field with `parts` is SQL of a valid key text. */
 export function isKey(alias: string, field: Field, value: string): string {
   if (!field.parts) return `${columnSql(alias, columnName(field))} = ${value}`;
   const values = partValuesSql(value, field.parts);
@@ -55,7 +55,7 @@ export function isKey(alias: string, field: Field, value: string): string {
     .join(' and ');
 }
 
-/** The condition that the field has one of the values of `list`, which is SQL of an array. */
+/** The condition that the field equals one of the values of `list`, which is SQL of an array. */
 export function isAmongKeys(alias: string, field: Field, list: string): string {
   if (!field.parts) return `${columnSql(alias, columnName(field))} = any(${list})`;
   return `(${columnsOf(alias, field).join(', ')}) in (select ${partValuesSql('k.v', field.parts).join(', ')} from unnest(${list}) k(v))`;

@@ -5,7 +5,7 @@ import { fieldUseSql } from './field-use.ts';
 import { areEqual } from './key.ts';
 import { fieldColumnSql, type StatementBuilder } from './statement.ts';
 
-/** The condition that the many-to-one `use` of the row `alias` leads to the row `joined` of `to`. */
+/** The join condition of the many-to-one `use` of the row `alias` with the row `joined` of `to`. */
 export function manyToOneJoin(
   statement: StatementBuilder,
   joined: string,

@@ -3,9 +3,9 @@ import { rowObjectSql } from './json-object.ts';
 import { searchSql } from './search.ts';
 import type { StatementBuilder } from './statement.ts';
 
-// Clauses of a node that are the same whether its rows or groups of them are answered.
+// Clauses that reads of rows and of groups have in common.
 
-/** The row rule, the filter and the search of a node. */
+/** The row rule, the filter and the search of a node, as SQL conditions. */
 export function conditionsSql(statement: StatementBuilder, alias: string, read: Read): readonly (string | undefined)[] {
   return [
     read.rule && statement.where(alias, read.rule),
@@ -14,7 +14,7 @@ export function conditionsSql(statement: StatementBuilder, alias: string, read: 
   ];
 }
 
-/** The object of a row of `rowsSql`. Groups in the form of REST have names that fit, and always some. */
+/** The JSON object of a row of `rowsSql`. REST groups always have members, with names that fit into column names. */
 export function rowJson({ pick, aggregate }: Read, alias: string): string {
   if (aggregate && !aggregate.projections) return `row_to_json(${alias}.*)`;
   const members = aggregate?.projections ?? pick;
@@ -24,7 +24,7 @@ export function rowJson({ pick, aggregate }: Read, alias: string): string {
   );
 }
 
-/** The select list of a read that may show nothing. */
+/** The select list of a read without projections. */
 export const EMPTY_SELECT_LIST = '1 as "?"';
 
 export const limitSql = (statement: StatementBuilder, { limit, offset }: Read): string =>

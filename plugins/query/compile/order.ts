@@ -21,7 +21,7 @@ export const orderTerms = (
 ): readonly OrderTerm[] =>
   order.map((one) => ({ sql: orderValue(statement, alias, one, joins), descending: one.descending }));
 
-/** What a row is ordered by. Behind a to-many it is the first of its rows in that order, so that each row counts once. */
+/** The value that a row is ordered by. Behind a to-many relation it is the first value of the related rows, so that each row counts once. */
 function orderValue(statement: StatementBuilder, alias: string, order: OrderBy, joins: string[]): string {
   const { path, use, descending } = order;
   let at = alias;

@@ -3,15 +3,14 @@ import type { Column, Field } from '../../schema/contract.ts';
 import type { ColumnForm } from '../selection.ts';
 import { fieldColumnSql } from './statement.ts';
 
-/** What a concealed value reads as. */
+/** The text that answers show instead of a concealed value. */
 export const MASK = '**********';
 
-/** How a field of the row `alias` reads. */
+/** A field of the row `alias` as answers show it. */
 export const outputExpression = (alias: string, field: Field): string => outputSql(fieldColumnSql(alias, field), field);
 
 /**
- * The same as a part of `jsonb`, which cannot hold all that `json` does: such a value is kept as its own text there, so
- * that whatever a row has, the row can be written.
+ * The same as a part of `jsonb`. A JSON value that `jsonb` refuses becomes its text, so that every row can be stored in a revision.
  */
 export function keptExpression(alias: string, field: Field): string {
   const shown = outputExpression(alias, field);
@@ -21,17 +20,16 @@ export function keptExpression(alias: string, field: Field): string {
   return `case when ${isInvalidJsonbSql(text)} then to_json(${text}) else to_json(${shown}) end`;
 }
 
-/** Is this JSON text one that `jsonb` refuses? It knows neither NUL nor half of a surrogate pair. */
+/** SQL of whether `jsonb` refuses this JSON text, as it does NUL and unpaired surrogates. */
 export const isInvalidJsonbSql = (text: string): string =>
   `strpos(${text}, e'\\\\u') > 0 and regexp_replace(${text}, ${VALID_ESCAPES}, '', 'gi') ~* e'\\\\\\\\u(0000|d[89a-f])'`;
 
-/** Escaped backslashes, and pairs of surrogates. */
+/** Matches escaped backslashes and surrogate pairs. */
 const VALID_ESCAPES = `e'\\\\\\\\\\\\\\\\|\\\\\\\\ud[89ab][0-9a-f]{2}\\\\\\\\ud[c-f][0-9a-f]{2}'`;
 
 /**
- * How a field's value reads (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
- * secrets as the mask. PostgreSQL formats, so the JSON it makes needs no second pass. Only infinity has no format: it
- * is its own text.
+ * A value as answers show it (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
+ * concealed values as the mask. PostgreSQL formats, so that the service passes its JSON through. Infinity is shown as its text.
  */
 export function outputSql(value: string, field: Field): string {
   if (field.concealed || field.type === 'hash') return `case when ${value} is null then null else '${MASK}' end`;
@@ -60,7 +58,7 @@ export function outputSql(value: string, field: Field): string {
   }
 }
 
-/** The same in the form that a selection asks for; lists and the mask stay as they are. */
+/** The same in the format of a selection. Lists and the mask have no other format. */
 export function outputSqlAs(value: string, field: Field, as: ColumnForm | undefined): string {
   if (as === 'number' && isNumber(field)) return numberSql(value, field);
   if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
@@ -72,21 +70,21 @@ export function outputSqlAs(value: string, field: Field, as: ColumnForm | undefi
 const labelSql = (value: string, labels: ReadonlyMap<string, string>): string =>
   `case ${value}::text ${[...labels].map(([text, label]) => `when ${literal(text)} then ${literal(label)}`).join(' ')} else ${value}::text end`;
 
-/** Lists of lists are no GraphQL here and stay as they are. */
+/** Lists of lists are not typed in GraphQL, so they keep their values. */
 const labelListSql = (value: string, labels: ReadonlyMap<string, string>): string =>
   `case when array_ndims(${value}) = 1 then to_json(array(select ${labelSql('e', labels)} from unnest(${value}) e)) else to_json(${value}) end`;
 
-/** Does it hold numbers, in whatever form they are read? */
+/** Whether the values are numbers, also when answers show them as texts. */
 export const isNumber = ({ type, concealed, column }: Field): boolean =>
   !concealed && !column?.array && ['integer', 'bigInteger', 'decimal', 'float'].includes(type);
 
-/** A JSON number, exact types included; what is not a number or has no end is none. */
+/** A JSON number, also of exact types; null for NaN and infinity. */
 export const numberSql = (value: string, { type }: Field): string =>
   type === 'decimal' || type === 'float' ? `case when ${value} - ${value} = 0 then ${value} end` : value;
 
 const utcTextSql = (moment: string): string => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Of a primary key finer digits are shown where there are some, since a row is found again by what was read.
+// Of a primary key microseconds are shown when there are some, since clients read the row again by this text.
 const exactUtcTextSql = (moment: string): string =>
   `regexp_replace(to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '000Z$', 'Z')`;
 const exactDateTimeTextSql = (moment: string): string =>
@@ -95,7 +93,7 @@ const exactDateTimeTextSql = (moment: string): string =>
 /** Without the line breaks that PostgreSQL puts after 76 characters. */
 const base64Sql = (bytes: string): string => `translate(encode(${bytes}, 'base64'), e'\\n', '')`;
 
-/** Elements read like fields of their type do; of lists in lists they read as PostgreSQL makes JSON of them. */
+/** Elements are shown like fields of their type; elements of nested lists as `to_json` shows them. */
 function arrayOutputSql(value: string, { element }: Column): string {
   const each = (one: string) =>
     `case when array_ndims(${value}) > 1 then to_json(${value}) when ${value} is not null then to_json(array(select ${one} from unnest(${value}) e)) end`;

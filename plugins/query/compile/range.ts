@@ -4,7 +4,7 @@ import { elementField } from '../element.ts';
 import type { StatementBuilder } from './statement.ts';
 import { hasValueSql, typedValueSql, valueSql } from './values.ts';
 
-/** What only ranges and multiranges have; undefined for operators that compare them like other values. */
+/** Operators that only ranges and multiranges have; undefined for the others. */
 export function rangeSql(
   statement: StatementBuilder,
   left: string,
@@ -31,7 +31,7 @@ export function rangeSql(
   }
 }
 
-/** A value of the type of the bounds: `@>` takes no other. */
+/** The operand in the type of the bounds, which `@>` requires. */
 const boundSql = (statement: StatementBuilder, field: Field, value: Value): string => {
   const bound = elementField(field);
   return typedValueSql(statement, bound.column?.sqlType ?? 'text', value);

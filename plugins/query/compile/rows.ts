@@ -18,8 +18,8 @@ import { fieldColumnSql, quote, type RuntimeParameter, type StatementBuilder, ta
 type ProjectionOf<K extends Pick['kind']> = Extract<Pick, { kind: K }>;
 
 /**
- * The rows of one node, or its groups. Without relations: one select. With them, rows are chosen, ordered and cut first,
- * and only then joined to what hangs on them, so that a limit of 25 never costs more than 25 look-ups a relation.
+ * The rows or groups of one node. A node without relations is one select. With relations an inner select filters, orders and limits
+ * the rows, and the outer one joins the related rows, so that a limit of 25 costs at most 25 look-ups per relation.
  */
 export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: string) => string): string {
   if (read.aggregate) return groupsSql(statement, { ...read, aggregate: read.aggregate }, link);
@@ -55,8 +55,8 @@ export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: 
 }
 
 /**
- * Are values made only of the rows that are answered? PostgreSQL makes them before it sorts, for every row that the conditions find:
- * where a limit leaves few of them, rows are chosen first. In the order of the key an index finds the few anyway.
+ * Whether an inner select limits the rows before their values are formatted. PostgreSQL formats before it sorts, for every row that
+ * matches. In the order of the key an index finds the first rows anyway.
  */
 function isLimitedBeforeOutput({ collection, keys, limit, order, pick, rule, search, where }: Read): boolean {
   if (limit === null || keys || !pick.some(isComputed)) return false;
@@ -65,30 +65,30 @@ function isLimitedBeforeOutput({ collection, keys, limit, order, pick, rule, sea
   return !isByKey || search !== null || !isMatchAll(where) || !(rule === undefined || isMatchAll(rule));
 }
 
-/** Does PostgreSQL do more for it than read the column? */
+/** Whether the projection is more than the bare column. */
 const isComputed = (pick: Pick): boolean =>
   pick.kind === 'object' ||
   (pick.kind === 'column' &&
     (pick.fn !== undefined || pick.when !== undefined || outputSqlAs('', pick.field, pick.as) !== ''));
 
-/** Does it need nothing but the row? Others are counted once a row, so only for the rows that are answered. */
+/** Whether the projection needs only the row. Counts of related rows cost a look-up, so they are made for limited rows only. */
 const isOfRowAlone = (pick: Read['pick'][number]): boolean =>
   pick.kind === 'constant' ||
   (pick.kind === 'object' && pick.pick.every(isOfRowAlone)) ||
   (pick.kind === 'column' && !(pick.fn?.name === 'count' && pick.fn.to !== undefined));
 
-/** The beginning of names that none of the table's own columns has. */
+/** A prefix for the names of order columns that no column of the table begins with. */
 function orderColumnPrefix({ collection }: Read): string {
   let prefix = '~';
   for (const { column } of collection.fields.values()) while (column?.name.startsWith(prefix)) prefix += '~';
   return prefix;
 }
 
-/** Rows by key come in the order of the keys. */
+/** The source of a read by keys: the rows in the order of the keys. */
 function keysSource(statement: StatementBuilder, read: Read, alias: string): { from: string; alias: string } {
   const key = read.collection.key as Field;
   const list = statement.alias();
-  // An int8 list is understood by every integer index, whatever its values.
+  // Every integer index supports an int8 list, also with values out of its range.
   const type = key.type === 'integer' ? 'int8' : (key.column?.sqlType ?? 'text');
   const { keys } = read;
   const isOpen = keys !== undefined && 'dynamic' in keys;
@@ -99,11 +99,11 @@ function keysSource(statement: StatementBuilder, read: Read, alias: string): { f
   };
 }
 
-/** The select list of a node; `joins` gets what stands behind relations. */
+/** The select list of a node; appends the joins of relations to `joins`. */
 const selectList = (statement: StatementBuilder, alias: string, picks: readonly Pick[], joins: string[]): string =>
   memberListSql(objectMembers(statement, alias, picks, joins));
 
-/** The members of an object of a row; `joins` gets what stands behind relations. */
+/** The members of an object of a row; appends the joins of relations to `joins`. */
 export const objectMembers = (
   statement: StatementBuilder,
   alias: string,
@@ -139,8 +139,8 @@ function columnSql(statement: StatementBuilder, alias: string, { field, fn, as }
 }
 
 /**
- * A many-to-one is a plain join, so that the planner may choose how, and its JSON is made from the joined row above all
- * joins. As a lateral sub-select the JSON of whole tables was made before the join, or the table read once a row.
+ * A many-to-one is a plain left join, so that the planner chooses the method, and its JSON is built above all joins. With a lateral
+ * sub-select PostgreSQL built the JSON of whole tables before the join, or read the table once per row.
  */
 function oneSql(
   statement: StatementBuilder,
@@ -154,7 +154,7 @@ function oneSql(
   );
 }
 
-/** The JSON of the one row of `read` for which `link` holds, or null. */
+/** Joins the row of `read` for which `link` holds; answers its JSON, or null without such a row. */
 function joinedRow(
   statement: StatementBuilder,
   read: Read,
@@ -173,8 +173,8 @@ function joinedRow(
 }
 
 /**
- * A many-to-any: a join a collection, of which each row finds at most one. Rows of other collections show their key, or
- * nothing where the pick is strict.
+ * A many-to-any: one join per collection, of which at most one finds a row. Rows of other collections show their key, or null when
+ * the projection is strict.
  */
 function anySql(
   statement: StatementBuilder,

@@ -7,10 +7,13 @@ import { escapeLike } from './comparison.ts';
 import { fieldUseSql } from './field-use.ts';
 import type { StatementBuilder } from './statement.ts';
 
-/** Terms that can equal a number; others are only looked for in texts. */
+/** Terms that can equal a number. */
 const NUMERIC = /^[+-]?(\d{1,38}(\.\d{0,38})?|\.\d{1,38})$/;
 
-/** Any of the readable fields: texts contain the term, numbers and UUIDs equal it, search vectors have its words; with none left, no rows. */
+/**
+ * The search condition over the readable fields: a text contains the term, a number or UUID equals it, or a search vector has its
+ * words. Without a field no row matches.
+ */
 export function searchSql(
   statement: StatementBuilder,
   alias: string,
@@ -18,7 +21,7 @@ export function searchSql(
 ): string {
   const term = search as string;
   const tests = searched.flatMap((use) => {
-    // Only where it is used: a parameter that stands nowhere in the statement is an error.
+    // Compiled on use: PostgreSQL refuses a parameter that the statement does not contain.
     const left = () => fieldUseSql(statement, alias, use);
     if (isSearchVector(use.field)) return [`${left()} @@ ${textSearchQuerySql(statement, use.field, term)}`];
     switch (use.field.type) {
@@ -39,8 +42,8 @@ export function searchSql(
 const CONFIGURATION = /to_tsvector\('((?:[^']|'')+)'::regconfig/g;
 
 /**
- * The term as words (`websearch_to_tsquery`), in each text search configuration that the generated column names. A column
- * that a trigger fills names none: there it is the configuration of the connection, as for `to_tsvector` with one argument.
+ * The term as words (`websearch_to_tsquery`), in each text search configuration that the generated column names. For a column that a
+ * trigger fills it is the configuration of the connection, as for `to_tsvector` with one argument.
  */
 function textSearchQuerySql(statement: StatementBuilder, { column }: Field, term: string): string {
   const named = [...(column?.generationExpression ?? '').matchAll(CONFIGURATION)].map(([, name = '']) => name);

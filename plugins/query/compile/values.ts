@@ -8,7 +8,7 @@ import { toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
-/** For a dynamic operand, the condition that it has a value. */
+/** For `$CURRENT_USER` and `$CURRENT_ROLE`, the condition that the caller has a value; empty for other operands. */
 export const hasValueSql = (statement: StatementBuilder, field: Field, value: Value): readonly string[] =>
   isCallerValue(value)
     ? [
@@ -16,14 +16,14 @@ export const hasValueSql = (statement: StatementBuilder, field: Field, value: Va
       ]
     : [];
 
-/** The right side of a comparison, as a parameter or as what it stands for when the statement runs. */
+/** The right side of a comparison: a parameter, or the SQL of a dynamic value. */
 export function valueSql(statement: StatementBuilder, field: Field, value: Value): string {
   if (field.type.startsWith('geometry')) return geometrySql(statement, value);
   if (typeof value === 'object' && value !== null) return dynamicSql(statement, value, sqlTypeOf(field, null));
   return statement.param(value, sqlTypeOf(field, value));
 }
 
-/** `exact`: the type of the elements, where the list is compared with an array. */
+/** A list of operands as SQL of an array; `exact` is the type of its elements when it is compared with an array column. */
 export function listSql(statement: StatementBuilder, field: Field, values: readonly Value[], exact?: string): string {
   const plain = values.filter((value) => typeof value !== 'object');
   if (plain.length === values.length)
@@ -31,7 +31,7 @@ export function listSql(statement: StatementBuilder, field: Field, values: reado
   const [only] = values;
   const type = exact ?? sqlTypeOf(field, null);
   if (isPlaceholderList(only)) return dynamicSql(statement, only, `${type}[]`);
-  // Each entry a parameter of its own where one of them is known only at run time (or is null).
+  // With a dynamic value or null in the list, each entry is a parameter of its own.
   const lists = values
     .filter(isMultiValued)
     .map((value) => `array(${pathSql(statement, value)})${castPathSql(value, type, '[]')}`);
@@ -41,7 +41,7 @@ export function listSql(statement: StatementBuilder, field: Field, values: reado
   return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
 
-/** A value as one of this type of the database. */
+/** A value in this type of PostgreSQL. */
 export const typedValueSql = (statement: StatementBuilder, type: string, value: Value): string =>
   typeof value === 'object' && value !== null ? dynamicSql(statement, value, type) : statement.param(value, type);
 
@@ -60,8 +60,8 @@ const isInt8 = (value: Value): boolean => {
 };
 
 /**
- * The type a parameter is cast to. Whole numbers compare as int8, which every integer index understands; one that no
- * integer column can hold, or with a fraction, compares as numeric and simply finds nothing.
+ * The type a parameter is cast to. Whole numbers compare as int8, which every integer index supports. Larger numbers and fractions
+ * compare as numeric, so that they find no row instead of an error.
  */
 function sqlTypeOf(field: Field, value: Value): string {
   switch (field.type) {
@@ -91,7 +91,7 @@ function sqlTypeOf(field: Field, value: Value): string {
   }
 }
 
-/** Types of the database's own, with an equality of their own. */
+/** Whether the field is compared in the type of its column: enums, citext and ordered types of PostgreSQL. */
 const isComparedAsItself = (field: Field): boolean =>
   field.column?.enumValues != null || field.column?.sqlType.includes('citext') === true || hasOrder(field);
 
@@ -101,7 +101,7 @@ export function dynamicSql(statement: StatementBuilder, value: DynamicValue, typ
   return `(${pathSql(statement, value)})${castPathSql(value, type)}`;
 }
 
-/** Not every type can be cast to every other, but each to text and back; what then does not fit is a bad value. */
+/** Casts through text, since not every type has a cast to every other one. A value that does not fit is INVALID_QUERY at run time. */
 function castPathSql({ via }: CallerValue, type: string, list = ''): string {
   const { field } = ((via as ValuePath).path.at(-1) as ValuePathStep).use;
   const same = !field.column?.array && sqlTypeOf(field, null) === type;
@@ -111,7 +111,7 @@ function castPathSql({ via }: CallerValue, type: string, list = ''): string {
 const callerIdSql = (statement: StatementBuilder, { dynamic }: CallerValue): string =>
   statement.param({ runtimeValue: { dynamic } } satisfies RuntimeParameter, 'uuid');
 
-/** The values at the end of `$CURRENT_USER.a.b`, read inside the same statement. */
+/** A sub-select of the values of `$CURRENT_USER.a.b`. */
 function pathSql(statement: StatementBuilder, value: CallerValue): string {
   const { start, rule, path } = value.via as ValuePath;
   let alias = statement.alias();

@@ -9,7 +9,7 @@ import { manyToOneJoin } from './many-to-one-join.ts';
 import { type StatementBuilder, tableSql } from './statement.ts';
 import { hasValueSql } from './values.ts';
 
-/** A condition over the row `alias`; `true` for one that holds always. */
+/** A condition on the row `alias`; `true` when it always holds. */
 export function whereSql(statement: StatementBuilder, alias: string, where: Where): string {
   switch (where.kind) {
     case 'fixed':
@@ -55,8 +55,8 @@ function oneSql(statement: StatementBuilder, alias: string, where: Extract<Where
 }
 
 /**
- * What this says of a row of nulls, which is what a many-to-one without a readable target counts as: `true`, `false`, or
- * a condition on the caller.
+ * The condition on a row of nulls, as which a many-to-one without a readable row counts: `true`, `false`, or a condition on the
+ * caller.
  */
 function onRowOfNullsSql(statement: StatementBuilder, where: Where): string {
   switch (where.kind) {
@@ -66,7 +66,7 @@ function onRowOfNullsSql(statement: StatementBuilder, where: Where): string {
       const mark = statement.params.length;
       const parts = where.of.map((one) => onRowOfNullsSql(statement, one)).filter((one) => one !== 'true');
       if (!parts.includes('false')) return parts.join(' and ') || 'true';
-      // A parameter that stands nowhere in the statement is an error.
+      // PostgreSQL refuses a parameter that the statement does not contain, so unused ones are removed.
       statement.params.length = mark;
       return 'false';
     }
@@ -106,7 +106,7 @@ function manySql(statement: StatementBuilder, alias: string, where: Extract<Wher
   const inside = bracketed(statement, inner, where.where);
   const sql = `exists (select 1 from ${tableSql(to.table)} ${inner}${whereClause([link(inner, alias), when, rule, inside])})`;
   if (where.quantifier === 'some') return sql;
-  // "None of them is mine" says nothing where there is no "me": what compares with nothing matches no row here either.
+  // "None of them is the caller's" must not hold for a caller without a user or role.
   return [`not ${sql}`, ...callerPresentSql(statement, where.where)].join(' and ');
 }
 
@@ -122,7 +122,7 @@ function anySql(
   return `exists (select 1 from ${tableSql(to.table)} ${inner}${whereClause(conditions)})`;
 }
 
-/** The conditions that the user or role a condition speaks of, at any depth, is there. */
+/** The conditions that the caller has each user or role value that `where` compares with, at any depth. */
 function callerPresentSql(statement: StatementBuilder, where: Where): readonly string[] {
   switch (where.kind) {
     case 'fixed':

@@ -1,6 +1,6 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { type Case, compileCase, type Ground, runCase, groundOf } from './harness.ts';
+import { type Case, compileCase, type Ground, groundOf, runCase } from './harness.ts';
 
 const folder = new URL('./cases/', import.meta.url);
 const read = (path: string) => readFile(new URL(path, folder), 'utf8');
