@@ -27,7 +27,7 @@ const COMPARABLE: readonly FieldType[] = [
   ...(['date', 'dateTime', 'timestamp', 'time', 'string', 'text', 'uuid'] as const),
 ];
 
-/** `aggregate` and `groupBy` (conventions, "Aggregation"); undefined where neither is asked for. */
+/** Parses `aggregate` and `groupBy` (conventions, "Aggregation"); undefined when the query has neither. */
 export function parseAggregate(
   context: ParseContext,
   collection: Collection,
@@ -38,14 +38,14 @@ export function parseAggregate(
   const parts = parseAggregateParts(context, collection, raw, aliases, path);
   const { groups, functions } = parts;
   if (groups.length === 0 && functions.length === 0) return undefined;
-  // Both are members of one object here.
+  // In REST groups and functions are members of one object.
   assertUniqueKeys(groups, new Set(functions.map(({ name }) => name)), path);
   return withGroupOrder(parts, raw.sort, path);
 }
 
 type AggregateParts = Omit<Aggregation, 'order'>;
 
-/** What is grouped by and what is computed; both may be nothing. */
+/** The groups and the functions; both may be empty. */
 export function parseAggregateParts(
   context: ParseContext,
   collection: Collection,
@@ -137,13 +137,13 @@ function assertFunctionFits(name: AggregateName, { field, fn }: FieldUse, at: Qu
   if (!fits) throw invalidQuery(`${name} does not fit a field of type ${field.type}`, at);
 }
 
-/** Groups of a concealed value, or how many there are, would tell what is concealed. */
+/** Groups and counts of concealed values would reveal which rows have equal ones. */
 function assertNotConcealed(use: FieldUse): FieldUse {
   if (use.field.concealed) throw fail('FORBIDDEN', `${use.field.name} is concealed and cannot be aggregated`);
   return use;
 }
 
-/** By groups or aggregates, as they are called in the answer; without a word by the groups in their order. */
+/** The order of groups: by groups and aggregates under their names in the answer, then by the remaining groups. */
 function parseGroupOrder({ groups, functions }: AggregateParts, sort: unknown, path: QueryPath): Aggregation['order'] {
   const requested = parseList(sort, path).map((entry, index) => {
     const { text, descending } = parseDirection(entry);

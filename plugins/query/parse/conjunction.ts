@@ -6,8 +6,8 @@ export const isMatchAll = (where: Where): boolean => where.kind === 'all' && whe
 type ToManyCondition = Extract<Where, { kind: 'many' }>;
 
 /**
- * The conjunction of conditions, flattened. Conditions on one to-many alias speak of the same related row (conventions,
- * "Relations"), so they become one; `_some` and `_none` each speak of rows of their own.
+ * The flattened conjunction of conditions. Conditions on one to-many alias are about the same related row (conventions, "Relations"),
+ * so they are merged; each `_some` and `_none` is about its own rows.
  */
 export function and(conditions: readonly Where[]): Where {
   const flat: Where[] = [];

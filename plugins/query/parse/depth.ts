@@ -12,23 +12,23 @@ import {
   relationPath,
 } from './raw-values.ts';
 
-// MAX_RELATIONAL_DEPTH counts the names of a path, wherever in a query it stands: `author.country.name` has three, and so have
-// `{ author: { country: { name: … } } }` in a filter and the sort `country.name` of `author` in `deep`. It is measured before
-// names are looked up, so that what is not selected, or not there, counts as well.
+// MAX_RELATIONAL_DEPTH limits the names of a path anywhere in a query: `author.country.name` has three, and so have
+// `{ author: { country: { name: … } } }` in a filter and the sort `country.name` of `author` in `deep`. The depth is checked before
+// names are resolved, so that it also limits unknown names and relations that are not selected.
 
-/** What can be deep of one node's parameters. */
+/** The parameters of a node that have paths. */
 type DepthParameters = Pick<RawQuery, 'filter' | 'sort' | 'groupBy' | 'aggregate' | 'alias'>;
 
-/** Words of a filter that are no name in a path. What stands below an operator is a value. */
+/** Operators of a filter. The content of an operator is a value and not a path. */
 const OPERATOR_KEYS: ReadonlySet<string> = new Set([...OPERATORS, '_json']);
 const LOGICAL_KEYS: ReadonlySet<string> = new Set(['_and', '_or', '_some', '_none']);
 
-/** @throws INVALID_QUERY where more names follow each other than MAX_RELATIONAL_DEPTH allows. */
+/** @throws INVALID_QUERY for a path with more names than MAX_RELATIONAL_DEPTH allows */
 export function assertDepth(levels: number, most: number, path: QueryPath): void {
   if (levels > most) throw invalidQuery(`is ${levels} levels deep, more than the ${most} allowed`, path);
 }
 
-/** Each of `entries` is a dotted path, below a node that `base` names lead to. */
+/** Checks dotted paths below a node at the depth `base`. */
 export function assertPathDepths(entries: readonly string[], most: number, path: QueryPath, base = 0): void {
   for (const [index, entry] of entries.entries()) {
     const names = entry.includes('(') ? splitSteps(entry.replace(/^-/, ''), path).length : entry.split('.').length;
@@ -36,7 +36,7 @@ export function assertPathDepths(entries: readonly string[], most: number, path:
   }
 }
 
-/** The parameters of a node that `base` names lead to. */
+/** Checks the parameters of a node at the depth `base`. */
 export function assertParametersDepth(raw: DepthParameters, most: number, path: QueryPath, base: number): void {
   const at = (name: string) => parameterPath(path, name);
   for (const name of ['sort', 'groupBy'] as const)
@@ -50,7 +50,7 @@ export function assertParametersDepth(raw: DepthParameters, most: number, path: 
   assertFilterDepth(raw.filter, most, at('filter'), base);
 }
 
-/** A filter on rows that `base` names lead to. */
+/** Checks a filter of a node at the depth `base`. */
 export function assertFilterDepth(raw: unknown, most: number, path: QueryPath, base = 0): void {
   const visit = (rule: unknown, here: QueryPath, levels: number): void => {
     assertNesting(here);
@@ -72,7 +72,7 @@ export function assertFilterDepth(raw: unknown, most: number, path: QueryPath, b
 const countNames = (key: string, path: QueryPath): number =>
   key.includes('(') && !isFollow(key) ? splitSteps(key, path).length : 1;
 
-/** `deep`, also of relations that `fields` do not name. Keys with an underscore are parameters, all others relations. */
+/** Checks `deep`, also for relations that `fields` does not name. Keys with an underscore are parameters, all others relations. */
 export function assertDeepDepth(
   raw: Readonly<Record<string, unknown>>,
   most: number,

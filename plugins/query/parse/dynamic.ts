@@ -4,7 +4,7 @@ import { parseNow } from '../now.ts';
 import { type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { invalidQuery, type QueryPath } from './raw-values.ts';
 
-/** `$NOW`, `$NOW(-7 days)`, `$CURRENT_USER`, `$CURRENT_ROLE` and paths after the latter two. */
+/** Parses `$NOW`, `$NOW(-7 days)`, `$CURRENT_USER`, `$CURRENT_ROLE` and paths behind the latter two; undefined for other texts. */
 export function parseDynamicValue(context: ParseContext, text: string, path: QueryPath): DynamicValue | undefined {
   const moment = parseNow(text);
   if (moment) return { dynamic: 'now', ...moment };
@@ -16,7 +16,7 @@ export function parseDynamicValue(context: ParseContext, text: string, path: Que
   return { dynamic, via: parseValuePath(context, start, who[2].split('.'), path) };
 }
 
-/** A rule goes its way with the system's rights; what a caller's own query may see on the way is for `access` to say. */
+/** A permission rule may read every field of the path; in a caller's own query `access` checks each field. */
 function parseValuePath(
   context: ParseContext,
   start: Collection,
@@ -40,7 +40,7 @@ function parseValuePath(
     at = resolveCollection(context, relation.to);
     return { use: { field }, to: at };
   });
-  // An alias at the end stands for the keys of its rows.
+  // A to-many alias at the end of a path stands for the keys of its rows.
   const key = at?.primary ? at.fields.get(at.primary) : undefined;
   if (at && !key) throw noSuchValue();
   const several = steps.some(({ use }) => use.field.relation?.kind === 'many' && !use.field.column);

@@ -5,19 +5,19 @@ import type { ParseContext } from './parse-context.ts';
 import { answerKey, type PathStep, parseStep, splitHead } from './path-steps.ts';
 import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
 
-/** What was asked of one field: itself, a function of it, what lies behind it, or both (then the nested form wins). */
+/** One field of `fields`: the field itself, a function of it, or nested fields behind it. Nested fields win over the bare field. */
 export interface RequestedField {
   readonly field: Field;
   readonly key: string;
   readonly fn?: PathStep['fn'];
   readonly nested: readonly string[] | null;
-  /** Of a many-to-any: what was asked of the rows of one collection only. */
+  /** Of a many-to-any: nested fields for one collection, by its name. */
   readonly nestedByCollection: ReadonlyMap<string, readonly string[]>;
 }
 
 const MAX_ENTRIES = 2000;
 
-/** `fields` as a list of paths of at most `deepest` names; absent means `*`. */
+/** Parses `fields` to paths of at most `deepest` names; the default is `*`. */
 export function parseFields(raw: unknown, path: QueryPath, deepest: number): readonly string[] {
   const list = parseList(raw, path);
   if (list.length > MAX_ENTRIES)
@@ -30,11 +30,11 @@ export function parseFields(raw: unknown, path: QueryPath, deepest: number): rea
 interface FieldsContext {
   readonly aliases: ReadonlyMap<string, string>;
   readonly path: QueryPath;
-  /** The relation that led here, where wildcards must not lead back (`backlink=false`). */
+  /** With `backlink=false` the relation to the parent node, which wildcards must not follow back. */
   readonly excludedRelation: Relation | undefined;
 }
 
-/** Entries grouped by the field they begin with, in the order of first mention. Unknown names are left out. */
+/** Groups paths by their first field, in the order of first mention. Unknown and hidden names are left out. */
 export function groupFieldPaths(
   context: ParseContext,
   collection: Collection,
@@ -53,11 +53,11 @@ export function groupFieldPaths(
   function addRequested(step: string, rest: string | undefined): void {
     const [stepText, only] = step.includes('(') || collection.fields.has(step) ? [step] : splitCollection(step);
     const name = aliases.get(stepText) ?? stepText;
-    // A column may be called like a function or a scope looks.
+    // A column may have a name that looks like a function or a collection prefix.
     const parsed: PathStep = collection.fields.has(name) ? { field: name } : parseStep(name, path);
     const { fn } = parsed;
     const field = collection.fields.get(parsed.field);
-    // What may not be known is left out before anything could be said about its type or where it leads.
+    // A hidden field is left out before an error could reveal its type or its relation.
     if (!context.isVisible(collection, parsed.field)) return;
     if (!field) context.onUnknownField();
     if (!field || isPresentationAlias(field)) return;
@@ -79,7 +79,7 @@ export function groupFieldPaths(
     requested.set(key, known);
   }
 
-  /** `*.*` is the columns and one level more; `*.name` only looks behind relations. */
+  /** `*.*` is all columns and the fields behind relations; `*.name` is only fields behind relations. */
   function addWildcard(name: string, rest: string | undefined): void {
     const field = collection.fields.get(aliases.get(name) ?? name);
     if (rest === undefined || aliases.get(name)?.includes('(')) addRequested(name, undefined);
@@ -96,7 +96,7 @@ export function groupFieldPaths(
   return [...requested.values()];
 }
 
-/** A search vector repeats in words what other fields say, so that it is shown to those alone who name it. */
+/** `*` leaves out search vectors, which repeat the words of other fields. */
 const wildcardFields = ({ fields }: Collection): readonly string[] =>
   [...fields.values()].filter((field) => !isSearchVector(field)).map(({ name }) => name);
 
@@ -109,5 +109,5 @@ function splitCollection(step: string): readonly [name: string, only?: string] {
   return colon < 0 ? [step] : [step.slice(0, colon), step.slice(colon + 1)];
 }
 
-/** Dividers, groups and the like: aliases that hold nothing. */
+/** Whether the field is only for presentation, such as a divider: an alias without a relation. */
 const isPresentationAlias = (field: Field): boolean => field.column === null && field.relation === null;

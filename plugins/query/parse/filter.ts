@@ -14,7 +14,7 @@ import { invalidQuery, isObject, parseJson, type QueryPath, suggestionFor } from
 const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
 const LOGICAL = ['_and', '_or'];
 
-/** A filter (specification rule 7; grammar in the conventions): JSON text or object. Absent matches everything. */
+/** Parses a filter (specification rule 7; grammar in the conventions) from JSON text or an object. No filter matches every row. */
 export function parseFilter(context: ParseContext, collection: Collection, raw: unknown, path: QueryPath): Where {
   const filter = parseJson(raw, path);
   if (filter === undefined || filter === null) return MATCH_ALL;
@@ -29,7 +29,7 @@ function parseFilterObject(context: ParseContext, collection: Collection, raw: u
       countPart(context, at);
       if (key === '_and' || key === '_or')
         return parseLogical(key, rule, at, (one, here) => parseFilterObject(context, collection, one, here));
-      // A column's name may begin like an operator does.
+      // A column name may begin with an underscore.
       if (key.startsWith('_') && !isVisibleField(context, collection, key))
         throw invalidQuery(
           `"${key.slice(0, 40)}" is not a field or a logical operator${suggestionFor(key, LOGICAL)}`,
@@ -40,7 +40,7 @@ function parseFilterObject(context: ParseContext, collection: Collection, raw: u
   );
 }
 
-/** What stands under a field, a function of one, one target of a many-to-any, or a relation followed backwards. */
+/** Parses the condition under a key: a field, a function of a field, a collection of a many-to-any, or `$FOLLOW`. */
 function parseFilterKey(
   context: ParseContext,
   collection: Collection,
@@ -51,7 +51,7 @@ function parseFilterKey(
   if (isFollow(key)) return parseFieldCondition(context, parseFollow(context, collection, key, at), rule, at);
   if (key.includes('(') && !isVisibleField(context, collection, key)) {
     const [first = '', ...rest] = splitSteps(key, at);
-    // `year(author.born)` is what `author: { year(born) }` is.
+    // `year(author.born)` means `author: { year(born) }`.
     if (rest.length > 0) return parseFilterKey(context, collection, first, { [rest.join('.')]: rule }, at);
     const use = parseFieldUse(context, collection, first, at);
     if (use.fn?.name === 'json') throw invalidQuery('json(…) is for fields and sort; filter with _json', at);
@@ -71,11 +71,11 @@ function parseLogical(
   const list = Array.isArray(raw) ? raw : isObject(raw) ? Object.values(raw) : undefined;
   if (!list) throw invalidQuery('must be a list of filters', path);
   const of = list.map((one, at) => each(one, [...path, at]));
-  // An empty list says nothing, so it matches everything.
+  // An empty list matches every row.
   return key === '_and' || of.length === 0 ? and(of) : { kind: 'either', of };
 }
 
-/** What stands behind a name: a bare value, operators, or a filter on what the field leads to. */
+/** Parses the condition of a field: a bare value, operators, or a filter on related rows. */
 function parseFieldCondition(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): Where {
   const { field } = use;
   if (raw === null) return parseTest(context, use, '_null', true, path);
@@ -97,7 +97,7 @@ function parseFieldCondition(context: ParseContext, use: FieldUse, raw: unknown,
   return and(conditions);
 }
 
-/** Does a list under `_and`/`_or` speak of the related rows' fields rather than of this field's own value? */
+/** Whether a list under `_and` or `_or` is about fields of the related rows instead of the value of this field. */
 const isAboutRelatedFields = (list: unknown): boolean =>
   (Array.isArray(list) ? list : isObject(list) ? Object.values(list) : []).some(
     (one) => isObject(one) && Object.keys(one).some((key) => !KNOWN.has(key)),
@@ -119,7 +119,7 @@ function parseRelationFilter(context: ParseContext, use: FieldUse, raw: object, 
     : { kind: 'many', use, to, quantifier: 'some', where };
 }
 
-/** `item:headings`: the rows whose many-to-any leads to a row of that collection for which the filter holds. */
+/** Parses `item:headings`: a filter on the rows of one collection behind a many-to-any. */
 function parseManyToAnyFilter(
   context: ParseContext,
   collection: Collection,
@@ -164,7 +164,7 @@ function parseTest(context: ParseContext, use: FieldUse, operator: Operator, raw
   return values ? { kind: 'test', use, operator, values } : MATCH_ALL;
 }
 
-/** An operator on a to-many alias itself speaks of the related keys; `_null` asks whether there are none. */
+/** An operator on a to-many alias compares the related keys; `_null` holds when there are no related rows. */
 function parseAliasTest(
   context: ParseContext,
   use: FieldUse,

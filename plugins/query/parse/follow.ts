@@ -9,14 +9,14 @@ const FOLLOW = /^\$FOLLOW\(([^,()]+),([^,()]+)(?:,([^,()]+))?\)$/;
 export const isFollow = (key: string): boolean => key.startsWith('$FOLLOW');
 
 /**
- * `$FOLLOW(comments, article)`: the rows of a collection whose relation leads here, where no alias on this side lists
- * them. The third name is the field that names the collection of a many-to-any.
+ * Parses `$FOLLOW(comments, article)`: the rows of a collection whose relation refers to this one, for relations without an alias. The
+ * third name is the field of a many-to-any that names the collection.
  */
 export function parseFollow(context: ParseContext, collection: Collection, key: string, path: QueryPath): FieldUse {
   const [, from, name, by] = (FOLLOW.exec(key) ?? []).map((part) => part?.trim());
   if (!from || !name) throw invalidQuery('must be $FOLLOW(collection, field)', path);
   const there = context.schema.collections.get(from);
-  // A collection that is unknown and one that may not be known look the same.
+  // An unknown collection and a hidden one have the same error.
   if (!there?.table || !context.isVisible(there, name)) throw fail('FORBIDDEN', `${from}.${name} may not be followed`);
   const far = resolveField(context, there, name);
   const { relation } = far;

@@ -15,7 +15,7 @@ const PARTS: Partial<Readonly<Record<FieldType, readonly string[]>>> = {
 };
 const FUNCTION_NAMES: readonly string[] = [...DATE_PARTS, 'count', 'json'];
 
-/** A function of a field (conventions, "Functions"); INVALID_QUERY where it does not fit the field's type. */
+/** Parses a function of a field (conventions, "Functions"); INVALID_QUERY when it does not fit the type of the field. */
 export function parseFunction(
   context: ParseContext,
   field: Field,
@@ -36,7 +36,7 @@ export function parseFunction(
   return { name: part };
 }
 
-/** A field, or a function of one, that a condition, an order or a group speaks of. */
+/** Parses a field, or a function of one, in a condition, an order or a group. */
 export function parseFieldUse(context: ParseContext, collection: Collection, step: string, at: QueryPath): FieldUse {
   if (isVisibleField(context, collection, step)) return { field: resolveField(context, collection, step) };
   const name = parseStep(step, at);

@@ -1,6 +1,6 @@
 import { invalidQuery, isObject, parseJson, type QueryPath } from './raw-values.ts';
 
-/** Levels of lists around a type's numbers. */
+/** Levels of lists in the coordinates, by type. */
 const COORDINATE_DEPTHS: ReadonlyMap<unknown, number> = new Map([
   ['Point', 1],
   ['MultiPoint', 2],
@@ -11,7 +11,7 @@ const COORDINATE_DEPTHS: ReadonlyMap<unknown, number> = new Map([
 ]);
 const MAX_COLLECTIONS = 10;
 
-/** A GeoJSON geometry, as an object or as text, made text; PostGIS itself takes some things that are none. */
+/** Parses a GeoJSON geometry from an object or a text to a text. PostGIS would accept some malformed ones. */
 export function geoJson(raw: unknown, path: QueryPath): string {
   const value = parseJson(raw, path);
   if (!isGeometry(value, 0)) throw invalidQuery('must be a GeoJSON geometry', path);

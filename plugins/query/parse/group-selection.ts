@@ -7,7 +7,7 @@ import { parseListParameters } from './list-parameters.ts';
 import type { NodePosition } from './node-position.ts';
 import { countPart, type ParseContext } from './parse-context.ts';
 
-/** Groups as a selection asks for them: computed as those of a query, each function once, however often it is shown. */
+/** Parses a group selection. A function that is selected several times is computed once. */
 export function parseGroupSelection(
   context: ParseContext,
   collection: Collection,
@@ -23,7 +23,7 @@ export function parseGroupSelection(
   }
   const raw = { aggregate: aggregateOf(groups), groupBy: terms.groupBy };
   const found = parseAggregateParts(context, collection, raw, new Map(), []);
-  // Rows are counted without being shown where nothing else makes one row of them.
+  // Without groups and functions a count makes the answer one row.
   const isNothing = found.groups.length === 0 && found.functions.length === 0;
   const functions: Aggregation['functions'] = isNothing ? [{ name: 'countAll', key: '*', use: null }] : found.functions;
   return {

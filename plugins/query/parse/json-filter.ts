@@ -11,7 +11,7 @@ const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
 const ORDERED: ReadonlySet<string> = new Set(['_lt', '_lte', '_gt', '_gte', '_between', '_nbetween']);
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
-/** `_json: { "a.b[0]": { _eq: 1 } }`: what lies inside a JSON value; a number in the operand compares as a number. */
+/** Parses `_json: { "a.b[0]": { _eq: 1 } }`: conditions on values inside a JSON column. A number as operand compares as a number. */
 export function parseJsonFilter(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): Where {
   const { field } = use;
   if (use.fn || field.type !== 'json' || field.concealed || field.column?.array)
@@ -67,7 +67,7 @@ function comparedTypeOf(operator: Operator, raw: unknown): 'text' | 'number' | '
 
 const TYPES = { text: 'unknown', number: 'decimal', boolean: 'boolean' } as const satisfies Record<string, FieldType>;
 
-/** What operators and operands are checked against: the value inside has no field of its own. */
+/** A field for checks of operators and operands, since a value inside a JSON column has none. */
 const standInField = (field: Field, as: keyof typeof TYPES): Field => ({
   ...field,
   type: TYPES[as],

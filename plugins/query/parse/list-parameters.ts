@@ -7,7 +7,7 @@ import { parseSearch, searchableFields } from './parameters.ts';
 import type { ParseContext } from './parse-context.ts';
 import { parameterPath, type QueryPath } from './raw-values.ts';
 
-/** Which rows a node is about: the same, however it was said what is shown of them. */
+/** Parses the parameters that choose the rows of a node, for queries and selections alike. */
 export function parseListParameters(
   context: ParseContext,
   collection: Collection,

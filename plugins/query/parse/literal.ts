@@ -13,13 +13,13 @@ const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 const CONTAINS: readonly Operator[] = ['_contains', '_ncontains'];
 const TEXTUAL = /^_(n?i?(contains|starts_with|ends_with)|n?ieq)$/;
 
-/** What the operand of a comparison is checked against. */
+/** The type that an operand is checked against. */
 export interface OperandType {
   readonly type: FieldType;
   readonly column: Column | null;
-  /** The operand becomes a value of the column's own type, which may be narrower than the field type. */
+  /** The operand is cast to the type of the column, which may be narrower than the field type. */
   readonly isElement?: true;
-  /** The operand is the text of a key of several columns. */
+  /** The operand is the text of this composite key. */
   readonly key?: Field;
 }
 
@@ -35,17 +35,17 @@ export function operandType({ field, fn }: FieldUse, operator: Operator): Operan
   return TEXTUAL.test(operator) ? TEXT : field;
 }
 
-/** A query string has no other way to say it. */
+/** Null also as a text, since a query string cannot contain null. */
 export const isNull = (raw: unknown): boolean => raw === null || raw === 'null' || raw === 'NULL';
 
-/** `true`, `false` and their texts; nothing at all is what `filter[a][_null]` without a value gives. */
+/** Parses `true`, `false` and their texts. The empty text is true: it is the value of `filter[a][_null]` without one. */
 export function parseFlag(raw: unknown, path: QueryPath): boolean {
   if (raw === true || raw === 'true' || raw === '' || raw === null || raw === 1 || raw === '1') return true;
   if (raw === false || raw === 'false' || raw === 0 || raw === '0') return false;
   throw invalidQuery('must be true or false', path);
 }
 
-/** A value that is what it says. */
+/** Parses an operand that is neither dynamic nor a placeholder. */
 export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): Value {
   if (isNull(raw)) return null;
   if (as.type.startsWith('geometry')) return geoJson(raw, path);
@@ -105,7 +105,7 @@ function parseNumber({ type, column, isElement }: OperandType, raw: unknown, tex
 
 const BITS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n };
 
-/** Elements are compared as their own type, which no other number can be cast to. */
+/** Elements are compared in their own type, to which PostgreSQL cannot cast larger numbers or fractions. */
 function assertWhole(column: Column | null, text: string, path: QueryPath): void {
   if (!/^[+-]?\d+$/.test(text)) throw invalidQuery(`"${text.slice(0, 40)}" is not a whole number`, path);
   const dataType = column?.dataType ?? 'bigint';

@@ -2,18 +2,18 @@ import type { Collection, Relation, RelationEnd } from '../../schema/contract.ts
 import type { Read } from '../contract.ts';
 import type { ParseContext } from './parse-context.ts';
 
-/** Where in the tree a node stands. */
+/** The position of a node in the tree. */
 export interface NodePosition {
-  /** Names that lead here. */
+  /** The number of names on the path to the node. */
   readonly depth: number;
   readonly unlimited: boolean;
-  /** The relation's own sort field, where it has one. */
+  /** The sort field of the relation; null without one. */
   readonly sortField: string | null;
-  /** The relation that led here. */
+  /** The relation between the parent node and this one. */
   readonly parentRelation?: Relation;
 }
 
-/** Where the node behind a relation stands. */
+/** The position of the node behind a relation. */
 export const relatedPosition = ({ depth }: NodePosition, { kind, relation }: RelationEnd): NodePosition => ({
   depth: depth + 1,
   unlimited: false,
@@ -21,10 +21,10 @@ export const relatedPosition = ({ depth }: NodePosition, { kind, relation }: Rel
   parentRelation: relation,
 });
 
-/** A many-to-one leads to one row, so nothing that orders or cuts lists has a meaning there. */
+/** A many-to-one has at most one row, so limit, offset and order have no effect. */
 export const toSingleRow = (read: Read): Read => ({ ...read, limit: null, offset: 0, order: [] });
 
-/** The collections that a many-to-any may lead to and that can be read. */
+/** The related collections of a many-to-any that have a table and a key. */
 export const readableTargets = (
   { schema }: ParseContext,
   { allowed }: Extract<RelationEnd, { kind: 'any' }>,

@@ -16,7 +16,7 @@ type OwnParameters = Pick<
   'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search' | 'alias' | 'aggregate' | 'groupBy'
 >;
 
-/** One node's parameters without their underscores; `below` holds the nodes of its relations. */
+/** The parameters of a node without underscores; `below` has those of its relations. */
 export type NodeParameters = OwnParameters & { readonly below?: Readonly<Record<string, unknown>> };
 
 const NO_PARAMETERS: NodeParameters = {};
@@ -49,7 +49,7 @@ export function parseNode(
   };
 }
 
-/** The columns and relations one node shows. */
+/** Parses the projections of a node. */
 function parseProjections(
   context: ParseContext,
   collection: Collection,
@@ -85,7 +85,7 @@ function parseProjections(
       const to = resolveCollection(context, relation.to);
       if (!below && !to.hasKey) return [];
       const read = nested(key, to, below ?? [], relation);
-      // Groups of a relation are groups, whatever was asked of its rows.
+      // With an aggregate the relation is a list of groups, also without nested fields.
       if (below || read.aggregate) return [{ kind: 'many', key, field, read }];
       return [{ kind: 'keys', key, field, read: { ...read, pick: keyProjections(to) } }];
     }
@@ -112,7 +112,7 @@ function parseProjections(
   }).flatMap(pickOf);
 }
 
-/** `deep[author][_filter]`: parameters carry an underscore, everything else names a relation further down. */
+/** Parses `deep[author]`: keys with an underscore are parameters, all others are relations. */
 function nodeParametersBelow(node: NodeParameters, key: string, path: QueryPath): NodeParameters {
   const raw = node.below && Object.hasOwn(node.below, key) ? node.below[key] : undefined;
   if (!isObject(raw)) return NO_PARAMETERS;

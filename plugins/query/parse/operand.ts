@@ -10,13 +10,13 @@ import { invalidQuery, isObject, type QueryPath } from './raw-values.ts';
 export { isNull } from './literal.ts';
 
 const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween', '_has_any', '_has_all'];
-/** Of arrays: the whole list is compared. */
+/** Operators that compare a whole array. */
 const WHOLE_ARRAY: readonly Operator[] = ['_eq', '_neq'];
 const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
-/** Those that a path with several values at its end may stand under. */
+/** Operators that accept a path with several values. */
 const TAKING_SEVERAL: readonly Operator[] = ['_in', '_nin', '_has_any', '_has_all'];
 
-/** The right side of a comparison, checked against the type of the left one. `null` = the predicate drops out. */
+/** Parses the right side of a comparison by the type of the left side. Null: the condition is left out. */
 export function parseOperands(
   context: ParseContext,
   use: FieldUse,
@@ -42,7 +42,7 @@ export function parseOperands(
   return [parseOperand(context, as, raw, { operator, isWhole }, path)];
 }
 
-/** Only as a whole an array may be compared with an empty list. */
+/** Parses a list of operands. Only a whole array may be compared with an empty list. */
 function parseOperandList({ key }: OperandType, raw: unknown, isWhole: boolean, path: QueryPath): readonly unknown[] {
   if (raw instanceof Given) throw invalidQuery('must be two values', path);
   const list = Array.isArray(raw)
@@ -80,8 +80,7 @@ function parseOperand(
 }
 
 /**
- * Known when the statement runs. The value it is compiled for is checked here, so that it makes no difference which of several
- * values is the first, and all others when they come.
+ * The value is bound when the statement runs. The value of the first run is checked here, so that every run reports the same errors.
  */
 function parsePlaceholder(
   context: ParseContext,
@@ -94,7 +93,7 @@ function parsePlaceholder(
   return { dynamic: 'placeholder', at, ...(list ? { list } : {}) };
 }
 
-// Remembered with statements, so these hold on to nothing but the field's type.
+// Binders live as long as cached statements, so they reference only the type of the field.
 const valueBinder =
   (as: OperandType, isWhole: boolean, path: QueryPath) =>
   (value: unknown): Value =>
@@ -105,7 +104,7 @@ const listBinder =
   (value: unknown): readonly Value[] =>
     parseOperandList(as, value, isWhole, path).map((one, at) => parseElementOrValue(as, isWhole, one, [...path, at]));
 
-/** Null is equal to no element, so only a comparison of the whole array may have it. */
+/** Null equals no element, so only a comparison of the whole array may contain it. */
 function parseElementOrValue(as: OperandType, isWhole: boolean, raw: unknown, path: QueryPath): Value {
   if (as.isElement && !isWhole && isNull(raw)) throw invalidQuery('null is equal to no element', path);
   return parseLiteral(as, raw, path);

@@ -30,7 +30,7 @@ const range = set(EQUAL, ORDER, MEMBER, NULL_TESTS, EMPTY_TESTS, [
   '_nintersects',
 ]);
 
-/** Of arrays of PostgreSQL: `_eq` compares the whole list, `_contains`, `_in` and `_has_*` speak of its elements. */
+/** Operators of array columns: `_eq` compares the whole list; `_contains`, `_in` and `_has_*` compare its elements. */
 export const ARRAY_OPERATORS = set(EQUAL, MEMBER, NULL_TESTS, EMPTY_TESTS, [
   '_contains',
   '_ncontains',
@@ -38,7 +38,7 @@ export const ARRAY_OPERATORS = set(EQUAL, MEMBER, NULL_TESTS, EMPTY_TESTS, [
   '_has_all',
 ]);
 
-/** Which operators fit (conventions, "Operators by field type"); concealed fields tell only null and empty. */
+/** The operators that fit (conventions, "Operators by field type"); concealed fields have only null and empty tests. */
 export function operatorsOf({ field, fn }: FieldUse): ReadonlySet<Operator> {
   if (fn) return operatorsFor('integer');
   if (field.parts) return keyed;

@@ -7,7 +7,10 @@ interface RawPaging {
   readonly page?: unknown;
 }
 
-/** Limit, offset and page (conventions, 5): -1 means as many as the ceiling permits; above the ceiling is refused. */
+/**
+ * Parses limit, offset and page (conventions, 5). A limit of -1 is the largest limit, or all rows.
+ * @throws INVALID_QUERY for a limit above the largest one
+ */
 export function parsePaging(
   raw: RawPaging,
   ceilings: Ceilings,
@@ -15,11 +18,11 @@ export function parsePaging(
   unlimited: boolean,
 ): { limit: number | null; offset: number } {
   const requested = parseInteger(raw.limit, -1, parameterPath(path, 'limit'));
-  // Page 0 is no page (conventions, 4.1).
+  // Page 0 is ignored (conventions, 4.1).
   const page = parseInteger(raw.page, 0, parameterPath(path, 'page')) || undefined;
   const offset = parseInteger(raw.offset, 0, parameterPath(path, 'offset')) ?? 0;
   const limit = resolveLimit(requested, ceilings, parameterPath(path, 'limit'), unlimited);
-  // A page of everything is everything.
+  // Without a limit every page has all rows.
   if (page === undefined || limit === null || requested === -1)
     return { limit, offset: page === undefined ? offset : 0 };
   const skipped = limit * (page - 1);
@@ -53,6 +56,6 @@ function parseInteger(raw: unknown, minimum: number, path: QueryPath): number | 
   return value;
 }
 
-/** Of an object without a prototype, as parameters come, there is no text. */
+/** Parsed parameters are objects without a prototype, which cannot be converted to a text. */
 const quoteValue = (raw: unknown): string =>
   typeof raw === 'object' ? 'an object or a list' : `"${String(raw).slice(0, 40)}"`;

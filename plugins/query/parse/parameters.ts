@@ -11,7 +11,7 @@ export function parseSearch(raw: unknown, path: QueryPath): string | null {
   if (typeof raw !== 'string' && typeof raw !== 'number') throw invalidQuery('must be a text', path);
   const text = String(raw);
   if (text.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
-  // Each row is compared with the whole term: a long one costs the database seconds, and nobody types it.
+  // PostgreSQL compares each row with the whole term, so that a long one would cost seconds.
   if (text.length > MAX_SEARCH_CHARACTERS)
     throw invalidQuery(`has ${text.length} characters, more than the ${MAX_SEARCH_CHARACTERS} allowed`, path);
   return text.trim() || text;
@@ -49,7 +49,7 @@ export function parseMeta(raw: unknown): Read['meta'] {
   });
 }
 
-/** `alias[latest]=comments`: new names for fields and functions of them. */
+/** Parses `alias[latest]=comments`: new names for fields and functions of fields. */
 export function parseAliases(raw: unknown, path: QueryPath): ReadonlyMap<string, string> {
   const aliases = parseJson(raw, path);
   if (aliases === undefined || aliases === null) return new Map();

@@ -5,28 +5,30 @@ import { unknownField } from '../library.ts';
 import { assertNesting, invalidQuery, type QueryPath } from './raw-values.ts';
 
 export interface Ceilings {
-  /** Names that may follow each other in a path (`depth.ts`). */
+  /** The largest number of names in a path (`depth.ts`). */
   readonly depth: number;
+  /** The largest number of fields, conditions and relations in one query. */
   readonly nodes: number;
+  /** Rows of a list without `limit`. */
   readonly limitDefault: number;
-  /** -1: none. */
+  /** The largest `limit`; -1 is no limit. */
   readonly limitMax: number;
 }
 
-/** What one query may use up while it is parsed, so that its cost is bounded before any SQL exists. */
+/** The state of parsing one query: what names resolve to, and the ceilings that bound its cost before any SQL exists. */
 export interface ParseContext {
   readonly schema: Overview;
   readonly ceilings: Ceilings;
-  /** Permission rules: follow `$CURRENT_USER.a.b` with the system's rights. */
+  /** Set for permission rules: `$CURRENT_USER.a.b` may use concealed fields. */
   readonly trusted: boolean;
-  /** Conditions decide what may be seen or is about to be written, so none of them drops out. */
+  /** Set for permission rules and by-query writes: an incomplete `_between` is an error and is not left out, which would match more rows. */
   readonly strict: boolean;
-  /** May wildcards lead back along the relation they came by? */
+  /** Whether wildcards may follow the relation to the parent back. */
   readonly backlink: boolean;
   readonly isVisible: FieldVisibility;
   readonly onUnknownField: () => void;
   readonly spent: { nodes: number };
-  /** Filled by operands that are given when the statement runs. */
+  /** One binder per placeholder, added by the parser of operands. */
   readonly placeholders: PlaceholderBinder[];
 }
 
@@ -36,11 +38,14 @@ export function countPart(context: ParseContext, path: QueryPath): void {
     throw invalidQuery(`the query has more than the ${context.ceilings.nodes} parts allowed (QUERY_MAX_NODES)`, path);
 }
 
-/** Is there a field whose whole name this is, whatever marks it contains, of which the caller may know? */
+/** Whether this whole text, also with special characters, is the name of a field that is not hidden from the caller. */
 export const isVisibleField = (context: ParseContext, collection: Collection, name: string): boolean =>
   collection.fields.has(name) && context.isVisible(collection, name);
 
-/** The field of this name. One that is unknown and one that may not be known look the same. */
+/**
+ * The field of this name.
+ * @throws FORBIDDEN for an unknown field and for a hidden one alike
+ */
 export function resolveField(context: ParseContext, collection: Collection, name: string): Field {
   if (!context.isVisible(collection, name))
     throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be known`);
@@ -55,7 +60,7 @@ export function resolveCollection(context: ParseContext, name: string): Collecti
   return found;
 }
 
-/** The column of the target that a many-to-one's key points at. */
+/** The field of the related collection that a many-to-one refers to. */
 export function targetField(field: Field, to: Collection): Field {
   const column = field.relation?.kind === 'one' ? field.relation.relation.schema?.foreign_key_column : undefined;
   const found = column ? [...to.fields.values()].find((one) => one.column?.name === column) : undefined;

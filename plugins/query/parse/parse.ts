@@ -10,7 +10,7 @@ import type { Ceilings, ParseContext } from './parse-context.ts';
 import { invalidQuery, isObject, parseJson } from './raw-values.ts';
 import { parseSelection } from './selection.ts';
 
-/** Query → tree (architecture, section 4). Nothing here knows who asks: `access` narrows what comes out. */
+/** Parses a query to a tree (architecture, section 4). The parser does not know the caller: `access` restricts the tree. */
 export function parseRead(collection: Collection, raw: RawQuery, options: ParseOptions, ceilings: Ceilings): Read {
   const context: ParseContext = {
     schema: options.overview,
@@ -39,7 +39,7 @@ function parseRawQuery(context: ParseContext, collection: Collection, raw: RawQu
   if (raw.version !== undefined) throw invalidQuery('is not supported yet', ['version']);
   const deep = parseJson(raw.deep, ['deep']);
   if (deep !== undefined && deep !== null && !isObject(deep)) throw invalidQuery('must be an object', ['deep']);
-  // At the root of `deep` only relations have a meaning; other keys with an underscore are ignored.
+  // At the root of `deep` keys with an underscore are ignored; the others are relations.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
   const node: NodeParameters = {
     ...raw,
@@ -53,7 +53,7 @@ function parseRawQuery(context: ParseContext, collection: Collection, raw: RawQu
   return { ...read, meta: parseMeta(raw.meta) };
 }
 
-/** A filter by itself. `trusted` ones are permission rules. */
+/** Parses a filter alone. Permission rules are `trusted`. */
 export function parseWhere(
   collection: Collection,
   raw: unknown,

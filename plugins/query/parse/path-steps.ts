@@ -11,8 +11,8 @@ export interface PathStep {
 const CALL = /^([a-zA-Z_]+)\((.*)\)$/s;
 
 /**
- * The steps of a dotted path. A function around a whole path belongs to its last step: `year(author.born)` and
- * `author.year(born)` are the same.
+ * Splits a dotted path into steps. A function around a whole path belongs to its last step: `year(author.born)` equals
+ * `author.year(born)`.
  */
 export function splitSteps(text: string, path: QueryPath): readonly string[] {
   const call = CALL.exec(text);
@@ -24,7 +24,7 @@ export function splitSteps(text: string, path: QueryPath): readonly string[] {
   return [...steps.slice(0, -1), `${fn}(${steps.at(-1)}${rest})`];
 }
 
-/** The step a path begins with, and the path after it. */
+/** Splits a path into its first step and the rest. */
 export function splitHead(text: string, path: QueryPath): readonly [head: string, rest: string | undefined] {
   if (!text.includes('(')) {
     const dot = text.indexOf('.');
@@ -49,17 +49,17 @@ export function parseStep(step: string, path: QueryPath): PathStep {
   return colon < 0 ? { field: step } : { field: step.slice(0, colon), collection: step.slice(colon + 1) };
 }
 
-/** What a function is called in an answer: `published_year`, `meta_a_b_0_json`. */
+/** The key of a function in an answer: `published_year`, `meta_a_b_0_json`. */
 const stepKey = ({ field, fn }: PathStep): string => (fn ? [field, ...fn.path, fn.name].join('_') : field);
 
-/** PostgreSQL would cut a longer name, and two that begin alike would be one. */
+/** The key of a step in an answer. PostgreSQL truncates longer names, so that two keys could become equal. */
 export function answerKey(name: PathStep, path: QueryPath): string {
   const key = stepKey(name);
   if (name.fn) assertNameBytes(key, path, ': give it an alias');
   return key;
 }
 
-/** Bytes of a name in PostgreSQL. */
+/** The longest name in PostgreSQL. */
 const MAX_NAME_BYTES = 63;
 
 export function assertNameBytes(key: string, path: QueryPath, remedy = ''): void {
@@ -73,7 +73,7 @@ export function assertNameBytes(key: string, path: QueryPath, remedy = ''): void
 
 const MAX_JSON_STEPS = 10;
 
-/** `a.b[0].c`: names and places inside a JSON value. */
+/** Parses `a.b[0].c`: names and indexes inside a JSON value. */
 export function parseJsonPath(text: string, path: QueryPath): readonly string[] {
   const steps = text
     .trim()
@@ -88,7 +88,7 @@ export function parseJsonPath(text: string, path: QueryPath): readonly string[] 
   return steps;
 }
 
-/** At the dots that stand in no parentheses, which must match and not be nested. */
+/** Splits at dots outside parentheses, which must match and not be nested. */
 function splitAtDots(text: string, path: QueryPath): readonly string[] {
   const steps: string[] = [];
   let inside = false;

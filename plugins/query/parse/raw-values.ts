@@ -3,17 +3,17 @@ import { nearestName } from '../../workers/library.ts';
 
 export type QueryPath = readonly (string | number)[];
 
-/** Every complaint about a query names the place it is about. */
+/** A failure about a query, with the path of the parameter or condition that caused it. */
 export const invalidQuery = (reason: string, path: QueryPath) =>
   fail('INVALID_QUERY', `${path.join('.')}: ${reason}`, { path });
 
-/** What a misspelt word of the query language most likely means, as the end of a message. */
+/** The end of a message that suggests the nearest known word; empty without one. */
 export function suggestionFor(word: string, words: Iterable<string>): string {
   const nearest = nearestName(word, words);
   return nearest === undefined ? '' : `; did you mean "${nearest}"?`;
 }
 
-/** Levels of brackets or JSON a query may have, whatever they mean. */
+/** The largest nesting of brackets or JSON in a query. */
 const MAX_LEVELS = 100;
 
 export function assertNesting(path: QueryPath): void {
@@ -21,15 +21,14 @@ export function assertNesting(path: QueryPath): void {
 }
 
 /**
- * Where a parameter of a node stands: `limit` at the root, `deep.comments._limit` further down, and in a selection
- * `comments.limit`.
+ * The path of a parameter of a node: `limit` at the root, `deep.comments._limit` below it, and `comments.limit` in a selection.
  */
 export const parameterPath = (node: QueryPath, name: string): QueryPath => [
   ...node,
   node[0] === 'deep' ? `_${name}` : name,
 ];
 
-/** Where the node of a relation stands: `deep.author`, below it `deep.author.posts`. */
+/** The path of the node of a relation: `deep.author`, below it `deep.author.posts`. */
 export const relationPath = (node: QueryPath, name: string): QueryPath => [
   ...(node.length === 0 ? ['deep'] : node),
   name,
@@ -38,7 +37,7 @@ export const relationPath = (node: QueryPath, name: string): QueryPath => [
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A parameter that may come as JSON text in a query string. */
+/** Parses a parameter that may be JSON text in a query string; undefined for the empty text. */
 export function parseJson(value: unknown, path: QueryPath): unknown {
   if (typeof value !== 'string') return value;
   if (value === '') return undefined;
@@ -49,7 +48,7 @@ export function parseJson(value: unknown, path: QueryPath): unknown {
   }
 }
 
-/** A comma list or an array of texts; an index-keyed object is what long bracket lists arrive as. */
+/** Parses a comma list or an array of texts. The query string parser makes long bracket lists an object keyed by index. */
 export function parseList(value: unknown, path: QueryPath): readonly string[] {
   if (value === undefined || value === null || value === '') return [];
   const list = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [value];

@@ -11,7 +11,7 @@ import { parseJsonPath } from './path-steps.ts';
 import { parameterPath, type QueryPath } from './raw-values.ts';
 import { parseSort, withDefaultOrder } from './sort.ts';
 
-/** What a document calls things has no meaning in conditions. */
+/** Keys of a selection have no meaning in conditions. */
 const NO_ALIASES: ReadonlyMap<string, string> = new Map();
 
 export const parseSelection = (
@@ -24,7 +24,7 @@ export const parseSelection = (
     ? parseGroupSelection(context, collection, selection, position)
     : parseRowSelection(context, collection, selection, [], position);
 
-/** One node of a selection: the same conditions and ceilings as a node of a query, and exactly what it says is shown. */
+/** Parses a node of a selection, with the parameters and ceilings of a node of a query. */
 function parseRowSelection(
   context: ParseContext,
   collection: Collection,
@@ -47,8 +47,8 @@ function parseRowSelection(
 }
 
 /**
- * A field of another kind than the selection has it is one that is not there: whoever made the selection had another
- * overview in mind, older or newer.
+ * Parses an item of a selection. A field of another kind than the item is an unknown one: the selection was made for an older or
+ * newer schema.
  */
 function parseSelectionItem(
   context: ParseContext,

@@ -8,11 +8,11 @@ import { countPart, type ParseContext, resolveCollection, resolveField } from '.
 import { parseStep, splitSteps } from './path-steps.ts';
 import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
 
-/** `-author.name` and the like: which way round, and by what. */
+/** Parses `-author.name` to its path and direction. */
 export const parseDirection = (entry: string): { readonly text: string; readonly descending: boolean } =>
   entry.startsWith('-') ? { text: entry.slice(1).trim(), descending: true } : { text: entry, descending: false };
 
-/** `sort=-date,author.name`; a name that is unknown or leads nowhere is FORBIDDEN, like one that may not be read. */
+/** Parses `sort=-date,author.name`. An unknown name is FORBIDDEN like an unreadable one. */
 export function parseSort(
   context: ParseContext,
   collection: Collection,
@@ -75,7 +75,7 @@ const isOrdered = (field: Field): boolean =>
 const typeName = (type: Field['type'], { array, dataType }: Column): string =>
   array ? 'an array' : `the type ${type === 'unknown' ? dataType : type}`;
 
-/** The default order, and the key as the last tie breaker, so that pages never overlap. */
+/** Adds the default order, and the key as the last tie breaker, so that pages never overlap. */
 export function withDefaultOrder(
   collection: Collection,
   requested: readonly OrderBy[],
