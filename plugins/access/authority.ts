@@ -2,7 +2,7 @@ import { type Caller, fail } from '#kernel';
 import type { Db } from '../database/contract.ts';
 import type { Access, AuthorityWrite } from './contract.ts';
 
-/** By these fields a user signs in, or is an admin: who writes one of them on an admin's row can become that admin or depose him. */
+/** Fields of users that decide sign-in and role. A caller who writes one of them on an admin's row could become or lock out that admin. */
 const USER_AUTHORITY_FIELDS = [
   'role',
   'status',
@@ -14,7 +14,7 @@ const USER_AUTHORITY_FIELDS = [
   'external_identifier',
   'auth_data',
 ];
-/** By these fields a role makes its users admins, or keeps them out. */
+/** Fields of roles that make users admins or lock them out. */
 export const ROLE_AUTHORITY_FIELDS = ['admin_access', 'app_access', 'ip_access', 'enforce_tfa'];
 
 const AUTHORITY_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -23,8 +23,8 @@ const AUTHORITY_FIELDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Only admins change an admin's authority, whatever field lists, presets and listeners say. Every write passes here with the
- * values that are about to be stored; writes of other tables, and those of admins, cost no statement.
+ * Only admins change an admin's authority, regardless of field lists, presets and listeners. Every write calls this with the values to
+ * store; writes of other collections and writes by admins cost no statement.
  */
 export function createAssertAuthority(db: Pick<Db, 'query' | 'read' | 'sql'>): Access['assertAuthority'] {
   const roles = db.read('platform_roles');
@@ -51,5 +51,5 @@ const toRoleKeys = (role: unknown): readonly string[] => (typeof role === 'strin
 
 const forbidden = () => fail('FORBIDDEN', 'only an admin changes the authority of an admin');
 
-/** As the items engine reads flags. */
+/** Parses a flag like the items engine does. */
 export const isOn = (value: unknown): boolean => value === true || value === 'true' || value === 1 || value === '1';

@@ -12,17 +12,17 @@ interface RuleRow {
 export interface PermissionCleanUp {
   forgetCollections(names: readonly string[]): Promise<void>;
   /**
-   * Takes deleted fields out of the lists and rules of their collection. No permission may become wider by that. `key` is
-   * the collection's primary key, if it still has one.
+   * Removes deleted fields from the field lists and rules of their collection, without widening any permission. `key` is the primary
+   * key of the collection, null without one.
    */
   forgetFields(collection: string, fields: readonly string[], key: string | null): Promise<void>;
 }
 
-/** What permissions say of collections and fields that are deleted. */
+/** Removes deleted collections and fields from permissions. */
 export function createPermissionCleanUp(db: Db): PermissionCleanUp {
   const permissions = db.write('platform_permissions');
   const FORGET_COLLECTIONS = db.sql`delete from ${permissions} where collection = any($1::text[])`;
-  // A list of just this field becomes empty, which is "none"; null would say the same, `*` the opposite.
+  // A list of only this field becomes empty, which permits no field; `*` would permit all.
   const SHORTEN_LISTS = db.sql`update ${permissions} set fields = array_to_string(array(
       select name from unnest(string_to_array(fields, ',')) with ordinality as one(name, at)
       where not trim(name) = any($2::text[]) order by at), ',')
@@ -37,7 +37,7 @@ export function createPermissionCleanUp(db: Db): PermissionCleanUp {
     async forgetFields(collection, fields, key) {
       await db.query(SHORTEN_LISTS, [collection, fields]);
       const { rows } = await db.query<RuleRow>(RULES, [collection]);
-      // Where there is no key to compare, the rule keeps naming a field that is gone, which refuses every request.
+      // Without a key the rule keeps the name of the deleted field, which refuses every request.
       const noRows = key !== null && !fields.includes(key) ? { [key]: { _null: true } } : undefined;
       for (const row of rows) {
         const before = [parseRule(row.permissions), parseRule(row.validation), parseRule(row.presets)] as const;
@@ -62,7 +62,7 @@ const parseRule = (text: string | null): Filter | null => {
   return typeof value === 'object' && !Array.isArray(value) ? (value as Filter | null) : null;
 };
 
-/** A row rule without its conditions on these fields; they count as never met, so that no row is added. */
+/** A row rule in which conditions on these fields match no row, so that the permission does not widen. */
 export function closeRule(rule: Filter, fields: readonly string[], noRows: Filter): Filter {
   const parts = Object.entries(rule);
   if (parts.some(([key]) => fields.includes(key))) return noRows;
@@ -74,7 +74,7 @@ export function closeRule(rule: Filter, fields: readonly string[], noRows: Filte
   );
 }
 
-/** A validation without its conditions on these fields: there is nothing left to hold them against. */
+/** A validation without its conditions on these fields, which no payload can contain any more. */
 export function pruneValidation(rule: Filter, fields: readonly string[]): Filter {
   return Object.fromEntries(
     Object.entries(rule).flatMap(([key, value]) => {

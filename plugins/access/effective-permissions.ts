@@ -1,9 +1,9 @@
 import type { Collection, Overview } from '../schema/contract.ts';
 import type { Action, CollectionPermissions, EffectiveAction, Grant, Permission, PermissionSet } from './contract.ts';
 
-/** Those that are asked for by name somewhere: `comment` is not. */
+/** The actions of the answer; `comment` is not one of them. */
 const ACTIONS = ['create', 'read', 'update', 'delete', 'share'] as const;
-/** Of these a permission is for fields. */
+/** Actions whose permissions have field lists. */
 const FIELD_ACTIONS: readonly Action[] = ['create', 'read', 'update'];
 
 const EVERYTHING: EffectiveAction = { access: 'full', fields: ['*'] };
@@ -11,7 +11,7 @@ const ALL_ACTIONS_FULL = Object.fromEntries(
   ACTIONS.map((action) => [action, EVERYTHING]),
 ) as unknown as CollectionPermissions;
 
-/** What these permissions allow in each collection; those in which they allow nothing are left out. */
+/** The access by collection, without collections that the permissions give no access to. */
 export function effectivePermissions(
   set: PermissionSet,
   { collections }: Overview,
@@ -30,16 +30,16 @@ export function effectivePermissions(
 function effectiveAction(collection: Collection, action: Action, set: PermissionSet): EffectiveAction {
   const rows = set.of(collection.name, action);
   if (rows.length === 0) return { access: 'none' };
-  // The row rule of `create` is not used: there is no row yet.
+  // The row rule of `create` is not used, since there is no row yet.
   const isFull = action === 'create' || rows.some(({ rule }) => rule === null || Object.keys(rule).length === 0);
   const access = isFull ? 'full' : 'partial';
   return FIELD_ACTIONS.includes(action) ? { access, ...mergedGrant(collection, rows) } : { access };
 }
 
-/** What permissions grant together: the union of their fields, and their presets, of which the first one wins. */
+/** The fields of all permissions, and their presets, of which the first one wins. */
 export function mergedGrant({ fields }: Collection, permissions: readonly Permission[]): Grant {
   const listed = [...new Set(permissions.flatMap((one) => one.fields))];
-  // `*` stands for all fields but the sensitive ones, which stay beside it.
+  // `*` is all fields but the sensitive ones, so listed sensitive fields stay beside it.
   const isBeside = (name: string) => name !== '*' && fields.get(name)?.sensitive === true;
   const names = listed.includes('*') ? ['*', ...listed.filter(isBeside)] : listed;
   const presets = Object.assign({}, ...permissions.map((one) => one.presets ?? {}).reverse()) as Record<

@@ -52,12 +52,12 @@ export default definePlugin<Config>({
       readableFields: createReadableFields(permissions),
     });
 
-    // The writer's next request must see the change, so nobody waits here for the message from the database.
+    // The writer's next request must see the change, so this process does not wait for the database notification.
     for (const verb of ['create', 'update', 'delete']) {
       events.onAction(`permissions.${verb}`, forget);
       events.onAction(`roles.${verb}`, forget);
     }
-    // Grants may reach other processes a moment later; what takes something away is answered when all have confirmed it.
+    // A change that may remove access is answered after every process has confirmed it; an added permission may take effect later.
     const confirm = () => db.answerAfter(used.bus.confirmed);
     for (const event of ['permissions.update', 'permissions.delete', 'roles.delete']) events.onFilter(event, confirm);
     events.onFilter('roles.update', (payload) => {

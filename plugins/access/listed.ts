@@ -2,7 +2,7 @@ import type { Collection } from '../schema/contract.ts';
 import type { Action, Permission, PermissionSet } from './contract.ts';
 import { listsField } from './restrict/rules.ts';
 
-/** Fields that the permissions of an action list, and whether they do for every row it may touch. */
+/** See `Access.permittedFields`. */
 export function listed(
   set: PermissionSet,
   action: Action,

@@ -4,7 +4,7 @@ import type { Collection } from '../schema/contract.ts';
 import type { PermissionSet } from './contract.ts';
 import { listsField } from './restrict/rules.ts';
 
-/** Names of the fields that the caller may read on some rows at least. */
+/** Names of the fields that the caller may read on at least some rows. */
 export function readableNames(set: PermissionSet, collection: Collection): ReadonlySet<string> {
   const rows = set.of(collection.name, 'read');
   const fields = [...collection.fields.values()];
@@ -15,7 +15,7 @@ export function readableNames(set: PermissionSet, collection: Collection): Reado
   );
 }
 
-/** A name that no field has is as visible as the lists make it: known to be unknown to those who may read everything. */
+/** An unknown name is visible when the field lists have it or `*`, so that only callers who may read all fields learn that it is unknown. */
 export const createFieldVisibility =
   (set: PermissionSet): FieldVisibility =>
   (collection, name) =>

@@ -2,7 +2,7 @@ import type { Log } from '#kernel';
 import type { Overview } from '../schema/contract.ts';
 import { missingIndexes } from './missing-indexes.ts';
 
-/** Says each relation without an index once, and again when it had one meanwhile. */
+/** Logs each foreign key without an index once, and again after its index was dropped. */
 export function createIndexWatch(log: Log): (schema: Overview) => void {
   let reported: ReadonlySet<string> = new Set();
   return (schema) => {

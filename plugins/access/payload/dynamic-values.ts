@@ -7,7 +7,7 @@ import { NO_VALUE } from '../validation/compare.ts';
 
 const CALLER_VALUE = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
 
-/** Replaces `$NOW`, `$CURRENT_USER` and the like, wherever they stand in a rule or in presets. */
+/** Replaces `$NOW`, `$CURRENT_USER` and the like at any depth of a rule or of presets. */
 export type SubstituteDynamicValues = <T>(value: T, caller: Caller, schema: Overview, known: RuleValues) => Promise<T>;
 
 export function createSubstituteDynamicValues(readValue: Sealing['readValue']): SubstituteDynamicValues {
@@ -28,7 +28,7 @@ export function createSubstituteDynamicValues(readValue: Sealing['readValue']): 
     return (await value) ?? NO_VALUE;
   }
 
-  /** From row to row along many-to-one fields, with the system's rights: rules may, requests may not. */
+  /** Follows many-to-one fields from row to row without permissions, which only rules and presets may do. */
   async function follow(
     start: Collection | undefined,
     key: unknown,

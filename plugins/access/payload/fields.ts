@@ -4,15 +4,14 @@ import { nearestName } from '../../workers/library.ts';
 import type { Action, PermissionSet } from '../contract.ts';
 import { listsField } from '../restrict/rules.ts';
 
-/** What becomes of names in a payload that no field has: `ITEMS_UNKNOWN_FIELDS`. */
+/** The setting `ITEMS_UNKNOWN_FIELDS`: how a write treats unknown names in a payload. */
 export type UnknownFields = 'refuse' | 'ignore';
 
 /**
- * The submitted fields must exist and be granted. Where nothing is granted field by field, an unknown name is refused as
- * such, or left out of the answered names; for every other caller it looks like a forbidden one, so that an answer cannot be
- * used to find out which fields exist.
+ * The names of a payload that are fields the caller may write. For a caller who may write all fields, an unknown name is an error or
+ * left out. For other callers it looks like a forbidden field, so that errors do not reveal which fields exist.
  *
- * @throws INVALID_PAYLOAD for an unknown name, FORBIDDEN for one that is not granted.
+ * @throws INVALID_PAYLOAD for an unknown name, FORBIDDEN for one that no permission lists.
  */
 export function knownFields(
   collection: Collection,
@@ -44,7 +43,7 @@ function unknownFieldFailure(collection: Collection, action: Action, name: strin
   return fail('INVALID_PAYLOAD', reason, { field: shown, path: [shown] });
 }
 
-/** Fields that the caller may both write and read: a message names no other. */
+/** Fields that an error may suggest: those that the caller may both write and read. */
 const suggestibleFields = (collection: Collection, action: Action, set: PermissionSet): readonly string[] =>
   [...collection.fields.values()]
     .filter((field) =>

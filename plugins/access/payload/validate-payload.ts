@@ -15,18 +15,18 @@ type Row = Record<string, unknown>;
 interface Deps {
   readonly permissions: (caller: Caller) => Promise<PermissionSet>;
   readonly substitute: SubstituteDynamicValues;
-  /** What becomes of names that no field has. */
+  /** The setting `ITEMS_UNKNOWN_FIELDS`. */
   readonly unknownFields: UnknownFields;
 }
 
-/** One permission measured by a payload: the presets it adds, and what of its validation is broken. */
+/** One permission applied to a payload: the presets that it adds, and the errors of its validation. */
 interface PermissionResult {
   readonly permission: Permission;
   readonly presets: Row;
   readonly broken: readonly ValidationError[];
 }
 
-/** Everything a payload has to pass before it is written: field list, presets, validation, in this order. */
+/** Checks a payload before it is written: field list, presets, validation, in this order. */
 export function createValidatePayload({ permissions, substitute, unknownFields }: Deps): Access['admit'] {
   async function applyPermission(
     permission: Permission,
@@ -82,7 +82,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
       granted === 'all' ? [] : await Promise.all(granted.map((one) => applyPermission(one, submitted, context)));
     const holding = branches.filter(({ broken }) => broken.length === 0);
     const adding = (holding.length > 0 ? holding : branches).map(({ presets }) => presets);
-    // Stored rows come first and win over those of app access; what was submitted wins over all.
+    // Presets of stored permissions win over those of app access; submitted values win over all presets.
     const row: Row = Object.fromEntries([...adding.reverse(), submitted].flatMap((one) => Object.entries(one)));
     throwValidationErrors([
       ...validateColumns(collection, action, row),
@@ -104,7 +104,7 @@ interface PayloadContext {
 const withJointKeys = (row: Row, { collection, overview: schema, options }: PayloadContext): Row =>
   withJointValues(collection, row, schema, options?.nullUnlessSubmitted);
 
-/** Each field counts under the permissions that list it, so one of those has to be satisfied with the payload. */
+/** For each field the validation of one permission that lists it must hold; the errors of fields for which none does. */
 function permissionErrors(
   collection: Collection,
   names: readonly string[],
@@ -119,7 +119,7 @@ function permissionErrors(
   });
 }
 
-/** Presets for fields that are gone are left out; a value that is nobody's is null. */
+/** Leaves out presets of deleted fields; a dynamic value without a user or role is null. */
 const existingPresets = (collection: Collection, presets: Row): Row =>
   Object.fromEntries(
     Object.entries(presets).flatMap(([name, value]) =>

@@ -40,8 +40,8 @@ const OWN_ACCOUNT_FIELDS = [
 ];
 
 /**
- * What the admin app needs to work at all. Not stored: added to the rows of every caller with app access, by `appMinimumFor`
- * for those who are no admins.
+ * The permissions that the admin app needs. They are not stored: `appMinimumFor` adds them to the stored permissions of callers with app
+ * access who are not admins.
  */
 export const APP_MINIMUM: readonly Permission[] = [
   appPermission('activity', 'read', { rule: isOwn('user') }),
@@ -75,7 +75,7 @@ export const APP_MINIMUM: readonly Permission[] = [
   appPermission('users', 'read', { rule: isOwn('id'), fields: OWN_ACCOUNT_FIELDS }),
 ];
 
-/** The rows of app access beside the stored ones of a role: own activity is that of collections the role may read. */
+/** The permissions of app access beside the stored ones of a role. Activity is limited to collections that the role may read. */
 export function appMinimumFor(stored: readonly Permission[]): readonly Permission[] {
   const reads = [...stored, ...APP_MINIMUM].filter(({ action }) => action === 'read');
   const readable = [...new Set(reads.map(({ collection }) => collection))].sort();

@@ -1,2 +1,2 @@
-/** The bus channel on which a change of roles or permissions is announced. */
+/** The bus channel of notifications about changed roles and permissions. */
 export const ACCESS_CHANGED = 'access.changed';

@@ -10,7 +10,7 @@ import { adminSet, permissionSet } from './set.ts';
 import { type CacheableRead, createReadPermissions, createReadRole } from './stored-permissions.ts';
 
 const APP_SUFFIX = ' app';
-/** Roles that are remembered. */
+/** The size of each cache, in roles. */
 const MAX_CACHED_ROLES = 1000;
 
 interface Deps {
@@ -21,13 +21,13 @@ interface Deps {
 export interface PermissionResolver {
   permissions(caller: Caller): Promise<PermissionSet>;
   role(id: string | null): Promise<Role | undefined>;
-  /** Roles or permissions changed: the next question is answered from the database. */
+  /** Empties the caches after a change of roles or permissions. */
   forget(): void;
 }
 
-/** Who may do what, read once per role and kept in memory until somebody changes a role or a permission. */
+/** Reads permissions once per role and caches them until a role or a permission changes. */
 export function createPermissionResolver({ db, bus }: Deps): PermissionResolver {
-  // Versions of different processes, and of one process before and after a restart, never look alike.
+  // The nonce makes versions of different processes, and of a restarted process, different.
   const nonce = randomBytes(6).toString('base64url');
   let edition = 0;
   let unsettled = 0;

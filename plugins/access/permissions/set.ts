@@ -9,7 +9,7 @@ const FULL_ACCESS: Omit<Permission, 'collection' | 'action'> = {
 };
 const NONE: readonly Permission[] = [];
 
-/** Rows by collection and action, stored ones before those of app access. */
+/** Indexes permissions by collection and action, stored ones before those of app access. */
 export function permissionSet(
   version: string,
   key: string,
@@ -32,7 +32,7 @@ export function permissionSet(
   };
 }
 
-/** Nothing is checked for admins; whoever asks all the same hears of one row that allows everything. */
+/** The permissions of an admin: each action on each collection has one permission without any restriction. */
 export const adminSet = (version: string): PermissionSet => ({
   version,
   key: 'admin',

@@ -2,7 +2,7 @@ import type { Db } from '../../database/contract.ts';
 import { type AddressRange, parseRange } from '../../outbound/library.ts';
 import { ACTIONS, type Action, type Permission, type Role } from '../contract.ts';
 
-/** What was read, and whether it may be remembered: not what an open transaction sees of its own changes. */
+/** A value from the database. `settled` is false for what an open transaction sees of its own changes, which must not be cached. */
 export interface CacheableRead<T> {
   readonly value: T;
   readonly settled: boolean;
@@ -51,14 +51,14 @@ function toPermission({
   };
 }
 
-/** An empty object says the same as none. */
+/** Parses a stored filter; an empty object counts as null. */
 function parseRule(text: string | null): Record<string, unknown> | null {
   const value: unknown = text === null ? null : JSON.parse(text);
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value === null ? null : MATCH_NONE;
   return Object.keys(value).length > 0 ? (value as Record<string, unknown>) : null;
 }
 
-/** A stored rule that is no filter (written by hand) must not read as "everything": no field has this name. */
+/** Replaces a stored rule that is not a filter, so that it does not match every row: no field has this name. */
 const MATCH_NONE: Record<string, unknown> = { '': { _submitted: true } };
 
 const parseList = (text: string | null): readonly string[] =>
@@ -67,7 +67,7 @@ const parseList = (text: string | null): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** A row that was written by hand may have what is no address: it lets nobody in, and does not take the others away. */
+/** Skips malformed entries: they match no address and do not disable the others. */
 function parseRanges(entries: readonly string[]): readonly AddressRange[] | undefined {
   if (entries.length === 0) return undefined;
   return entries.flatMap((entry) => {

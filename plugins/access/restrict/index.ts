@@ -14,7 +14,7 @@ interface Deps {
 
 type Restrictions = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
 
-/** Writes permissions into query trees; together with the types this is the only way from a query to the database. */
+/** Adds permissions to query trees. By the type `Restricted` the engine runs no other trees. */
 export function createRestrict({ permissions, query, seal }: Deps): Restrictions {
   const rules = createRules(query);
   return {
@@ -29,7 +29,7 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
       const context = { set, overview: schema, rules };
       const allowed = set.of(collection.name, action);
       if (allowed.length === 0) throw forbidden(collection, action);
-      // Each field to be written must be listed by a rule that holds for the row: one condition a field, joined.
+      // For each written field a permission that lists it must apply to the row: one condition per field, joined by `and`.
       const uses = action === 'update' ? fields : [];
       const conditions = uses.map((name) => {
         const access = rules.fieldAccess(context, collection, action, name);

@@ -5,7 +5,7 @@ import type { Collection } from '../../schema/contract.ts';
 import type { RestrictContext } from './rules.ts';
 import { relatedRule, restrictUse, restrictWhere } from './where.ts';
 
-/** Writes the caller's read permissions into a tree: row rules at every node, unreadable fields out of the picks. */
+/** Restricts a tree: adds row rules to every node and removes unreadable projections. */
 export function restrictRead(read: Read, context: RestrictContext): Read {
   const { collection } = read;
   if (context.set.of(collection.name, 'read').length === 0) {
@@ -25,7 +25,7 @@ export function restrictRead(read: Read, context: RestrictContext): Read {
   };
 }
 
-/** Every field of it must be readable; one readable on some rows only counts as null on the others. */
+/** Every field must be readable; a field that is readable on some rows counts as null on the others. */
 function restrictAggregate(aggregate: Aggregation, collection: Collection, context: RestrictContext): Aggregation {
   return {
     ...aggregate,
@@ -53,7 +53,7 @@ function restrictOrder(order: OrderBy, collection: Collection, context: Restrict
   return { ...order, path, use: restrictUse(order.use, at, context) };
 }
 
-/** A key that is null to the caller on some rows leaves those in no order, and pages of them would overlap. */
+/** Adds the key as an implied order when the caller sees it as null on some rows: without an order their pages would overlap. */
 function withTieBreaker(order: readonly OrderBy[], collection: Collection): readonly OrderBy[] {
   const columns = keyColumns(collection);
   const hidden = order.filter(
@@ -66,8 +66,8 @@ function withTieBreaker(order: readonly OrderBy[], collection: Collection): read
 }
 
 /**
- * Left out without an error: fields outside the lists, and whatever leads into a collection that may not be read. In the
- * answer to a selection, which has all it names, they are null.
+ * Removes unreadable fields and relations to unreadable collections without an error. In a selection (`exact`) they are null, since its
+ * answer has every item.
  */
 const restrictProjections = (
   picks: readonly Pick[],
@@ -100,15 +100,15 @@ function restrictProjection(pick: Pick, collection: Collection, context: Restric
 }
 
 /**
- * A list of keys shows nothing of the rows but that they are there, which their row rule decides. A key of several columns shows what
- * these hold, such as the row on the far side of a junction, so it is read like a field of them.
+ * A list of keys needs only the row rule, since it shows no field. A composite key shows the values of its columns, such as the related
+ * row of a junction, so its columns must be readable.
  */
 function restrictKeys(collection: Collection, context: RestrictContext): readonly Pick[] {
   const picks = keyProjections(collection);
   return collection.key?.parts ? restrictProjections(picks, collection, context) : picks;
 }
 
-/** One collection of a many-to-any: rows of one that may not be read are null, like single rows that may not. */
+/** One collection of a many-to-any. Rows of an unreadable collection are null, like single unreadable rows. */
 const restrictTarget = (read: Read, context: RestrictContext): Read =>
   context.set.of(read.collection.name, 'read').length > 0
     ? restrictRead(read, context)

@@ -9,13 +9,13 @@ export interface RestrictContext {
   readonly rules: Rules;
 }
 
-/** On which rows a field counts: on all the caller gets (`true`), on those of a condition, or on none (`false`). */
+/** The rows on which a field is permitted: all permitted rows (`true`), those that match a condition, or none (`false`). */
 export type FieldAccess = boolean | Where;
 
 export interface Rules {
-  /** The rows of a collection that an action may touch: the OR of the rules, none = everything. */
+  /** The condition on the rows that an action may touch: the rules of all permissions joined by `or`. */
   rowRule(context: RestrictContext, collection: Collection, action: Action): Where;
-  /** The rule of one permission. @throws FORBIDDEN where it cannot be read */
+  /** The parsed rule of one permission. @throws FORBIDDEN for a malformed rule */
   ruleOf(context: RestrictContext, collection: Collection, permission: Permission): Where;
   fieldAccess(context: RestrictContext, collection: Collection, action: Action, field: string): FieldAccess;
 }
@@ -23,21 +23,21 @@ export interface Rules {
 const MATCH_ALL: Where = { kind: 'all', of: [] };
 
 /**
- * `*` stands for all fields but the sensitive ones, which have to be listed by name (decisions: field lists on users). A field of several
- * columns is listed where all of them are.
+ * Whether a permission lists a field. `*` is all fields but the sensitive ones, which must be listed by name (decisions: field lists on
+ * users). A composite field is listed when all of its columns are.
  */
 export const listsField = (permission: Permission, name: string, field: Field | undefined): boolean =>
   field?.parts
     ? field.parts.every((part) => listsField(permission, part.name, part))
     : permission.fields.includes(name) || (permission.fields.includes('*') && !field?.sensitive);
 
-/** A field, or the key of several columns, which is none of `fields`. */
+/** A field, or the composite key, which is not one of `fields`. */
 const fieldNamed = ({ fields, key }: Collection, name: string): Field | undefined =>
   fields.get(name) ?? (key?.name === name ? key : undefined);
 
 /**
- * Turns stored rules into conditions, parsed once per permission set and schema version. A permission set is an
- * immutable object made anew whenever a permission changes, so it can be the key.
+ * Parses stored rules, once per permission set and schema version. A permission set is immutable and replaced when a permission changes,
+ * so it is the key of the cache.
  */
 export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
   const parsed = new WeakMap<PermissionSet, { version: string; rules: Map<Permission, Where> }>();
@@ -56,7 +56,7 @@ export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
     return rule;
   }
 
-  /** What is wrong with a rule is for the log: it is the role's, not the caller's, and says what is protected. */
+  /** The error of a malformed rule is only logged: the response must not show the rule to the caller. */
   function parseRule(context: RestrictContext, collection: Collection, rule: Record<string, unknown>): Where {
     try {
       return query.parseFilter(collection, rule, context.overview, { trusted: true });

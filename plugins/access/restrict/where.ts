@@ -5,8 +5,8 @@ import type { Collection } from '../../schema/contract.ts';
 import type { RestrictContext } from './rules.ts';
 
 /**
- * A caller's own condition: every field on the way and at the end must be readable (an unreadable one would be an
- * oracle), and related rows count only where the caller may read them.
+ * Restricts a condition of the caller: every field on its paths must be readable, since a condition on an unreadable field would reveal its
+ * values, and only related rows that the caller may read count.
  */
 export function restrictWhere(where: Where, collection: Collection, context: RestrictContext): Where {
   switch (where.kind) {
@@ -33,7 +33,7 @@ export function restrictWhere(where: Where, collection: Collection, context: Res
   }
 }
 
-/** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in any other path. */
+/** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in every other path. */
 function restrictValue(value: Value, context: RestrictContext): Value {
   if (!isCallerValue(value) || !value.via) return value;
   const { start, path } = value.via;
@@ -47,19 +47,19 @@ function restrictValue(value: Value, context: RestrictContext): Value {
   return { ...value, via: { ...value.via, rule: relatedRule(start, context), path: steps } };
 }
 
-/** The service's own comparison in a read by key; no query can contain it. */
+/** Whether the service added this comparison for a read by key; a query cannot contain it. */
 const isReadByKey = ({ values: [value] }: Extract<Where, { kind: 'test' | 'inside' }>): boolean =>
   typeof value === 'object' && value !== null && value.dynamic === 'key';
 
-/** The row rule of a related collection; FORBIDDEN where the caller may not read it at all. */
+/** The row rule of a related collection; FORBIDDEN when the caller may not read the collection. */
 export function relatedRule(to: Collection, context: RestrictContext): Where {
   if (context.set.of(to.name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${to.name}`);
   return context.rules.rowRule(context, to, 'read');
 }
 
 /**
- * FORBIDDEN for a field that may not be read; one readable on some rows only is null on the others. Of a `$FOLLOW` to
- * `to` it is the field on the far side that counts.
+ * FORBIDDEN for an unreadable field. A field that is readable on some rows is null on the others. Of a `$FOLLOW` to `to` the foreign key in
+ * that collection must be readable.
  */
 export function restrictUse(
   use: FieldUse,
@@ -73,7 +73,7 @@ export function restrictUse(
   const access = context.rules.fieldAccess(context, home, 'read', field.name);
   if (access === false) throw fail('FORBIDDEN', `field ${field.name} of ${home.name} may not be read`);
   const counted = fn?.name === 'count' && fn.to ? { fn: { ...fn, rule: relatedRule(fn.to, context) } } : {};
-  // A condition on the far side is about rows there, which the row rule of that collection covers only as a whole.
+  // The field cannot be null on some of the followed rows, so it must be readable on every row.
   if (follow && access !== true)
     throw fail('FORBIDDEN', `field ${field.name} of ${home.name} may not be read on every row`);
   return access === true ? { ...use, ...counted } : { ...use, ...counted, when: access };

@@ -1,7 +1,7 @@
 import { isSameValue, NO_VALUE } from './compare.ts';
 import { type Check, toList, toReported } from './operators.ts';
 
-/** Null is no array: it holds no element, and is outside of every list. */
+/** Null has no element, so it is outside of every list. */
 const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const includesElement = (value: unknown, operand: unknown): boolean =>
@@ -14,7 +14,7 @@ const isSameList = (value: unknown, operand: unknown): boolean => {
 const isSameElement = (one: unknown, other: unknown): boolean =>
   (one === null && other === null) || isSameValue(one, other);
 
-/** Compares with nothing: what a negation, or a list that has to be there whole, must not take for true. */
+/** Whether a dynamic value of the operand has no value: then negations and `_has_all` must not hold. */
 const hasNoValue = (operand: unknown): boolean =>
   operand === NO_VALUE || (Array.isArray(operand) && operand.includes(NO_VALUE));
 
@@ -28,7 +28,7 @@ const containsNone: Check = (value, operand) =>
     ? { type: 'nin', invalid: toList(operand) }
     : undefined;
 
-/** Operators that mean something else for arrays of PostgreSQL: they speak of elements, or of the whole list. */
+/** Checks that differ for array columns: they compare elements or the whole list. */
 export const ARRAY_CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   [
     '_eq',

@@ -1,7 +1,7 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { ValidationError } from './validate-row.ts';
 
-/** Flags of fields that the platform fills. */
+/** Specials of fields that the service fills. */
 const FILLED_BY_PLATFORM = [
   'uuid',
   'date-created',
@@ -21,7 +21,7 @@ const isFilled = ({ column, special }: Field): boolean =>
 
 const hasDefaultKey = ({ column }: Field): boolean => column?.primary === true && column.default !== null;
 
-/** Columns that cannot be null: never null, and given on create where there is no default. */
+/** Errors of columns that cannot be null: null values, and on create missing values without a default. */
 export function validateColumns(
   collection: Collection,
   action: 'create' | 'update',
@@ -30,20 +30,20 @@ export function validateColumns(
   const behind = columnsBehindObjects(collection, row);
   return [...collection.fields.values()].flatMap((field): readonly ValidationError[] => {
     if (isFilled(field) || field.column?.nullable !== false || behind.has(field)) return [];
-    const given = Object.hasOwn(row, field.name) ? row[field.name] : undefined;
-    // A key of null is none: where the database makes keys, it makes this one.
-    const value = given === null && action === 'create' && hasDefaultKey(field) ? undefined : given;
+    const submitted = Object.hasOwn(row, field.name) ? row[field.name] : undefined;
+    // A key of null on create counts as missing when the database generates keys.
+    const value = submitted === null && action === 'create' && hasDefaultKey(field) ? undefined : submitted;
     if (value === null) return [{ path: [field.name], type: 'nnull' }];
     const missing = value === undefined && action === 'create' && field.column.default === null;
     return missing ? [{ path: [field.name], type: 'required' }] : [];
   });
 }
 
-/** Columns of foreign keys of several whose row comes as an object: they are its key, which is known once it is written. */
+/** Columns of composite foreign keys whose related row is an object of the payload: their values are known after that row is written. */
 const columnsBehindObjects = ({ jointFields }: Collection, row: Record<string, unknown>): ReadonlySet<Field> =>
   new Set(jointFields.flatMap(({ name, parts }) => (row[name] ? (parts ?? []) : [])));
 
-/** Would a created row hold null here if nothing is submitted? */
+/** Whether a created row has null in a field that the payload does not have. */
 export const createIsNullByDefault =
   (collection: Collection) =>
   (name: string): boolean => {

@@ -1,7 +1,7 @@
 import { type Failure, Failures, fail } from '#kernel';
 import type { ValidationError } from './validate-row.ts';
 
-/** Throws when there is anything to complain about: one failure per broken rule, each said once. */
+/** @throws Failures of FAILED_VALIDATION, one per distinct error; returns without errors */
 export function throwValidationErrors(
   errors: readonly (ValidationError & { readonly message?: string | null })[],
 ): void {

@@ -3,12 +3,12 @@ import type { Collection, Field, Overview } from '../../schema/contract.ts';
 
 type Row = Record<string, unknown>;
 
-/** A value that is known only once the row is written: of all rules it keeps those alone that want it to be there. */
+/** Stands for a value that is known after the write. It satisfies only rules that require a value. */
 export const UNKNOWN_UNTIL_WRITTEN = Symbol('unknown until it is written');
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The key by which an object behind a relation names its row; undefined where it names none. */
+/** The key that the object of a relation has; undefined when a part of the key is missing. */
 export function keyOfRelatedObject(schema: Overview, field: Field | undefined, value: unknown, row: Row): unknown {
   if (!isObject(value)) return undefined;
   const key = targetKey(schema, field, row);
@@ -25,8 +25,8 @@ function targetKey({ collections }: Overview, field: Field | undefined, row: Row
 }
 
 /**
- * The row as rules look at it: a foreign key of several columns and those columns are one value, whichever of them was submitted.
- * @param absent whether a column is null where nothing is submitted for it
+ * The row for validations: a composite foreign key and its columns have the same value, whichever of them the payload has.
+ * @param absent whether a column is null when the payload does not have it
  */
 export function withJointValues(
   { jointFields }: Collection,
@@ -68,7 +68,7 @@ const keyText = (field: Field, values: readonly unknown[]): unknown => {
   return keyValue(field, text) ?? text;
 };
 
-/** Presets with the columns of foreign keys of several; without those whose foreign key comes as an object, which wins. */
+/** Replaces presets of composite foreign keys by presets of their columns. An object of the payload wins over both. */
 export function expandJointPresets({ jointFields }: Collection, presets: Row, submitted: Row): Row {
   if (jointFields.length === 0) return presets;
   const found: Row = { ...presets };

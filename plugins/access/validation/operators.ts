@@ -1,7 +1,7 @@
 import { compareValues, isSameValue, NO_VALUE, toText } from './compare.ts';
 import { parsePattern, testPattern } from './pattern.ts';
 
-/** What a broken rule says beside its field (errors, "FAILED_VALIDATION payload"). */
+/** The extensions of a violated rule, without its field (errors, "FAILED_VALIDATION payload"). */
 export interface RuleProblem {
   readonly type: string;
   readonly valid?: unknown;
@@ -9,7 +9,7 @@ export interface RuleProblem {
   readonly substring?: unknown;
 }
 
-/** Undefined where the value keeps the rule. The value is never absent here. */
+/** The problem of a present value; undefined when it satisfies the rule. */
 export type Check = (value: unknown, operand: unknown) => RuleProblem | undefined;
 
 export const toList = (operand: unknown): readonly unknown[] =>
@@ -22,12 +22,12 @@ export const toList = (operand: unknown): readonly unknown[] =>
 
 const isNull = (value: unknown) => value === null || value === undefined;
 const isEmpty = (value: unknown) => isNull(value) || value === '' || (Array.isArray(value) && value.length === 0);
-/** `true`, or text that says so: rules stored by others hold both. */
+/** Whether the operand of a flag is on; stored rules have booleans, texts and numbers. */
 export const isFlagSet = (operand: unknown) =>
   operand !== false && operand !== 'false' && operand !== 0 && operand !== '0';
 export const toReported = (operand: unknown) => (operand === NO_VALUE ? null : operand);
 
-/** A number in a rule stands for the number and for its text. */
+/** A number in a rule equals the number and its text, so the error lists both. */
 function toEqualProblem(operand: unknown): RuleProblem {
   const isNumber =
     typeof operand === 'number' ||
@@ -47,7 +47,7 @@ const createOrderCheck =
 const lower = (text: string) => text.toLowerCase();
 const keepCase = (text: string) => text;
 
-/** Negated operators hold for values without text (null), the others do not. */
+/** Negated operators hold for null, the others do not. */
 const createTextCheck =
   (
     type: string,
@@ -77,7 +77,7 @@ const createPresenceCheck =
     return requested(value) === on ? undefined : { type: on ? type : opposite };
   };
 
-/** Every operator that a row about to be written can be measured by. */
+/** The checks of all operators of validations. */
 export const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['_eq', (value, operand) => (isSameValue(value, operand) ? undefined : toEqualProblem(operand))],
   [
@@ -138,7 +138,7 @@ function isSameFolded(value: unknown, operand: unknown): boolean {
   return a !== undefined && b !== undefined ? lower(a) === lower(b) : isSameValue(value, operand);
 }
 
-/** With or without enclosing slashes; an expression that cannot be read, or takes too long, is kept by nothing. */
+/** Takes expressions with and without slashes. No value matches a malformed expression or one that takes too long. */
 function matchesPattern(value: unknown, operand: unknown): boolean {
   const whole = toText(value);
   const source = toText(operand);

@@ -2,21 +2,21 @@ import { ARRAY_CHECKS } from './array-operators.ts';
 import { UNKNOWN_UNTIL_WRITTEN } from './joint-keys.ts';
 import { CHECKS, isFlagSet, type RuleProblem } from './operators.ts';
 
-/** One broken rule; `path` leads from the row to the value. */
+/** One violated rule; `path` leads from the row to the value. */
 export interface ValidationError extends RuleProblem {
   readonly path: readonly string[];
 }
 
 interface ValidationOptions {
-  /** Would this field of the row be null if nothing is submitted for it? */
+  /** Whether the row has null in this field when the payload does not have it. Default: false. */
   readonly nullUnlessSubmitted?: (field: string) => boolean;
-  /** Is this field of the row an array of PostgreSQL? */
+  /** Whether this field is an array column. Default: false. */
   readonly isArray?: (field: string) => boolean;
-  /** The key of the row that an object behind this field names, which has to keep the rule as well; undefined where there is none. */
+  /** The key that the object of a relation has, which must satisfy the rule as well; undefined without one. */
   readonly keyOf?: (field: string, value: unknown) => unknown;
 }
 
-/** A value inside the row, or the fact that there is none. */
+/** A value of the row; undefined when the row does not have it. */
 type FoundValue = { readonly value: unknown; readonly isArray?: boolean; readonly key?: unknown } | undefined;
 type FindValue = (field: string) => FoundValue;
 
@@ -32,8 +32,8 @@ const findIn =
 const findNull: FindValue = () => ({ value: null });
 
 /**
- * Measures a row about to be written by a filter. A value that was not submitted keeps every rule but `_submitted`, and
- * `_nnull` and `_nempty` where the row would hold null. What cannot be understood counts as broken: a rule is a promise.
+ * Validates a row against a filter before it is written. A missing value violates only `_submitted`, and `_nnull` and `_nempty` when the
+ * row would have null. An unknown operator or a malformed rule counts as violated, so that a rule never has less effect than written.
  */
 export function validateRow(
   rule: unknown,
@@ -54,7 +54,7 @@ export function validateRow(
   );
 }
 
-/** Does a whole record keep a filter, as far as that can be told without the rows it leads to? */
+/** Whether a record matches a filter, as far as that can be decided without related rows. */
 export const keeps = (filter: unknown, record: Record<string, unknown>): boolean =>
   validateRow(filter, record).length === 0;
 
@@ -69,7 +69,7 @@ function validateObject(rule: unknown, look: FindValue, at: readonly string[]): 
   });
 }
 
-/** One way out of several is enough; if there is none, all are told. */
+/** One valid branch of `_or` is enough; otherwise the errors of all branches are reported. */
 function validateLogical(
   key: '_and' | '_or',
   parts: unknown,
@@ -121,7 +121,7 @@ function validateOperator(
 const forbidsNull = (operator: string, operand: unknown): boolean =>
   ['_nnull', '_nempty'].includes(operator) || (['_null', '_empty'].includes(operator) && !isFlagSet(operand));
 
-/** A rule about the row behind a relation, or about members of a JSON value. A bare key says nothing of its row. */
+/** A rule on a related row or on members of a JSON value. A bare key violates it, since the row behind it is not known. */
 function validateNested(
   rule: Record<string, unknown>,
   found: FoundValue,
@@ -146,7 +146,7 @@ function validateQuantified(
   );
   if (key === '_some')
     return results.some((one) => one.length === 0) ? [] : (results[0] ?? [{ path, type: 'required' }]);
-  // A bare key may lead to any row, so it cannot count as "none of them".
-  const kept = found.value.every((one, index) => isObject(one) && (results[index]?.length ?? 0) > 0);
-  return kept ? [] : [{ path, type: 'required' }];
+  // The row of a bare key is not known, so a list with bare keys violates `_none`.
+  const isNone = found.value.every((one, index) => isObject(one) && (results[index]?.length ?? 0) > 0);
+  return isNone ? [] : [{ path, type: 'required' }];
 }
