@@ -33,7 +33,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
     submitted: Row,
     context: PayloadContext,
   ): Promise<PermissionResult> {
-    const { collection, caller, overview: schema, options, values: ruleValues } = context;
+    const { collection, caller, schema, options, values: ruleValues } = context;
     const preset = existingPresets(collection, await substitute(permission.presets ?? {}, caller, schema, ruleValues));
     const presets = expandJointPresets(collection, preset, submitted);
     if (!permission.validation) return { permission, presets, broken: [] };
@@ -46,7 +46,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
   }
 
   async function validateFields(row: Row, context: PayloadContext): Promise<readonly ValidationError[]> {
-    const { collection, caller, overview: schema, options, values: ruleValues } = context;
+    const { collection, caller, schema, options, values: ruleValues } = context;
     const found: (ValidationError & { message?: string | null })[] = [];
     const measured = withJointKeys(row, context);
     for (const { meta } of collection.fields.values()) {
@@ -77,7 +77,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
         keyOfRelatedObject(schema, collection.fields.get(name), value, submitted),
       ...(action === 'create' ? { nullUnlessSubmitted: createIsNullByDefault(collection) } : {}),
     };
-    const context: PayloadContext = { collection, caller, overview: schema, options, values: ruleValues };
+    const context: PayloadContext = { collection, caller, schema: schema, options, values: ruleValues };
     const branches =
       granted === 'all' ? [] : await Promise.all(granted.map((one) => applyPermission(one, submitted, context)));
     const holding = branches.filter(({ broken }) => broken.length === 0);
@@ -96,12 +96,12 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
 interface PayloadContext {
   readonly collection: Collection;
   readonly caller: Caller;
-  readonly overview: Overview;
+  readonly schema: Overview;
   readonly options: Parameters<typeof validateRow>[2];
   readonly values: RuleValues;
 }
 
-const withJointKeys = (row: Row, { collection, overview: schema, options }: PayloadContext): Row =>
+const withJointKeys = (row: Row, { collection, schema, options }: PayloadContext): Row =>
   withJointValues(collection, row, schema, options?.nullUnlessSubmitted);
 
 /** For each field the validation of one permission that lists it must hold; the errors of fields for which none does. */

@@ -20,13 +20,13 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
   return {
     async restrict(read, caller, schema) {
       const set = await permissions(caller);
-      return seal(set.admin ? read : restrictRead(read, { set, overview: schema, rules }));
+      return seal(set.admin ? read : restrictRead(read, { set, schema: schema, rules }));
     },
 
     async restrictWrite(collection, action, fields, caller, schema) {
       const set = await permissions(caller);
       if (set.admin) return seal<Where>({ kind: 'all', of: [] });
-      const context = { set, overview: schema, rules };
+      const context = { set, schema, rules };
       const allowed = set.of(collection.name, action);
       if (allowed.length === 0) throw forbidden(collection, action);
       // For each written field a permission that lists it must apply to the row: one condition per field, joined by `and`.
@@ -41,7 +41,7 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
 
     async rowPermissions(collection, actions, caller, schema) {
       const set = await permissions(caller);
-      const context = { set, overview: schema, rules };
+      const context = { set, schema, rules };
       return actions.flatMap((action) =>
         set.of(collection.name, action).flatMap((permission) => {
           const where = parseOrUndefined(() => rules.ruleOf(context, collection, permission));
@@ -53,7 +53,7 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
     async restrictFilter(collection, where, caller, schema) {
       const set = await permissions(caller);
       if (set.admin) return seal(where);
-      const context = { set, overview: schema, rules };
+      const context = { set, schema, rules };
       if (set.of(collection.name, 'read').length === 0) {
         if (where.kind === 'all' && where.of.length === 0) return seal(where);
         throw forbidden(collection, 'read');

@@ -5,7 +5,7 @@ import type { Action, Permission, PermissionSet } from '../contract.ts';
 
 export interface RestrictContext {
   readonly set: PermissionSet;
-  readonly overview: Overview;
+  readonly schema: Overview;
   readonly rules: Rules;
 }
 
@@ -44,8 +44,8 @@ export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
 
   function ruleOf(context: RestrictContext, collection: Collection, permission: Permission): Where {
     let entry = parsed.get(context.set);
-    if (entry?.version !== context.overview.version) {
-      entry = { version: context.overview.version, rules: new Map() };
+    if (entry?.version !== context.schema.version) {
+      entry = { version: context.schema.version, rules: new Map() };
       parsed.set(context.set, entry);
     }
     let rule = entry.rules.get(permission);
@@ -59,7 +59,7 @@ export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
   /** The error of a malformed rule is only logged: the response must not show the rule to the caller. */
   function parseRule(context: RestrictContext, collection: Collection, rule: Record<string, unknown>): Where {
     try {
-      return query.parseFilter(collection, rule, context.overview, { trusted: true });
+      return query.parseFilter(collection, rule, context.schema, { trusted: true });
     } catch (error) {
       if (!(error instanceof Failure) || error.code === 'FORBIDDEN') throw error;
       throw fail('FORBIDDEN', `a permission rule of ${collection.name} cannot be read: ${error.detail}`);

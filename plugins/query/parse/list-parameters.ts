@@ -1,5 +1,5 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { Read, Terms } from '../contract.ts';
+import type { Terms } from '../contract.ts';
 import { parseFilter } from './filter.ts';
 import type { NodePosition } from './node-position.ts';
 import { parsePaging } from './paging.ts';
@@ -14,7 +14,7 @@ export function parseListParameters(
   terms: Terms,
   path: QueryPath,
   { unlimited }: Pick<NodePosition, 'unlimited'>,
-): Omit<Read, 'order' | 'pick'> {
+) {
   const search = parseSearch(terms.search, parameterPath(path, 'search'));
   return {
     collection,
@@ -22,7 +22,7 @@ export function parseListParameters(
     search,
     searchFields: search === null ? [] : searchableFields(collection),
     ...parsePaging(terms, context.ceilings, path, unlimited),
-    meta: [],
+    meta: [] as const,
     single: false,
   };
 }

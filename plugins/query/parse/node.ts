@@ -77,7 +77,7 @@ function parseProjections(
     return toSingleRow(read);
   }
 
-  function pickOf({ key, field, fn, nested: below, nestedByCollection: scoped }: RequestedField): Read['pick'] {
+  function parseField({ key, field, fn, nested: below, nestedByCollection }: RequestedField): Read['pick'] {
     countPart(context, [...path, 'fields', key]);
     const { relation } = field;
     if (fn) return [{ kind: 'column', key, field, fn: parseFunction(context, field, fn, [...path, 'fields', key]) }];
@@ -92,9 +92,9 @@ function parseProjections(
     if (below && relation?.kind === 'one')
       return [{ kind: 'one', key, field, read: toOne(key, resolveCollection(context, relation.to), below, relation) }];
     const by = relation?.kind === 'any' ? collection.fields.get(relation.by) : undefined;
-    if (relation?.kind === 'any' && by?.column && (below || scoped.size > 0)) {
+    if (relation?.kind === 'any' && by?.column && (below || nestedByCollection.size > 0)) {
       const reads = readableTargets(context, relation).flatMap((to): readonly Read[] => {
-        const fields = [...(below ?? []), ...(scoped.get(to.name) ?? [])];
+        const fields = [...(below ?? []), ...(nestedByCollection.get(to.name) ?? [])];
         if (fields.length === 0) return [];
         const own = node.below && Object.hasOwn(node.below, `${key}:${to.name}`) ? `${key}:${to.name}` : key;
         return [toOne(own, to, fields, relation)];
@@ -109,7 +109,7 @@ function parseProjections(
     aliases,
     path: [...path, 'fields'],
     excludedRelation,
-  }).flatMap(pickOf);
+  }).flatMap(parseField);
 }
 
 /** Parses `deep[author]`: keys with an underscore are parameters, all others are relations. */

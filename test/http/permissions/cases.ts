@@ -11,7 +11,7 @@ import { ReferenceWrites, type Write } from './reference-writes.ts';
 import { type FieldTree, type ListRequest, type Model, Refused, type Row } from './shapes.ts';
 import type { TestPerson, World } from './world.ts';
 
-/** One question of one person. */
+/** One request of one person. */
 export type MatrixCase =
   | { readonly kind: 'list'; readonly collection: string; readonly request: ListRequest }
   | {
@@ -22,31 +22,31 @@ export type MatrixCase =
     }
   | { readonly kind: 'write'; readonly collection: string; readonly write: Write; readonly fields: FieldTree };
 
-/** What was answered and what should have been; `differs` where they are not the same. */
+/** The actual and the expected answer of a case. */
 export interface CaseOutcome {
   readonly differs: boolean;
   readonly refused: boolean;
-  /** What the case is about: its verb, and what stands in it. */
+  /** The verb of the case and the kinds of parameters in it. */
   readonly about: readonly string[];
   readonly actual: unknown;
   readonly expected: unknown;
-  /** Why nothing was asked: the way that is tried has no words for it. */
+  /** Why the case was skipped: GraphQL cannot express it. */
   readonly skippedBecause?: string;
 }
 
 const of = (collection: string) => MODEL[collection] as Model[string];
 const keyIn = (collection: string, row: Row): unknown => keyText(of(collection), row);
 
-/** Keys of several columns now as texts, now as objects. */
+/** Composite keys alternately as texts and as objects. */
 const alternateKeyForms = (collection: string, keys: readonly unknown[]): readonly unknown[] =>
   keys.map((key, at) => (of(collection).key.length > 1 && at % 2 === 1 ? keyColumns(of(collection), key) : key));
 
-/** Each case has a seed of its own, so that one can be drawn again without those before it. */
+/** Each case has its own seed, so that it can be drawn again without the cases before it. */
 export function drawCase(seed: number, at: number, { rows }: World, person: TestPerson): MatrixCase {
   const random = seeded(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
   const { one, chance } = random;
   const draw = createDraw(random);
-  // Where several permissions come together, each with fields and rows of its own.
+  // Collections with several permissions, each with its own fields and rows.
   const mixed = SYSTEM.filter(
     (name) => (person.callerPermissions.permissions.get(`${name} ${isWrite(at) ? 'update' : 'read'}`)?.length ?? 0) > 1,
   );
@@ -79,10 +79,10 @@ export function drawCase(seed: number, at: number, { rows }: World, person: Test
   return { kind: 'list', collection, request: { ...rest, keys } };
 }
 
-/** Two of five cases write. */
+/** Two of five cases are writes. */
 export const isWrite = (at: number): boolean => at % 5 > 2;
 
-/** Smaller questions have to be questions still. */
+/** Whether a shrunk case is still a valid request. */
 export function isValidCase(testCase: MatrixCase): boolean {
   const areFields = (fields: FieldTree | undefined): boolean =>
     fields !== undefined &&
@@ -112,7 +112,7 @@ export function isValidCase(testCase: MatrixCase): boolean {
   }
 }
 
-/** No list in a question is empty: neither what is compared with nor what is grouped by. */
+/** Whether no list of operands, groups or aggregated fields is empty. */
 function areFull(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([name, one]) => {
@@ -132,7 +132,7 @@ export async function runCase(world: World, person: TestPerson, testCase: Matrix
   return describeOutcome(testCase, result);
 }
 
-/** With what the case is about. */
+/** Adds what the case is about to its result. */
 export function describeOutcome(testCase: MatrixCase, result: Result): CaseOutcome {
   const verb = testCase.kind === 'write' ? testCase.write.verb : testCase.kind;
   const text = JSON.stringify(testCase);
@@ -141,7 +141,7 @@ export function describeOutcome(testCase: MatrixCase, result: Result): CaseOutco
   return { ...result, about: [verb, ...composite, ...parts, ...(result.steps ?? [])] };
 }
 
-/** What a question is made of, as its text shows it. */
+/** Kinds of parameters, as they appear in the JSON text of a request. */
 export const PARTS = [
   'filter',
   'search',
@@ -224,7 +224,7 @@ async function runWrite(
     return outcome(false, missingRows(storedRows.all, expectedRows.all), missingRows(expectedRows.all, storedRows.all));
   if (write.verb.startsWith('delete')) return outcome(false, refusal(reply), { status: 204, code: undefined });
 
-  // What of the written rows is shown: any row that says the same will do, since keys are the database's own.
+  // Any row with equal values is accepted, since the database generates the keys.
   const now = new ReferenceReads(MODEL, after, person.callerPermissions);
   const options = keys.map((key) => {
     const mark = expectedRows.of(collection, key);
@@ -292,7 +292,7 @@ export const missingRows = (all: readonly string[], others: readonly string[]) =
   rows: all.filter((one) => !others.includes(one)),
 });
 
-/** Undefined where it has to be refused. */
+/** The result; undefined when the reference refuses. */
 export function answerOrRefusal<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -4,11 +4,11 @@ import { MODEL } from './model.ts';
 import type { Model, Row, Rows } from './shapes.ts';
 
 /**
- * What each row says, for comparing two outcomes of a write: rows that were not there before have keys that the database
- * and the reference number differently, so they are known by what they hold and by what they are tied to.
+ * Signatures of rows, for comparing the tables with the reference after a write. The database and the reference number new rows
+ * differently, so a new row is identified by its values and its relations.
  */
 export interface RowSignatures {
-  /** Sorted, one text a row. */
+  /** One text per row, sorted. */
   readonly all: readonly string[];
   of(collection: string, key: unknown): string;
 }
@@ -38,7 +38,7 @@ export function signRows(rows: Rows, before: Rows): RowSignatures {
     ]);
     return JSON.stringify([name, ...columns.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))]);
   };
-  // Each round knows the rows one step further away.
+  // Each round includes rows that are one relation further away.
   for (let round = 0; round < 4; round++) {
     const incoming = new Map<string, string[]>();
     for (const [name, all] of Object.entries(rows)) {
@@ -79,11 +79,11 @@ export function signRows(rows: Rows, before: Rows): RowSignatures {
   };
 }
 
-/** Names of the collections in which something is otherwise. */
+/** Names of the collections with changed rows. */
 export const changedCollections = (before: Rows, after: Rows): readonly string[] =>
   Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
-/** Numbers that are no whole ones lose what lies beyond nine digits: averages are exact in PostgreSQL alone. */
+/** Rounds fractions to nine digits, since averages are exact only in PostgreSQL. */
 export const roundNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_, one) =>
     typeof one === 'number' && !Number.isInteger(one) ? Number(one.toPrecision(9)) : one,

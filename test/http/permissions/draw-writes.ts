@@ -14,9 +14,9 @@ const textsOf = (name: string) =>
     (field) => of(name).plain[field] === 'text' && field !== 'kind' && field !== 'status',
   );
 
-/** Payloads, presets and validations, drawn at random over the schema. */
+/** Draws random payloads, presets and validations for the model. */
 export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
-  /** What a permission to write adds and demands. */
+  /** Draws the presets and the validation of a permission. */
   function drawTerms(name: string): Pick<PermissionRow, 'presets' | 'validation'> {
     const number = numbersOf(name)[0];
     const text = textsOf(name)[0];
@@ -35,7 +35,7 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     return { presets, validation };
   }
 
-  /** What may be sent, mostly: a payload of which every second field is refused says little. */
+  /** Whether the caller may write a field. Most payloads have permitted fields only, since nearly all others are refused. */
   type IsWritable = (collection: string, action: 'create' | 'update') => (field: string) => boolean;
 
   function drawPayload(
@@ -72,7 +72,7 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
   const drawKey = (name: string, rows: Rows): unknown =>
     chance(0.04) && !isSystem(name) ? 900 : chance(0.08) ? null : one(keysOf(name, rows[name]));
 
-  /** The row of a many-to-one: made, changed, or by its key alone linked. `current` is where it leads now. */
+  /** Draws the object of a many-to-one that creates, changes or links a row. `current` is the key of the related row. */
   function drawToOneObject(to: string, rows: Rows, isWritable: IsWritable, depth: number, current?: unknown): Payload {
     const key = keyColumn(of(to));
     if (current && !isSystem(to) && chance(0.5)) {
@@ -86,7 +86,7 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     return drawPayload(to, 'create', rows, isWritable, depth - 1);
   }
 
-  /** What an alias takes: a list that replaces what is there, or what to add, change and take out. */
+  /** Draws the value of a to-many alias: a list that replaces the related rows, or rows to create, update and delete. */
   function drawToManyValue(
     to: string,
     by: string,
@@ -116,7 +116,7 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     if (chance(0.4)) {
       const update = chance(0.4) ? [changed()] : [];
       const taken = mine.length > 0 && chance(0.8) ? [one(mine)] : other();
-      // Whether a row that is taken over and taken out at once belongs here is anybody's guess.
+      // The result of updating and deleting the same row in one payload is not specified, so it is not drawn.
       const isClear = update.every((payload) => !taken.includes(named(payload) as Key));
       return {
         ...(chance(0.4) ? { create: [drawCreate()] } : {}),
@@ -125,7 +125,7 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
       };
     }
     const fresh: Payload[] = chance(0.3) ? [drawCreate()] : [];
-    // A row that is named twice is measured once, by both payloads together.
+    // Two payloads for the same row are validated together, so they are not drawn.
     const known: Payload[] = (chance(0.3) ? [changed()] : []).filter(
       (payload) => !fresh.some((other) => named(other) !== undefined && named(other) === named(payload)),
     );
@@ -134,7 +134,7 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     return [...objects, ...new Set(keys.filter((key) => !objects.some((payload) => named(payload) === key)))];
   }
 
-  /** Columns of a key; what one of them leads to is now and then changed on the way. */
+  /** The columns of a key; some of them as objects that also change the related row. */
   const partsOf = (name: string, key: Payload): Payload =>
     Object.fromEntries(
       Object.entries(key).map(([field, value]) => {
@@ -144,7 +144,7 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
       }),
     );
 
-  /** One relation of one row, and nothing beside: most of what is refused elsewhere is so for other reasons. */
+  /** Draws a payload with one relation only, so that no other field is the reason of a refusal. */
   function drawRelationPayload(name: string, key: unknown, rows: Rows, isWritable: IsWritable): Payload {
     const allowed = isWritable(name, 'update');
     const { manyToOne, toMany } = of(name);

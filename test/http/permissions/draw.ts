@@ -11,7 +11,7 @@ const TEXT_PATHS = [
   '$CURRENT_USER.role.description',
 ];
 const NUMBER_PATHS = ['$CURRENT_USER.team', '$CURRENT_USER.team.level'];
-/** Through an alias: several values, for `_in` and `_nin` alone. */
+/** Paths through an alias, with several values: for `_in` and `_nin` only. */
 const SEVERAL = [
   '$CURRENT_USER.people',
   '$CURRENT_USER.people.level',
@@ -21,7 +21,7 @@ const SEVERAL = [
 
 const of = (name: string) => MODEL[name] as Model[string];
 
-/** All fields, each once. */
+/** The names of all fields. */
 const namesOf = (name: string): readonly string[] => {
   const { key, plain, manyToOne, toMany, manyToAny } = of(name);
   return [...new Set([...key, ...Object.keys({ ...plain, ...manyToOne, ...toMany, ...manyToAny })])];
@@ -29,7 +29,7 @@ const namesOf = (name: string): readonly string[] => {
 
 const keyNested = (name: string): FieldTree => Object.fromEntries(of(name).key.map((column) => [column, true]));
 
-/** Relations that lead to a collection, as `$FOLLOW` names them. */
+/** The `$FOLLOW` keys of relations that refer to a collection. */
 const followKeysOf = (name: string): readonly { key: string; to: string }[] =>
   NAMES.filter((from) => !isSystem(from)).flatMap((from) => {
     const manyToOne = Object.entries(of(from).manyToOne).filter(([, to]) => to === name);
@@ -42,10 +42,10 @@ const followKeysOf = (name: string): readonly { key: string; to: string }[] =>
 
 export type Draw = ReturnType<typeof createDraw>;
 
-/** Questions and rules, drawn at random over the schema. */
+/** Draws random requests and rules for the model. */
 export function createDraw({ upTo, one, chance }: Random) {
   const some = <T>(list: readonly T[], share: number): T[] => list.filter(() => chance(share));
-  /** How often a value comes from who asks: often in rules, now and then in a caller's own filter. */
+  /** Whether a value is dynamic: often in rules, rarely in a caller's own filter. */
   const dynamic = (isRule: boolean) => chance(isRule ? 0.3 : 0.12);
 
   function drawTextCondition(isRule: boolean): Filter {
@@ -127,7 +127,7 @@ export function createDraw({ upTo, one, chance }: Random) {
       () => ({ [key]: inner(to) }),
       () => ({ [key]: { _some: inner(to) } }),
       () => ({ [key]: { _none: inner(to) } }),
-      // Two conditions on one alias: about the same row where they stand bare.
+      // Two conditions on one alias, which are about the same row without `_some` and `_none`.
       () => ({ _and: [{ [key]: inner(to) }, { [key]: twice ? inner(to) : { _none: inner(to) } }] }),
       () => ({ [key]: { _some: inner(to), ...drawLeafCondition(to, isRule) } }),
       () => ({ _and: [{ [key]: drawLeafCondition(to, isRule) }, { [key]: { _some: drawLeafCondition(to, isRule) } }] }),
@@ -135,7 +135,7 @@ export function createDraw({ upTo, one, chance }: Random) {
     ])();
   }
 
-  /** A permission's list of fields. */
+  /** Draws the field list of a permission. */
   function drawFieldList(name: string): readonly string[] {
     const { key, manyToOne, toMany } = of(name);
     const all = namesOf(name);
@@ -204,7 +204,7 @@ export function createDraw({ upTo, one, chance }: Random) {
     return {
       ...(chance(0.5) ? { filter: drawFilter(name, upTo(depth), false) } : {}),
       ...(chance(0.4) ? { sort: Array.from({ length: chance(0.3) ? 2 : 1 }, () => drawSort(name)) } : {}),
-      // System collections have texts and numbers that are not in the model; none of them has one of the words.
+      // System collections have fields that the model does not have; none of them contains one of the words.
       ...(chance(isSystem(name) ? 0.35 : 0.15)
         ? { search: one(isSystem(name) ? WORDS : [...WORDS, 'a', '3', '7']) }
         : {}),
@@ -212,7 +212,7 @@ export function createDraw({ upTo, one, chance }: Random) {
     };
   }
 
-  /** Terms of the relations that are asked for, each parent's list cut by itself. */
+  /** Draws `deep` for the requested relations. */
   function drawDeep(name: string, fields: FieldTree): ListParameters['deep'] {
     const { manyToOne, toMany } = of(name);
     const entries = Object.entries(fields).flatMap(([field, more]): [string, ListParameters][] => {
@@ -274,7 +274,7 @@ export function createDraw({ upTo, one, chance }: Random) {
 
   const drawRule = (name: string): Filter | null => (chance(0.3) ? null : drawFilter(name, upTo(3), true));
 
-  /** A rule about the row next door, of which a payload may speak as well. */
+  /** Draws a rule on a related row that a payload may also change. */
   function drawRelatedRule(name: string): Filter | undefined {
     const fields = Object.entries(of(name).manyToOne).filter(([, to]) => !isSystem(to));
     if (fields.length === 0) return undefined;
@@ -298,7 +298,7 @@ export function createDraw({ upTo, one, chance }: Random) {
   };
 }
 
-/** A question as it is sent. */
+/** The query of a request as it is sent. */
 export const queryOf = ({
   fields,
   keys: _,

@@ -25,7 +25,7 @@ import type { Filter, Model, Row } from './shapes.ts';
 import { VisibleSchema } from './visible-schema.ts';
 import type { TestPerson, World } from './world.ts';
 
-/** A question of the matrix, asked by GraphQL. `bold` ones name what that person's schema has not. */
+/** Runs a case of the matrix by GraphQL. Every fourth case also names fields that the schema of the person does not have. */
 export async function askByGraphql(
   world: World,
   person: TestPerson,
@@ -36,7 +36,7 @@ export async function askByGraphql(
     new VisibleSchema(MODEL, world.rows, person.callerPermissions),
     at % 4 === 0,
   );
-  // Half of the values stand in the document, half beside it.
+  // Half of the cases send values as variables.
   const useVariables = at % 2 === 0;
   try {
     const result = await (testCase.kind === 'write'
@@ -89,7 +89,7 @@ async function runRead(
   return outcome(false, isAnswered(reply) ? roundNumbers(reply.body.data[root.field]) : problem(reply), form);
 }
 
-/** The root field, and what REST would answer; undefined where it has to be refused. */
+/** The root field, and the answer by REST; undefined when the read must be refused. */
 function toGraphqlRead(
   world: World,
   person: TestPerson,
@@ -123,7 +123,7 @@ function toGraphqlRead(
     testCase.request.deep,
   );
   const { keys, sort, ...rest } = testCase.request;
-  // There are no keys in place of a filter.
+  // GraphQL has no `keys`, so a filter has them.
   const filter = keys ? { _and: [rest.filter ?? {}, amongKeys(collection, keys)] } : rest.filter;
   const list = sort === undefined ? {} : { sort: [sort].flat() };
   const terms = translator.parameters(collection, { ...rest, ...list, ...(filter ? { filter } : {}) });
@@ -163,11 +163,11 @@ async function runWrite(
     return outcome(false, missingRows(storedRows.all, expectedRows.all), missingRows(expectedRows.all, storedRows.all));
   const { steps } = writes;
   const got = reply.body.data[root.field];
-  // What is gone is told in no order.
+  // Deleted keys are answered in no order.
   if (write.verb === 'delete') return { ...outcome(false, sortedIds(got), sortedIds(goneOf(keys, write.keys))), steps };
   if (!isShown) return { ...outcome(false, got, true), steps };
 
-  // What of the written rows is shown: any row that says the same will do, since keys are the database's own.
+  // Any row with equal values is accepted, since the database generates the keys.
   const now = new ReferenceReads(MODEL, after, person.callerPermissions);
   const options = keys.map((key) => {
     const mark = expectedRows.of(collection, key);
@@ -208,7 +208,7 @@ const codesOf = ({ body }: Reply): readonly unknown[] =>
 // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
 type AnyError = any;
 
-/** Refused before anything ran, since the schema has no such thing. */
+/** Refused by the validation of the document, since the schema does not have the field. */
 const isUnknown = (reply: Reply): unknown =>
   reply.status === 400 && codesOf(reply).includes('GRAPHQL_VALIDATION_EXCEPTION') ? REFUSED : problem(reply);
 

@@ -4,13 +4,13 @@ import { MODEL, tableOf } from './model.ts';
 import type { Key, Write } from './reference-writes.ts';
 import type { Model } from './shapes.ts';
 
-/** What names a row: a value, or the columns of its key. */
+/** The key of a row: a value, or the columns of a composite key. */
 export const keyArgument = (collection: string, key: unknown): unknown => {
   const model = MODEL[collection] as Model[string];
   return hasParts(model) ? keyColumns(model, key) : key;
 };
 
-/** The root field of a write. `aside`: its values stand beside the document. */
+/** The root field of a write, with its values in variables if `useVariables` is set. */
 export function mutationOf(
   collection: string,
   write: Write,

@@ -7,12 +7,12 @@ import type { Model, Payload } from './shapes.ts';
 export const BY_QUERY = 'a write to what a query finds';
 export const DETAILED = 'lists of what to create, update and delete behind a relation';
 
-/** A write in the words that inputs have: related rows are objects, in lists of objects, those to be linked with their key. */
+/** Translates a write to GraphQL inputs, in which related rows are objects and links are objects with a key. */
 export function toMutationWrite(translator: GraphqlTranslator, collection: string, write: Write): Write {
   const { visibleSchema } = translator;
   const payload = (action: 'create' | 'update') => (one: Payload) => {
     for (const field of Object.keys(one)) {
-      // The key says which row is meant.
+      // A payload may name the key of its row.
       const isKey = action === 'update' && visibleSchema.keyOf(collection).includes(field);
       if (!isKey && !visibleSchema.isWritable(collection, action, field)) translator.hidden = true;
     }
@@ -66,7 +66,7 @@ function toToManyInput(translator: GraphqlTranslator, to: string, value: unknown
   return value.map((one) => nested(translator, to, isObject(one) ? one : keyColumns(model, one)));
 }
 
-/** What may be created or updated can be named, whichever of both it then is. */
+/** A nested input has the fields that may be created or updated. */
 function nested(translator: GraphqlTranslator, to: string, payload: Payload): Payload {
   const { visibleSchema } = translator;
   for (const field of Object.keys(payload)) {
@@ -79,7 +79,7 @@ function nested(translator: GraphqlTranslator, to: string, payload: Payload): Pa
   return toInput(translator, to, payload);
 }
 
-/** A row in a list that is said by its key alone is linked: the same as the bare key. */
+/** Replaces objects with only a key by the bare key, which links the row as well. */
 export function withBareLinks(translator: GraphqlTranslator, write: Write, collection: string): Write {
   const { model } = translator.visibleSchema;
   const bare = (name: string, payload: Payload): Payload => {

@@ -4,7 +4,7 @@ import type { Model } from './shapes.ts';
 import type { VisibleSchema } from './visible-schema.ts';
 import type { TestPerson } from './world.ts';
 
-/** A schema as introspection tells it. */
+/** The answer of an introspection query. */
 export interface IntrospectedSchema {
   readonly types: readonly IntrospectedType[];
 }
@@ -37,7 +37,7 @@ const TYPES: readonly (readonly [Use, (table: string) => string])[] = [
 ];
 const WORDS = ['_and', '_or', '_some', '_none'];
 
-/** What a person's schema shows of collections although that person may do nothing with it, or does not show although it may be read. */
+/** The fields of a person's schema without a permission, and readable fields that the schema does not have. */
 export function findSchemaFaults(
   introspected: IntrospectedSchema,
   person: TestPerson,
@@ -82,7 +82,7 @@ function isAllowedInSchema(
     granted(table, action, person, visibleSchema).some(
       (fields) => fields.includes(field) || (fields.includes('*') && !sensitive.includes(field)),
     );
-  /** The key says which row is meant. */
+  /** A payload may name the key of its row. */
   const key = MODEL[modelName(table)]?.key ?? ['id'];
   const isKeyOf = (action: Action) => key.includes(field) && granted(table, action, person, visibleSchema).length > 0;
   switch (use) {
@@ -98,7 +98,7 @@ function isAllowedInSchema(
   }
 }
 
-/** The field lists of somebody's permissions: those of the model, and beside them what app access has of other collections. */
+/** The field lists of a person's permissions: those of the model, and those of app access to other collections. */
 function granted(
   table: string,
   action: Action,
@@ -116,7 +116,7 @@ function granted(
 const ALL_SENSITIVE = Object.values(MODEL).flatMap(({ sensitive = [] }) => sensitive);
 const modelName = (table: string): string => NAMES.find((name) => tableOf(name) === table) ?? table;
 
-/** Everything that may be read can be asked for. */
+/** Readable fields that the schema does not have. */
 function missing(types: ReadonlyMap<string, IntrospectedType>, visibleSchema: VisibleSchema): readonly string[] {
   return NAMES.filter((name) => visibleSchema.hasReadableType(name) && types.has(tableOf(name))).flatMap((name) => {
     const { toMany } = MODEL[name] as Model[string];
@@ -136,7 +136,7 @@ const VERBS: readonly (readonly [Action, RegExp])[] = [
   ['read', /^(.+?)(?:_by_id|_aggregated)?$/],
 ];
 
-/** Root fields of collections that may not be read, or not written in that way. */
+/** Root fields that the person has no permission for. */
 function roots(
   types: ReadonlyMap<string, IntrospectedType>,
   person: TestPerson,

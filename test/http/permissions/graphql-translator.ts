@@ -8,19 +8,18 @@ import type { VisibleSchema } from './visible-schema.ts';
 export const FOLLOW = 'a relation without a field, followed backwards';
 
 interface TranslatedFields {
-  /** The same for the reference evaluator. */
+  /** The same fields for the reference. */
   readonly nested: FieldTree;
   readonly deep: NonNullable<ListParameters['deep']>;
   readonly entries: readonly Entry[];
 }
 
 /**
- * Brings questions into a form that GraphQL has words for and the reference evaluator understands as well: bare keys of
- * relations become objects with a key, operators on relations such on the key behind them. What cannot be read is left
- * out, or asked for all the same where `bold`.
+ * Translates requests to a form that both GraphQL and the reference accept: bare keys of relations become objects with a key, and
+ * operators on relations become conditions on the related key. Unreadable fields are left out, unless `includeForbidden` is set.
  */
 export class GraphqlTranslator {
-  /** Something is named that this person's schema does not have. */
+  /** The request names a field that the schema of the person does not have. */
   hidden = false;
   readonly visibleSchema: VisibleSchema;
   private readonly includeForbidden: boolean;
@@ -77,7 +76,7 @@ export class GraphqlTranslator {
     return { nested, deep: below, entries: entries.length > 0 ? entries : [typename] };
   }
 
-  /** The conditions of a list; groups of related rows are left out, since there are none. */
+  /** The parameters of a list, without groups of related rows, which GraphQL does not have. */
   parameters(
     collection: string,
     { filter, sort, search, limit, offset, aggregate, groupBy }: ListParameters,
@@ -143,7 +142,7 @@ export class GraphqlTranslator {
     return { kind: 'column', key: field, field, from: [field], ...(isKey ? { as: 'text' } : {}) };
   }
 
-  /** Rows of collections that nothing is asked of are empty objects; those that cannot be read are null. */
+  /** Rows of collections without requested fields are empty objects; unreadable rows are null. */
   private manyToAnyEntry(
     collection: string,
     field: string,
@@ -218,7 +217,7 @@ function addFunction(entries: Entry[], field: string, fn: string): void {
   else entries.push({ kind: 'functions', key, field: key, of: [functionOf(field, fn)] });
 }
 
-/** `year(born)` is `born_func: { year }`, `item:tag` is `item__tag`; all else is called the same. */
+/** `year(born)` is `born_func: { year }`, `item:tag` is `item__tag`; other names are unchanged. */
 export function inputOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inputOf);
   if (typeof value !== 'object' || value === null) return value;

@@ -3,10 +3,10 @@ import { mentioned } from './model.ts';
 import { shrink } from './shrink.ts';
 import { createWorld, type TestPerson, type World } from './world.ts';
 
-/** Cases of one world: some forty people of as many roles. */
+/** Cases per world, for some forty people with as many roles. */
 export const CASES_PER_WORLD = 5_200;
 export const SEED = Number(process.env.PERMISSION_SEED ?? 20261121);
-/** One case alone, as a difference names it. */
+/** The only case to run, by the number that a reported difference has. */
 export const SINGLE_CASE = process.env.PERMISSION_CASE === undefined ? undefined : Number(process.env.PERMISSION_CASE);
 export const CASES =
   SINGLE_CASE === undefined ? Number(process.env.PERMISSION_CASES ?? CASES_PER_WORLD) : CASES_PER_WORLD;
@@ -15,26 +15,26 @@ const CONCURRENT_READS = 8;
 
 export interface Tally {
   cases: number;
-  /** By verb and by what the question is made of: how many were done and how many refused. */
+  /** The number of answered and of refused cases, by verb and kind of parameter. */
   readonly kinds: Map<string, { done: number; refused: number }>;
-  /** How many were not asked, by reason. */
+  /** The number of skipped cases, by reason. */
   readonly skippedBecause: Map<string, number>;
   readonly differences: string[];
 }
 
-/** Asks one question of one person, and knows what should be answered. */
+/** Runs one case as one person and compares it with the expected answer. */
 export type Ask = (world: World, person: TestPerson, testCase: MatrixCase, at: number) => Promise<CaseOutcome>;
 
-/** The cases that are asked; a case alone is asked in any case. */
+/** Whether a case is run. */
 export type CaseFilter = (at: number) => boolean;
 
-/** One of so many groups of five, the next one each time: a case's number also decides how it is asked. */
+/** Selects every n-th group of five with a moving offset, since the number of a case also decides its kind. */
 const oneOf = (count: number, at: number) => Math.floor(at / 5) % count === Math.floor(at / 5 / count) % count;
 
-/** Cases of every person and of all kinds: a quarter of what is read, and half of what is written, whose kinds are rarer. */
+/** A sample with cases of every person and kind: a quarter of the reads and half of the writes, whose kinds are rarer. */
 export const SAMPLED_CASES: CaseFilter = (at) => oneOf(isWrite(at) ? 2 : 4, at);
 
-/** All cases of a part, world by world, asked in one way. */
+/** Runs the selected cases, world by world. */
 export async function runMatrix(ask: Ask, part: CaseFilter = () => true): Promise<Tally> {
   const tally: Tally = { cases: 0, kinds: new Map(), skippedBecause: new Map(), differences: [] };
   const isSelected: CaseFilter = SINGLE_CASE === undefined ? part : (at) => at === SINGLE_CASE;
@@ -85,7 +85,7 @@ async function run(ask: Ask, world: World, person: TestPerson, seed: number, at:
     tally.differences.push(await describeDifference(ask, world, person, testCase, first, seed, at));
 }
 
-/** Who, by what rules, asked what, and both answers: small, and with what it takes to ask again. */
+/** Describes a difference: the smallest request that shows it, the permissions, both answers, and how to run the case again. */
 async function describeDifference(
   ask: Ask,
   world: World,

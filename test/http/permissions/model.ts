@@ -78,17 +78,17 @@ export const TABLES = `
 
 export const NAMES = Object.keys(MODEL);
 export const SYSTEM = ['presets', 'users', 'roles'];
-/** Collections of the service itself have fields that are not in the model. */
+/** Whether the collection is a system collection, which also has fields that are not in the model. */
 export const isSystem = (name: string): boolean => SYSTEM.includes(name);
-/** Those of which rows are made and deleted as well. */
+/** Collections whose rows are also created and deleted. */
 export const WRITTEN = NAMES.filter((name) => name !== 'users' && name !== 'roles');
 export const tableOf = (name: string): string => (isSystem(name) ? `platform_${name}` : name);
 export const pathOf = (name: string): string => (isSystem(name) ? `/${name}` : `/items/${name}`);
 
 const own = { user: { _eq: '$CURRENT_USER' } };
-const nobodys = { user: { _null: true } };
+const withoutUser = { user: { _null: true } };
 
-/** What roles with app access have of system collections beside what is stored for them. */
+/** The permissions of app access to the system collections of the model. */
 export const APP_MINIMUM: Readonly<Record<string, PermissionRow>> = {
   'users read': {
     rule: { id: { _eq: '$CURRENT_USER' } },
@@ -99,8 +99,8 @@ export const APP_MINIMUM: Readonly<Record<string, PermissionRow>> = {
     rule: {
       _or: [
         own,
-        { _and: [nobodys, { role: { _eq: '$CURRENT_ROLE' } }] },
-        { _and: [nobodys, { role: { _null: true } }] },
+        { _and: [withoutUser, { role: { _eq: '$CURRENT_ROLE' } }] },
+        { _and: [withoutUser, { role: { _null: true } }] },
       ],
     },
     fields: ['*'],
@@ -110,7 +110,7 @@ export const APP_MINIMUM: Readonly<Record<string, PermissionRow>> = {
   'presets delete': { rule: own, fields: ['*'] },
 };
 
-/** The collections a question speaks of: its own, and what lies behind the relations named in it. */
+/** The collections of a request: its own and those of the relations in it. */
 export function mentioned(question: unknown): ReadonlySet<string> {
   const words = new Set(JSON.stringify(question).match(/\w+|\*/g));
   const found = new Set(NAMES.filter((name) => words.has(name)));

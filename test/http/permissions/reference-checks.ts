@@ -7,9 +7,9 @@ import {
 } from './reference-conditions.ts';
 import { type Filter, type Model, Refused } from './shapes.ts';
 
-/** What a caller's own question may speak of: every field on the way and at the end has to be readable. */
+/** Asserts that every field on the paths of a caller's query is readable. */
 export class ReferenceChecks extends ReferenceConditions {
-  /** Throws where the filter uses anything the caller may not read, whether or not it would matter. */
+  /** @throws Refused for a filter with an unreadable field, also when the field does not change the result */
   assertFilterReadable(collection: string, filter: Filter): void {
     for (const [name, rule] of Object.entries(filter)) {
       if (name === '_and' || name === '_or')
@@ -25,7 +25,7 @@ export class ReferenceChecks extends ReferenceConditions {
     if (back) {
       this.assertCollectionReadable(back.to);
       this.assertReadable(back.to, back.by);
-      // Where the field counts on some rows only, nothing may be asked by it at all.
+      // A foreign key that is readable only on some rows cannot be followed.
       if (!this.of(back.to, 'read').every((one) => this.listsField(one, back.to, back.by))) throw new Refused();
     } else if (any) {
       this.assertReadable(collection, any.field);
@@ -44,7 +44,7 @@ export class ReferenceChecks extends ReferenceConditions {
     }
   }
 
-  /** `$CURRENT_USER.a.b` in a caller's own filter: each step has to be readable. */
+  /** Each field of `$CURRENT_USER.a.b` in a caller's own filter must be readable. */
   private assertValuesReadable(rule: Filter): void {
     for (const [operator, operand] of Object.entries(rule)) {
       if (isRelatedCondition(operator) || operator === '_some' || operator === '_none') continue;
@@ -67,7 +67,7 @@ export class ReferenceChecks extends ReferenceConditions {
     }
   }
 
-  /** A field, or a function of one, that a condition, an order or a group speaks of. */
+  /** A field, or a function of one, in a condition, an order or a group. */
   assertFieldReadable(collection: string, name: string): void {
     const { fn, field } = parseCall(name);
     this.assertReadable(collection, field);

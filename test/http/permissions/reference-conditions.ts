@@ -4,9 +4,9 @@ import type { CallerPermissions, Filter, Model, PermissionRow, Row, Rows, ToMany
 const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
 
 /**
- * What a role may touch, worked out over rows in memory: plain loops, nothing shared with the engine. A comparison in
- * which a dynamic value is nobody's is neither true nor false; `undefined` stands for that. `asCaller`: through the eyes
- * of the one who asks, where rows and fields that may not be read are not there; rules see everything.
+ * Evaluates conditions and permissions over rows in memory with plain loops, without any code of the engine. A comparison with a dynamic
+ * value that the caller does not have is neither true nor false, but `undefined`. With `asCaller` unreadable rows and fields do not
+ * exist, as in a caller's own filter; rules see all.
  */
 export class ReferenceConditions {
   readonly model: Model;
@@ -25,7 +25,7 @@ export class ReferenceConditions {
     return this.callerPermissions.permissions.get(`${collection} ${action}`) ?? [];
   }
 
-  /** Names of all fields. */
+  /** The names of all fields of a collection. */
   all(collection: string): readonly string[] {
     const { key, plain, manyToOne, toMany, manyToAny } = this.model[collection] as Model[string];
     return [...new Set([...key, ...Object.keys({ ...plain, ...manyToOne, ...toMany, ...manyToAny })])];
@@ -44,7 +44,7 @@ export class ReferenceConditions {
     return one.fields.includes('*') && !this.model[collection]?.sensitive?.includes(field);
   }
 
-  /** Is the row among those an action may touch? */
+  /** Whether an action may touch the row. */
   isAllowedRow(collection: string, action: string, row: Row): boolean {
     return this.of(collection, action).some((one) => this.allowsRow(collection, one, row));
   }
@@ -63,7 +63,7 @@ export class ReferenceConditions {
     );
   }
 
-  /** A field, or a function of one, as it may be compared. */
+  /** The value of a field, or of a function of one, in a comparison. */
   value(collection: string, name: string, row: Row, asCaller: boolean): unknown {
     const { fn, field } = parseCall(name);
     const { key, toMany } = this.model[collection] as Model[string];
@@ -81,7 +81,7 @@ export class ReferenceConditions {
     return this.found(to, this.value(collection, field, row, asCaller), asCaller);
   }
 
-  /** The row a many-to-any leads to, where that is one of `to`. */
+  /** The related row of a many-to-any, when it is a row of `to`. */
   manyToAnyTarget(collection: string, field: string, to: string, row: Row, asCaller: boolean): Row | undefined {
     const { by } = this.manyToAnyField(collection, field);
     if (row[by] !== to) return undefined;
@@ -111,7 +111,7 @@ export class ReferenceConditions {
     return asCaller ? mine.filter((one) => this.isAllowedRow(to, 'read', one)) : mine;
   }
 
-  /** Three-valued: undefined where nothing can be said because there is no "me". */
+  /** Three-valued: undefined when the filter compares with a dynamic value that the caller does not have. */
   matches(collection: string, filter: Filter, row: Row, asCaller: boolean): boolean | undefined {
     return every(
       this.conjunction(collection, filter).map(([name, rule]) =>
@@ -123,8 +123,8 @@ export class ReferenceConditions {
   }
 
   /**
-   * The conditions that all have to hold. Those that stand bare on one to-many alias speak of the same related row, so
-   * they become one; `_some` and `_none` speak of rows of their own.
+   * The members of a conjunction. Conditions on one to-many alias are about the same related row, so they are merged; `_some` and `_none`
+   * are about their own rows.
    */
   private conjunction(collection: string, filter: Filter): readonly (readonly [string, unknown])[] {
     const parts: [string, unknown][] = [];
@@ -172,7 +172,7 @@ export class ReferenceConditions {
       return found !== undefined && this.matches(any.to, rule, found, asCaller) === true;
     }
     if (manyToOne[name] && isRelatedCondition(operator)) {
-      // A row that is not there, or not for these eyes, is a row of nulls.
+      // A missing or unreadable row counts as a row of nulls.
       const found = this.target(collection, name, row, asCaller);
       return this.matches(manyToOne[name], rule, found ?? {}, asCaller);
     }
@@ -216,7 +216,7 @@ export class ReferenceConditions {
     throw new Error(`the reference knows no ${operator}`);
   }
 
-  /** One value, or where a path leads through an alias all the values at its end. */
+  /** The value of an operand; a list of values for a path through an alias. */
   dynamic(value: unknown, asCaller: boolean): unknown {
     if (typeof value !== 'string' || !value.startsWith('$')) return value;
     if (value === '$NOW') return new Date(this.now);
@@ -241,7 +241,7 @@ export class ReferenceConditions {
       isSeveral ||= toMany[name] !== undefined;
       at = toMany[name]?.to ?? (manyToOne[name] as string);
     }
-    // An alias at the end stands for the keys of its rows.
+    // A to-many alias at the end of a path stands for the keys of its rows.
     const key = keyColumn(this.model[at] as Model[string]);
     return rows.map((row) => this.value(at, key, row, asCaller));
   }
@@ -260,25 +260,25 @@ export class ReferenceConditions {
   }
 }
 
-/** `count(tasks)` → function and field. */
+/** Parses `count(tasks)` to the function and the field. */
 export function parseCall(name: string): { readonly fn?: string; readonly field: string } {
   const [, fn, field] = /^(\w+)\((\w+)\)$/.exec(name) ?? [];
   return fn && field ? { fn, field } : { field: name };
 }
 
-/** `item:tag` → the field and the collection. */
+/** Parses `item:tag` to the field and the collection. */
 export function parseManyToAnyName(name: string): { readonly field: string; readonly to: string } | undefined {
   const [field, to] = name.split(':');
   return field && to ? { field, to } : undefined;
 }
 
-/** `$FOLLOW(task, person)` → the rows there, and the field that leads here. */
+/** Parses `$FOLLOW(task, person)` to the collection and its foreign key. */
 export function parseFollow(name: string): { to: string; by: string; kind?: string } | undefined {
   const [, to, by, kind] = /^\$FOLLOW\((\w+), ?(\w+)(?:, ?(\w+))?\)$/.exec(name) ?? [];
   return to && by ? { to, by, ...(kind ? { kind } : {}) } : undefined;
 }
 
-/** Does what stands behind a relation speak of the rows there? */
+/** Whether a key below a relation is a condition on the related rows. */
 export const isRelatedCondition = (operator: string): boolean =>
   !operator.startsWith('_') || operator === '_and' || operator === '_or';
 

@@ -5,9 +5,9 @@ import { type FieldTree, type ListParameters, type ListRequest, type Model, Refu
 
 const MASK = '**********';
 
-/** What reads answer, by plain loops over rows in memory. */
+/** Computes the answers of reads over rows in memory. */
 export class ReferenceReads extends ReferenceChecks {
-  /** What a list read answers; throws `Refused` where it has to be FORBIDDEN. */
+  /** The answer of a list read; throws `Refused` when it must be FORBIDDEN. */
   list(collection: string, request: ListRequest): { data: unknown[]; total: number; filtered: number } {
     this.assertCollectionReadable(collection);
     const { fields, ...rest } = request;
@@ -25,14 +25,14 @@ export class ReferenceReads extends ReferenceChecks {
     return { data, total: visible.length, filtered: found.length };
   }
 
-  /** One row as a read by key answers it; undefined where it may not be read. */
+  /** The answer of a read by key; undefined for an unreadable row. */
   single(collection: string, { fields, deep }: Pick<ListRequest, 'fields' | 'deep'>, row: Row): object | undefined {
     this.assertCollectionReadable(collection);
     this.assertRelationsReadable(collection, fields, deep ? { deep } : {});
     return this.isAllowedRow(collection, 'read', row) ? this.renderRow(collection, fields, row, deep) : undefined;
   }
 
-  /** The rows a list read is about, as they are. */
+  /** The rows of a list read with all of their columns. */
   rowsFound(collection: string, { keys, ...request }: Omit<ListRequest, 'fields'>): readonly Row[] {
     this.assertCollectionReadable(collection);
     const terms = { ...request, sort: typeof request.sort === 'string' ? [request.sort] : request.sort };
@@ -56,7 +56,7 @@ export class ReferenceReads extends ReferenceChecks {
     return slicePage(this.sorted(collection, rows, sort), offset, limit);
   }
 
-  /** Fields that conditions, orders and groups speak of have to be readable. */
+  /** Asserts that the fields of conditions, orders and groups are readable. */
   private assertParametersReadable(
     collection: string,
     { filter, sort = [], aggregate, groupBy }: ListParameters,
@@ -71,7 +71,7 @@ export class ReferenceReads extends ReferenceChecks {
     }
   }
 
-  /** The same for the relations that are followed; terms of others mean nothing. */
+  /** The same for requested relations; parameters of other relations are ignored. */
   private assertRelationsReadable(collection: string, fields: FieldTree, { deep = {} }: ListParameters): void {
     const { manyToOne, toMany } = this.model[collection] as Model[string];
     for (const [name, more] of Object.entries(fields)) {
@@ -112,7 +112,7 @@ export class ReferenceReads extends ReferenceChecks {
     });
   }
 
-  /** Behind an alias it is the first of its rows in that order. */
+  /** The value that a row is sorted by: behind an alias the first value of its rows. */
   private sortValue(collection: string, [name = '', ...rest]: readonly string[], row: Row, isDown: boolean): unknown {
     if (rest.length === 0) return this.value(collection, name, row, true);
     const { manyToOne, toMany } = this.model[collection] as Model[string];
@@ -127,7 +127,7 @@ export class ReferenceReads extends ReferenceChecks {
       : this.valueOfMissingRow(manyToOne[name] as string, rest);
   }
 
-  /** A row that is not there is a row of nulls in an order, behind which there are no rows to count. */
+  /** The sort value of a missing row: null, or 0 for a count. */
   private valueOfMissingRow(collection: string, path: readonly string[]): unknown {
     const [name = '', ...rest] = path;
     const { manyToOne, toMany } = this.model[collection] as Model[string];
@@ -150,7 +150,7 @@ export class ReferenceReads extends ReferenceChecks {
     });
   }
 
-  /** Groups in place of rows: a field that may not be read on a row is null there, before anything is added up. */
+  /** Groups instead of rows. A field is null on rows where it is unreadable, before functions are computed. */
   private groups(collection: string, rows: readonly Row[], request: ListParameters): object[] {
     const { aggregate = {}, groupBy = [], sort = [] } = request;
     const groups = new Map<string, { keys: unknown[]; rows: Row[] }>();
@@ -207,7 +207,7 @@ export class ReferenceReads extends ReferenceChecks {
     }));
   }
 
-  /** One row as the answer has it. Unreadable fields and ways into closed collections are left out. */
+  /** One row of the answer, without unreadable fields and relations to unreadable collections. */
   renderRow(
     collection: string,
     fields: FieldTree,
@@ -226,7 +226,7 @@ export class ReferenceReads extends ReferenceChecks {
       if (to && (toMany[field] || more !== true) && this.of(to, 'read').length === 0) continue;
       const terms = deep[name] ?? {};
       const isKeys = toMany[field] && !fn && more === true && !terms.aggregate && !terms.groupBy;
-      // Keys of several columns are made of what they hold, so all of that has to be readable.
+      // A list of composite keys shows their columns, so all of these must be readable.
       if (isKeys && hasParts(this.model[to as string] as Model[string]) && !this.hasReadableKey(to as string)) continue;
       if (!this.isReadableOn(collection, field, row)) out[outputName(name)] = null;
       else if (fn) out[outputName(name)] = this.value(collection, name, row, true);
@@ -256,7 +256,7 @@ export class ReferenceReads extends ReferenceChecks {
     );
   }
 
-  /** A row of a collection that was not asked about shows its bare key; one that may not be read is null. */
+  /** A row of a collection without requested fields is its key; an unreadable row is null. */
   private renderManyToAny(
     collection: string,
     field: string,
@@ -285,7 +285,7 @@ const steps = (sort: string): readonly string[] => sort.replace('-', '').split('
 const slicePage = <T>(rows: readonly T[], offset: number, limit: number | undefined): readonly T[] =>
   rows.slice(offset, limit === undefined ? undefined : offset + limit);
 
-/** Null is the largest, as in PostgreSQL. */
+/** Null is the largest value, as in PostgreSQL. */
 const nullsLast = (a: unknown, b: unknown): number => {
   const [left, right] = [a ?? null, b ?? null];
   if (left === null || right === null) return (left === null ? 1 : 0) - (right === null ? 1 : 0);

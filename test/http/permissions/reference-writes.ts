@@ -27,21 +27,21 @@ export type Write =
   | { readonly verb: 'delete'; readonly keys: readonly Key[] }
   | { readonly verb: 'delete found'; readonly query: Omit<ListRequest, 'fields'> };
 
-/** Keys of rows made here, which the database will number its own way. */
+/** The first key of rows that the reference creates; the database numbers them differently. */
 const FIRST_NEW = 1_000_000;
 export const isNew = (key: unknown): boolean => typeof key === 'number' && key >= FIRST_NEW;
 
 /**
- * What a write makes of the rows, step by step as the conventions have it (roles and permissions, 5): the row rule on the
- * rows as they are before, the field list, presets under the payload, validation, many-to-one rows, the row, to-many
- * rows. `rows` holds the outcome afterwards; `Refused` means that nothing at all may have changed.
+ * Applies a write to the rows in memory, in the order of the conventions (roles and permissions, 5): row rule on the stored rows, field
+ * list, presets, validation, many-to-one rows, the row, to-many rows. Afterwards `rows` has the result; after `Refused` no row may have
+ * changed.
  */
 export class ReferenceWrites extends ReferenceReads {
-  /** What was done to related rows on the way, by kind. */
+  /** Kinds of changes to related rows. */
   readonly steps = new Set<string>();
   private next = FIRST_NEW;
 
-  /** Answers the keys of the rows it was about, in order. */
+  /** Answers the keys of the written rows, in order. */
   run(collection: string, write: Write): readonly Key[] {
     switch (write.verb) {
       case 'create':
@@ -79,8 +79,8 @@ export class ReferenceWrites extends ReferenceReads {
   }
 
   /**
-   * The rows a by-query write means: those the query finds among the rows the caller can read. Without any condition
-   * there is nothing to find out, and a caller who reads nothing means all rows.
+   * The rows of a by-query write: those that the query finds among the rows the caller may read. A query without conditions reveals
+   * nothing, so it also works for a caller who may not read.
    */
   private findKeys(collection: string, query: Omit<ListRequest, 'fields'>): readonly Key[] {
     const isPlain = !query.search && !query.sort && Object.keys(query.filter ?? {}).length === 0;
@@ -111,7 +111,7 @@ export class ReferenceWrites extends ReferenceReads {
     return keys;
   }
 
-  /** Answers the keys by which the rows are known afterwards. */
+  /** Answers the keys of the rows after the update. */
   private update(
     collection: string,
     keys: readonly Key[],
@@ -136,7 +136,7 @@ export class ReferenceWrites extends ReferenceReads {
     );
     const { toMany } = this.model[collection] as Model[string];
     const own = Object.fromEntries(Object.entries(written).filter(([name]) => !toMany[name]));
-    // A row behind it may have let it go.
+    // A write to a related row may have deleted this row.
     if (keys.some((key) => !this.row(collection, key))) throw new Refused('gone');
     const changed = new Map(
       keys.map((key) => [String(key), { ...(this.row(collection, key) as Row), ...own }] as const),
@@ -154,7 +154,7 @@ export class ReferenceWrites extends ReferenceReads {
     if (this.of(collection, 'delete').length === 0) throw new Refused('delete');
     for (const key of keys) {
       const row = this.row(collection, key);
-      // Nothing hides from an admin, so a row that is not there is simply gone already.
+      // An admin may delete missing rows without an error.
       if (!row && this.callerPermissions.admin) continue;
       if (!row || !this.isAllowedRow(collection, 'delete', row)) throw new Refused('row');
     }
@@ -167,7 +167,7 @@ export class ReferenceWrites extends ReferenceReads {
     return keys;
   }
 
-  /** What foreign keys do when the row they lead to goes. */
+  /** Applies the foreign key actions after a delete. */
   private followKeys(collection: string, isGone: (key: unknown) => boolean): void {
     for (const [other, { manyToOne, cascades = [] }] of Object.entries(this.model)) {
       for (const [field, to] of Object.entries(manyToOne)) {
@@ -191,7 +191,7 @@ export class ReferenceWrites extends ReferenceReads {
     }
   }
 
-  /** Permission, field list, presets and validation; `given` are keys the platform sets, which need no grant. */
+  /** Applies permission, field list, presets and validation; `platformValues` are foreign keys that need no permission. */
   private validatedPayload(
     collection: string,
     action: 'create' | 'update',
@@ -210,13 +210,13 @@ export class ReferenceWrites extends ReferenceReads {
     const kept = granted.filter(
       (one) => !one.validation || this.satisfies(one.validation, { ...presetsOf(one), ...submitted }, action),
     );
-    // Each field counts under the permissions that list it, so one of those has to be satisfied.
+    // For each field the validation of one permission that lists it must hold.
     if (kept.length === 0 || !names.every((name) => kept.some((one) => this.listsField(one, collection, name))))
       throw new Refused('validation');
     return Object.assign({}, ...[...kept].reverse().map(presetsOf), submitted);
   }
 
-  /** Measures what is about to be written, alone: what is absent passes, unless it is asked for. */
+  /** Validates a payload: a missing value is valid, unless a rule requires it. */
   private satisfies(rule: Filter, payload: Payload, action: 'create' | 'update'): boolean {
     return Object.entries(rule).every(([name, tests]) => {
       if (name === '_and') return (tests as Filter[]).every((one) => this.satisfies(one, payload, action));
@@ -224,7 +224,7 @@ export class ReferenceWrites extends ReferenceReads {
       const isAbsent = payload[name] === undefined;
       return Object.entries(tests as Filter).every(([operator, operand]) => {
         if (operator === '_submitted') return !isAbsent;
-        // On a create nothing submitted is null.
+        // On a create a missing value is stored as null.
         if (operator === '_null' && operand === false) return isAbsent ? action === 'update' : payload[name] !== null;
         if (isAbsent) return true;
         const value = payload[name];
@@ -244,7 +244,7 @@ export class ReferenceWrites extends ReferenceReads {
     });
   }
 
-  /** Many-to-one objects are written first: without a key created, with a key alone linked, with more updated. */
+  /** Writes many-to-one objects first: creates those without a key, links those with only a key, updates the others. */
   private writeToOneRows(collection: string, payload: Payload): Payload {
     const { manyToOne } = this.model[collection] as Model[string];
     const entries = Object.entries(payload).map(([name, value]) =>
@@ -285,12 +285,12 @@ export class ReferenceWrites extends ReferenceReads {
     return (this.rows[to] ?? []).filter((row) => row[by] === parent).map((row) => this.keyOf(to, row));
   }
 
-  /** The list replaces what was there. */
+  /** Replaces the rows of an alias by a list. */
   private writeList(collection: string, field: string, parent: Key, list: List): void {
     const { to, by } = this.alias(collection, field);
     const platformValues = { [by]: parent };
     const before = this.linked(collection, field, parent);
-    // An object that says no more than the key of a row that is there already changes nothing.
+    // An object with only the key of a related row changes nothing.
     const alone = (one: Key | Payload) => {
       if (!isObject(one) || !hasParts(this.modelOf(to)) || Object.keys(withoutKey(this.modelOf(to), one)).length > 0)
         return undefined;
@@ -324,14 +324,14 @@ export class ReferenceWrites extends ReferenceReads {
   private deselectAction(collection: string, field: string, keys: readonly Key[]): void {
     const { to, by, deselectAction } = this.alias(collection, field);
     if (keys.length === 0) return;
-    // What is known by the column that leads here cannot be without it.
+    // A foreign key that is part of the key cannot be null, so the row is deleted.
     const isDeleted = deselectAction === 'delete' || this.modelOf(to).key.includes(by);
     this.steps.add(`deselect by ${isDeleted ? 'delete' : 'nullify'}`);
     if (isDeleted) this.remove(to, keys);
     else this.update(to, keys, {}, { [by]: null });
   }
 
-  /** Foreign keys lead to rows that are there. */
+  /** @throws Refused for a foreign key to a missing row */
   private assertForeignKeys(collection: string, keys: readonly Key[]): void {
     const { manyToOne } = this.model[collection] as Model[string];
     for (const key of keys) {

@@ -1,7 +1,7 @@
 import { ReferenceReads } from './reference-reads.ts';
 import type { CallerPermissions, Model, Rows } from './shapes.ts';
 
-/** What somebody's schema has to have, worked out from the permissions alone. */
+/** What the GraphQL schema of a person must have, derived from the permissions alone. */
 export class VisibleSchema extends ReferenceReads {
   private readonly readableTypes: ReadonlySet<string>;
 
@@ -10,7 +10,7 @@ export class VisibleSchema extends ReferenceReads {
     this.readableTypes = this.findReadableTypes();
   }
 
-  /** Has the collection a type, and anything in it? */
+  /** Whether the collection has a type with at least one field. */
   hasReadableType(collection: string): boolean {
     return this.readableTypes.has(collection);
   }
@@ -19,25 +19,25 @@ export class VisibleSchema extends ReferenceReads {
     return (this.model[collection] as Model[string]).key;
   }
 
-  /** Can rows of it be written inside the payload of another row? */
+  /** Whether rows can be written inside the payload of another row. */
   isNestable(collection: string): boolean {
     return this.of(collection, 'create').length > 0 || this.of(collection, 'update').length > 0;
   }
 
-  /** Can a payload name the field? Lists need something that can be in them. */
+  /** Whether a payload may have the field. A list also needs rows that can be written. */
   isWritable(collection: string, action: 'create' | 'update', field: string): boolean {
     const { toMany } = this.model[collection] as Model[string];
     if (toMany[field] && !this.isNestable(toMany[field].to)) return false;
     return this.of(collection, action).some((one) => this.listsField(one, collection, field));
   }
 
-  /** Is there a column that a new row can have? */
+  /** Whether a create may have any column. */
   isCreatable(collection: string): boolean {
     const { toMany } = this.model[collection] as Model[string];
     return this.all(collection).some((field) => !toMany[field] && this.isWritable(collection, 'create', field));
   }
 
-  /** Is there anything that can be changed? */
+  /** Whether an update may have any field. */
   isUpdatable(collection: string): boolean {
     const updatePermissions = this.of(collection, 'update');
     return this.all(collection).some((field) =>
@@ -45,7 +45,7 @@ export class VisibleSchema extends ReferenceReads {
     );
   }
 
-  /** Lists of rows that are not there are not there either, which may leave nothing. */
+  /** Aliases of collections without a type do not exist, which may leave further types without fields. */
   private findReadableTypes(): ReadonlySet<string> {
     let left = Object.keys(this.model).filter((name) => this.of(name, 'read').length > 0);
     for (let before = -1; before !== left.length; ) {

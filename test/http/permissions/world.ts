@@ -13,9 +13,9 @@ export interface TestPerson {
   readonly token: string | undefined;
   readonly callerPermissions: CallerPermissions;
   readonly about: string;
-  /** Stored permissions, for the story of a failure. */
+  /** Stored permissions, for the description of a difference. */
   readonly stored: readonly { readonly action: string; readonly collection: string }[];
-  /** Several sets of public permissions follow one another. */
+  /** Stores the permissions of the Public role of this person, which several people share. */
   enter?(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export async function createWorld(seed: number): Promise<World> {
   }
 }
 
-/** Aliases of the relations, beside those that the service has itself. */
+/** Creates the tables and registers the aliases of their relations. */
 async function prepare(service: InProcess, database: FreshDatabase): Promise<void> {
   await database.query(TABLES);
   const meta = { one_collection_field: 'kind', one_allowed_collections: ['team', 'tag'] };
@@ -78,8 +78,8 @@ interface RolePermissions {
 }
 
 /**
- * `open` may do everything, and `listed` everything on the rows of its rules, so that much is done and not all refused;
- * `drawn` has holes of every kind.
+ * `open` may do everything and `listed` everything on the rows of its rules, so that enough cases are answered; `drawn` has random
+ * permissions.
  */
 type PermissionWidth = 'open' | 'listed' | 'drawn';
 
@@ -97,7 +97,7 @@ function drawPermissions(random: Random, width: PermissionWidth, app: boolean): 
       const isFree = width === 'open' || (width === 'listed' && action !== 'read' && chance(0.45));
       const near = action === 'update' && chance(0.5) ? draw.drawRelatedRule(collection) : undefined;
       const rule = isFree ? null : (near ?? draw.drawRule(collection));
-      // Beside the minimum of app access a list of its own tells on which rows each field counts.
+      // A field list beside that of app access makes fields readable on different rows.
       const isBeside = app && isSystem(collection) && chance(0.7);
       const fields = isBeside
         ? draw.drawHalfOfFields(collection)
@@ -106,7 +106,7 @@ function drawPermissions(random: Random, width: PermissionWidth, app: boolean): 
           : ['*'];
       const isWrite = action === 'create' || action === 'update';
       const terms = isWrite && width !== 'open' && collection !== 'users' ? writes.drawTerms(collection) : {};
-      // A create has no row yet that a rule could be about.
+      // The rule of a create is not used, since there is no row yet.
       permissions.set(`${collection} ${action}`, [{ rule: action === 'create' ? null : rule, fields, ...terms }]);
       stored.push({ collection: tableOf(collection), action, fields, ...{ permissions: rule, ...terms } });
     }
@@ -168,7 +168,7 @@ async function createPeople(service: InProcess, random: Random): Promise<TestPer
       callerPermissions: { admin: false, user, role: id, permissions },
     })),
   );
-  // Public: several sets of permissions one after the other; and somebody signed in who has no role.
+  // Callers with the permissions of the Public role: without a token, and a user without a role.
   for (let at = 0; at < PUBLIC; at++) {
     const { stored, permissions } = drawPermissions(random, 'drawn', false);
     const isLoner = at % 4 === 3;
@@ -240,7 +240,7 @@ async function fill(
   await insert('block', 20, () => ({
     note: maybe(one(WORDS)),
     kind: maybe(one(['team', 'tag'])),
-    // Some lead to rows that are not there.
+    // Some refer to missing rows.
     item: maybe(String(1 + upTo(7))),
     task: maybe(1 + upTo(24)),
   }));
@@ -266,11 +266,11 @@ const columnsOf = (name: string): string => {
     .join(', ');
 };
 
-/** New keys of rows count on from 1000. */
+/** SQL that lets new keys start at 1000. */
 const countOn = (name: string): string =>
   hasParts(MODEL[name] as Model[string]) ? 'select' : `select setval('${tableOf(name)}_id_seq', 1000)`;
 
-/** Everything there is, in one statement. */
+/** Loads all rows in one statement. */
 async function loadAll(database: FreshDatabase): Promise<Rows> {
   const parts = NAMES.map(
     (name) =>
@@ -287,7 +287,7 @@ async function loadAll(database: FreshDatabase): Promise<Rows> {
   return { ...rows, person };
 }
 
-/** Puts back what was written; new keys then count on from 1000 again. */
+/** Restores changed tables; new keys start at 1000 again. */
 async function restore(database: FreshDatabase, changed: readonly string[]): Promise<void> {
   const parts = changed.map((name) =>
     WRITTEN.includes(name)

@@ -11,6 +11,7 @@ import { whereSql } from '../../../plugins/query/compile/where.ts';
 import type {
   DynamicValue,
   GroupSelection,
+  Parse,
   RawQuery,
   Read,
   ReadText,
@@ -24,15 +25,15 @@ import type { Collection, Overview } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createTables, type Sketch, sketch } from './overview.ts';
 
-/** A question to the engine, as `query.json` of a fixture folder holds it. */
+/** A query for the engine: the content of `query.json` of a fixture folder. */
 export interface Case {
-  /** Rows of the coverage list (`rows.json`) that it shows. */
+  /** The rows of the coverage list (`rows.json`) that the case covers. */
   readonly row: string | readonly string[];
   readonly schema: string;
   readonly collection: string;
   readonly query: RawQuery;
   readonly caller?: { readonly user: string | null; readonly role: string | null };
-  /** Read permissions of the caller by collection; without them everything may be read. */
+  /** Read permissions of the caller by collection; without them the caller is an admin. */
   readonly rules?: Readonly<Record<string, Rule | readonly Rule[]>>;
   readonly ceilings?: Partial<Ceilings>;
   readonly single?: boolean;
@@ -46,7 +47,7 @@ interface Rule {
 }
 
 export const CEILINGS: Ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
-/** What `$NOW` is in every test. */
+/** The value of `$NOW` in every test. */
 export const NOW = new Date('2022-06-15T12:00:00.000Z');
 
 const folder = new URL('./schemas/', import.meta.url);
@@ -56,7 +57,7 @@ export interface Ground {
   readonly database: FreshDatabase;
 }
 
-/** The overviews of all schemas, by name. */
+/** The schema snapshots of all folders in `schemas/`, by name. */
 export async function sketchedSchemas(): Promise<ReadonlyMap<string, Overview>> {
   const entries = (await readdir(folder)).map(async (name) => [name, sketch(await readSketch(name))] as const);
   return new Map(await Promise.all(entries));
@@ -65,7 +66,7 @@ export async function sketchedSchemas(): Promise<ReadonlyMap<string, Overview>> 
 const readSketch = async (name: string): Promise<Sketch> =>
   JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
 
-/** The tables and rows of a schema in a database of their own. */
+/** Creates a database with the tables and rows of a folder in `schemas/`. */
 export async function groundOf(name: string): Promise<Ground> {
   const tables = await readSketch(name);
   const database = await freshDatabase(`query_${name}`);
@@ -76,11 +77,11 @@ export async function groundOf(name: string): Promise<Ground> {
 
 type CaseQuery = Omit<Case, 'row' | 'schema'>;
 
-/** What the caller of a case may do. */
+/** The permissions of the caller of a case. */
 export const permissionsOf = ({ rules }: CaseQuery): PermissionSet =>
-  rules ? permissionSet('1', 'somebody', createPermissionRows(rules)) : adminSet('1');
+  rules ? permissionSet('1', 'a-role', createPermissionRows(rules)) : adminSet('1');
 
-/** The tree under the caller's permissions, and the statement of it; with a selection that takes the place of the query. */
+/** Parses, restricts and compiles the query of a case, or a selection in its place. */
 export function compileCase(
   one: CaseQuery,
   schema: Overview,
@@ -90,19 +91,19 @@ export function compileCase(
   const ceilings = { ...CEILINGS, ...one.ceilings };
   const set = one.rules && permissionsOf(one);
   const { single, keys, unlimited } = one;
-  const options = {
+  const options: Parse = {
     overview: schema,
     single,
     keys,
     unlimited,
-    ...(set ? { visible: createFieldVisibility(set) } : {}),
-    ...(selection ? { selection } : {}),
+    visible: set && createFieldVisibility(set),
+    selection,
   };
   const tree = parseRead(collection, one.query, options, ceilings);
   const rules = createRules({
     parseFilter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
   });
-  const read: Read = set ? restrictRead(tree, { set, overview: schema, rules }) : tree;
+  const read: Read = set ? restrictRead(tree, { set, schema: schema, rules }) : tree;
   const statement = new StatementBuilder(schema, whereSql);
   return { text: readStatement(statement, read), params: statement.params };
 }
@@ -127,7 +128,7 @@ export interface CaseAnswer {
   readonly error?: { readonly code: string; readonly path?: unknown };
 }
 
-/** The JSON texts that the database makes of it. */
+/** Runs the statement of a case and answers the JSON texts of PostgreSQL. */
 export async function textOf(
   one: CaseQuery,
   { overview: schema, database }: Ground,
@@ -139,7 +140,7 @@ export async function textOf(
   return { data: row?.data ?? null, meta: row?.meta ?? null };
 }
 
-/** What a client would get: the answer, or the error with the place it is about. Anything else is thrown. */
+/** The answer of a case, or the code and path of its failure. Other errors are thrown. */
 export async function runCase(one: CaseQuery, ground: Ground): Promise<CaseAnswer> {
   try {
     const { data, meta } = await textOf(one, ground);

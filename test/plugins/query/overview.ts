@@ -11,12 +11,12 @@ import type {
 import { joint } from '../../../plugins/schema/overview/keys.ts';
 
 /**
- * A schema in few words, for tests of the query engine alone:
+ * A short notation of a schema, for tests of the query engine without a service:
  * `{ book: { id: 'integer key', title: 'string', author: 'one person', tags: 'many tag.book' } }`.
  * The words after a type: `key`, `concealed`, `unsearchable`, `array`, `sort=<field>` (of a to-many: its rows' order) and
  * `as=<type>` (the column's own type, `_` for a blank). `any kind hero|quote` is a many-to-any whose collection the field
- * `kind` names; `alias` holds nothing. Several fields with `key` are the key together, and `joint role film|actor` is a
- * foreign key of these columns, in the order of the key they lead to. What stands under `$` is about the collection: `singleton`,
+ * `kind` names; `alias` is an alias without a relation. Several fields with `key` are a composite key, and `joint role film|actor` is a
+ * composite foreign key of these columns, in the order of the key of `role`. `$` has words about the collection: `singleton`,
  * `sort=<field>`.
  */
 export type Sketch = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -45,12 +45,12 @@ const SQL: Partial<Record<FieldType, [type: string, dataType: string]>> = {
 const keysOf = (fields: Sketch[string]): readonly string[] =>
   columnsAndAliases(fields).flatMap(([name, words]) => (words.split(' ').includes('key') ? [name] : []));
 
-/** Of a key of one column. */
+/** The key of a collection with a key of one column. */
 const keyOf = (fields: Sketch[string]): string => keysOf(fields)[0] ?? 'id';
 
 const columnsAndAliases = (fields: Sketch[string]) => Object.entries(fields).filter(([name]) => name !== '$');
 
-/** What follows `<name>=` among the words. */
+/** The value of `<name>=` in the words of a field. */
 const wordValue = (words: string, name: string): string | undefined =>
   words
     .split(' ')
@@ -104,7 +104,7 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
   };
 }
 
-/** The tables of a sketch, for running what was compiled. */
+/** SQL that creates the tables of a sketch. */
 export function createTables(tables: Sketch): string {
   return Object.entries(tables)
     .map(([name, fields]) => {
@@ -205,7 +205,7 @@ function endOf(relation: Relation, words: string): RelationEnd {
     : { kind: 'one', relation, to: related };
 }
 
-/** A relation's own sort field stands with the alias that lists its rows. */
+/** The alias of a relation has the words about its sort field. */
 function metaOf(tables: Sketch, collection: string, field: string): Relation['meta'] {
   const aliases = Object.values(tables).flatMap((fields) => Object.values(fields));
   const sorted = aliases.find((words) => words.startsWith(`many ${collection}.${field} sort=`));

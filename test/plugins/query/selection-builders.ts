@@ -17,7 +17,7 @@ export const typename = (value: string, key = '__typename'): Extract<Selected, {
   value,
 });
 
-/** What a client would get who asks by a selection, or the error with the place it is about. */
+/** Runs a selection: its answer, or the code and path of its failure. */
 export async function runSelection(
   ground: Ground,
   collection: string,
