@@ -11,7 +11,7 @@ import { whereSql } from '../../../plugins/query/compile/where.ts';
 import type {
   DynamicValue,
   GroupSelection,
-  Parse,
+  ParseOptions,
   RawQuery,
   Read,
   ReadText,
@@ -91,7 +91,7 @@ export function compileCase(
   const ceilings = { ...CEILINGS, ...one.ceilings };
   const set = one.rules && permissionsOf(one);
   const { single, keys, unlimited } = one;
-  const options: Parse = {
+  const options: ParseOptions = {
     overview: schema,
     single,
     keys,
