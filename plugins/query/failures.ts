@@ -27,7 +27,9 @@ export function throwQueryFailure(error: unknown, collection?: string): never {
       { service: 'database' },
     );
   if (code === '40P01')
-    throw fail('SERVICE_UNAVAILABLE', 'A change was in the way; try again.', { service: 'database' });
+    throw fail('SERVICE_UNAVAILABLE', 'The query was in a deadlock with another change; try again.', {
+      service: 'database',
+    });
   if (code === 'ERR_STRING_TOO_LONG') {
     const most = Number(/0x[\da-f]+/.exec(text)?.[0]);
     const size = Number.isFinite(most) ? `longer than the ${most} characters allowed` : 'too large';

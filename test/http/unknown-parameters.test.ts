@@ -104,10 +104,10 @@ describe('unknown query parameters', () => {
       ['filter[_adn][0][id]=1', 'did you mean "_and"?'],
       ['aggregate[cuont]=*', 'did you mean "count"?'],
       ['fields=yaer(id)', 'did you mean "year"?'],
-      ['limit=many', '"many" is no whole number of at least -1'],
-      ['limit=-2', '"-2" is no whole number of at least -1'],
-      ['limit[toString]=1', 'an object or a list is no whole number of at least -1'],
-      ['offset[_eq][toString]=1', 'an object or a list is no whole number of at least 0'],
+      ['limit=many', '"many" is not a whole number of at least -1'],
+      ['limit=-2', '"-2" is not a whole number of at least -1'],
+      ['limit[toString]=1', 'an object or a list is not a whole number of at least -1'],
+      ['offset[_eq][toString]=1', 'an object or a list is not a whole number of at least 0'],
     ] as const)
       it(`?${query} is refused with INVALID_QUERY: ${message}`, async () => {
         const { status, body } = await send('GET', `/items/thing?${query}`);

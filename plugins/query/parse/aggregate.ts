@@ -75,7 +75,7 @@ export const withGroupOrder = (parts: AggregateParts, sort: unknown, path: Query
 function assertUniqueKeys(groups: Aggregation['groups'], others: ReadonlySet<string>, path: QueryPath): void {
   for (const [index, { key }] of groups.entries()) {
     if (others.has(key) || groups.findIndex((one) => one.key === key) !== index)
-      throw invalidQuery(`two things would be called "${key}": give one an alias`, [
+      throw invalidQuery(`two members of the answer have the name "${key}": give one of them an alias`, [
         ...parameterPath(path, 'groupBy'),
         index,
       ]);
@@ -113,7 +113,7 @@ function parseAggregateFunctions(
       path,
     );
   const keys = [...new Set(name === 'countAll' ? ['*'] : parseList(fields, path))];
-  if (keys.length === 0) throw invalidQuery('names no field', path);
+  if (keys.length === 0) throw invalidQuery('must name at least one field', path);
   return keys.map((key, index) => {
     const at = [...path, index];
     countPart(context, at);

@@ -23,7 +23,7 @@ function parseValuePath(
   names: readonly string[],
   path: QueryPath,
 ): ValuePath {
-  const noSuchValue = () => invalidQuery(`there is no value ${names.join('.').slice(0, 60)} to compare with`, path);
+  const noSuchValue = () => invalidQuery(`${names.join('.').slice(0, 60)} is not a value to compare with`, path);
   let at: Collection | undefined = start;
   const steps = names.map((name, place): ValuePathStep => {
     if (!at) throw noSuchValue();

@@ -72,7 +72,7 @@ export function groupFieldPaths(
       nestedByCollection: new Map(),
     };
     if (known.field !== field || !isSameFunction(known.fn, fn))
-      throw invalidQuery(`two things would be called "${key}": give one an alias`, path);
+      throw invalidQuery(`two members of the answer have the name "${key}": give one of them an alias`, path);
     if (rest !== undefined && only !== undefined)
       known.nestedByCollection.set(only, [...(known.nestedByCollection.get(only) ?? []), rest]);
     else if (rest !== undefined) known.nested = [...(known.nested ?? []), rest];

@@ -109,7 +109,7 @@ function parseRelationFilter(context: ParseContext, use: FieldUse, raw: object, 
   if (use.fn || !relation) {
     throw first.startsWith('_')
       ? invalidQuery(`"${first.slice(0, 40)}" is not an operator${suggestionFor(first, KNOWN)}`, [...path, first])
-      : fail('FORBIDDEN', `${name} leads nowhere`);
+      : fail('FORBIDDEN', `${name} has no relation to filter by`);
   }
   if (relation.kind === 'any') throw invalidQuery(`needs a collection: ${name}:<collection>`, path);
   const to = resolveCollection(context, relation.to);
@@ -130,7 +130,7 @@ function parseManyToAnyFilter(
   const { field: name, collection: only = '' } = parseStep(key, at);
   const field = resolveField(context, collection, name);
   const { relation } = field;
-  if (relation?.kind !== 'any') throw invalidQuery(`${name} is no many-to-any`, at);
+  if (relation?.kind !== 'any') throw invalidQuery(`${name} is not a many-to-any`, at);
   const by = collection.fields.get(relation.by);
   if (!relation.allowed.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
   const to = resolveCollection(context, only);

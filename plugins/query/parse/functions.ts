@@ -41,6 +41,7 @@ export function parseFieldUse(context: ParseContext, collection: Collection, ste
   if (isVisibleField(context, collection, step)) return { field: resolveField(context, collection, step) };
   const name = parseStep(step, at);
   const field = resolveField(context, collection, name.field);
-  if (name.collection !== undefined) throw invalidQuery(`${step.slice(0, 60)} leads on to another collection`, at);
+  if (name.collection !== undefined)
+    throw invalidQuery(`${step.slice(0, 60)} names another collection, which is not supported here`, at);
   return name.fn ? { field, fn: parseFunction(context, field, name.fn, at) } : { field };
 }

@@ -58,7 +58,8 @@ export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): Va
 
 function parseKeyLiteral(field: Field, raw: unknown, path: QueryPath): Value {
   const key = keyValue(field, raw);
-  if (key === undefined) throw invalidQuery(`is no key of ${field.parts?.length} parts, joined by commas`, path);
+  if (key === undefined)
+    throw invalidQuery(`is not a composite key of ${field.parts?.length} parts, joined by commas`, path);
   return key;
 }
 

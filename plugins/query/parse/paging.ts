@@ -52,7 +52,7 @@ function parseInteger(raw: unknown, minimum: number, path: QueryPath): number | 
   const value =
     typeof raw === 'number' ? raw : typeof raw === 'string' && /^[+-]?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
   if (!Number.isSafeInteger(value) || value < minimum)
-    throw invalidQuery(`${quoteValue(raw)} is no whole number of at least ${minimum}`, path);
+    throw invalidQuery(`${quoteValue(raw)} is not a whole number of at least ${minimum}`, path);
   return value;
 }
 

@@ -48,7 +48,7 @@ export const isVisibleField = (context: ParseContext, collection: Collection, na
  */
 export function resolveField(context: ParseContext, collection: Collection, name: string): Field {
   if (!context.isVisible(collection, name))
-    throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be known`);
+    throw fail('FORBIDDEN', `field ${name} of ${collection.name} is hidden from the caller`);
   const field = collection.fields.get(name);
   if (!field) throw unknownField(name, collection.name);
   return field;

@@ -41,7 +41,7 @@ export function parseStep(step: string, path: QueryPath): PathStep {
     const comma = inside.indexOf(',');
     const field = (comma < 0 ? inside : inside.slice(0, comma)).trim();
     if (field === '' || /[().:]/.test(field))
-      throw invalidQuery(`"${step.slice(0, 60)}" is no function of a field`, path);
+      throw invalidQuery(`"${step.slice(0, 60)}" is not a function of a field`, path);
     return { field, fn: { name, path: comma < 0 ? [] : parseJsonPath(inside.slice(comma + 1), path) } };
   }
   if (/[()]/.test(step)) throw invalidQuery(`"${step.slice(0, 60)}" has parentheses that do not match`, path);
@@ -82,7 +82,7 @@ export function parseJsonPath(text: string, path: QueryPath): readonly string[] 
     .map((step) => step.trim());
   if (steps[0] === '' && steps.length > 1) steps.shift();
   if (steps.some((step) => step === '' || /[[\]()\0]/.test(step)))
-    throw invalidQuery(`"${text.slice(0, 60)}" is no path into a JSON value`, path);
+    throw invalidQuery(`"${text.slice(0, 60)}" is not a path into a JSON value`, path);
   if (steps.length > MAX_JSON_STEPS)
     throw invalidQuery(`leads ${steps.length} levels into a JSON value, more than the ${MAX_JSON_STEPS} allowed`, path);
   return steps;
