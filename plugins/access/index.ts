@@ -6,7 +6,7 @@ import { schema, systemCollections } from '../schema/contract.ts';
 import { createAssertAuthority, ROLE_AUTHORITY_FIELDS } from './authority.ts';
 import { createPermissionCleanUp } from './cleanup.ts';
 import * as collections from './collections.ts';
-import { access } from './contract.ts';
+import { type Access, access } from './contract.ts';
 import { effectivePermissions } from './effective-permissions.ts';
 import { listed } from './listed.ts';
 import { accessMigrations } from './migrations.ts';
@@ -31,7 +31,7 @@ export default definePlugin<Config>({
     for (const one of accessMigrations(db)) host.contribute(migrations, one);
 
     const { permissions, role, forget } = createPermissionResolver({ db, bus: used.bus });
-    host.provide(access, {
+    host.provide<Access>(access, {
       permissions,
       role,
       ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),

@@ -63,7 +63,10 @@ describe('selections under permissions and ceilings', () => {
 
   it('rows of an unreadable collection behind a many-to-any are null', async () => {
     const rules = { page_block: { fields: ['*'] }, hero: { fields: ['title'] } };
-    const of = { hero: { shown: [column('title')] }, quote: { shown: [typename('quote')] } };
+    const of: Readonly<Record<string, Selection>> = {
+      hero: { shown: [column('title')] },
+      quote: { shown: [typename('quote')] },
+    };
     const { data } = await ask(
       'site',
       'page_block',

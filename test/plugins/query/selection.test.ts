@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Selected, Selection } from '../../../plugins/query/contract.ts';
+import type { ParseOptions, Selected, Selection } from '../../../plugins/query/contract.ts';
 import { parseRead } from '../../../plugins/query/parse/parse.ts';
 import { renderShape } from '../../../plugins/query/read-shape.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
@@ -330,7 +330,7 @@ describe('selections', () => {
 
   it('the shape of a selection has no keys of the document', () => {
     const { overview: snapshot } = ground('library');
-    const options = {
+    const options: ParseOptions = {
       overview: snapshot,
       selection: {
         shown: [
@@ -340,7 +340,7 @@ describe('selections', () => {
           related('author', [column('name')], {}, 'by'),
         ],
         terms: { filter: { id: { _gt: 1 } } },
-      } satisfies Selection,
+      },
     };
     const read = parseRead(snapshot.collections.get('book') as Collection, {}, options, CEILINGS);
     expect(renderShape(read)).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
