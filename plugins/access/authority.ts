@@ -2,8 +2,8 @@ import { type Caller, fail } from '#kernel';
 import type { Db } from '../database/contract.ts';
 import type { Access, AuthorityWrite } from './contract.ts';
 
-/** By these fields a user signs in, or is an admin: who writes one of them on an admin's row can become that admin or depose him. */
-const OF_USERS = [
+/** Fields of users that decide sign-in and role. A caller who writes one of them on an admin's row could become or lock out that admin. */
+const USER_AUTHORITY_FIELDS = [
   'role',
   'status',
   'email',
@@ -14,14 +14,17 @@ const OF_USERS = [
   'external_identifier',
   'auth_data',
 ];
-/** By these fields a role makes its users admins, or keeps them out. */
-export const OF_ROLES = ['admin_access', 'app_access', 'ip_access', 'enforce_tfa'];
+/** Fields of roles that make users admins or lock them out. */
+export const ROLE_AUTHORITY_FIELDS = ['admin_access', 'app_access', 'ip_access', 'enforce_tfa'];
 
-const AUTHORITY: Readonly<Record<string, readonly string[]>> = { platform_users: OF_USERS, platform_roles: OF_ROLES };
+const AUTHORITY_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  platform_users: USER_AUTHORITY_FIELDS,
+  platform_roles: ROLE_AUTHORITY_FIELDS,
+};
 
 /**
- * Only admins change an admin's authority, whatever field lists, presets and listeners say. Every write passes here with the
- * values that are about to be stored; writes of other tables, and those of admins, cost no statement.
+ * Only admins change an admin's authority, regardless of field lists, presets and listeners. Every write calls this with the values to
+ * store; writes of other collections and writes by admins cost no statement.
  */
 export function createAssertAuthority(db: Pick<Db, 'query' | 'read' | 'sql'>): Access['assertAuthority'] {
   const roles = db.read('platform_roles');
@@ -31,22 +34,22 @@ export function createAssertAuthority(db: Pick<Db, 'query' | 'read' | 'sql'>): A
 
   return async (caller: Caller, collection, action, writes) => {
     if (caller.admin) return;
-    const fields = AUTHORITY[collection];
+    const fields = AUTHORITY_FIELDS[collection];
     if (!fields) return;
     const touches = ({ values }: AuthorityWrite) => fields.some((name) => values[name] !== undefined);
     const keys = writes.filter((one) => action === 'delete' || touches(one)).flatMap((one) => one.keys.map(String));
     const isUsers = collection === 'platform_users';
-    if (!isUsers && writes.some(({ values }) => isOn(values.admin_access))) throw refused();
-    const assigned = isUsers ? writes.flatMap(({ values }) => roleKey(values.role)) : [];
+    if (!isUsers && writes.some(({ values }) => isOn(values.admin_access))) throw forbidden();
+    const assigned = isUsers ? writes.flatMap(({ values }) => toRoleKeys(values.role)) : [];
     if (keys.length === 0 && assigned.length === 0) return;
     const { rows } = await db.query<{ found: boolean }>(ADMINS, isUsers ? [keys, assigned] : [[], keys]);
-    if (rows[0]?.found) throw refused();
+    if (rows[0]?.found) throw forbidden();
   };
 }
 
-const roleKey = (role: unknown): readonly string[] => (typeof role === 'string' ? [role.toLowerCase()] : []);
+const toRoleKeys = (role: unknown): readonly string[] => (typeof role === 'string' ? [role.toLowerCase()] : []);
 
-const refused = () => fail('FORBIDDEN', 'only an admin changes the authority of an admin');
+const forbidden = () => fail('FORBIDDEN', 'only an admin changes the authority of an admin');
 
-/** As the items engine reads flags. */
+/** Parses a flag like the items engine does. */
 export const isOn = (value: unknown): boolean => value === true || value === 'true' || value === 1 || value === '1';

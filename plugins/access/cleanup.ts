@@ -9,20 +9,20 @@ interface RuleRow {
   readonly presets: string | null;
 }
 
-export interface CleanUp {
+export interface PermissionCleanUp {
   forgetCollections(names: readonly string[]): Promise<void>;
   /**
-   * Takes deleted fields out of the lists and rules of their collection. No permission may become wider by that. `key` is
-   * the collection's primary key, if it still has one.
+   * Removes deleted fields from the field lists and rules of their collection, without widening any permission. `key` is the primary
+   * key of the collection, null without one.
    */
   forgetFields(collection: string, fields: readonly string[], key: string | null): Promise<void>;
 }
 
-/** What permissions say of collections and fields that are deleted. */
-export function createCleanUp(db: Db): CleanUp {
+/** Removes deleted collections and fields from permissions. */
+export function createPermissionCleanUp(db: Db): PermissionCleanUp {
   const permissions = db.write('platform_permissions');
   const FORGET_COLLECTIONS = db.sql`delete from ${permissions} where collection = any($1::text[])`;
-  // A list of just this field becomes empty, which is "none"; null would say the same, `*` the opposite.
+  // A list of only this field becomes empty, which permits no field; `*` would permit all.
   const SHORTEN_LISTS = db.sql`update ${permissions} set fields = array_to_string(array(
       select name from unnest(string_to_array(fields, ',')) with ordinality as one(name, at)
       where not trim(name) = any($2::text[]) order by at), ',')
@@ -37,15 +37,15 @@ export function createCleanUp(db: Db): CleanUp {
     async forgetFields(collection, fields, key) {
       await db.query(SHORTEN_LISTS, [collection, fields]);
       const { rows } = await db.query<RuleRow>(RULES, [collection]);
-      // Where there is no key to compare, the rule keeps naming a field that is gone, which refuses every request.
+      // Without a key the rule keeps the name of the deleted field, which refuses every request.
       const noRows = key !== null && !fields.includes(key) ? { [key]: { _null: true } } : undefined;
       for (const row of rows) {
-        const before = [parsed(row.permissions), parsed(row.validation), parsed(row.presets)] as const;
+        const before = [parseRule(row.permissions), parseRule(row.validation), parseRule(row.presets)] as const;
         const [rule, validation, presets] = before;
         const after = [
-          rule && noRows ? closed(rule, fields, noRows) : rule,
-          validation && pruned(validation, fields),
-          presets && without(presets, fields),
+          rule && noRows ? closeRule(rule, fields, noRows) : rule,
+          validation && pruneValidation(validation, fields),
+          presets && withoutPresets(presets, fields),
         ];
         if (JSON.stringify(after) === JSON.stringify(before)) continue;
         await db.query(WRITE_RULES, [row.id, ...after.map((value) => (value ? JSON.stringify(value) : null))]);
@@ -54,30 +54,33 @@ export function createCleanUp(db: Db): CleanUp {
   };
 }
 
-const without = (presets: Filter, fields: readonly string[]): Filter =>
+const withoutPresets = (presets: Filter, fields: readonly string[]): Filter =>
   Object.fromEntries(Object.entries(presets).filter(([name]) => !fields.includes(name)));
 
-const parsed = (text: string | null): Filter | null => {
+const parseRule = (text: string | null): Filter | null => {
   const value: unknown = text === null ? null : JSON.parse(text);
   return typeof value === 'object' && !Array.isArray(value) ? (value as Filter | null) : null;
 };
 
-/** A row rule without its conditions on these fields; they count as never met, so that no row is added. */
-export function closed(rule: Filter, fields: readonly string[], noRows: Filter): Filter {
+/** A row rule in which conditions on these fields match no row, so that the permission does not widen. */
+export function closeRule(rule: Filter, fields: readonly string[], noRows: Filter): Filter {
   const parts = Object.entries(rule);
   if (parts.some(([key]) => fields.includes(key))) return noRows;
   return Object.fromEntries(
-    parts.map(([key, value]) => [key, isLogical(key, value) ? value.map((one) => closed(one, fields, noRows)) : value]),
+    parts.map(([key, value]) => [
+      key,
+      isLogical(key, value) ? value.map((one) => closeRule(one, fields, noRows)) : value,
+    ]),
   );
 }
 
-/** A validation without its conditions on these fields: there is nothing left to hold them against. */
-export function pruned(rule: Filter, fields: readonly string[]): Filter {
+/** A validation without its conditions on these fields, which no payload can contain any more. */
+export function pruneValidation(rule: Filter, fields: readonly string[]): Filter {
   return Object.fromEntries(
     Object.entries(rule).flatMap(([key, value]) => {
       if (fields.includes(key)) return [];
       if (!isLogical(key, value)) return [[key, value]];
-      return [[key, value.map((one) => pruned(one, fields)).filter((one) => Object.keys(one).length > 0)]];
+      return [[key, value.map((one) => pruneValidation(one, fields)).filter((one) => Object.keys(one).length > 0)]];
     }),
   );
 }

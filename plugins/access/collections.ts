@@ -9,7 +9,7 @@ export const roles: SystemCollection = {
   note: 'What a group of users may do',
   fields: [
     { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
-    // Filled by the database where nobody gives one (`migrations.ts`), so that it needs no grant.
+    // A trigger fills a missing key (`migrations.ts`), so that no caller needs permission for it.
     { field: 'key', type: 'string', unique: true, nullable: true },
     { field: 'name', type: 'string', maxLength: 100 },
     { field: 'icon', type: 'string', maxLength: 64, default: "'supervised_user_circle'", nullable: true },

@@ -1,130 +1,131 @@
 import { type Caller, service } from '#kernel';
 import type { AddressRange } from '../outbound/library.ts';
-import type { Read, Restricted, Visible, Where } from '../query/contract.ts';
+import type { FieldVisibility, Read, Restricted, Where } from '../query/contract.ts';
 import type { Collection, Overview } from '../schema/contract.ts';
 
-/** The nil id: the Public role's row. */
+/** The id of the Public role: the nil UUID. */
 export const PUBLIC_ROLE = '00000000-0000-0000-0000-000000000000';
 
-/** What a permission allows: one row of permissions is for one action on one collection. */
+/** The action of a permission (specification, "Permissions"). Each stored permission is for one action on one collection. */
 export type Action = 'create' | 'read' | 'update' | 'delete' | 'comment' | 'share';
 
-/** Every action, in the order in which documents list them. */
+/** Every action, in the order of the specification. */
 export const ACTIONS: readonly Action[] = ['create', 'read', 'update', 'delete', 'comment', 'share'];
 
-/** One permission: a stored row, or one of the minimal rows of app access. */
+/** One permission: a stored one, or one of the fixed permissions of app access. */
 export interface Permission {
   readonly collection: string;
   readonly action: Action;
-  /** Row rule: a filter; null = all rows. Not used for create. */
+  /** Row rule: a filter on the rows; null is all rows. Not used for `create`. */
   readonly rule: Record<string, unknown> | null;
-  /** Filter that a written row must fulfil; null = none. */
+  /** A filter that a written row must match; null is none. */
   readonly validation: Record<string, unknown> | null;
-  /** Values that a create or update adds where the payload has none; null = none. */
+  /** Values that a create or update adds for fields without a value; null is none. */
   readonly presets: Record<string, unknown> | null;
-  /** `['*']` = all (but see `Field.sensitive`); empty = none. */
+  /** Names of fields; `['*']` is all but the sensitive ones (`Field.sensitive`), an empty list is none. */
   readonly fields: readonly string[];
 }
 
-/** A caller's permissions at one moment. */
+/** The permissions of a caller at one moment; immutable. */
 export interface PermissionSet {
-  /** Changes whenever any permission or role does; usable in cache keys together with `key`. */
+  /** Changes when any permission or role changes; together with `key` usable as a cache key. */
   readonly version: string;
-  /** Callers with the same key have the same permissions (role and flags; not the user). */
+  /** Equal for callers with equal permissions: the role and its flags, not the user. */
   readonly key: string;
+  /** Admins have all permissions. */
   readonly admin: boolean;
-  /** The rows of app access; empty without it. */
+  /** The permissions of app access; empty without app access. */
   readonly minimum: readonly Permission[];
   /**
-   * The stored row and the minimal row of app access, if any: rows are the OR of the rules, and each field counts on
-   * the rows of the rules that list it. Empty = no access.
+   * The stored permission and the one of app access, as far as they exist. The caller may touch rows that match one of the rules, and
+   * each field on the rows of the permissions that list it. An empty list is no access.
    */
   of(collection: string, action: Action): readonly Permission[];
 }
 
-/** What is known about a role beside its permissions. */
+/** A role without its permissions. */
 export interface Role {
   readonly id: string;
   readonly admin: boolean;
   readonly app: boolean;
-  /** Addresses its users may come from; undefined = any. What cannot be read in the row is no address. */
+  /** IP ranges that its users may connect from; undefined is any. Malformed entries match no address. */
   readonly addresses: readonly AddressRange[] | undefined;
 }
 
-/** Fields that are granted (`*`: all but the sensitive ones), and values that are added where a payload has none. */
+/** Permitted fields (`*` is all but the sensitive ones), and presets that are added to a payload. */
 export interface Grant {
   readonly fields?: readonly string[];
   readonly presets?: Readonly<Record<string, unknown>>;
 }
 
-/** What a caller may do in a collection by one action: in no row, in those of a rule, in all. */
+/** The access of a caller to a collection by one action: to no row, to rows of a rule, or to all rows. */
 export interface EffectiveAction extends Grant {
   readonly access: 'none' | 'partial' | 'full';
 }
 
-/** Of each action that is asked for. */
+/** The access to one collection, by action. */
 export type CollectionPermissions = Readonly<
   Record<'create' | 'read' | 'update' | 'delete' | 'share', EffectiveAction>
 >;
 
-/** A permission with its row rule as a condition. */
+/** A permission with its parsed row rule. */
 export interface RowPermission {
   readonly action: Action;
   readonly permission: Permission;
   readonly where: Restricted<Where>;
 }
 
-/** One write of users or roles. */
+/** One write of users or roles, for `assertAuthority`. */
 export interface AuthorityWrite {
-  /** The rows that are changed or deleted; none for a row that is created. */
+  /** Keys of the rows that are changed or deleted; empty for a create. */
   readonly keys: readonly unknown[];
-  /** What they are given, by field; a role by its key. Empty for a delete. */
+  /** The stored values by field, a role by its key; empty for a delete. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Permissions of callers, and the checks of every read and write. Provided by `access`, used by the plugins that read or write rows.
+ * Permissions of callers, and the checks of every read and write (specification, "Permissions"). Provided by `access`.
  */
 export interface Access {
-  /** The permissions of the caller, from memory; all for admins. */
+  /** The permissions of the caller, from the cache; all for admins. */
   permissions(caller: Caller): Promise<PermissionSet>;
-  /** A role from memory; null asks for the Public role. */
+  /** A role from the cache; null is the Public role. */
   role(id: string | null): Promise<Role | undefined>;
   /**
-   * Writes the caller's read permissions into every node of the tree; fields that may not be read are left out of the answer.
-   * @throws FORBIDDEN where the root may not be read, or a condition, an order or an aggregate names a field that may not be read.
+   * Adds the caller's row rules to every node of the tree and removes unreadable fields from the answer.
+   * @throws FORBIDDEN for an unreadable root collection, and for an unreadable field in a condition, an order or an aggregate.
    */
-  restrict(read: Read, caller: Caller, overview: Overview): Promise<Restricted<Read>>;
+  restrict(read: Read, caller: Caller, schema: Overview): Promise<Restricted<Read>>;
   /**
-   * Which rows of a collection the caller may update or delete, and (for update) with which fields.
-   * @throws FORBIDDEN where there is no permission, or a field is outside its list.
+   * The condition on rows that the caller may delete, or update in these fields.
+   * @throws FORBIDDEN without a permission, and for a field that no permission lists.
    */
   restrictWrite(
     collection: Collection,
     action: 'update' | 'delete',
     fields: readonly string[],
     caller: Caller,
-    overview: Overview,
+    schema: Overview,
   ): Promise<Restricted<Where>>;
   /**
-   * Each permission of these actions by itself, for a look at which of them hold for a row. One whose rule cannot be read is left
-   * out: it holds for none.
+   * Each permission of these actions with its own condition, to find out which of them apply to a row. A permission with a malformed
+   * rule is left out, since it applies to no row.
    */
   rowPermissions(
     collection: Collection,
     actions: readonly Action[],
     caller: Caller,
-    overview: Overview,
+    schema: Overview,
   ): Promise<readonly RowPermission[]>;
   /**
-   * A filter of the caller's own in a by-query write: checked like a read's, joined with the read rule.
-   * @throws FORBIDDEN where the filter names what the caller may not read.
+   * Restricts the filter of a by-query write like that of a read, and adds the row rule for reads.
+   * @throws FORBIDDEN for a filter on what the caller may not read.
    */
-  restrictFilter(collection: Collection, where: Where, caller: Caller, overview: Overview): Promise<Restricted<Where>>;
+  restrictFilter(collection: Collection, where: Where, caller: Caller, schema: Overview): Promise<Restricted<Where>>;
   /**
-   * What a create or update adds and demands: checks the field list, merges presets under the payload, validates it.
-   * Answers the payload to write. `given` are values the platform itself sets (the foreign key of a child in a nested write):
-   * they count as submitted and need no grant. With `values` of their own, rows of one batch look up what their rules name once.
+   * Checks the payload of a create or update against the field list, adds presets, validates it, and answers the payload to write.
+   * `platformValues` are set by the service itself, such as the foreign key of a child in a nested write: they count as submitted and
+   * need no permission. `ruleValues` caches dynamic values of rules for the rows of one batch.
    * @throws FORBIDDEN without permission, INVALID_PAYLOAD for an unknown field (left out where `ITEMS_UNKNOWN_FIELDS` is `ignore`),
    *   Failures of FAILED_VALIDATION.
    */
@@ -133,14 +134,14 @@ export interface Access {
     action: 'create' | 'update',
     payload: Record<string, unknown>,
     caller: Caller,
-    overview: Overview,
-    given?: Record<string, unknown>,
-    values?: RuleValues,
+    schema: Overview,
+    platformValues?: Record<string, unknown>,
+    ruleValues?: RuleValues,
   ): Promise<Record<string, unknown>>;
   /**
-   * Whatever permissions say, only admins assign a role with `admin_access`, give that flag to a role, delete an admin or such a
-   * role, or change the fields on which their authority rests (docs/adr/0028). Asked of each write with the values to be stored.
-   * @throws FORBIDDEN
+   * Regardless of permissions, only admins assign a role with `admin_access`, give that flag to a role, delete an admin or such a
+   * role, or change the fields on which their authority rests (docs/adr/0028). Called before every write with the values to store.
+   * @throws FORBIDDEN for a write that changes the authority of an admin.
    */
   assertAuthority(
     caller: Caller,
@@ -148,35 +149,35 @@ export interface Access {
     action: 'create' | 'update' | 'delete',
     writes: readonly AuthorityWrite[],
   ): Promise<void>;
-  /** Whether the caller may do this to some row at all. */
+  /** Whether the caller has any permission for this action on the collection. */
   may(caller: Caller, action: Action, collection: string): Promise<boolean>;
   /**
-   * `may`, as a refusal: before a rule speaks about the payload of a caller who may not write.
-   * @throws FORBIDDEN where the caller has no such permission.
+   * Asserts `isAllowed`, so that a caller without the permission gets no error about the payload.
+   * @throws FORBIDDEN without such a permission.
    */
   demand(caller: Caller, action: Action, collection: string): Promise<void>;
-  /** What the caller may do, by collection; those in which he may do nothing are left out. All of it for admins. */
+  /** The caller's access by collection, without collections that the caller has no access to. Full access for admins. */
   effective(caller: Caller): Promise<Readonly<Record<string, CollectionPermissions>>>;
-  /** Which fields a query of a caller with these permissions may name. */
-  visible(permissions: PermissionSet): Visible;
+  /** The fields that a query with these permissions may name. */
+  visible(permissions: PermissionSet): FieldVisibility;
   /**
-   * The fields that permissions list for an action: `always`, or on `some` of the rows it may touch only. Empty where there is
-   * no permission. For descriptions of the service that are made for callers with these permissions.
+   * The fields that permissions list for an action: on all permitted rows (`always`) or only on `some`. Empty without a permission.
+   * Used for schemas (GraphQL, OpenAPI) by permissions.
    */
   listed(permissions: PermissionSet, action: Action, collection: Collection): ReadonlyMap<string, 'always' | 'some'>;
-  /** The fields the caller may read of a collection: for schema routes. */
+  /** Names of the fields that the caller may read, for the routes of the schema. */
   readableFields(collection: Collection, caller: Caller): Promise<ReadonlySet<string>>;
 }
 
-/** What `$CURRENT_USER.a.b` and the like stand for, by their texts, as long as one caller writes one batch. */
+/** Values of `$CURRENT_USER.a.b` and the like, by their texts: a cache for one batch of one caller. */
 export type RuleValues = Map<string, Promise<unknown>>;
 
-/** What a concealed value reads as, and what a client therefore may send back. */
+/** The text that answers show instead of a concealed value; clients may send it back unchanged. */
 export { MASK } from '../query/contract.ts';
-/** The rows every caller with app access has without their being stored. */
+/** The permissions that callers with app access have beside the stored ones. */
 export { APP_MINIMUM } from './permissions/app-minimum.ts';
 
-/** Every plugin that reads or writes rows for a caller uses it. */
+/** Used by every plugin that reads or writes rows for a caller. */
 export const access = service<Access>('access', {
   version: '1.0.0',
   callers: {

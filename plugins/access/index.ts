@@ -3,19 +3,19 @@ import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { query, sealing } from '../query/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
-import { createAssertAuthority, OF_ROLES } from './authority.ts';
-import { createCleanUp } from './cleanup.ts';
+import { createAssertAuthority, ROLE_AUTHORITY_FIELDS } from './authority.ts';
+import { createPermissionCleanUp } from './cleanup.ts';
 import * as collections from './collections.ts';
-import { access } from './contract.ts';
-import { effectivePermissions } from './effective.ts';
+import { type Access, access } from './contract.ts';
+import { effectivePermissions } from './effective-permissions.ts';
 import { listed } from './listed.ts';
 import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createAdmit } from './payload/admit.ts';
-import { createSubstitute } from './payload/dynamic.ts';
+import { createSubstituteDynamicValues } from './payload/dynamic-values.ts';
 import type { UnknownFields } from './payload/fields.ts';
-import { createResolve } from './permissions/resolve.ts';
-import { createReadableFields, visibleTo } from './readable-fields.ts';
+import { createValidatePayload } from './payload/validate-payload.ts';
+import { createPermissionResolver } from './permissions/permission-resolver.ts';
+import { createFieldVisibility, createReadableFields } from './readable-fields.ts';
 import { createRestrict } from './restrict/index.ts';
 
 interface Config {
@@ -30,14 +30,14 @@ export default definePlugin<Config>({
     for (const one of [collections.roles, collections.permissions]) host.contribute(systemCollections, one);
     for (const one of accessMigrations(db)) host.contribute(migrations, one);
 
-    const { permissions, role, forget } = createResolve({ db, bus: used.bus });
-    host.provide(access, {
+    const { permissions, role, forget } = createPermissionResolver({ db, bus: used.bus });
+    host.provide<Access>(access, {
       permissions,
       role,
       ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),
-      admit: createAdmit({
+      admit: createValidatePayload({
         permissions,
-        substitute: createSubstitute(used.sealing.value),
+        substitute: createSubstituteDynamicValues(used.sealing.readValue),
         unknownFields: host.config.ITEMS_UNKNOWN_FIELDS,
       }),
       assertAuthority: createAssertAuthority(db),
@@ -47,30 +47,30 @@ export default definePlugin<Config>({
           throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
       },
       effective: async (caller) => effectivePermissions(await permissions(caller), await used.schema.overview()),
-      visible: visibleTo,
+      visible: createFieldVisibility,
       listed,
       readableFields: createReadableFields(permissions),
     });
 
-    // The writer's next request must see the change, so nobody waits here for the message from the database.
+    // The writer's next request must see the change, so this process does not wait for the database notification.
     for (const verb of ['create', 'update', 'delete']) {
       events.onAction(`permissions.${verb}`, forget);
       events.onAction(`roles.${verb}`, forget);
     }
-    // Grants may reach other processes a moment later; what takes something away is answered when all have confirmed it.
+    // A change that may remove access is answered after every process has confirmed it; an added permission may take effect later.
     const confirm = () => db.answerAfter(used.bus.confirmed);
     for (const event of ['permissions.update', 'permissions.delete', 'roles.delete']) events.onFilter(event, confirm);
     events.onFilter('roles.update', (payload) => {
-      if (OF_ROLES.some((name) => Object.hasOwn(payload as object, name))) confirm();
+      if (ROLE_AUTHORITY_FIELDS.some((name) => Object.hasOwn(payload as object, name))) confirm();
     });
-    const cleanUp = createCleanUp(db);
+    const cleanUp = createPermissionCleanUp(db);
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await cleanUp.forgetCollections(keys as string[]);
       db.afterCommit(forget);
     });
     events.onFilter('fields.delete', async (_payload, { collection, keys }) => {
-      const overview = await used.schema.overview();
-      const key = overview.collections.get(collection as string)?.primary ?? null;
+      const snapshot = await used.schema.overview();
+      const key = snapshot.collections.get(collection as string)?.primary ?? null;
       await cleanUp.forgetFields(collection as string, keys as string[], key);
       db.afterCommit(forget);
     });

@@ -1,8 +1,8 @@
 import type { Collection } from '../schema/contract.ts';
 import type { Action, Permission, PermissionSet } from './contract.ts';
-import { lists } from './restrict/rules.ts';
+import { listsField } from './restrict/rules.ts';
 
-/** Fields that the permissions of an action list, and whether they do for every row it may touch. */
+/** See `Access.permittedFields`. */
 export function listed(
   set: PermissionSet,
   action: Action,
@@ -11,11 +11,11 @@ export function listed(
   const rows = set.of(collection.name, action);
   const found = new Map<string, 'always' | 'some'>();
   for (const field of collection.fields.values()) {
-    const listing = set.admin ? rows : rows.filter((one) => lists(one, field.name, field));
+    const listing = set.admin ? rows : rows.filter((one) => listsField(one, field.name, field));
     if (listing.length > 0)
-      found.set(field.name, listing.length === rows.length || listing.some(isForAll) ? 'always' : 'some');
+      found.set(field.name, listing.length === rows.length || listing.some(isForAllRows) ? 'always' : 'some');
   }
   return found;
 }
 
-const isForAll = ({ rule }: Permission): boolean => rule === null || Object.keys(rule).length === 0;
+const isForAllRows = ({ rule }: Permission): boolean => rule === null || Object.keys(rule).length === 0;

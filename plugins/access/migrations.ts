@@ -1,22 +1,22 @@
 import { announcing } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
-import { CHANGED } from './permissions/announcement.ts';
+import { ACCESS_CHANGED } from './permissions/change-channel.ts';
 
 export const accessMigrations = (db: Db): readonly Migration[] => [announceChanges(db), deriveRoleKeys(db)];
 
 /**
- * Whoever changes a permission or a role, through this process, another one or by hand in the database, every process
- * hears of it when the change is committed.
+ * Triggers notify every process when a change of a permission or role is committed, also when the change was made by another process or
+ * directly in the database.
  */
 const announceChanges = (db: Db): Migration =>
   announcing({
     id: '2026-11-21-announce-changes',
     name: 'platform_access_changed',
-    channel: CHANGED,
+    channel: ACCESS_CHANGED,
     tables: [db.own('platform_roles'), db.own('platform_permissions')],
   });
 
-/** A role's key comes from its name unless given: here rather than in code, so that it holds for every way in. */
+/** A trigger derives the missing key of a role from its name, so that it applies to every write, also directly in the database. */
 function deriveRoleKeys(db: Db): Migration {
   const roles = db.own('platform_roles');
   const run = db.sql`${db.name(db.schemas[0] as string)}.platform_role_key()`;

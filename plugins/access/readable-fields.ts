@@ -1,23 +1,25 @@
 import type { Caller } from '#kernel';
-import type { Visible } from '../query/contract.ts';
+import type { FieldVisibility } from '../query/contract.ts';
 import type { Collection } from '../schema/contract.ts';
 import type { PermissionSet } from './contract.ts';
-import { lists } from './restrict/rules.ts';
+import { listsField } from './restrict/rules.ts';
 
-/** Names of the fields that the caller may read on some rows at least. */
+/** Names of the fields that the caller may read on at least some rows. */
 export function readableNames(set: PermissionSet, collection: Collection): ReadonlySet<string> {
   const rows = set.of(collection.name, 'read');
   const fields = [...collection.fields.values()];
   return new Set(
-    fields.filter((field) => set.admin || rows.some((one) => lists(one, field.name, field))).map(({ name }) => name),
+    fields
+      .filter((field) => set.admin || rows.some((one) => listsField(one, field.name, field)))
+      .map(({ name }) => name),
   );
 }
 
-/** A name that no field has is as visible as the lists make it: known to be unknown to those who may read everything. */
-export const visibleTo =
-  (set: PermissionSet): Visible =>
+/** An unknown name is visible when the field lists have it or `*`, so that only callers who may read all fields learn that it is unknown. */
+export const createFieldVisibility =
+  (set: PermissionSet): FieldVisibility =>
   (collection, name) =>
-    set.admin || set.of(collection.name, 'read').some((one) => lists(one, name, collection.fields.get(name)));
+    set.admin || set.of(collection.name, 'read').some((one) => listsField(one, name, collection.fields.get(name)));
 
 export const createReadableFields =
   (permissions: (caller: Caller) => Promise<PermissionSet>) =>

@@ -2,17 +2,17 @@ import type { Log } from '#kernel';
 import type { Overview } from '../schema/contract.ts';
 import { missingIndexes } from './missing-indexes.ts';
 
-/** Says each relation without an index once, and again when it had one meanwhile. */
-export function createIndexWatch(log: Log): (overview: Overview) => void {
-  let said: ReadonlySet<string> = new Set();
-  return (overview) => {
+/** Logs each foreign key without an index once, and again after its index was dropped. */
+export function createIndexWatch(log: Log): (schema: Overview) => void {
+  let reported: ReadonlySet<string> = new Set();
+  return (schema) => {
     const now = new Set<string>();
-    for (const { collection, field, related, statement } of missingIndexes(overview)) {
+    for (const { collection, field, related, statement } of missingIndexes(schema)) {
       const name = `${collection}.${field}`;
       now.add(name);
-      if (!said.has(name))
+      if (!reported.has(name))
         log.warn({ collection, field, related, remedy: statement }, `the foreign key ${name} has no index`);
     }
-    said = now;
+    reported = now;
   };
 }

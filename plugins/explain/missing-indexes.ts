@@ -4,15 +4,15 @@ export interface MissingIndex {
   readonly collection: string;
   readonly field: string;
   readonly related: string | null;
-  /** Not run by the service: an index costs every write, so making one is somebody's decision. */
+  /** The service does not run it: an index slows down every write, so an operator must decide. */
   readonly statement: string;
 }
 
 const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * Foreign keys that no index begins with. Without one, reading the rows that belong to a row reads their whole table, and
- * so does deleting it.
+ * Foreign keys that are not the first column of any index. Without one, PostgreSQL reads the whole table to find the rows that refer to a
+ * row, for nested lists and for every delete of that row.
  */
 export function missingIndexes({ relations, collections }: Overview): readonly MissingIndex[] {
   return relations.flatMap(({ collection, field, related, schema }) => {
@@ -20,7 +20,7 @@ export function missingIndexes({ relations, collections }: Overview): readonly M
     const column = fields?.get(field)?.column;
     if (!schema || !table || !column || column.leadsIndex) return [];
     const place = `${identifier(table.schema)}.${identifier(table.name)}`;
-    // `concurrently`: writes go on meanwhile.
+    // `concurrently` does not block writes.
     const statement = `create index concurrently on ${place} (${identifier(column.name)})`;
     return [{ collection, field, related, statement }];
   });

@@ -12,7 +12,7 @@ interface Deps {
   readonly schema: Schema;
 }
 
-/** For admins: a plan tells of tables, of how many rows they have and of row rules. */
+/** For admins only: a plan shows tables, their sizes and row rules. */
 export function explainRoutes({ items, schema }: Deps): readonly Route[] {
   async function explain(ctx: HttpContext, query: RawQuery): Promise<void> {
     const { collection = '', id } = ctx.params;
@@ -48,7 +48,7 @@ export function explainRoutes({ items, schema }: Deps): readonly Route[] {
   }));
 }
 
-/** `{ query }`, as `SEARCH` takes it everywhere. */
+/** The query of a `SEARCH` body, `{ query }`. */
 function queryIn(body: unknown): RawQuery {
   const { query } = (body ?? {}) as { query?: unknown };
   if (query === undefined) return {};

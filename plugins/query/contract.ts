@@ -2,10 +2,10 @@ import { service } from '#kernel';
 import type { Statement } from '../database/contract.ts';
 import type { Collection, Field, Overview } from '../schema/contract.ts';
 import type { GroupSelection, Selection } from './selection.ts';
-import type { Bound, GivenValues, Read, Where } from './tree.ts';
+import type { BoundValue, GivenValues, Read, Where } from './tree.ts';
 
-export type { Given } from './given.ts';
-export type { Moment } from './moment.ts';
+export type { NowOffset } from './now.ts';
+export type { Given } from './placeholder.ts';
 export type {
   ColumnForm,
   GroupSelection,
@@ -15,7 +15,10 @@ export type {
   Terms,
 } from './selection.ts';
 
-/** A query as it arrives: from a query string, a `SEARCH` body, a GraphQL selection or a service call. */
+/**
+ * A query before parsing (specification, "Queries"): from a query string, a `SEARCH` body or a service call. Every member may be a
+ * text or the parsed value.
+ */
 export interface RawQuery {
   readonly fields?: unknown;
   readonly filter?: unknown;
@@ -30,7 +33,7 @@ export interface RawQuery {
   readonly aggregate?: unknown;
   readonly groupBy?: unknown;
   readonly backlink?: unknown;
-  /** `csv`, `csv_utf8`, `json`, `xml`, `yaml`: how a route sends the rows; a read itself takes no notice. */
+  /** `csv`, `csv_utf8`, `json`, `xml`, `yaml`: the format of the response. Routes use it; the parser ignores it. */
   readonly export?: unknown;
   readonly [other: string]: unknown;
 }
@@ -39,194 +42,201 @@ export {
   AGGREGATES,
   type AggregateName,
   type Aggregation,
-  type Bind,
-  type Bound,
+  type BoundValue,
   DATE_PARTS,
   type DatePart,
-  type Dynamic,
+  type DynamicValue,
   type FieldUse,
   type Fn,
   type GivenValues,
+  type GroupProjection,
   OPERATORS,
   type Operator,
-  type Order,
-  type OrderStep,
+  type OrderBy,
+  type OrderByStep,
   type Pick,
+  type PlaceholderBinder,
   type Read,
-  type ShownGroup,
   type Value,
-  type Via,
-  type ViaStep,
+  type ValuePath,
+  type ValuePathStep,
   type Where,
 } from './tree.ts';
 
 declare const restricted: unique symbol;
-/** A tree into which the caller's permissions were written. The runner takes nothing else. */
+/** A tree that `access` restricted to the caller's permissions. Only such trees can be prepared and run. */
 export type Restricted<T> = T & { readonly [restricted]: true };
 
-/** How a query is parsed. */
-export interface Parse {
+/** Options of `Query.parse`. */
+export interface ParseOptions {
+  /** The schema snapshot that names are resolved in. */
   readonly overview: Overview;
-  /** Lists inside by-query writes, reads by key and reads by code have no default limit and no ceiling. */
+  /** No default limit and no largest limit: for by-query writes, reads by key and reads by plugins. Default: false. */
   readonly unlimited?: boolean;
-  /** A single object instead of a list. */
+  /** The answer is one object instead of a list. Default: false. */
   readonly single?: boolean;
-  /** Exactly these rows, in this order; or those that the statement is run for. */
+  /** Only the rows of these keys, in this order; or the keys of each run (`ExecutionContext.keys`). */
   readonly keys?: NonNullable<Read['keys']>;
-  /** Which fields the caller may know; without it every field. */
-  readonly visible?: Visible;
-  /** Called for a name in `fields` that is left out because no field has it, where the caller might know it. */
+  /** The fields that the query may name. Default: every field. */
+  readonly visible?: FieldVisibility;
+  /** Called when the parser leaves out an unknown name in `fields` that is not hidden from the caller. */
   readonly onUnknown?: () => void;
   /**
-   * What to show and under which conditions, in place of what the query says (of which only `backlink` still counts). A
-   * name in it that no field has, or that the caller may not know, is FORBIDDEN. Its conditions may have a `Given` in the
-   * place of a value, or of the list of values of `_in` and `_nin`.
+   * Fields and conditions that replace those of the query (only its `backlink` still counts). An unknown or hidden name in it is
+   * FORBIDDEN. Its conditions may have a `Placeholder` instead of a value, or of the list of values of `_in` and `_nin`.
    */
   readonly selection?: Selection | GroupSelection;
 }
 
 /**
- * Whether the caller may know of this field at all. A field that may not be known is refused before its type is looked at, so
- * that no message shows what exists.
+ * Whether the caller may name this field. The parser refuses a hidden field before it looks at its type, so that no error reveals
+ * which fields exist.
  */
-export type Visible = (collection: Collection, field: string) => boolean;
+export type FieldVisibility = (collection: Collection, field: string) => boolean;
 
-/** The user and the role that `$CURRENT_USER` and `$CURRENT_ROLE` stand for when a statement runs, and its keys. */
+/** What a prepared statement needs at run time: the values of dynamic values, keys and placeholders, and the origin for the log. */
 export interface Subjects {
+  /** `$CURRENT_USER`; null for a caller without a user. */
   readonly user: string | null;
+  /** `$CURRENT_ROLE`; null for a caller without a role. */
   readonly role: string | null;
+  /** The key of a statement that reads one row by key. */
   readonly key?: string | number | null;
+  /** The keys of a statement that reads rows by keys. */
   readonly keys?: readonly (string | number)[];
-  /** What `Query.given` made. */
-  readonly given?: readonly Bound[];
-  /** The plugin that reads where no user does: for the log. */
+  /** The result of `Query.bindPlaceholders`. */
+  readonly given?: readonly BoundValue[];
+  /** The plugin that reads on its own behalf, for the log of slow reads. */
   readonly owner?: string | undefined;
-  /** The address of the client: clients without a user share the pool's connections by it. */
+  /** The client's IP address: the connection pool limits clients without a user by it. */
   readonly ip?: string | null | undefined;
   readonly admin?: boolean | undefined;
 }
 
-/** JSON made by PostgreSQL. `data` is null where a single row was asked for and there is none. */
+/** JSON texts from PostgreSQL. `data` is null when a single row does not exist; `meta` is null when the query has no `meta`. */
 export interface ReadText {
   readonly data: string | null;
   readonly meta: string | null;
 }
 
 /**
- * Queries: from what a client sends to a tree, from a tree with permissions to one statement, from the statement to JSON. Provided
- * by `query`. What runs a statement also throws SERVICE_UNAVAILABLE where the database is not reached or takes too long.
+ * The query engine, provided by `query`: parses a query to a tree, compiles a restricted tree to one statement, and runs it. Every
+ * method that runs a statement also throws SERVICE_UNAVAILABLE when the database is not reachable or too slow.
  */
 export interface Query {
-  /** The default and the largest limit (-1: none), and how deep and how wide a query may be. */
+  /** The limits that the settings of `query` give to queries. */
   readonly ceilings: {
+    /** Rows of a list without `limit`. */
     readonly default: number;
+    /** The largest `limit`; -1 is no limit. */
     readonly max: number;
-    /** Names in a row that a path may have: `author.country.name` has three. */
+    /** The largest number of names in a path: `author.country.name` has three. */
     readonly depth: number;
-    /** Parts of one query. */
+    /** The largest number of fields, conditions and relations in one query. */
     readonly nodes: number;
   };
   /**
-   * Query → tree. Unknown fields in `fields` are dropped.
-   * @throws INVALID_QUERY for bad grammar, FORBIDDEN for an unknown name elsewhere and for what `visible` hides.
+   * Parses a query to a tree. Unknown names in `fields` are left out.
+   * @throws INVALID_QUERY for bad grammar; FORBIDDEN for an unknown or hidden name in conditions, sort and aggregates.
    */
-  parse(collection: Collection, raw: RawQuery, options: Parse): Read;
+  parse(collection: Collection, raw: RawQuery, options: ParseOptions): Read;
   /**
-   * A filter alone. `trusted` ones (permission rules) may follow `$CURRENT_USER.a.b` with system rights.
+   * Parses a filter alone. A `trusted` filter (a permission rule) may use concealed fields in `$CURRENT_USER.a.b`.
    * @throws the errors of `parse`.
    */
-  filter(collection: Collection, raw: unknown, overview: Overview, options?: { trusted?: boolean }): Where;
+  parseFilter(collection: Collection, raw: unknown, schema: Overview, options?: { trusted?: boolean }): Where;
   /**
-   * Runs one statement and passes its JSON through.
-   * @throws INVALID_QUERY for a value that only the database could judge.
+   * Prepares and runs a read, and answers the JSON texts of PostgreSQL unchanged.
+   * @throws INVALID_QUERY for a value that PostgreSQL refuses.
    */
-  text(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<ReadText>;
+  readText(read: Restricted<Read>, context: Subjects, schema: Overview): Promise<ReadText>;
   /**
-   * A compiled statement that may be kept while its key stays the same and run for any subjects. `rows` answers a row a
-   * record instead of one text, for `stream`; there the counts of `meta` come first.
+   * Compiles a tree to a statement that can be cached and run in any context. With `rows` the statement answers one record per row
+   * for `stream`, after a first record with the counts of `meta`. Default form: `text`.
    * @throws INVALID_QUERY for more than 65,535 values.
    */
-  prepare(read: Restricted<Read>, overview: Overview, form?: 'text' | 'rows'): Prepared;
+  prepare(read: Restricted<Read>, schema: Overview, form?: 'text' | 'rows'): Prepared;
   /**
-   * SQL of the JSON text that `read` answers of the row under a table alias, for `returning` of a statement that writes it: undefined
-   * where that needs more than the row's own columns, or a row rule counts.
+   * SQL of the JSON text of one row, for the `returning` clause of the statement that writes it; `alias` is the table alias of the
+   * row. Undefined when the read needs more than the columns of the row, or when a row rule applies.
    */
-  ownRow(read: Restricted<Read>, overview: Overview, alias: string): string | undefined;
-  /** A compiled statement to be kept prepared on each connection: for one that is run a second time. */
+  ownRow(read: Restricted<Read>, schema: Overview, alias: string): string | undefined;
+  /** Gives the statement a name, by which connections keep it prepared: for a statement that runs a second time. */
   keep(prepared: Prepared): Prepared;
   /**
-   * What each `Given` of a selection stands for in this run.
+   * Checks and casts the values of the placeholders of a selection for one run.
    * @throws INVALID_QUERY for a value that does not fit its field.
    */
-  given(prepared: Prepared, values?: GivenValues): readonly Bound[];
+  given(prepared: Prepared, values?: GivenValues): readonly BoundValue[];
   /**
    * Runs a prepared statement.
-   * @throws INVALID_QUERY for a value that only the database could judge.
+   * @throws INVALID_QUERY for a value that PostgreSQL refuses.
    */
-  run(prepared: Prepared, subjects: Subjects): Promise<ReadText>;
+  run(prepared: Prepared, context: Subjects): Promise<ReadText>;
   /**
-   * The rows of a statement prepared as `rows`, as JSON texts in batches, through a cursor: memory stays flat.
-   * @throws INVALID_QUERY like `run`; SERVICE_UNAVAILABLE too where no cursor is free within ten seconds.
+   * Runs a statement prepared as `rows` through a cursor and answers its rows as JSON texts in batches, so that memory stays flat.
+   * Without `options.signal` the signal of the current request cancels it.
+   * @throws INVALID_QUERY like `run`; SERVICE_UNAVAILABLE also when no cursor is free within ten seconds.
    */
-  stream(prepared: Prepared, subjects: Subjects, options?: { readonly signal?: AbortSignal }): Promise<Stream>;
-  /** PostgreSQL's plan of the statement (`EXPLAIN`), without the values it would run with. */
-  explain(prepared: Prepared, subjects: Subjects): Promise<unknown>;
+  stream(prepared: Prepared, context: Subjects, options?: { readonly signal?: AbortSignal }): Promise<Stream>;
+  /** The generic plan of the statement (`EXPLAIN (FORMAT JSON)`), without any value. */
+  explain(prepared: Prepared, context: Subjects): Promise<unknown>;
   /**
-   * The same rows as `text`, parsed: for hooks and internal callers.
-   * @throws INVALID_QUERY like `text`.
+   * Prepares and runs a read, and answers parsed rows: for plugins and hooks.
+   * @throws INVALID_QUERY like `readText`.
    */
-  rows(read: Restricted<Read>, subjects: Subjects, overview: Overview): Promise<Record<string, unknown>[]>;
+  rows(read: Restricted<Read>, context: Subjects, schema: Overview): Promise<Record<string, unknown>[]>;
   /**
-   * A condition over the table alias `t`, for `update … where` and `delete … where`; parameters start at `first`.
+   * Compiles a condition on the table alias `t`, for `update … where` and `delete … where`. Parameter numbers start at `first`.
    * @throws INVALID_QUERY for more than 65,535 values.
    */
-  condition(where: Restricted<Where>, subjects: Subjects, overview: Overview, first: number): GrantedCondition;
+  condition(where: Restricted<Where>, context: Subjects, schema: Overview, first: number): GrantedCondition;
 }
 
-/** A condition as SQL, with the values of its parameters. */
+/** A compiled condition with the values of its parameters. */
 export interface Condition {
   readonly text: string;
   readonly params: readonly unknown[];
 }
 
-/** One that plugins without the `sql` grant may put into their statements, whatever tables it reads. */
+/** A condition that plugins without the `sql` grant may use in their statements, also when it reads other tables. */
 export interface GrantedCondition extends Condition {
   readonly where: Statement;
 }
 
-/** The first batch is there when this is, so that what is wrong is known before an answer begins. */
+/** Rows of a running cursor. The first batch is fetched before `stream` resolves, so that an error comes before the response begins. */
 export interface Stream {
-  /** JSON text of the counts, where asked for. */
+  /** JSON text of the counts; null when the query has no `meta`. */
   readonly meta: string | null;
   readonly batches: AsyncIterable<readonly string[]>;
 }
 
-/** A compiled statement. */
+/** A compiled statement with its parameters. */
 export interface Prepared {
   readonly text: string;
   readonly form: 'text' | 'rows';
-  /** What was asked without a value in it, for logs: `article[id,author[name]] where status._eq sort -date limit 25`. */
+  /** The read without any value, for logs: `article[id,author[name]] where status._eq sort -date limit 25`. */
   readonly shape: string;
-  /** Set by `keep`. */
+  /** The name of the prepared statement; set by `keepPrepared`. */
   readonly name?: string;
   readonly params: readonly unknown[];
   readonly single: boolean;
   readonly hasMeta: boolean;
 }
 
-/** For `items` and `access`, and for plugins that read by trees of their own. */
+/** Used by `items` and `access`, and by plugins that build their own trees. */
 export const query = service<Query>('query', { version: '1.0.0' });
 
-/** The only maker of `Restricted`. By the manifests only `access` uses it, which a test checks. */
+/** Creates `Restricted` trees. Only the manifest of `access` uses it, which a test checks. */
 export interface Sealing {
-  /** Marks a tree as restricted, without looking at it. */
+  /** Marks a tree as restricted without any check. */
   seal<T extends object>(tree: T): Restricted<T>;
-  /** The value of a field in one row, as JSON has it, past all permissions; null where there is no such row. */
-  value(collection: Collection, field: Field, key: unknown): Promise<unknown>;
+  /** The value of a field of one row as parsed JSON, without permissions; null when the row does not exist. */
+  readValue(collection: Collection, field: Field, key: unknown): Promise<unknown>;
 }
 
 /** For `access` alone. */
 export const sealing = service<Sealing>('sealing', { version: '1.0.0', coreOnly: true });
 
-/** What a concealed value reads as. */
-export { MASK } from './compile/expression.ts';
+/** The text that answers show instead of a concealed value. */
+export { MASK } from './compile/output.ts';

@@ -1,18 +1,18 @@
 import type { Field } from '../schema/contract.ts';
 import { isRange } from '../schema/library.ts';
 
-/** Types without a field type of their own whose values PostgreSQL compares and orders as what they are, not as texts. */
+/** Types of the field type `unknown` that PostgreSQL compares and orders by value; the others are compared as texts. */
 // biome-ignore format: a list of names
 const ORDERED: ReadonlySet<string> = new Set([
   'interval', 'inet', 'cidr', 'macaddr', 'macaddr8', 'money', 'bit', 'bit varying', 'oid', 'pg_lsn', 'xid8',
 ]);
 
-/** Of the field type `unknown`: does a filter compare values of the column's own type, and may rows be sorted by it? */
+/** Whether a field of the type `unknown` is compared by the type of its column and can be sorted by. */
 export const hasOrder = ({ type, column }: Field): boolean =>
   type === 'unknown' && column !== null && !column.array && (ORDERED.has(column.dataType) || isRange(column));
 
-/** What is inside a value of an array or a range, as a field: operands are checked and compared by it. */
-export function elementOf(field: Field): Field {
+/** A field that stands for the elements of an array or the bounds of a range: operands are checked and cast by its type. */
+export function elementField(field: Field): Field {
   const { column } = field;
   if (!column?.element) throw new Error(`${field.name} is neither an array nor a range`);
   const { type, ...types } = column.element;

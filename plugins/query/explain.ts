@@ -1,11 +1,10 @@
 import type { Db } from '../database/contract.ts';
-import { asQueryError } from './failures.ts';
+import { throwQueryFailure } from './failures.ts';
 
 let counter = 0;
 
 /**
- * The plan for any values: what the planner says without knowing them, with `$1` where they would stand. (`explain
- * (generic_plan)` says the same, but not before PostgreSQL 16.)
+ * The generic plan, with `$1` in the place of values. (`explain (generic_plan)` does the same, but only from PostgreSQL 16 on.)
  */
 export const explainStatement = (db: Db, text: string, params: readonly unknown[]): Promise<unknown> =>
   db
@@ -15,8 +14,8 @@ export const explainStatement = (db: Db, text: string, params: readonly unknown[
       await db.query('set local plan_cache_mode to force_generic_plan');
       const values = params.length === 0 ? '' : `(${params.map(() => 'null').join(', ')})`;
       const { rows } = await db.query<{ 'QUERY PLAN': unknown }>(`explain (format json) execute ${name}${values}`);
-      // It belongs to the connection, which outlives the transaction.
+      // Prepared statements belong to the connection, which outlives the transaction.
       await db.query(`deallocate ${name}`);
       return rows[0]?.['QUERY PLAN'];
     })
-    .catch((error) => asQueryError(error));
+    .catch((error) => throwQueryFailure(error));

@@ -1,22 +1,25 @@
 import { fail } from '#kernel';
 import { asUnavailable } from '../database/library.ts';
 
-/** Without what a message quotes: unless it is a parameter, it may be out of a row that the caller may not read. */
+/** Removes quoted values from a message of PostgreSQL: they may come from a row that the caller may not read. */
 export const withoutValue = (message: string): string => message.replace(/:? ".*/s, '');
 
-/** Data exceptions of a read (class 22) come from a value in the query that only PostgreSQL could judge. */
-export function asQueryError(error: unknown, collection?: string): never {
+/**
+ * Turns an error of PostgreSQL into a failure.
+ * @throws INVALID_QUERY for a value that PostgreSQL refuses (class 22), SERVICE_UNAVAILABLE for what is not the fault of the query
+ */
+export function throwQueryFailure(error: unknown, collection?: string): never {
   const { code, message: text = '', where } = error as { code?: string; message?: string; where?: string };
   const message = /portal parameter/.test(where ?? '') ? text : withoutValue(text);
-  // 23514 in a read: a value in the query that the domain of an array's elements does not have.
+  // 23514 in a read: a value violates the domain of an array's elements.
   if (typeof code === 'string' && /^(22|23514$)/.test(code))
     throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
   // Class 54: more columns, deeper expressions or longer answers than PostgreSQL can handle.
   if (typeof code === 'string' && /^54/.test(code)) throw fail('INVALID_QUERY', `the query is too large: ${message}`);
-  // What PostGIS cannot compare has no class of its own.
+  // Errors of PostGIS have no class of their own.
   if (code === 'XX000' && /SRID|GeoJSON|geometry/i.test(message))
     throw fail('INVALID_QUERY', `a geometry does not fit: ${message}`);
-  if (code === '55000' && /materialized view/.test(text)) throw neverFilled(text, collection);
+  if (code === '55000' && /materialized view/.test(text)) throw unpopulatedViewFailure(text, collection);
   if (code === '42501')
     throw fail(
       'SERVICE_UNAVAILABLE',
@@ -24,7 +27,9 @@ export function asQueryError(error: unknown, collection?: string): never {
       { service: 'database' },
     );
   if (code === '40P01')
-    throw fail('SERVICE_UNAVAILABLE', 'A change was in the way; try again.', { service: 'database' });
+    throw fail('SERVICE_UNAVAILABLE', 'The query was in a deadlock with another change; try again.', {
+      service: 'database',
+    });
   if (code === 'ERR_STRING_TOO_LONG') {
     const most = Number(/0x[\da-f]+/.exec(text)?.[0]);
     const size = Number.isFinite(most) ? `longer than the ${most} characters allowed` : 'too large';
@@ -34,8 +39,8 @@ export function asQueryError(error: unknown, collection?: string): never {
   throw asUnavailable(error);
 }
 
-/** Named where it is the collection that was asked for: another one, behind a view, may be hidden from the caller. */
-function neverFilled(message: string, collection: string | undefined) {
+/** Names the view only when it is the collection of the request: another one may be hidden from the caller. */
+function unpopulatedViewFailure(message: string, collection: string | undefined) {
   const isOwn = collection !== undefined && message.includes(`"${collection}"`);
   const view = isOwn ? `The materialized view ${collection}` : 'A materialized view of this request';
   const remedy = `REFRESH MATERIALIZED VIEW${isOwn ? ` ${collection}` : ''}`;

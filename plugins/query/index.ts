@@ -3,10 +3,10 @@ import '../database/contract.ts';
 import { type Query, query, type Restricted, sealing } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { parseRead, parseWhere } from './parse/parse.ts';
-import type { Ceilings } from './parse/scope.ts';
-import { createRun } from './run.ts';
-import { createSlowLog } from './slow.ts';
-import { createValue } from './value.ts';
+import type { Ceilings } from './parse/parse-context.ts';
+import { createQueryRunner } from './query-runner.ts';
+import { createReadValue } from './read-value.ts';
+import { createSlowLog } from './slow-log.ts';
 
 interface Config {
   QUERY_LIMIT_DEFAULT: number;
@@ -20,7 +20,7 @@ export default definePlugin<Config>({
   manifest,
   register(host) {
     const { config } = host;
-    // -1 stands for "no ceiling", so zero is the one number in the range that means nothing.
+    // -1 is no limit, so 0 is the only number of the range without a meaning.
     if (config.QUERY_LIMIT_MAX === 0) throw fail('INVALID_CONFIG', 'QUERY_LIMIT_MAX must be -1 or at least 1');
     const ceilings: Ceilings = {
       depth: config.MAX_RELATIONAL_DEPTH,
@@ -36,10 +36,13 @@ export default definePlugin<Config>({
         nodes: ceilings.nodes,
       },
       parse: (collection, raw, options) => parseRead(collection, raw, options, ceilings),
-      filter: (collection, raw, overview, options) =>
-        parseWhere(collection, raw, overview, ceilings, options?.trusted ?? false),
-      ...createRun(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
+      parseFilter: (collection, raw, schema, options) =>
+        parseWhere(collection, raw, schema, ceilings, options?.trusted ?? false),
+      ...createQueryRunner(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
     });
-    host.provide(sealing, { seal: <T extends object>(tree: T) => tree as Restricted<T>, value: createValue(host.db) });
+    host.provide(sealing, {
+      seal: <T extends object>(tree: T) => tree as Restricted<T>,
+      readValue: createReadValue(host.db),
+    });
   },
 });

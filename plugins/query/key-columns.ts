@@ -1,10 +1,10 @@
 import type { Collection, Field } from '../schema/contract.ts';
 import type { Pick } from './tree.ts';
 
-/** The columns of the key, where rows have one. */
+/** The columns of the key; empty for a collection without a key. */
 export const keyColumns = ({ key, hasKey }: Collection): readonly Field[] =>
   key && hasKey ? (key.parts ?? [key]) : [];
 
-/** The keys of rows and nothing else of them. */
-export const keyPicks = ({ key, hasKey }: Collection): readonly Pick[] =>
+/** Projections of a read that answers only keys. */
+export const keyProjections = ({ key, hasKey }: Collection): readonly Pick[] =>
   key && hasKey ? [{ kind: 'column', key: key.name, field: key }] : [];

@@ -1,10 +1,10 @@
-// The text of a key of several columns (ADR 44): the texts of its parts, joined by commas. In a part `~` is written `~0` and a
-// comma `~1`: no sign of a URL, so the text is the same in paths and in JSON.
+// The text of a composite key (ADR 44): the texts of its parts, joined by commas. In a part `~` is escaped as `~0` and a comma as
+// `~1`. Neither is special in a URL, so the text is the same in paths and in JSON.
 
 /** @param parts the texts of the columns' values, in the order of the key */
 export const joinKey = (parts: readonly string[]): string =>
   parts.map((part) => part.replaceAll('~', '~0').replaceAll(',', '~1')).join();
 
-/** The opposite of `joinKey`. */
+/** The inverse of `joinKey`. */
 export const splitKey = (text: string): readonly string[] =>
   text.split(',').map((part) => part.replaceAll('~1', ',').replaceAll('~0', '~'));

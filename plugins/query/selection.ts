@@ -1,19 +1,19 @@
 import type { RawQuery } from './contract.ts';
 import type { AggregateName } from './tree.ts';
 
-// What a read shows, said field by field as a GraphQL document does, instead of by paths. It goes the same way as a query
-// with `fields`: through the parser, its ceilings and what the caller may know, to the same tree.
+// A selection names fields one by one, as a GraphQL document does, instead of by paths in `fields`. The parser makes the same tree of
+// it as of a query, under the same ceilings and the same visibility of fields.
 
-/** The conditions of one node, in the forms a `SEARCH` body has them. */
+/** The parameters of one node of a selection, as in a `SEARCH` body. */
 export type Terms = Pick<RawQuery, 'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search'>;
 
 /**
- * Another form of a value than that of REST: `text` for a GraphQL `ID`, `number` for a decimal as a JSON number (not a number at
- * all: null), `labels` for values of an enum that have another name, by their texts; the others stay.
+ * A format that differs from the REST representation: `text` for a GraphQL `ID`, `number` for a decimal as a JSON number (NaN is
+ * null), `labels` for enum values with other names, by their texts. Values without a label are unchanged.
  */
 export type ColumnForm = 'text' | 'number' | { readonly labels: ReadonlyMap<string, string> };
 
-/** A value, or a list of them, in the form of `labels`, where it was read in the form of REST. */
+/** Applies `labels` to a value, or to a list of values, in the REST representation. */
 export const labelled = (value: unknown, labels: ReadonlyMap<string, string>): unknown =>
   Array.isArray(value)
     ? value.map((one) => labelled(one, labels))
@@ -21,13 +21,13 @@ export const labelled = (value: unknown, labels: ReadonlyMap<string, string>): u
       ? (labels.get(value) ?? value)
       : value;
 
-/** The rows of a collection; the answer's objects have exactly the keys of `shown`, in this order. */
+/** Rows of a collection. The objects of the answer have exactly the keys of `items`, in this order. */
 export interface Selection {
   readonly terms?: Terms;
   readonly shown: readonly Selected[];
 }
 
-/** `key` is what it is called in the answer; no two of a selection are called the same. */
+/** One member of a row. `key` is its name in the answer and is unique within a selection. */
 export type Selected =
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
   | {
@@ -38,11 +38,14 @@ export type Selected =
       readonly fn?: { readonly name: string; readonly path?: string };
       readonly as?: ColumnForm;
     }
-  /** Several of the same row together, as functions of one field are. */
+  /** Several members of the same row in one object, such as functions of one field. */
   | { readonly kind: 'object'; readonly key: string; readonly shown: readonly Selected[] }
-  /** Behind a many-to-one (a row that `terms` do not match is null; their paging and order have no meaning) or a to-many alias. */
+  /**
+   * Rows behind a to-many alias, or the row behind a many-to-one. Of a many-to-one, a row that does not match the filter is null, and
+   * paging and sort have no effect.
+   */
   | { readonly kind: 'related'; readonly key: string; readonly field: string; readonly selection: Selection }
-  /** Behind a many-to-any: what is shown of rows of each collection named here. Rows of others are null. */
+  /** The row behind a many-to-any, with one selection per collection. Rows of other collections are null. */
   | {
       readonly kind: 'any';
       readonly key: string;
@@ -59,9 +62,9 @@ export interface GroupSelection {
 /** One member of a group in the answer, under `key`. */
 export type SelectedGroup =
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
-  /** The values grouped by, as an object by their names in REST (`published_year`). */
+  /** The grouped values as an object, by their REST names (`published_year`). */
   | { readonly kind: 'groups'; readonly key: string }
-  /** How many rows there are. */
+  /** The number of rows. */
   | { readonly kind: 'count'; readonly key: string }
   | {
       readonly kind: 'aggregate';
@@ -73,14 +76,14 @@ export type SelectedGroup =
       )[];
     };
 
-/** What a query has as `aggregate` that asks for the same. */
+/** The `aggregate` parameter of a query with the same functions. */
 export function aggregateOf(groups: readonly SelectedGroup[]): Readonly<Record<string, readonly string[]>> {
-  const asked: Record<string, string[]> = {};
+  const functions: Record<string, string[]> = {};
   for (const one of groups) {
-    if (one.kind === 'count') asked.countAll = ['*'];
+    if (one.kind === 'count') functions.countAll = ['*'];
     if (one.kind !== 'aggregate') continue;
     const fields = one.of.flatMap((inner) => (inner.kind === 'field' ? [inner.field] : []));
-    if (fields.length > 0) asked[one.name] = [...new Set([...(asked[one.name] ?? []), ...fields])];
+    if (fields.length > 0) functions[one.name] = [...new Set([...(functions[one.name] ?? []), ...fields])];
   }
-  return asked;
+  return functions;
 }

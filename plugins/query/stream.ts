@@ -1,20 +1,20 @@
 import type { Db, Share } from '../database/contract.ts';
 import type { Prepared, Stream } from './contract.ts';
-import { asQueryError } from './failures.ts';
+import { throwQueryFailure } from './failures.ts';
 
-interface Options {
+interface StreamOptions {
   readonly signal: AbortSignal | undefined;
   readonly share: Share;
-  /** Told once, at the end, how long the database worked on it: without the time in which nobody asked for more. */
+  /** Called once at the end with the milliseconds the database worked, without the time between batches. */
   readonly onEnd: (ms: number) => void;
 }
 
-/** Takes the first batch off a cursor, so that a bad value or a missing table is an error and not half an answer. */
+/** Fetches the first batch before it resolves, so that a bad value or a missing table is an error and not a broken response. */
 export async function streamRows(
   db: Db,
   { text, hasMeta }: Prepared,
   params: readonly unknown[],
-  { signal, share, onEnd }: Options,
+  { signal, share, onEnd }: StreamOptions,
 ): Promise<Stream> {
   const rows = db.stream(text, params, signal ? { signal, share } : { share });
   let spent = 0;
@@ -27,7 +27,7 @@ export async function streamRows(
     const from = performance.now();
     let more = false;
     try {
-      const result = await rows.next().catch((error) => asQueryError(error, share.collection));
+      const result = await rows.next().catch((error) => throwQueryFailure(error, share.collection));
       more = !result.done;
       return result;
     } finally {
@@ -40,7 +40,7 @@ export async function streamRows(
   let waiting: readonly string[] | undefined = first.value ?? [];
   const meta = hasMeta ? (waiting[0] ?? null) : null;
   if (hasMeta) waiting = waiting.slice(1);
-  // Not a generator: one that is left before it began would not tell the cursor.
+  // Not a generator: `return()` on one that has not started would not close the cursor.
   const batches: AsyncIterableIterator<readonly string[], void> = {
     [Symbol.asyncIterator]: () => batches,
     async next() {

@@ -1,10 +1,10 @@
 import type { Collection, Field } from '../schema/contract.ts';
-import type { Moment } from './moment.ts';
+import type { NowOffset } from './now.ts';
 import type { ColumnForm } from './selection.ts';
 
-// What a query is once it is parsed: nodes of rows, what they show, and the conditions on them.
+// The tree of a parsed query: nodes of rows, their projections, and their conditions. `access` writes `rule` and `when` into it.
 
-/** Operators of filters, with the names of the API. */
+/** Operators of filters, as the API names them. */
 // biome-ignore format: a table by kind
 export const OPERATORS = [
   '_eq', '_neq', '_ieq', '_nieq', '_lt', '_lte', '_gt', '_gte', '_in', '_nin', '_between', '_nbetween', '_null', '_nnull',
@@ -16,97 +16,97 @@ export const OPERATORS = [
 /** One of `OPERATORS`. */
 export type Operator = (typeof OPERATORS)[number];
 
-/** A value known only when the statement runs, so that a compiled statement serves many callers and moments. */
-export type Dynamic =
-  /** `via`: the way from the user's or role's row to the value. */
-  | { readonly dynamic: 'user' | 'role'; readonly via?: Via }
-  | ({ readonly dynamic: 'now' } & Moment)
-  /** The key of the one row asked for: lets one compiled statement read any of a collection's rows. */
+/** A value that is resolved when the statement runs, so that a compiled statement can be cached for many callers. */
+export type DynamicValue =
+  /** With `via` the value of a field on a path from the row of the user or role. */
+  | { readonly dynamic: 'user' | 'role'; readonly via?: ValuePath }
+  | ({ readonly dynamic: 'now' } & NowOffset)
+  /** The key of a read by key, so that one compiled statement reads any row of the collection. */
   | { readonly dynamic: 'key' }
-  /** The keys of several. */
+  /** The keys of a read by several keys. */
   | { readonly dynamic: 'keys' }
-  /** A place in `Read.given`; of a `list`, all of its values. */
-  | { readonly dynamic: 'given'; readonly at: number; readonly list?: true };
+  /** `at` is an index in `Read.placeholders`; with `list` it stands for the whole list of values. */
+  | { readonly dynamic: 'placeholder'; readonly at: number; readonly list?: true };
 
-/** `$CURRENT_USER.company.name`: the fields from the row of the one who asks to the value. */
-export interface Via {
+/** The path of `$CURRENT_USER.company.name`: the fields from the row of the caller's user or role to the value. */
+export interface ValuePath {
   readonly start: Collection;
-  /** The row rule of `start`, where the caller's own query goes this way. */
+  /** The row rule of `start`, when the path stands in the caller's own query. */
   readonly rule?: Where;
-  readonly path: readonly ViaStep[];
-  /** A to-many is on the way, so that there may be several values. */
-  readonly several: boolean;
+  readonly path: readonly ValuePathStep[];
+  /** The path has a to-many relation, so that it may lead to several values. */
+  readonly isMultiValued: boolean;
 }
 
-/** One field on the way of a `Via`. */
-export interface ViaStep {
+/** One field of a `ValuePath`. */
+export interface ValuePathStep {
   readonly use: FieldUse;
-  /** What the field leads to, with the row rule that counts there. */
+  /** The related collection, with its row rule once restricted. */
   readonly to?: Collection;
   readonly rule?: Where;
 }
 
-/** What a field is compared with. */
-export type Value = string | number | boolean | null | Dynamic;
+/** The right side of a comparison. */
+export type Value = string | number | boolean | null | DynamicValue;
 
-/** Functions of dates and times: each a whole number. */
+/** Functions of dates and times. Their result is a whole number. */
 export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second'] as const;
 
 /** One of `DATE_PARTS`. */
 export type DatePart = (typeof DATE_PARTS)[number];
 
-/** A function of a field (conventions, "Functions"): whole numbers, but for what lies inside a JSON value. */
+/** A function of a field (conventions, "Functions"). The result is a whole number, except for `json`. */
 export type Fn =
   | { readonly name: DatePart }
-  /** Elements of a JSON array; with `to` the rows behind a to-many alias, those under `rule` once restricted. */
+  /** The number of elements of a JSON array; with `to` the number of related rows, under the row rule once restricted. */
   | { readonly name: 'count'; readonly to?: Collection; readonly rule?: Where }
   | { readonly name: 'json'; readonly path: readonly string[] };
 
-/** A field in a condition or an order. `when`: readable on some rows only, and null to the caller on the others. */
+/** A field in a condition or an order. With `when` it is null for the caller on rows that do not match. */
 export interface FieldUse {
   readonly field: Field;
   readonly fn?: Fn;
   readonly when?: Where;
-  /** The field on the far side of a `$FOLLOW`, which is what has to be readable: there is no alias on this one. */
+  /** Of a `$FOLLOW`: the foreign key in the related collection. It must be readable, since there is no alias on this side. */
   readonly follow?: Field;
 }
 
-/** A condition on a row: `all` joins by and, `either` by or. */
+/** A condition on a row. */
 export type Where =
   | { readonly kind: 'all'; readonly of: readonly Where[] }
   | { readonly kind: 'either'; readonly of: readonly Where[] }
   | { readonly kind: 'test'; readonly use: FieldUse; readonly operator: Operator; readonly values: readonly Value[] }
-  /** Through a many-to-one: the one row it leads to; a missing row counts as a row of nulls. */
+  /** On the row behind a many-to-one. A missing row counts as a row of nulls. */
   | {
       readonly kind: 'one';
       readonly use: FieldUse;
       readonly to: Collection;
       readonly where: Where;
-      /** The target's row rule, once restricted. */
+      /** The row rule of the related collection, once restricted. */
       readonly rule?: Where;
     }
-  /** Through a to-many alias: some (or none) of the rows. */
+  /** On the rows behind a to-many alias: at least one row matches, or none does. */
   | {
       readonly kind: 'many';
       readonly use: FieldUse;
       readonly to: Collection;
       readonly quantifier: 'some' | 'none';
-      /** Speaks of rows of its own; others on the same alias are about the same row. */
+      /** Independent of other conditions on the same alias, which are otherwise about the same row. */
       readonly own?: true;
       readonly where: Where;
       readonly rule?: Where;
     }
-  /** Through a many-to-any: the row it leads to, where that is one of `to`. */
+  /** On the row behind a many-to-any, when that is a row of `to`. */
   | {
       readonly kind: 'any';
       readonly use: FieldUse;
-      /** Names the collection of each row's target. */
+      /** The field that names the related collection. */
       readonly by: Field;
       readonly to: Collection;
       readonly where: Where;
       readonly rule?: Where;
     }
-  /** Inside a JSON value: `path` leads to what is compared. */
+  /** On the value at `path` inside a JSON value. */
   | {
       readonly kind: 'inside';
       readonly use: FieldUse;
@@ -117,26 +117,26 @@ export type Where =
     }
   | { readonly kind: 'fixed'; readonly value: boolean };
 
-/** One relation on the way to a sorted column. */
-export interface OrderStep {
+/** One relation on the path to a sorted column. */
+export interface OrderByStep {
   readonly use: FieldUse;
-  /** Of a many-to-any: the field that names the collection. */
+  /** Of a many-to-any: the field that names the related collection. */
   readonly by?: Field;
   readonly to: Collection;
   readonly rule?: Where;
 }
 
 /** One column that rows are sorted by. */
-export interface Order {
-  /** Relations on the way to the sorted column, each with its target's row rule once restricted. */
-  readonly path: readonly OrderStep[];
+export interface OrderBy {
+  /** Relations on the path to the sorted column, each with the row rule of its collection once restricted. */
+  readonly path: readonly OrderByStep[];
   readonly use: FieldUse;
   readonly descending: boolean;
-  /** Not asked for: default order and tie breaker, which need no permission. */
+  /** Default order or tie breaker: not part of the query, and allowed without permission to read the field. */
   readonly implied?: true;
 }
 
-/** One member of a row in the answer, under `key`. `when`: shown on some rows only, null on the others. */
+/** One member of a row in the answer, under `key`. With `when` it is null on rows that do not match. */
 export type Pick =
   | {
       readonly kind: 'column';
@@ -148,20 +148,20 @@ export type Pick =
     }
   /** The same text in every row. */
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
-  /** Several of the same row together: `{ "year": 2024, "month": 5 }`. */
+  /** Several members of the same row in one object: `{ "year": 2024, "month": 5 }`. */
   | { readonly kind: 'object'; readonly key: string; readonly pick: readonly Pick[] }
   | { readonly kind: 'one'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
   | { readonly kind: 'many'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
-  /** A to-many alias asked for by itself: the list of related keys. */
+  /** A to-many alias without nested fields: the list of related keys. */
   | { readonly kind: 'keys'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
-  /** A many-to-any: one read a collection; rows of others show the bare key. */
+  /** A many-to-any with one read per collection. Rows of collections without a read show their key. */
   | {
       readonly kind: 'any';
       readonly key: string;
       readonly field: Field;
       readonly by: Field;
       readonly reads: readonly Read[];
-      /** Rows of collections that nothing was asked of are null instead of their bare key. */
+      /** Rows of collections without a read are null instead of their key. */
       readonly strict?: true;
       readonly when?: Where;
     };
@@ -182,60 +182,60 @@ export const AGGREGATES = [
 /** One of `AGGREGATES`. */
 export type AggregateName = (typeof AGGREGATES)[number];
 
-/** Groups in place of rows (conventions, "Aggregation"). */
+/** Groups instead of rows (conventions, "Aggregation"). */
 export interface Aggregation {
   readonly groups: readonly { readonly key: string; readonly use: FieldUse }[];
-  /** `use: null` counts rows. */
+  /** With `use: null` the function counts rows. */
   readonly functions: readonly { readonly name: AggregateName; readonly key: string; readonly use: FieldUse | null }[];
-  /** Places in `groups` or `functions`. */
+  /** `at` is an index in `groups` or `functions`. */
   readonly order: readonly {
     readonly of: 'groups' | 'functions';
     readonly at: number;
     readonly descending: boolean;
   }[];
-  /** What a row of the answer is made of, where it is not the form of REST; numbers are JSON numbers then. */
-  readonly shown?: readonly ShownGroup[];
+  /** The members of a row, when they differ from the REST representation. Numbers are JSON numbers then. */
+  readonly projections?: readonly GroupProjection[];
 }
 
-/** Places in `groups` and `functions` of an aggregation, by the keys they have in an answer. */
-export type ShownGroup =
+/** One member of a group in the answer. `at` is an index in `functions` of the aggregation. */
+export type GroupProjection =
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
-  /** All groups by their own keys, as one object. */
+  /** All grouped values in one object, by their own keys. */
   | { readonly kind: 'groups'; readonly key: string }
   | { readonly kind: 'function'; readonly key: string; readonly at: number }
-  | { readonly kind: 'object'; readonly key: string; readonly shown: readonly ShownGroup[] };
+  | { readonly kind: 'object'; readonly key: string; readonly projections: readonly GroupProjection[] };
 
-/** One node of a query tree. `limit: null` means all rows. */
+/** One node of a query tree: a read of rows or groups of one collection. `limit: null` means all rows. */
 export interface Read {
   readonly collection: Collection;
   readonly where: Where;
   readonly search: string | null;
-  /** Fields the search term is compared with; filled by `parse`, narrowed by `restrict`. */
-  readonly searched: readonly FieldUse[];
-  /** Exactly these rows, in this order. */
-  readonly keys?: readonly (string | number)[] | Extract<Dynamic, { dynamic: 'keys' }>;
-  readonly order: readonly Order[];
+  /** The fields that the search term is compared with: all searchable ones after `parse`, the readable ones after `restrict`. */
+  readonly searchFields: readonly FieldUse[];
+  /** Only the rows of these keys, in this order. */
+  readonly keys?: readonly (string | number)[] | Extract<DynamicValue, { dynamic: 'keys' }>;
+  readonly order: readonly OrderBy[];
   readonly limit: number | null;
   readonly offset: number;
   readonly pick: readonly Pick[];
-  /** Answers groups instead of rows; `pick` and `order` are empty then. */
+  /** Groups instead of rows; `projections` and `order` are empty then. */
   readonly aggregate?: Aggregation;
   readonly meta: readonly ('total_count' | 'filter_count')[];
   /** A single object instead of a list: singletons and reads by key. */
   readonly single: boolean;
-  /** Every pick is answered, as a selection says: one that may not be shown is null instead of left out. */
+  /** Set for selections: an unreadable projection is null instead of left out. */
   readonly exact?: true;
   /** The row rule alone, for `total_count`. Set by `restrict`. */
   readonly rule?: Where;
-  /** At the root: how values that are given when the statement runs become what it compares with. */
-  readonly given?: readonly Bind[];
+  /** At the root: one binder per placeholder of the statement. */
+  readonly placeholders?: readonly PlaceholderBinder[];
 }
 
-/** Checks and casts the value of one `Given`, by names. */
-export type Bind = (values: GivenValues) => Bound;
+/** Checks and casts the value of one placeholder; takes the values of all placeholders by name. */
+export type PlaceholderBinder = (values: GivenValues) => BoundValue;
 
-/** Values of the run, by the names of their `Given`s. */
+/** The values of one run, by the names of the placeholders. */
 export type GivenValues = Readonly<Record<string, unknown>>;
 
-/** A value, or the list of values of `_in` and `_nin`, as the column has it. */
-export type Bound = Value | readonly Value[];
+/** The checked value of a placeholder, or the list of values for `_in` and `_nin`, in the type of the column. */
+export type BoundValue = Value | readonly Value[];

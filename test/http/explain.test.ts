@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 
-describe('/explain', () => {
+describe('GET and SEARCH /explain', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -23,7 +23,7 @@ describe('/explain', () => {
   const explain = (path: string, method = 'GET', body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
 
-  it('shows the statement and the plan of a list read, and no value', async () => {
+  it('GET /explain/<collection> shows the statement and the plan of a list read without any value of the query', async () => {
     const filter = 'filter[title][_eq]=hidden-title&filter[price][_gt]=123456.5&filter[author][name][_eq]=hidden-name';
     const { status, body } = await explain(`/explain/article?fields=id,author.name&sort=-at&limit=5&${filter}`);
     expect(status, JSON.stringify(body)).to.equal(200);
@@ -41,7 +41,7 @@ describe('/explain', () => {
     expect(JSON.stringify(body)).not.to.match(/hidden|123456/);
   });
 
-  it('takes a query in a body, a key in the path, and system collections by their full name', async () => {
+  it('/explain takes the query from a SEARCH body, a key from the path, and the full name of a system collection', async () => {
     const search = await explain('/explain/article', 'SEARCH', { query: { limit: -1, filter: { title: 'hidden' } } });
     expect([search.body.data.form, JSON.stringify(search.body).includes('hidden')]).to.deep.equal(['rows', false]);
     const one = await explain('/explain/article/4711?fields=title');
@@ -50,13 +50,13 @@ describe('/explain', () => {
     expect((await explain('/explain/platform_users?limit=1')).body.data.collection).to.equal('platform_users');
   });
 
-  it('can be asked again on the same connections', async () => {
+  it('GET /explain/<collection> leaves no prepared statement behind on its connection', async () => {
     for (let round = 0; round < 12; round++) expect((await explain('/explain/article')).status).to.equal(200);
     const left = await database.query("select 1 from pg_prepared_statements where name like 'explained%'");
     expect(left).to.have.length(0);
   });
 
-  it('refuses what the read would refuse', async () => {
+  it('/explain/<collection> refuses an unknown collection, an unknown operator and a query that is no object', async () => {
     expect((await explain('/explain/nothing')).status).to.equal(404);
     expect((await explain('/explain/article?filter[title][_nope]=1')).body.errors[0].extensions.code).to.equal(
       'INVALID_QUERY',
@@ -66,13 +66,13 @@ describe('/explain', () => {
     );
   });
 
-  it('is for admins only', async () => {
+  it('/explain answers 403 to callers without admin rights', async () => {
     for (const path of ['/explain', '/explain/article', '/explain/article/1'])
       expect((await service.request('GET', path)).status).to.equal(403);
     expect((await service.request('SEARCH', '/explain/article', { body: {} })).status).to.equal(403);
   });
 
-  it('lists foreign keys without an index, and says each once in the log', async () => {
+  it('GET /explain lists foreign keys without an index, and the log names each of them once', async () => {
     const { body } = await explain('/explain');
     const own = (list: { collection: string }[]) =>
       list.filter(({ collection }) => !collection.startsWith('platform_'));
@@ -84,13 +84,13 @@ describe('/explain', () => {
         statement: 'create index concurrently on "public"."article" ("author")',
       },
     ]);
-    const said = () => service.log.filter(({ msg }) => msg === 'the foreign key article.author has no index');
-    expect(said()).to.have.length(1);
-    expect(said()[0]?.remedy).to.equal(body.data.missing_indexes.at(-1).statement);
+    const warnings = () => service.log.filter(({ msg }) => msg === 'the foreign key article.author has no index');
+    expect(warnings()).to.have.length(1);
+    expect(warnings()[0]?.remedy).to.equal(body.data.missing_indexes.at(-1).statement);
     await database.query(
       body.data.missing_indexes.find(({ field }: { field: string }) => field === 'author').statement,
     );
     expect(own((await explain('/explain')).body.data.missing_indexes)).to.deep.equal([]);
-    expect(said()).to.have.length(1);
+    expect(warnings()).to.have.length(1);
   });
 });

@@ -4,7 +4,7 @@ import { type InProcess, migratedDatabase, type Reply, startService } from '../s
 
 const LONG = 'x'.repeat(3000);
 
-describe('what is refused for its size is told its size and the limit', () => {
+describe('errors of requests above a limit', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -39,55 +39,105 @@ describe('what is refused for its size is told its size and the limit', () => {
     service.request(method, path, { token: service.admin.token, body });
   const graphql = (query: string) => send('POST', '/graphql', { query });
   const form = (...files: readonly string[]) => {
-    const made = new FormData();
+    const data = new FormData();
     for (const [at, text] of files.entries())
-      made.append('file', new File([text], `${at}.txt`, { type: 'text/plain' }));
-    return made;
+      data.append('file', new File([text], `${at}.txt`, { type: 'text/plain' }));
+    return data;
   };
   const names = (count: number) => Array.from({ length: count }, (_, at) => `n${at}`);
 
   const CASES: readonly [what: string, request: () => Promise<Reply>, size: string, limit: string][] = [
-    ['a limit', () => send('GET', '/items/thing?limit=6'), 'is 6', '5 allowed'],
-    ['a search', () => send('SEARCH', '/items/thing', { query: { search: LONG } }), '3000 characters', '2000 allowed'],
-    ['an alias', () => send('GET', `/items/thing?alias[${'y'.repeat(70)}]=id`), '70 bytes', '63 allowed'],
+    ['a "limit" above QUERY_LIMIT_MAX', () => send('GET', '/items/thing?limit=6'), 'is 6', '5 allowed'],
     [
-      'a list of fields',
+      'a search term that is too long',
+      () => send('SEARCH', '/items/thing', { query: { search: LONG } }),
+      '3000 characters',
+      '2000 allowed',
+    ],
+    [
+      'an alias that is too long',
+      () => send('GET', `/items/thing?alias[${'y'.repeat(70)}]=id`),
+      '70 bytes',
+      '63 allowed',
+    ],
+    [
+      'too many entries in "fields"',
       () => send('SEARCH', '/items/thing', { query: { fields: Array(2001).fill('id') } }),
       '2001 entries',
       '2000 allowed',
     ],
     [
-      'parts of a query',
+      'too many parts of a query',
       () => send('SEARCH', '/items/thing', { query: { sort: Array(50).fill('id') } }),
       '',
       '40 parts',
     ],
-    ['parameters', () => send('GET', '/items/thing?a=1&b=2&c=3&d=4&e=5&f=%20'), '6 parameters', '4 allowed'],
-    ['brackets', () => send('GET', '/items/thing?filter[a][b][c][d][e]=1'), 'brackets', '3 allowed'],
-    ['a body', () => send('POST', '/items/thing', { name: 'z'.repeat(30_000) }), '30011 bytes', '20480 allowed'],
     [
-      'a JSON path',
+      'too many query parameters',
+      () => send('GET', '/items/thing?a=1&b=2&c=3&d=4&e=5&f=%20'),
+      '6 parameters',
+      '4 allowed',
+    ],
+    [
+      'brackets that are nested too deep',
+      () => send('GET', '/items/thing?filter[a][b][c][d][e]=1'),
+      'brackets',
+      '3 allowed',
+    ],
+    [
+      'a body that is too large',
+      () => send('POST', '/items/thing', { name: 'z'.repeat(30_000) }),
+      '30011 bytes',
+      '20480 allowed',
+    ],
+    [
+      'a JSON path with too many levels',
       () => send('GET', `/items/thing?fields=json(doc, ${names(11).join('.')})`),
       '11 levels',
       '10 allowed',
     ],
-    ['rows', () => send('POST', '/items/thing', [{}, {}, {}]), '3 rows', '2 allowed'],
-    ['rows by keys', () => send('PATCH', '/items/thing', { keys: [1, 2, 3], data: {} }), '3 rows', '2 allowed'],
-    ['a text', () => send('POST', '/items/thing', { name: 'abcdefgh' }), '8 characters', '5 allowed'],
-    ['a decimal', () => send('POST', '/items/thing', { price: 1234.5 }), 'out of range', '4 digits'],
-    ['an integer', () => send('POST', '/items/thing', { small: 70_000 }), 'out of range', '32767'],
-    ['aliases', () => graphql('{ a: thing { id } b: thing { id } }'), '2 aliases', '1 allowed'],
+    ['too many created rows', () => send('POST', '/items/thing', [{}, {}, {}]), '3 rows', '2 allowed'],
     [
-      'root fields',
+      'too many rows that are changed by key',
+      () => send('PATCH', '/items/thing', { keys: [1, 2, 3], data: {} }),
+      '3 rows',
+      '2 allowed',
+    ],
+    [
+      'a text longer than its column',
+      () => send('POST', '/items/thing', { name: 'abcdefgh' }),
+      '8 characters',
+      '5 allowed',
+    ],
+    [
+      'a decimal with too many digits',
+      () => send('POST', '/items/thing', { price: 1234.5 }),
+      'out of range',
+      '4 digits',
+    ],
+    [
+      'an integer out of the range of its column',
+      () => send('POST', '/items/thing', { small: 70_000 }),
+      'out of range',
+      '32767',
+    ],
+    ['too many GraphQL aliases', () => graphql('{ a: thing { id } b: thing { id } }'), '2 aliases', '1 allowed'],
+    [
+      'too many GraphQL root fields',
       () => graphql('{ thing { id } thing_by_id(id: 1) { id } __typename thing_aggregated { countAll } }'),
       '3 root fields',
       '2 allowed',
     ],
-    ['tokens', () => graphql(`{ thing { ${'id '.repeat(200)} } }`), '', '100 tokens'],
-    ['nested braces', () => graphql(`{ ${'a { '.repeat(40)} id ${'} '.repeat(40)} }`), '', '100 tokens'],
-    ['nodes', () => graphql(`{ thing { ${'id '.repeat(45)} } }`), '46 fields', '40 allowed'],
-    ['a file', () => send('POST', '/files', form('y'.repeat(30))), '', '20 bytes'],
-    ['a length of a resumable upload', () => tus(30), '30 bytes', '20 allowed'],
+    ['too many GraphQL tokens', () => graphql(`{ thing { ${'id '.repeat(200)} } }`), '', '100 tokens'],
+    [
+      'GraphQL braces that are nested too deep',
+      () => graphql(`{ ${'a { '.repeat(40)} id ${'} '.repeat(40)} }`),
+      '',
+      '100 tokens',
+    ],
+    ['too many GraphQL fields', () => graphql(`{ thing { ${'id '.repeat(45)} } }`), '46 fields', '40 allowed'],
+    ['a file that is too large', () => send('POST', '/files', form('y'.repeat(30))), '', '20 bytes'],
+    ['a resumable upload that is too large', () => tus(30), '30 bytes', '20 allowed'],
   ];
   const tus = (length: number) =>
     service.request('POST', '/files/tus', {
@@ -99,7 +149,7 @@ describe('what is refused for its size is told its size and the limit', () => {
       },
     });
   for (const [what, request, size, limit] of CASES) {
-    it(what, async () => {
+    it(`the error for ${what} names the size and the limit`, async () => {
       const { status, body } = await request();
       expect(status).to.be.within(400, 413);
       const [{ message }] = body.errors;

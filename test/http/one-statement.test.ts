@@ -9,7 +9,7 @@ import { personWith } from './people.ts';
 
 const SCALE = 0.01;
 
-describe('a read is one statement, whatever its shape, and answers what the statement written by hand does', () => {
+describe('statements per request', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let editor: string;
@@ -31,7 +31,7 @@ describe('a read is one statement, whatever its shape, and answers what the stat
     await database?.drop();
   });
 
-  /** The answer as the bench's hand-written statement has it. */
+  /** The answer of the hand-written statement of the bench. */
   async function byHand(shape: Shape, n: number): Promise<unknown> {
     const { path, body } = askOf(shape, n, SCALE);
     const id = /\/(\d+)\?/.exec(path)?.[1] ?? '';
@@ -44,13 +44,13 @@ describe('a read is one statement, whatever its shape, and answers what the stat
   }
 
   for (const shape of SHAPES.filter((one) => !isWrite(one))) {
-    it(shape.name, async () => {
+    it(`${shape.name} is one statement with the answer of the hand-written one`, async () => {
       const token = shape.as === 'editor' ? editor : service.admin.token;
       const ask = (n: number) => {
         const { method, path, body } = askOf(shape, n, SCALE);
         return service.request(method, path, { token, body });
       };
-      // What is remembered from now on is asked once: permissions, the schema, whether the user is still active.
+      // The first reads fill caches: permissions, the schema, the user status.
       for (let n = 0; n < 2; n++) {
         const { status, body } = await ask(n);
         expect(status, JSON.stringify(body).slice(0, 500)).to.equal(200);
@@ -58,8 +58,8 @@ describe('a read is one statement, whatever its shape, and answers what the stat
       }
       const runs: (readonly string[])[] = [];
       for (let n = 2; n < 5; n++) runs.push(withoutFetches(await statementsDuring(() => ask(n))));
-      // News from the database may have something remembered asked anew in between, so one of three must be alone; the
-      // read itself is one statement every time.
+      // A notification from the database may empty a cache in between, so only one of three runs must be a single
+      // statement; the read itself is one statement each time.
       const [table] = /(?<=\/items\/)\w+/.exec(shape.path) ?? [];
       for (const texts of runs) {
         expect(
@@ -82,7 +82,7 @@ describe('a read is one statement, whatever its shape, and answers what the stat
   };
 
   for (const name of ['create one', 'update one']) {
-    it(`${name} is one statement, and answers the bytes of a read`, async () => {
+    it(`${name} is one statement with the answer of a read, byte for byte`, async () => {
       const shape = SHAPES.find((one) => one.name === name) as Shape;
       let written: { readonly status: number; readonly text: string } | undefined;
       const write = async (n: number, query = '') => {
@@ -99,12 +99,12 @@ describe('a read is one statement, whatever its shape, and answers what the stat
       const counts = Array.from({ length: 4 }, (_, at) =>
         Math.min(...runs.slice(3 * at, 3 * at + 3).map(({ length }) => length)),
       );
-      // What lies behind a relation is read back.
+      // Fields behind a relation need a second statement that reads them.
       expect(counts).to.deep.equal([1, 1, 1, 2]);
     });
   }
 
-  it('a write into a table with a trigger answers what the trigger left', async () => {
+  it('a write into a table with a trigger answers the row as the trigger changed it', async () => {
     const { text } = await send('POST', '/items/stamped?fields=name,price,at', service.admin.token, {
       name: 'a',
       price: '1.5',
@@ -112,12 +112,12 @@ describe('a read is one statement, whatever its shape, and answers what the stat
     expect(text).to.equal('{"data":{"name":"a stamped","price":"1.50","at":null}}');
   });
 
-  it('a new key answers what foreign keys that follow it made of the row', async () => {
+  it('a change of a key answers the row after "on update cascade"', async () => {
     const { text } = await send('PATCH', '/items/knot/1', service.admin.token, { id: 5 });
     expect(text).to.equal('{"data":{"id":5,"up":5}}');
   });
 
-  it('a write whose row the caller may not read by a row rule answers 204', async () => {
+  it('a write answers 204 when a row rule hides the written row from the caller', async () => {
     const { token } = await personWith(service, [
       { collection: 'note', action: 'create' },
       { collection: 'note', action: 'read', permissions: { status: { _eq: 'published' } } },
@@ -126,7 +126,7 @@ describe('a read is one statement, whatever its shape, and answers what the stat
     expect((await send('POST', '/items/note', token, { title: 'a', status: 'published' })).status).to.equal(200);
   });
 
-  it('a write shows only the fields that the caller may read', async () => {
+  it('a write answers only the fields that the caller may read', async () => {
     const { token } = await personWith(service, [
       { collection: 'note', action: 'create' },
       { collection: 'note', action: 'read', fields: ['title', 'price'] },
@@ -136,7 +136,7 @@ describe('a read is one statement, whatever its shape, and answers what the stat
   });
 });
 
-/** A long answer comes through a cursor: one statement, declared once, whose rows are fetched in parts. */
+/** A long answer uses a cursor: one statement, declared once, whose rows are fetched in batches. */
 const FETCHING = /^(begin\b|fetch \d+ from |close |commit$)/;
 
 const withoutFetches = (texts: readonly string[]): readonly string[] =>

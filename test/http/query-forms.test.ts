@@ -6,7 +6,7 @@ import { asAdmin } from './people.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** One query in each of its forms; what only text can carry (brackets) is text in all of them. */
+/** Each query is sent in every encoding. Values are texts, since brackets carry nothing else. */
 const QUERIES: Readonly<Record<string, Query>> = {
   'fields and a filter': { fields: ['id', 'title', 'author.name'], filter: { author: { name: { _eq: 'Ann' } } } },
   'logic in logic': {
@@ -54,7 +54,7 @@ const ON: Readonly<Record<string, string>> = {
   'aliases with their own filters': 'person',
 };
 
-describe('forms of a query', () => {
+describe('encodings of a query', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -86,7 +86,7 @@ describe('forms of a query', () => {
     await database?.drop();
   });
 
-  /** The answer as it came, byte for byte. */
+  /** The body of the answer as text, so that tests compare it byte for byte. */
   async function send(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> {
     const reply = await fetch(`${service.url}/items/${path}`, {
       method,
@@ -120,7 +120,7 @@ describe('forms of a query', () => {
 
   describe("'1.query-string' and '1.search-body'", () => {
     for (const [name, query] of Object.entries(QUERIES)) {
-      it(`${name} mean the same as brackets, JSON text and body`, async () => {
+      it(`${name}: brackets, JSON text and a SEARCH body have the same answer`, async () => {
         const collection = ON[name] ?? 'post';
         const body = await send('SEARCH', collection, { query });
         expect(body.status, body.text).to.equal(200);
@@ -140,7 +140,7 @@ describe('forms of a query', () => {
       });
     }
 
-    it('lists may be commas, repeated keys, brackets, indexes or keyed by index', async () => {
+    it('a list may be written with commas, repeated keys, brackets, indexes or as an object keyed by index', async () => {
       const { text } = await send('SEARCH', 'post', { query: { fields: ['id', 'title'], sort: ['-views', 'id'] } });
       for (const search of [
         'fields=id,title&sort=-views,id',
@@ -162,14 +162,14 @@ describe('forms of a query', () => {
         expect((await get('post', `fields=id&${search}`)).text, search).to.equal(ids.text);
     });
 
-    it('lists longer than a bracket list may be are keyed by index and lose nothing', async () => {
+    it('a bracket list above the parser limit arrives keyed by index and is read completely', async () => {
       const list = Array.from({ length: 650 }, (_, at) => `filter[n][_in][${at}]=${at + 1}`).join('&');
       const { status, text } = await get('many', `aggregate[count]=*&${list}`);
       expect([status, text]).to.deep.equal([200, '{"data":[{"count":650}]}']);
     });
   });
 
-  it("'1.bracket-depth': brackets go ten deep, JSON text and bodies as deep as relations do", async () => {
+  it("'1.bracket-depth': brackets may be nested ten levels, JSON text and bodies as deep as relations", async () => {
     const filter = {
       author: { posts: { author: { posts: { author: { posts: { author: { name: { _eq: 'Ann' } } } } } } } },
     };
@@ -182,27 +182,27 @@ describe('forms of a query', () => {
     expect([refused.status, JSON.parse(refused.text).errors[0].extensions.code]).to.deep.equal([400, 'INVALID_QUERY']);
   });
 
-  it("'1.search-body' takes the place of the query of the address", async () => {
+  it("'1.search-body': the query of a SEARCH body replaces the query string", async () => {
     const { text } = await send('SEARCH', 'post?fields=title&limit=1', { query: { fields: 'id', filter: { id: 2 } } });
     expect(text).to.equal('{"data":[{"id":2}]}');
   });
 
-  it("'1.search-keys' reads by keys, with the address's query or the body's", async () => {
+  it("'1.search-keys': SEARCH with keys reads these rows under the query string or the query of the body", async () => {
     expect((await send('SEARCH', 'post?fields=id', { keys: [3, 1] })).text).to.equal('{"data":[{"id":3},{"id":1}]}');
     const both = { keys: [3, 1, 2], query: { fields: 'id', filter: { views: { _gt: 15 } } } };
     expect((await send('SEARCH', 'post', both)).text).to.equal('{"data":[{"id":3},{"id":2}]}');
   });
 
-  it("'1.search-empty' is a plain list", async () => {
+  it("'1.search-empty': SEARCH with an empty body answers the plain list", async () => {
     expect((await send('SEARCH', 'comment', {})).text).to.equal((await send('GET', 'comment')).text);
   });
 
-  it("'1.search-missing-body' is refused", async () => {
+  it("'1.search-missing-body': SEARCH without a body is refused with INVALID_PAYLOAD", async () => {
     const { status, text } = await send('SEARCH', 'post');
     expect([status, JSON.parse(text).errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
   });
 
-  it("'14.single-read' knows filters, and keys of the wrong type are keys of nothing", async () => {
+  it("'14.single-read': a single read applies filters, and a key of the wrong type is FORBIDDEN", async () => {
     expect((await get('post/1', 'fields=id&filter[views]=10')).text).to.equal('{"data":{"id":1}}');
     for (const path of ['post/1?filter[views]=11', 'post/x', 'post/99', 'post/1.5', 'post/99999999999999999999']) {
       const { status, text } = await send('GET', path);
@@ -210,7 +210,7 @@ describe('forms of a query', () => {
     }
   });
 
-  it("'14.singleton-defaults': without its row a singleton is an object of defaults", async () => {
+  it("'14.singleton-defaults': a singleton without a row is an object of column defaults", async () => {
     expect((await send('GET', 'config?limit=0&page=7')).text).to.equal(
       '{"data":{"id":null,"title":"Plain","flag":true}}',
     );

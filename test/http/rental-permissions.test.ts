@@ -4,7 +4,7 @@ import { personWith } from './people.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
-describe('permissions over rows of composite keys', () => {
+describe('permissions on collections with composite keys', () => {
   let rental: Rental;
   let critic: string;
   let clerk: string;
@@ -62,7 +62,7 @@ describe('permissions over rows of composite keys', () => {
   const rows = <T = Row>(text: string, params?: unknown[]) => rental.database.query<T>(text, params);
   const EARLY = 'join film f using (film_id) where f.release_year < 1970';
 
-  it('lists and counts the rows of the rule, without the fields that may not be read', async () => {
+  it('a list has and counts the rows of the row rule without the unreadable fields', async () => {
     const expected = await rows(`select fa.actor_id, fa.film_id, fa.role from film_actor fa ${EARLY} order by 1, 2`);
     expect(expected.length).to.be.within(10, 100);
     const path = '/items/film_actor?limit=-1&sort=actor_id,film_id&meta=*&fields=actor_id,film_id,role,billing';
@@ -76,7 +76,7 @@ describe('permissions over rows of composite keys', () => {
     expect(await code('GET', '/items/film_actor?filter[billing][_gt]=1', undefined, critic)).to.deep.equal(FORBIDDEN);
   });
 
-  it('answers single rows of the rule, and hides the others like rows that do not exist', async () => {
+  it('a single row outside the row rule is FORBIDDEN like a missing row', async () => {
     const pairs = await rows<{ actor_id: number; film_id: number; early: boolean }>(
       'select actor_id, film_id, coalesce(release_year < 1970, false) as early from film_actor join film using (film_id) where actor_id < 4',
     );
@@ -96,7 +96,7 @@ describe('permissions over rows of composite keys', () => {
     );
   });
 
-  it('applies the rules of both sides through a junction', async () => {
+  it('row rules of both collections apply through a junction', async () => {
     const found = await ok(
       'GET',
       '/items/film?limit=-1&sort=film_id&fields=film_id,cast.role,cast.billing,cast.actor_id.name&deep[cast][_sort]=actor_id',
@@ -110,7 +110,7 @@ describe('permissions over rows of composite keys', () => {
     );
   });
 
-  it('applies the rules of both sides through a foreign key of several columns', async () => {
+  it('row rules of both collections apply through a composite foreign key', async () => {
     const found = await ok(
       'GET',
       '/items/ticket?limit=-1&sort=batch,seat&fields=seat,screening.seats',
@@ -137,7 +137,7 @@ describe('permissions over rows of composite keys', () => {
     );
   });
 
-  it('leaves out a part of the key that may not be read', async () => {
+  it('an unreadable key column is left out of rows and FORBIDDEN in filters', async () => {
     const found = await ok('GET', '/items/film_category?limit=-1', undefined, critic);
     expect(found).to.have.deep.members(await rows('select film_id from film_category'));
     expect(await code('GET', itemPath('film_category', '1,4'), undefined, critic)).to.deep.equal([200, undefined]);
@@ -145,9 +145,9 @@ describe('permissions over rows of composite keys', () => {
     expect(await code('GET', '/items/film_category?filter[category_id]=1', undefined, critic)).to.deep.equal(FORBIDDEN);
   });
 
-  it('creates rows within validation and presets', async () => {
-    const made = await ok('POST', '/items/film_copy', { film_id: 5, copy_no: 10 }, clerk);
-    expect(made).to.include({ film_id: 5, copy_no: 10, condition: 'fresh' });
+  it('a create applies the validation, the field list and the presets', async () => {
+    const created = await ok('POST', '/items/film_copy', { film_id: 5, copy_no: 10 }, clerk);
+    expect(created).to.include({ film_id: 5, copy_no: 10, condition: 'fresh' });
     expect(await code('POST', '/items/film_copy', { film_id: 5, copy_no: 9 }, clerk)).to.deep.equal([
       400,
       'FAILED_VALIDATION',
@@ -158,7 +158,7 @@ describe('permissions over rows of composite keys', () => {
     await ok('DELETE', itemPath('film_copy', '5,10'), undefined, clerk);
   });
 
-  it('changes rows of the rule by key, and no others', async () => {
+  it('an update by key changes only rows of the row rule', async () => {
     const copies = await rows<{ film_id: number; copy_no: number; allowed: boolean }>(
       `select film_id, copy_no, film_id <= 10 and condition is distinct from 'worn' as allowed from film_copy where film_id < 14 order by 1, 2`,
     );
@@ -177,7 +177,7 @@ describe('permissions over rows of composite keys', () => {
     );
   });
 
-  it('changes all rows of several keys or none', async () => {
+  it('an update of several keys changes all of the rows or none', async () => {
     const data = { condition: 'both' };
     expect(await code('PATCH', '/items/film_copy', { keys: ['1,1', '20,1'], data }, clerk)).to.deep.equal(FORBIDDEN);
     const list = [
@@ -191,7 +191,7 @@ describe('permissions over rows of composite keys', () => {
     ).to.have.length(2);
   });
 
-  it('changes by a query what the rules of reading and changing have in common', async () => {
+  it('an update by query changes only rows that the caller may read and change', async () => {
     const changed = await ok(
       'PATCH',
       '/items/payment',
@@ -211,7 +211,7 @@ describe('permissions over rows of composite keys', () => {
     );
   });
 
-  it('deletes rows of the rule, and none of several where one is outside', async () => {
+  it('a delete of several keys deletes no row when one is outside the row rule', async () => {
     const before = (await rows('select from film_copy')).length;
     expect(await code('DELETE', '/items/film_copy', ['2,1', '20,1'], clerk)).to.deep.equal(FORBIDDEN);
     expect(await code('DELETE', '/items/film_copy', ['2,1', '2,77'], clerk)).to.deep.equal(FORBIDDEN);
@@ -222,7 +222,7 @@ describe('permissions over rows of composite keys', () => {
     expect((await rows('select from film_copy')).length).to.equal(before);
   });
 
-  it('applies rules to a table without a key', async () => {
+  it('row rules apply to a table without a key', async () => {
     expect(await ok('GET', '/items/visit?aggregate[count]=*', undefined, clerk)).to.deep.equal(
       await rows('select count(*)::integer from visit where visitors > 4'),
     );

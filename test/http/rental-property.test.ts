@@ -35,7 +35,7 @@ const keyOf = ({ hall, shown_on }: Row): string => `${hall.replaceAll('~', '~0')
 const previousOf = (row: Row, all: readonly Row[]): Row | undefined =>
   all.find((one) => one.hall === row.previous_hall && one.shown_on === row.previous_shown_on);
 
-/** What a many-to-one that leads nowhere counts as: every column is null, which no comparison takes. */
+/** Stands for the row of a many-to-one without a target: no comparison holds for it. */
 const NO_ROW: Row = {
   hall: '',
   shown_on: '',
@@ -45,15 +45,15 @@ const NO_ROW: Row = {
   previous_shown_on: null,
 };
 
-/** A filter, and a plain function that says which rows it takes; SQL's "unknown" is false, and negation is not drawn. */
-interface Drawn {
+/** A filter and the same condition as a function. SQL's "unknown" is false there, so no negation is drawn. */
+interface DrawnFilter {
   readonly filter: Filter;
   takes(row: Row, all: readonly Row[]): boolean;
 }
 
-function drawFilter(random: Random, depth: number): Drawn {
+function drawFilter(random: Random, depth: number): DrawnFilter {
   const { one, chance, upTo } = random;
-  const of = (filter: Filter, takes: Drawn['takes']): Drawn => ({ filter, takes });
+  const of = (filter: Filter, takes: DrawnFilter['takes']): DrawnFilter => ({ filter, takes });
   if (depth > 0 && chance(0.35)) {
     const parts = Array.from({ length: 2 + upTo(2) }, () => drawFilter(random, depth - 1));
     const isAnd = chance(0.5);
@@ -74,7 +74,7 @@ function drawFilter(random: Random, depth: number): Drawn {
       ? null
       : keyOf({ hall: row.previous_hall, shown_on: row.previous_shown_on });
   const filled = HALLS.filter((hall) => hall !== '');
-  const draws: (() => Drawn)[] = [
+  const draws: (() => DrawnFilter)[] = [
     () => ((hall) => of({ hall: { _eq: hall } }, (row) => row.hall === hall))(one(filled)),
     () => ((halls) => of({ hall: { _in: halls } }, (row) => halls.includes(row.hall)))([one(filled), one(filled)]),
     () =>
@@ -93,7 +93,7 @@ function drawFilter(random: Random, depth: number): Drawn {
   return one(draws)();
 }
 
-describe('random rows and filters over composite keys agree with a plain model', () => {
+describe('composite keys with random rows and filters', () => {
   let rental: Rental;
   let model: Row[];
   before(async () => {
@@ -111,7 +111,7 @@ describe('random rows and filters over composite keys agree with a plain model',
       }));
     for (const row of model) {
       const previous = one(model);
-      // Half a key leads nowhere.
+      // A foreign key with a null column has no target.
       if (chance(0.6)) Object.assign(row, { previous_hall: previous.hall, previous_shown_on: previous.shown_on });
       else if (chance(0.4)) row.previous_hall = previous.hall;
     }
@@ -124,7 +124,7 @@ describe('random rows and filters over composite keys agree with a plain model',
 
   const sorted = (keys: readonly string[]) => [...keys].sort();
 
-  it(`finds the same rows by ${FILTERS} filters, by REST`, async () => {
+  it(`REST finds the rows of the in-memory model with ${FILTERS} random filters`, async () => {
     const random = seeded(7);
     let some = 0;
     for (let at = 0; at < FILTERS; at++) {
@@ -135,16 +135,16 @@ describe('random rows and filters over composite keys agree with a plain model',
       expect(sorted(found.map(keyOf)), JSON.stringify(filter)).to.deep.equal(sorted(expected));
       if (expected.length > 0 && expected.length < model.length) some++;
     }
-    // Filters that take everything or nothing would show nothing.
+    // Filters that match every row or none would prove nothing.
     expect(some).to.be.greaterThan(FILTERS / 3);
   });
 
-  it('finds the same rows by GraphQL', async () => {
+  it('GraphQL finds the rows of the in-memory model with random filters', async () => {
     const random = seeded(8);
     const query = 'query ($filter: screening_filter) { screening(filter: $filter, limit: -1) { hall shown_on } }';
     for (let at = 0; at < 40; at++) {
       const { filter, takes } = drawFilter(random, 1);
-      // A relation has its row's fields there, not the text of its key.
+      // GraphQL filters a relation by the fields of its row, not by the text of its key.
       if (/"screening":\{"_|"film_id"/.test(JSON.stringify(filter))) continue;
       const { screening } = await rental.ask(query, { filter });
       const expected = model.filter((row) => takes(row, model)).map(keyOf);
@@ -152,17 +152,17 @@ describe('random rows and filters over composite keys agree with a plain model',
     }
   });
 
-  it('reads each row by the text of its key, alone and among others', async () => {
+  it('each row is read by the text of its key, alone and in a list of keys', async () => {
     for (const row of model) expect(await rental.ok('GET', itemPath('screening', keyOf(row)))).to.include(row);
     const keys = model.map(keyOf).reverse();
     const found: Row[] = await rental.ok('SEARCH', '/items/screening', { keys, query: { limit: -1 } });
     expect(found.map(keyOf)).to.deep.equal(keys);
   });
 
-  it(`has the same rows after ${WRITES} writes`, async () => {
+  it(`the table and the in-memory model have the same rows after ${WRITES} random writes`, async () => {
     const { one, chance, upTo } = seeded(9);
     const rows = new Map(model.map((row) => [keyOf(row), { ...row }]));
-    // Rows that others refer to are left alone: what becomes of those others is the database's.
+    // No row refers to another one, so that the model needs no foreign key actions.
     await rental.database.query('update screening set previous_hall = null, previous_shown_on = null');
     for (const row of rows.values()) Object.assign(row, { previous_hall: null, previous_shown_on: null });
     for (let at = 0; at < WRITES; at++) {

@@ -12,11 +12,11 @@ import {
   VIEWS,
 } from '../support/rental.ts';
 
-/** Types whose values can be compared and sorted; how the others are filtered `items-types.test.ts` says. */
+/** Types whose values can be compared and sorted; `items-types.test.ts` tests filters on the others. */
 const SCALAR = /^(integer|bigint|numeric|text|character|date|uuid|boolean|timestamp)[a-z ]*$/;
 const DOMAINS = ['film_year', 'positive_number', 'email_address'];
 
-describe('reading a rental company: every table and view', () => {
+describe('reads of the rental schema', () => {
   let rental: Rental;
   before(async () => {
     rental = await startRental('rental_read');
@@ -28,13 +28,13 @@ describe('reading a rental company: every table and view', () => {
     Object.fromEntries(names.map((name) => [name, row[name]]));
   const sorted = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).sort();
 
-  it('serves every table and view of both schemas, and no partition', async () => {
+  it('GET /collections lists every table and view of both schemas and no partition', async () => {
     const collections: { collection: string }[] = await rental.ok('GET', '/collections');
     const names = collections.map(({ collection }) => collection).filter((name) => !name.startsWith('platform_'));
     expect(names).to.have.members(COLLECTIONS);
   });
 
-  it('names the columns of a key in /fields', async () => {
+  it('GET /fields marks the columns of a composite key', async () => {
     for (const name of ['film_actor', 'film_category', 'shelf', 'price_change']) {
       const fields: { field: string; schema: { is_primary_key: boolean } | null }[] = await rental.ok(
         'GET',
@@ -46,8 +46,8 @@ describe('reading a rental company: every table and view', () => {
   });
 
   for (const name of COLLECTIONS) {
-    describe(name, () => {
-      it('lists all rows with all columns, and counts them', async () => {
+    describe(`GET /items/${name}`, () => {
+      it('the list has all rows with all columns and the right counts', async () => {
         const rows = await storedRows(rental.database, name);
         const columns = (await columnsOf(rental.database, name)).map((column) => column.name);
         const reply = await rental.send('GET', `/items/${name}?limit=-1&meta=*`);
@@ -60,11 +60,11 @@ describe('reading a rental company: every table and view', () => {
         expect(await list(`${name}?aggregate[count]=*`)).to.deep.equal([{ count: rows.length }]);
       });
 
-      it('pages through all rows without a row twice', async () => {
+      it('pages have all rows and no row twice', async () => {
         const columns = (await columnsOf(rental.database, name)).map((column) => column.name);
         const rows = await storedRows(rental.database, name);
         const found: Record<string, unknown>[] = [];
-        // Where there is no key, the order of equal rows is PostgreSQL's.
+        // Without a key the order of equal rows is undefined, so all columns are sorted by.
         const sort = KEYS[name]
           ? ''
           : columns.map((column) => (column === 'categories' ? '' : `&sort[]=${column}`)).join('');
@@ -75,7 +75,7 @@ describe('reading a rental company: every table and view', () => {
         );
       });
 
-      it('filters and sorts by every column', async () => {
+      it('every column can be filtered and sorted by', async () => {
         for (const column of await columnsOf(rental.database, name)) {
           const field = column.name;
           const isScalar = SCALAR.test(column.type) || DOMAINS.includes(column.type);
@@ -99,7 +99,7 @@ describe('reading a rental company: every table and view', () => {
             `select "${field}" as place from (select to_json("${field}")#>>'{}' as "${field}" from ${tableOf(name)} t order by t."${field}" desc) o`,
           );
           const text = (value: unknown) => (value === null ? null : String(value));
-          // Moments and exact numbers read differently from how JSON has them.
+          // Answers format timestamps and exact numbers differently from to_json.
           if (/timestamp with|numeric/.test(column.type)) expect(rows).to.have.length(ordered.length);
           else
             expect(
@@ -110,7 +110,7 @@ describe('reading a rental company: every table and view', () => {
       });
 
       if (KEYS[name])
-        it('reads single rows by the text of their key', async () => {
+        it('single rows are read by the text of their key', async () => {
           const rows = await storedRows(rental.database, name);
           const step = Math.max(1, Math.floor(rows.length / 12));
           for (const { key, row } of rows.filter((_row, at) => at % step === 0)) {
@@ -125,14 +125,14 @@ describe('reading a rental company: every table and view', () => {
           );
         });
       else
-        it('has no single rows', async () => {
+        it('a key is FORBIDDEN, since the collection has no key', async () => {
           for (const key of ['1', '1,2', 'x'])
             expect(await rental.code('GET', itemPath(name, key))).to.deep.equal([403, 'FORBIDDEN']);
         });
     });
   }
 
-  it('answers keys that no row can have like keys that no row has', async () => {
+  it('a malformed composite key is FORBIDDEN like the key of a missing row', async () => {
     for (const [collection, key] of [
       ['film_actor', '1'],
       ['film_actor', '1,2,3'],
@@ -157,7 +157,7 @@ describe('reading a rental company: every table and view', () => {
     }
   });
 
-  it('finds rows by parts of their key, by several keys in one filter, and by what their text contains', async () => {
+  it('filters on columns of a composite key find the rows', async () => {
     const halls = async (filter: object) =>
       (await list(`screening?limit=-1&fields=hall,shown_on&filter=${encodeURIComponent(JSON.stringify(filter))}`))
         .length;
@@ -170,7 +170,7 @@ describe('reading a rental company: every table and view', () => {
     ).to.equal(6);
   });
 
-  it('groups and aggregates over composite keys and views', async () => {
+  it('tables with composite keys and views can be grouped and aggregated', async () => {
     const groups = await list('payment?aggregate[sum]=amount&groupBy[]=customer_id&sort[]=customer_id&limit=-1');
     const expected = await rental.database.query(
       "select customer_id, json_build_object('amount', sum(amount)::text) as sum from payment group by 1 order by 1",
@@ -185,7 +185,7 @@ describe('reading a rental company: every table and view', () => {
     );
   });
 
-  it('searches texts in composite-key tables and views', async () => {
+  it('search finds texts in tables with composite keys and views', async () => {
     const [{ count } = { count: 0 }] = await rental.database.query<{ count: number }>(
       `select count(*)::integer from film_overview where title ilike '%part 2%' or language ilike '%part 2%'`,
     );
@@ -193,7 +193,7 @@ describe('reading a rental company: every table and view', () => {
     expect(await list('message?search=customer 3&limit=-1')).to.have.length(3);
   });
 
-  it('exports rows of composite-key tables and views', async () => {
+  it('export=json and export=csv have the rows of tables with composite keys and views', async () => {
     for (const name of [...COMPOSITE, ...VIEWS]) {
       const reply = await rental.send('GET', `/items/${name}?export=json&limit=-1`);
       expect(reply.status, name).to.equal(200);
@@ -206,7 +206,7 @@ describe('reading a rental company: every table and view', () => {
     expect(csv.body.trim().split(/\r?\n/)[1].replaceAll('"', '')).to.equal('c~d,2026-01-01');
   });
 
-  it('describes comments of tables and columns', async () => {
+  it('GET /collections and GET /fields show comments of tables and columns', async () => {
     expect((await rental.ok('GET', '/collections/film_actor')).schema.comment).to.equal('Who plays in which film');
     expect((await rental.ok('GET', '/fields/film/release_year')).schema.comment).to.equal('Year of the first showing');
   });

@@ -18,14 +18,14 @@ const SINGLE = ALIASES.filter(
   ([, , many, field]) => !['screening', 'payment', 'film_copy', 'shift'].includes(field) && many,
 );
 
-describe('relations of a rental company, by composite keys and to them', () => {
+describe('relations with composite keys', () => {
   let rental: Rental;
   before(async () => {
     rental = await startRental('rental_relations');
     for (const [collection, field, many, by, meta] of ALIASES) {
       const special = 'junction_field' in meta ? ['m2m'] : ['o2m'];
       await ok('POST', `/fields/${collection}`, { field, type: 'alias', meta: { special } });
-      // A relation that is not there fails the tests of its own alias, not all of them.
+      // The reply is not checked: a missing relation fails the tests of its own alias, not all of them.
       await rental.send('PATCH', `/relations/${many}/${by}`, { meta: { one_field: field, ...meta } });
     }
   });
@@ -45,14 +45,14 @@ describe('relations of a rental company, by composite keys and to them', () => {
       ['refund', 'payment', 'payment', ['paid_on', 'payment_id'], ['paid_on', 'payment_id']],
       ['shift_film', 'shift', 'shift', ['employee', 'day'], ['employee', 'day']],
     ] as const) {
-      it(`${collection}.${field}: is a relation to ${related} beside its columns`, async () => {
+      it(`${collection}.${field} is a relation to ${related} beside its columns`, async () => {
         const relation = await ok('GET', `/relations/${collection}/${field}`);
         expect(relation).to.deep.include({ collection, field, related_collection: related });
         expect(relation.schema).to.deep.include({ columns, foreign_key_columns: keyed });
       });
     }
 
-    it('has a field of its own where two lead to the same collection', async () => {
+    it('each of two composite foreign keys to the same collection has its own field', async () => {
       const relations: Row[] = await ok('GET', '/relations/shelf_move');
       const toShelf = relations.filter((one) => one.related_collection === 'shelf');
       expect(toShelf.map((one) => one.schema.columns)).to.have.deep.members([
@@ -66,7 +66,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
       expect(fields.map((field) => typeof row[field]?.capacity)).to.deep.equal(['number', 'number']);
     });
 
-    it('reads bare as the text of the key, null where a part is null', async () => {
+    it('a composite foreign key without nested fields is the text of the key, or null where a column is null', async () => {
       const found = await ok('GET', '/items/rental?fields=film_copy,film_id,copy_no&limit=-1');
       for (const row of found)
         expect(row.film_copy).to.equal(row.copy_no === null ? null : `${row.film_id},${row.copy_no}`);
@@ -75,7 +75,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
         expect(screening).to.equal(`${hall.replaceAll('~', '~0').replaceAll(',', '~1')},${shown_on}`);
     });
 
-    it('reads nested as the row, through itself and further relations', async () => {
+    it('a composite foreign key with nested fields is the row, also over several relations', async () => {
       const found = await ok(
         'GET',
         '/items/ticket?limit=-1&sort=batch,seat&fields=seat,screening.hall,screening.film_id.title,screening.screening.shown_on,screening.screening.screening.shown_on',
@@ -92,7 +92,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
       expect(found).to.deep.equal(expected);
     });
 
-    it('reads a column that is a foreign key by itself beside the one it is a part of', async () => {
+    it('a column can be a foreign key by itself and part of a composite one', async () => {
       const [row] = await ok(
         'GET',
         '/items/rental?fields=film_id.title,film_copy.condition,film_copy.film_id.title&filter[rental_id]=7',
@@ -106,7 +106,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
       });
     });
 
-    it('filters by the row it leads to, by key texts and by null', async () => {
+    it('a composite foreign key is filtered by the related row, by key texts and by null', async () => {
       const ids = async (filter: object) =>
         (await filtered('rental', filter, '&fields=rental_id')).map((row: Row) => Number(row.rental_id)).sort();
       const expected = async (where: string) =>
@@ -127,20 +127,20 @@ describe('relations of a rental company, by composite keys and to them', () => {
       expect(await ids({ film_copy: { _nnull: true } })).to.deep.equal(await expected('copy_no is not null'));
     });
 
-    it('is written as a text, an object or null, and sets its columns', async () => {
+    it('a composite foreign key written as a text, an object or null sets its columns', async () => {
       const stored = async (id: unknown) =>
         (await rows('select film_id, copy_no from rental where rental_id = $1', [id]))[0];
-      const made = await ok('POST', '/items/rental', {
+      const created = await ok('POST', '/items/rental', {
         customer_id: 1,
         rented_at: '2026-03-01T10:00:00',
         film_copy: '3,1',
       });
-      const path = `/items/rental/${made.rental_id}`;
-      expect(await stored(made.rental_id)).to.deep.equal({ film_id: 3, copy_no: 1 });
+      const path = `/items/rental/${created.rental_id}`;
+      expect(await stored(created.rental_id)).to.deep.equal({ film_id: 3, copy_no: 1 });
       await ok('PATCH', path, { film_copy: { film_id: 5, copy_no: 2 } });
-      expect(await stored(made.rental_id)).to.deep.equal({ film_id: 5, copy_no: 2 });
+      expect(await stored(created.rental_id)).to.deep.equal({ film_id: 5, copy_no: 2 });
       await ok('PATCH', path, { film_copy: { film_id: 5, copy_no: 50, condition: 'brand new' } });
-      expect(await stored(made.rental_id)).to.deep.equal({ film_id: 5, copy_no: 50 });
+      expect(await stored(created.rental_id)).to.deep.equal({ film_id: 5, copy_no: 50 });
       expect(await ok('GET', `${path}?fields=film_copy.condition`)).to.deep.equal({
         film_copy: { condition: 'brand new' },
       });
@@ -159,22 +159,22 @@ describe('relations of a rental company, by composite keys and to them', () => {
       await ok('DELETE', path);
     });
 
-    it('creates the row it leads to along with the row', async () => {
+    it('a payload creates a row and the row of its composite foreign key', async () => {
       const path = `/items/ticket?fields=batch,seat,screening.seats`;
       const batch = '00000000-0000-4000-8000-00000000aaaa';
-      const made = await ok('POST', path, {
+      const created = await ok('POST', path, {
         batch,
         seat: 1,
         screening: { hall: 'new, hall', shown_on: '2027-03-01', seats: 12 },
       });
-      expect(made).to.deep.equal({ batch, seat: 1, screening: { seats: 12 } });
+      expect(created).to.deep.equal({ batch, seat: 1, screening: { seats: 12 } });
       await ok('DELETE', itemPath('screening', 'new~1 hall,2027-03-01'));
       expect(await rows('select from ticket where batch = $1', [batch])).to.deep.equal([]);
     });
   });
 
   describe('to-many aliases', () => {
-    it('reads all of them bare as texts of keys', async () => {
+    it('an alias without nested fields is the list of key texts', async () => {
       for (const [collection, field, many, by] of SINGLE) {
         const key =
           many === 'film_actor'
@@ -196,7 +196,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
       }
     });
 
-    it('reads rows of a many-to-many through a junction with a composite key, in both directions', async () => {
+    it('a junction with a composite key is read in both directions', async () => {
       const films = await ok(
         'GET',
         '/items/film?limit=-1&sort=film_id&fields=film_id,cast.role,cast.actor_id.name&deep[cast][_sort]=actor_id',
@@ -216,7 +216,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
       );
     });
 
-    it('filters, counts and sorts by what they list', async () => {
+    it('rows are filtered and counted by the rows of an alias', async () => {
       const titles = async (filter: object) =>
         (await filtered('film', filter, '&fields=film_id')).map((row: Row) => row.film_id).sort();
       const expected = async (where: string) =>
@@ -245,7 +245,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
       );
     });
 
-    it('follows foreign keys back without an alias', async () => {
+    it('$FOLLOW filters by rows that refer to a row without an alias', async () => {
       const found = await filtered(
         'customer',
         { '$FOLLOW(payment,customer_id)': { amount: { _gt: 70 } } },
@@ -264,7 +264,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
       );
     });
 
-    it('follows foreign keys of several columns back, through registered aliases', async () => {
+    it('an alias over a composite foreign key is read and filtered by', async () => {
       const screenings = await ok(
         'GET',
         '/items/screening?limit=-1&sort=hall,shown_on&fields=tickets.price,following.shown_on&deep[tickets][_sort]=seat',
@@ -285,7 +285,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
       expect(paid).to.have.length(n);
     });
 
-    it('writes the rows of a junction: a list replaces what was there', async () => {
+    it('a list written to an alias replaces the rows of the junction', async () => {
       const cast = () => rows('select actor_id, role from film_actor where film_id = 40 order by actor_id');
       await ok('PATCH', '/items/film/40', { cast: [{ actor_id: 1, role: 'lead' }, { actor_id: 2 }] });
       expect(await cast()).to.deep.equal([
@@ -313,7 +313,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
       await ok('DELETE', `/items/actor/${debut?.actor_id}`);
     });
 
-    it('writes the rows of a junction: create, update and delete leave the rest', async () => {
+    it('create, update and delete written to an alias leave the other rows of the junction', async () => {
       const cast = () => rows('select actor_id, role from film_actor where film_id = 40 order by actor_id');
       await ok('PATCH', '/items/film/40', {
         cast: {
@@ -339,8 +339,8 @@ describe('relations of a rental company, by composite keys and to them', () => {
       expect(await cast()).to.deep.equal([]);
     });
 
-    it('creates a film with its copies, cast and categories at once', async () => {
-      const made = await ok(
+    it('one payload creates a film with its copies, cast and categories', async () => {
+      const created = await ok(
         'POST',
         '/items/film?fields=film_id,copies.copy_no,copies.format,cast.actor_id.name,categories.category_id.name',
         {
@@ -350,7 +350,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
           categories: [{ category_id: 2 }],
         },
       );
-      expect(made).to.deep.include({
+      expect(created).to.deep.include({
         copies: [
           { copy_no: 1, format: 'Blu-ray' },
           { copy_no: 2, format: 'DVD' },
@@ -358,14 +358,14 @@ describe('relations of a rental company, by composite keys and to them', () => {
         cast: [{ actor_id: { name: 'Actor A' } }],
         categories: [{ category_id: { name: 'Documentary' } }],
       });
-      await ok('PATCH', `/items/film/${made.film_id}`, { copies: [{ copy_no: 2, condition: 'worn' }] });
-      expect(await rows('select copy_no, condition from film_copy where film_id = $1', [made.film_id])).to.deep.equal([
-        { copy_no: 2, condition: 'worn' },
-      ]);
-      await ok('DELETE', `/items/film/${made.film_id}`);
+      await ok('PATCH', `/items/film/${created.film_id}`, { copies: [{ copy_no: 2, condition: 'worn' }] });
+      expect(
+        await rows('select copy_no, condition from film_copy where film_id = $1', [created.film_id]),
+      ).to.deep.equal([{ copy_no: 2, condition: 'worn' }]);
+      await ok('DELETE', `/items/film/${created.film_id}`);
     });
 
-    it('writes rows under a composite key they refer to', async () => {
+    it('rows behind an alias are written with the composite key of their parent', async () => {
       const path = itemPath('screening', 'g h,2026-01-01');
       const batch = '00000000-0000-4000-8000-00000000bbbb';
       await ok('PATCH', path, {
@@ -385,16 +385,16 @@ describe('relations of a rental company, by composite keys and to them', () => {
       await ok('PATCH', path, { tickets: { update: [{ batch, seat: 1, price: 4 }], delete: [`${batch},2`] } });
       expect(await stored()).to.have.length(1);
       await ok('PATCH', path, { tickets: { delete: [{ batch, seat: 1 }] } });
-      const made = await ok('POST', '/items/shift?fields=employee,films.film_id', {
+      const created = await ok('POST', '/items/shift?fields=employee,films.film_id', {
         employee: 'New, one',
         day: '2026-09-01',
         films: [{ film_id: 1 }, { film_id: 2 }],
       });
-      expect(made.films).to.have.deep.members([{ film_id: 1 }, { film_id: 2 }]);
+      expect(created.films).to.have.deep.members([{ film_id: 1 }, { film_id: 2 }]);
       await ok('DELETE', itemPath('shift', 'New~1 one,2026-09-01'));
     });
 
-    it('lists rows of a column beside the composite key, too', async () => {
+    it('an alias of a collection with a composite key lists the rows that refer to it', async () => {
       const rentals = await ok(
         'GET',
         '/items/film_copy?limit=-1&sort=film_id,copy_no&fields=rentals.customer_id&deep[rentals][_sort]=rental_id',
@@ -406,7 +406,7 @@ describe('relations of a rental company, by composite keys and to them', () => {
     });
   });
 
-  it('reads relations of single keys from one schema into the other', async () => {
+  it('a relation into another database schema is read', async () => {
     const found = await ok(
       'GET',
       '/items/shift_film?limit=-1&sort=employee,day,film_id&fields=film_id.title,shift.hours',

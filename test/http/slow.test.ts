@@ -38,7 +38,7 @@ describe('a slow read', () => {
     const { body } = await ask(path);
     expect(body.data).to.have.length(3);
     const [line] = lines();
-    expect(line).to.include({ level: 40, owner: '@tenon/query', askedBy: null, request: 'asked-by-me' });
+    expect(line).to.include({ level: 40, owner: '@tenon/query', plugin: null, request: 'asked-by-me' });
     expect(line?.shape).to.equal('drowsy[id,title] where title._contains and n._in sort -n limit 7');
     expect(line?.ms).to.be.within(1150, 30_000);
     const [{ id } = {}] = await database.query<{ id: string }>('select id from platform_users');

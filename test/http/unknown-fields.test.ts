@@ -9,19 +9,19 @@ const TABLES = `
   create table remark (id serial primary key, wording text, post int references post);
 `;
 
-async function ground(service: InProcess): Promise<void> {
+async function addAlias(service: InProcess): Promise<void> {
   await asAdmin(service, 'POST', '/fields/post', { field: 'remarks', type: 'alias', meta: { special: ['o2m'] } });
   await asAdmin(service, 'PATCH', '/relations/remark/post', { meta: { one_field: 'remarks' } });
 }
 
-describe('names in a payload that no field has', () => {
+describe('unknown fields in a payload', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
     database = await migratedDatabase('unknown_fields');
     await database.query(TABLES);
     service = await startService({ database });
-    await ground(service);
+    await addAlias(service);
   });
   after(async () => {
     await service?.stop();
@@ -63,7 +63,7 @@ describe('names in a payload that no field has', () => {
     ['a folder', 'POST', '/folders', { nme: 'x' }, 'nme', 'name'],
   ];
   for (const [where, method, path, body, name, meant] of CASES) {
-    it(`of ${where} are refused with the nearest field name`, async () => {
+    it(`an unknown field of ${where} is refused with INVALID_PAYLOAD and the nearest field name`, async () => {
       const answer = await refusal(method, path, body);
       const field = name.split('.').at(-1) as string;
       expect(answer).to.deep.include({ status: 400, code: 'INVALID_PAYLOAD', path: pathOf(name) });
@@ -73,13 +73,13 @@ describe('names in a payload that no field has', () => {
     });
   }
 
-  it('of a change of several rows are refused with the nearest field name', async () => {
+  it('an unknown field in a change of several rows is refused with the nearest field name', async () => {
     const { id } = await asAdmin(service, 'POST', '/items/post', { title: 'a' });
     const answer = await refusal('PATCH', '/items/post', { keys: [id], data: { ttle: 'b' } });
     expect(answer.message).to.contain('Did you mean "title"?');
   });
 
-  describe('of a caller who may write all fields, but read some', () => {
+  describe('for a caller who may write all fields but read only some', () => {
     let person: Person;
     before(async () => {
       person = await personWith(service, [
@@ -88,18 +88,18 @@ describe('names in a payload that no field has', () => {
       ]);
     });
 
-    it('are refused with the name of a field that may be read', async () => {
+    it('the error suggests a field that the caller may read', async () => {
       const { message } = await refusal('POST', '/items/post', { titel: 'a' }, person.token);
       expect(message).to.contain('Did you mean "title"?');
     });
 
-    it('are refused without the name of a field that may not be read', async () => {
+    it('the error does not suggest a field that the caller may not read', async () => {
       const { status, message } = await refusal('POST', '/items/post', { secret_nots: 'a' }, person.token);
       expect(status).to.equal(400);
       expect(message).not.to.contain('secret_note"').and.not.to.contain('Did you mean');
     });
 
-    it('are refused without the name of a field that "*" does not list', async () => {
+    it('the error does not suggest a sensitive field, which "*" does not list', async () => {
       const { token } = await personWith(service, [
         { collection: 'platform_users', action: 'create' },
         { collection: 'platform_users', action: 'read' },
@@ -109,7 +109,7 @@ describe('names in a payload that no field has', () => {
     });
   });
 
-  it('of a caller whose fields are listed one by one look like forbidden ones', async () => {
+  it('an unknown field looks like a forbidden one to a caller whose fields are listed one by one', async () => {
     const { token } = await personWith(service, [
       { collection: 'post', action: 'create', fields: ['title'] },
       { collection: 'post', action: 'read' },
@@ -120,42 +120,42 @@ describe('names in a payload that no field has', () => {
   });
 });
 
-describe('ITEMS_UNKNOWN_FIELDS=ignore, in production', () => {
+describe('unknown fields in a payload with ITEMS_UNKNOWN_FIELDS=ignore, in production', () => {
   let service: InProcess;
   before(async () => {
     service = await startService({ env: { ITEMS_UNKNOWN_FIELDS: 'ignore', NODE_ENV: 'production' } });
     await service.database.query(TABLES);
-    await ground(service);
+    await addAlias(service);
   });
   after(() => service?.stop());
 
-  it('leaves names aside that no field has, on every level', async () => {
-    const made = await asAdmin(service, 'POST', '/items/post', {
+  it('unknown fields are ignored on every level of a payload', async () => {
+    const created = await asAdmin(service, 'POST', '/items/post', {
       title: 'a',
       __typename: 'post',
       author: { name: 'Ann', __typename: 'author' },
       remarks: [{ wording: 'x', _new: true }],
     });
     const fields = 'title,author.name,remarks.wording';
-    const read = () => asAdmin(service, 'GET', `/items/post/${made.id}?fields=${fields}`);
+    const read = () => asAdmin(service, 'GET', `/items/post/${created.id}?fields=${fields}`);
     expect(await read()).to.deep.equal({ title: 'a', author: { name: 'Ann' }, remarks: [{ wording: 'x' }] });
-    await asAdmin(service, 'PATCH', `/items/post/${made.id}`, { title: 'b', extra: 1 });
+    await asAdmin(service, 'PATCH', `/items/post/${created.id}`, { title: 'b', extra: 1 });
     expect((await read()).title).to.equal('b');
-    await asAdmin(service, 'PATCH', `/items/post/${made.id}`, { extra: 1 });
+    await asAdmin(service, 'PATCH', `/items/post/${created.id}`, { extra: 1 });
     expect((await read()).title).to.equal('b');
   });
 
-  it('leaves them aside for system collections', async () => {
+  it('unknown fields of system collections are ignored', async () => {
     const { id } = await asAdmin(service, 'POST', '/folders', { name: 'x', extra: 1 });
     expect((await asAdmin(service, 'GET', `/folders/${id}`)).name).to.equal('x');
   });
 
-  it('warns of no unknown query parameter in production', async () => {
+  it('an unknown query parameter gets no Warning header in production', async () => {
     const { headers } = await service.request('GET', '/items/post?filtr=1', { token: service.admin.token });
     expect(headers.get('warning')).to.equal(null);
   });
 
-  it('keeps them out of history', async () => {
+  it('a revision does not contain unknown fields', async () => {
     const { id } = await asAdmin(service, 'POST', '/items/post', { title: 'kept', extra: 'never kept' });
     const [revision] = await service.database.query(
       `select data, delta from platform_revisions where collection = 'post' and item = $1`,
@@ -164,7 +164,7 @@ describe('ITEMS_UNKNOWN_FIELDS=ignore, in production', () => {
     expect(JSON.stringify(revision)).to.contain('"kept"').and.not.to.contain('never kept');
   });
 
-  it('still refuses them to a caller whose fields are listed one by one, like forbidden ones', async () => {
+  it('an unknown field is FORBIDDEN for a caller whose fields are listed one by one', async () => {
     const { token } = await personWith(service, [{ collection: 'post', action: 'create', fields: ['title'] }]);
     for (const name of ['unknown', 'secret_note']) {
       const reply = await service.request('POST', '/items/post', { token, body: { title: 'a', [name]: 1 } });

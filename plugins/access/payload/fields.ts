@@ -2,17 +2,16 @@ import { fail } from '#kernel';
 import type { Collection } from '../../schema/contract.ts';
 import { nearestName } from '../../workers/library.ts';
 import type { Action, PermissionSet } from '../contract.ts';
-import { lists } from '../restrict/rules.ts';
+import { listsField } from '../restrict/rules.ts';
 
-/** What becomes of names in a payload that no field has: `ITEMS_UNKNOWN_FIELDS`. */
+/** The setting `ITEMS_UNKNOWN_FIELDS`: how a write treats unknown names in a payload. */
 export type UnknownFields = 'refuse' | 'ignore';
 
 /**
- * The submitted fields must exist and be granted. Where nothing is granted field by field, an unknown name is refused as
- * such, or left out of the answered names; for every other caller it looks like a forbidden one, so that an answer cannot be
- * used to find out which fields exist.
+ * The names of a payload that are fields the caller may write. For a caller who may write all fields, an unknown name is an error or
+ * left out. For other callers it looks like a forbidden field, so that errors do not reveal which fields exist.
  *
- * @throws INVALID_PAYLOAD for an unknown name, FORBIDDEN for one that is not granted.
+ * @throws INVALID_PAYLOAD for an unknown name, FORBIDDEN for one that no permission lists.
  */
 export function knownFields(
   collection: Collection,
@@ -29,7 +28,7 @@ export function knownFields(
       if (unknown === 'ignore') return false;
       throw unknownFieldFailure(collection, action, name, set);
     }
-    if (!set.admin && !(field && granted.some((one) => lists(one, name, field)))) {
+    if (!set.admin && !(field && granted.some((one) => listsField(one, name, field)))) {
       throw fail('FORBIDDEN', `no ${action} permission on field ${name} of ${collection.name}`);
     }
     return true;
@@ -38,18 +37,18 @@ export function knownFields(
 
 function unknownFieldFailure(collection: Collection, action: Action, name: string, set: PermissionSet): Error {
   const shown = name.slice(0, 100);
-  const meant = nearestName(name, suggestible(collection, action, set));
-  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  const nearest = nearestName(name, suggestibleFields(collection, action, set));
+  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
   const reason = `Field "${shown}" doesn't exist in collection "${collection.name}".${hint}`;
   return fail('INVALID_PAYLOAD', reason, { field: shown, path: [shown] });
 }
 
-/** Fields that the caller may both write and read: a message names no other. */
-const suggestible = (collection: Collection, action: Action, set: PermissionSet): readonly string[] =>
+/** Fields that an error may suggest: those that the caller may both write and read. */
+const suggestibleFields = (collection: Collection, action: Action, set: PermissionSet): readonly string[] =>
   [...collection.fields.values()]
     .filter((field) =>
       ([action, 'read'] as const).every(
-        (one) => set.admin || set.of(collection.name, one).some((rule) => lists(rule, field.name, field)),
+        (one) => set.admin || set.of(collection.name, one).some((rule) => listsField(rule, field.name, field)),
       ),
     )
     .map(({ name }) => name);

@@ -2,10 +2,10 @@ import type { Action, Permission } from '../contract.ts';
 
 type Rule = Record<string, unknown>;
 
-const own = (field: string): Rule => ({ [field]: { _eq: '$CURRENT_USER' } });
-const ownRole = (field: string): Rule => ({ [field]: { _eq: '$CURRENT_ROLE' } });
+const isOwn = (field: string): Rule => ({ [field]: { _eq: '$CURRENT_USER' } });
+const isOwnRole = (field: string): Rule => ({ [field]: { _eq: '$CURRENT_ROLE' } });
 
-const grant = (collection: string, action: Action, more: Partial<Permission> = {}): Permission => ({
+const appPermission = (collection: string, action: Action, more: Partial<Permission> = {}): Permission => ({
   collection: `platform_${collection}`,
   action,
   rule: null,
@@ -15,7 +15,7 @@ const grant = (collection: string, action: Action, more: Partial<Permission> = {
   ...more,
 });
 
-const OWN_ACCOUNT = [
+const OWN_ACCOUNT_FIELDS = [
   'id',
   'first_name',
   'last_name',
@@ -40,43 +40,43 @@ const OWN_ACCOUNT = [
 ];
 
 /**
- * What the admin app needs to work at all. Not stored: added to the rows of every caller with app access, by `minimumBeside`
- * for those who are no admins.
+ * The permissions that the admin app needs. They are not stored: `appMinimumFor` adds them to the stored permissions of callers with app
+ * access who are not admins.
  */
 export const APP_MINIMUM: readonly Permission[] = [
-  grant('activity', 'read', { rule: own('user') }),
-  grant('activity', 'create', { validation: { comment: { _nnull: true } } }),
-  grant('collections', 'read'),
-  grant('comments', 'read', { rule: own('user_created') }),
-  grant('comments', 'create', { validation: { comment: { _nnull: true } } }),
-  grant('comments', 'update', { rule: own('user_created'), fields: ['comment'] }),
-  grant('comments', 'delete', { rule: own('user_created') }),
-  grant('fields', 'read'),
-  grant('notifications', 'read', { rule: own('recipient') }),
-  grant('notifications', 'update', { rule: own('recipient'), fields: ['status'] }),
-  grant('permissions', 'read', { rule: ownRole('role') }),
-  grant('presets', 'read', {
+  appPermission('activity', 'read', { rule: isOwn('user') }),
+  appPermission('activity', 'create', { validation: { comment: { _nnull: true } } }),
+  appPermission('collections', 'read'),
+  appPermission('comments', 'read', { rule: isOwn('user_created') }),
+  appPermission('comments', 'create', { validation: { comment: { _nnull: true } } }),
+  appPermission('comments', 'update', { rule: isOwn('user_created'), fields: ['comment'] }),
+  appPermission('comments', 'delete', { rule: isOwn('user_created') }),
+  appPermission('fields', 'read'),
+  appPermission('notifications', 'read', { rule: isOwn('recipient') }),
+  appPermission('notifications', 'update', { rule: isOwn('recipient'), fields: ['status'] }),
+  appPermission('permissions', 'read', { rule: isOwnRole('role') }),
+  appPermission('presets', 'read', {
     rule: {
       _or: [
-        own('user'),
-        { _and: [{ user: { _null: true } }, ownRole('role')] },
+        isOwn('user'),
+        { _and: [{ user: { _null: true } }, isOwnRole('role')] },
         { _and: [{ user: { _null: true } }, { role: { _null: true } }] },
       ],
     },
   }),
-  grant('presets', 'create', { validation: own('user'), presets: { user: '$CURRENT_USER' } }),
-  grant('presets', 'update', { rule: own('user'), validation: own('user') }),
-  grant('presets', 'delete', { rule: own('user') }),
-  grant('relations', 'read'),
-  grant('roles', 'read', { rule: ownRole('id') }),
-  grant('settings', 'read'),
-  grant('shares', 'read', { rule: own('user_created') }),
-  grant('translations', 'read'),
-  grant('users', 'read', { rule: own('id'), fields: OWN_ACCOUNT }),
+  appPermission('presets', 'create', { validation: isOwn('user'), presets: { user: '$CURRENT_USER' } }),
+  appPermission('presets', 'update', { rule: isOwn('user'), validation: isOwn('user') }),
+  appPermission('presets', 'delete', { rule: isOwn('user') }),
+  appPermission('relations', 'read'),
+  appPermission('roles', 'read', { rule: isOwnRole('id') }),
+  appPermission('settings', 'read'),
+  appPermission('shares', 'read', { rule: isOwn('user_created') }),
+  appPermission('translations', 'read'),
+  appPermission('users', 'read', { rule: isOwn('id'), fields: OWN_ACCOUNT_FIELDS }),
 ];
 
-/** The rows of app access beside the stored ones of a role: own activity is that of collections the role may read. */
-export function minimumBeside(stored: readonly Permission[]): readonly Permission[] {
+/** The permissions of app access beside the stored ones of a role. Activity is limited to collections that the role may read. */
+export function appMinimumFor(stored: readonly Permission[]): readonly Permission[] {
   const reads = [...stored, ...APP_MINIMUM].filter(({ action }) => action === 'read');
   const readable = [...new Set(reads.map(({ collection }) => collection))].sort();
   return APP_MINIMUM.map((one) =>

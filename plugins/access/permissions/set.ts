@@ -1,7 +1,7 @@
 import type { Action, Permission, PermissionSet } from '../contract.ts';
 import { APP_MINIMUM } from './app-minimum.ts';
 
-const EVERYTHING: Omit<Permission, 'collection' | 'action'> = {
+const FULL_ACCESS: Omit<Permission, 'collection' | 'action'> = {
   rule: null,
   validation: null,
   presets: null,
@@ -9,7 +9,7 @@ const EVERYTHING: Omit<Permission, 'collection' | 'action'> = {
 };
 const NONE: readonly Permission[] = [];
 
-/** Rows by collection and action, stored ones before those of app access. */
+/** Indexes permissions by collection and action, stored ones before those of app access. */
 export function permissionSet(
   version: string,
   key: string,
@@ -32,11 +32,11 @@ export function permissionSet(
   };
 }
 
-/** Nothing is checked for admins; whoever asks all the same hears of one row that allows everything. */
+/** The permissions of an admin: each action on each collection has one permission without any restriction. */
 export const adminSet = (version: string): PermissionSet => ({
   version,
   key: 'admin',
   admin: true,
   minimum: APP_MINIMUM,
-  of: (collection: string, action: Action) => [{ ...EVERYTHING, collection, action }],
+  of: (collection: string, action: Action) => [{ ...FULL_ACCESS, collection, action }],
 });

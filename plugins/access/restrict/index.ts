@@ -8,63 +8,63 @@ import { restrictWhere } from './where.ts';
 
 interface Deps {
   readonly permissions: (caller: Caller) => Promise<PermissionSet>;
-  readonly query: Pick<Query, 'filter'>;
+  readonly query: Pick<Query, 'parseFilter'>;
   readonly seal: <T extends object>(tree: T) => Restricted<T>;
 }
 
-type Restrict = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
+type Restrictions = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
 
-/** Writes permissions into query trees; together with the types this is the only way from a query to the database. */
-export function createRestrict({ permissions, query, seal }: Deps): Restrict {
+/** Adds permissions to query trees. By the type `Restricted` the engine runs no other trees. */
+export function createRestrict({ permissions, query, seal }: Deps): Restrictions {
   const rules = createRules(query);
   return {
-    async restrict(read, caller, overview) {
+    async restrict(read, caller, schema) {
       const set = await permissions(caller);
-      return seal(set.admin ? read : restrictRead(read, { set, overview, rules }));
+      return seal(set.admin ? read : restrictRead(read, { set, schema: schema, rules }));
     },
 
-    async restrictWrite(collection, action, fields, caller, overview) {
+    async restrictWrite(collection, action, fields, caller, schema) {
       const set = await permissions(caller);
       if (set.admin) return seal<Where>({ kind: 'all', of: [] });
-      const scope = { set, overview, rules };
+      const context = { set, schema, rules };
       const allowed = set.of(collection.name, action);
-      if (allowed.length === 0) throw refused(collection, action);
-      // Each field to be written must be listed by a rule that holds for the row: one condition a field, joined.
+      if (allowed.length === 0) throw forbidden(collection, action);
+      // For each written field a permission that lists it must apply to the row: one condition per field, joined by `and`.
       const uses = action === 'update' ? fields : [];
       const conditions = uses.map((name) => {
-        const access = rules.fieldAccess(scope, collection, action, name);
+        const access = rules.fieldAccess(context, collection, action, name);
         if (!access) throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be written`);
-        return access === true ? rules.rowRule(scope, collection, action) : access;
+        return access === true ? rules.rowRule(context, collection, action) : access;
       });
-      return seal<Where>({ kind: 'all', of: [rules.rowRule(scope, collection, action), ...new Set(conditions)] });
+      return seal<Where>({ kind: 'all', of: [rules.rowRule(context, collection, action), ...new Set(conditions)] });
     },
 
-    async rowPermissions(collection, actions, caller, overview) {
+    async rowPermissions(collection, actions, caller, schema) {
       const set = await permissions(caller);
-      const scope = { set, overview, rules };
+      const context = { set, schema, rules };
       return actions.flatMap((action) =>
         set.of(collection.name, action).flatMap((permission) => {
-          const where = readable(() => rules.ruleOf(scope, collection, permission));
+          const where = parseOrUndefined(() => rules.ruleOf(context, collection, permission));
           return where ? [{ action, permission, where: seal(where) }] : [];
         }),
       );
     },
 
-    async restrictFilter(collection, where, caller, overview) {
+    async restrictFilter(collection, where, caller, schema) {
       const set = await permissions(caller);
       if (set.admin) return seal(where);
-      const scope = { set, overview, rules };
+      const context = { set, schema, rules };
       if (set.of(collection.name, 'read').length === 0) {
         if (where.kind === 'all' && where.of.length === 0) return seal(where);
-        throw refused(collection, 'read');
+        throw forbidden(collection, 'read');
       }
-      const checked = restrictWhere(where, collection, scope);
-      return seal<Where>({ kind: 'all', of: [rules.rowRule(scope, collection, 'read'), checked] });
+      const checked = restrictWhere(where, collection, context);
+      return seal<Where>({ kind: 'all', of: [rules.rowRule(context, collection, 'read'), checked] });
     },
   };
 }
 
-function readable(read: () => Where): Where | undefined {
+function parseOrUndefined(read: () => Where): Where | undefined {
   try {
     return read();
   } catch (error) {
@@ -73,5 +73,5 @@ function readable(read: () => Where): Where | undefined {
   }
 }
 
-const refused = (collection: Collection, action: Action) =>
+const forbidden = (collection: Collection, action: Action) =>
   fail('FORBIDDEN', `no ${action} permission on ${collection.name}`);

@@ -1,107 +1,115 @@
 import { fail } from '#kernel';
-import type { Aggregation, FieldUse, Order, Pick, Read } from '../../query/contract.ts';
-import { keyColumns, keyPicks } from '../../query/library.ts';
+import type { Aggregation, FieldUse, OrderBy, Pick, Read } from '../../query/contract.ts';
+import { keyColumns, keyProjections } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { Scope } from './rules.ts';
+import type { RestrictContext } from './rules.ts';
 import { relatedRule, restrictUse, restrictWhere } from './where.ts';
 
-/** Writes the caller's read permissions into a tree: row rules at every node, unreadable fields out of the picks. */
-export function restrictRead(read: Read, scope: Scope): Read {
+/** Restricts a tree: adds row rules to every node and removes unreadable projections. */
+export function restrictRead(read: Read, context: RestrictContext): Read {
   const { collection } = read;
-  if (scope.set.of(collection.name, 'read').length === 0) {
+  if (context.set.of(collection.name, 'read').length === 0) {
     throw fail('FORBIDDEN', `no read permission on ${collection.name}`);
   }
   return {
     ...read,
-    rule: scope.rules.rowRule(scope, collection, 'read'),
-    where: restrictWhere(read.where, collection, scope),
-    searched: read.searched.flatMap((use) => readable(use, collection, scope)),
+    rule: context.rules.rowRule(context, collection, 'read'),
+    where: restrictWhere(read.where, collection, context),
+    searchFields: read.searchFields.flatMap((use) => restrictSearchField(use, collection, context)),
     order: withTieBreaker(
-      read.order.map((one) => restrictOrder(one, collection, scope)),
+      read.order.map((one) => restrictOrder(one, collection, context)),
       collection,
     ),
-    pick: restrictPicks(read.pick, collection, scope, read.exact),
-    ...(read.aggregate ? { aggregate: restrictAggregate(read.aggregate, collection, scope) } : {}),
+    pick: restrictProjections(read.pick, collection, context, read.exact),
+    ...(read.aggregate ? { aggregate: restrictAggregate(read.aggregate, collection, context) } : {}),
   };
 }
 
-/** Every field of it must be readable; one readable on some rows only counts as null on the others. */
-function restrictAggregate(aggregate: Aggregation, collection: Collection, scope: Scope): Aggregation {
+/** Every field must be readable; a field that is readable on some rows counts as null on the others. */
+function restrictAggregate(aggregate: Aggregation, collection: Collection, context: RestrictContext): Aggregation {
   return {
     ...aggregate,
-    groups: aggregate.groups.map((one) => ({ ...one, use: restrictUse(one.use, collection, scope) })),
-    functions: aggregate.functions.map((one) => ({ ...one, use: one.use && restrictUse(one.use, collection, scope) })),
+    groups: aggregate.groups.map((one) => ({ ...one, use: restrictUse(one.use, collection, context) })),
+    functions: aggregate.functions.map((one) => ({
+      ...one,
+      use: one.use && restrictUse(one.use, collection, context),
+    })),
   };
 }
 
-function readable(use: FieldUse, collection: Collection, scope: Scope): readonly FieldUse[] {
-  const access = scope.rules.fieldAccess(scope, collection, 'read', use.field.name);
+function restrictSearchField(use: FieldUse, collection: Collection, context: RestrictContext): readonly FieldUse[] {
+  const access = context.rules.fieldAccess(context, collection, 'read', use.field.name);
   return access === false ? [] : [access === true ? use : { field: use.field, when: access }];
 }
 
-function restrictOrder(order: Order, collection: Collection, scope: Scope): Order {
+function restrictOrder(order: OrderBy, collection: Collection, context: RestrictContext): OrderBy {
   if (order.implied) return order;
   let at = collection;
   const path = order.path.map((step) => {
-    const use = restrictUse(step.use, at, scope);
+    const use = restrictUse(step.use, at, context);
     at = step.to;
-    return { ...step, use, rule: relatedRule(step.to, scope) };
+    return { ...step, use, rule: relatedRule(step.to, context) };
   });
-  return { ...order, path, use: restrictUse(order.use, at, scope) };
+  return { ...order, path, use: restrictUse(order.use, at, context) };
 }
 
-/** A key that is null to the caller on some rows leaves those in no order, and pages of them would overlap. */
-function withTieBreaker(order: readonly Order[], collection: Collection): readonly Order[] {
+/** Adds the key as an implied order when the caller sees it as null on some rows: without an order their pages would overlap. */
+function withTieBreaker(order: readonly OrderBy[], collection: Collection): readonly OrderBy[] {
   const columns = keyColumns(collection);
   const hidden = order.filter(
     ({ path, use }) => path.length === 0 && !use.fn && use.when && columns.includes(use.field),
   );
   const implied = hidden.map(
-    ({ use: { field } }): Order => ({ path: [], use: { field }, descending: false, implied: true }),
+    ({ use: { field } }): OrderBy => ({ path: [], use: { field }, descending: false, implied: true }),
   );
   return implied.length > 0 ? [...order, ...implied] : order;
 }
 
 /**
- * Left out without an error: fields outside the lists, and whatever leads into a collection that may not be read. In the
- * answer to a selection, which has all it names, they are null.
+ * Removes unreadable fields and relations to unreadable collections without an error. In a selection (`exact`) they are null, since its
+ * answer has every item.
  */
-const restrictPicks = (picks: readonly Pick[], collection: Collection, scope: Scope, exact = false): readonly Pick[] =>
+const restrictProjections = (
+  picks: readonly Pick[],
+  collection: Collection,
+  context: RestrictContext,
+  exact = false,
+): readonly Pick[] =>
   picks.flatMap((pick) => {
-    const left = restrictPick(pick, collection, scope);
+    const left = restrictProjection(pick, collection, context);
     return left.length === 0 && exact ? [{ kind: 'constant', key: pick.key, value: null }] : left;
   });
 
-function restrictPick(pick: Pick, collection: Collection, scope: Scope): readonly Pick[] {
+function restrictProjection(pick: Pick, collection: Collection, context: RestrictContext): readonly Pick[] {
   if (pick.kind === 'constant') return [pick];
-  if (pick.kind === 'object') return [{ ...pick, pick: restrictPicks(pick.pick, collection, scope, true) }];
-  const access = scope.rules.fieldAccess(scope, collection, 'read', pick.field.name);
+  if (pick.kind === 'object') return [{ ...pick, pick: restrictProjections(pick.pick, collection, context, true) }];
+  const access = context.rules.fieldAccess(context, collection, 'read', pick.field.name);
   if (access === false) return [];
   const when = access === true ? {} : { when: access };
   if (pick.kind === 'column') {
     if (pick.fn?.name !== 'count' || !pick.fn.to) return [{ ...pick, ...when }];
-    if (scope.set.of(pick.fn.to.name, 'read').length === 0) return [];
-    return [{ ...pick, ...when, fn: { ...pick.fn, rule: scope.rules.rowRule(scope, pick.fn.to, 'read') } }];
+    if (context.set.of(pick.fn.to.name, 'read').length === 0) return [];
+    return [{ ...pick, ...when, fn: { ...pick.fn, rule: context.rules.rowRule(context, pick.fn.to, 'read') } }];
   }
-  if (pick.kind === 'any') return [{ ...pick, ...when, reads: pick.reads.map((one) => restrictTarget(one, scope)) }];
-  if (scope.set.of(pick.read.collection.name, 'read').length === 0) return [];
-  if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, scope) }];
-  const read = restrictRead({ ...pick.read, pick: [] }, scope);
-  const keys = restrictKeys(read.collection, scope);
+  if (pick.kind === 'any') return [{ ...pick, ...when, reads: pick.reads.map((one) => restrictTarget(one, context)) }];
+  if (context.set.of(pick.read.collection.name, 'read').length === 0) return [];
+  if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, context) }];
+  const read = restrictRead({ ...pick.read, pick: [] }, context);
+  const keys = restrictKeys(read.collection, context);
   return keys.length > 0 ? [{ ...pick, ...when, read: { ...read, pick: keys } }] : [];
 }
 
 /**
- * A list of keys shows nothing of the rows but that they are there, which their row rule decides. A key of several columns shows what
- * these hold, such as the row on the far side of a junction, so it is read like a field of them.
+ * A list of keys needs only the row rule, since it shows no field. A composite key shows the values of its columns, such as the related
+ * row of a junction, so its columns must be readable.
  */
-function restrictKeys(collection: Collection, scope: Scope): readonly Pick[] {
-  const picks = keyPicks(collection);
-  return collection.key?.parts ? restrictPicks(picks, collection, scope) : picks;
+function restrictKeys(collection: Collection, context: RestrictContext): readonly Pick[] {
+  const picks = keyProjections(collection);
+  return collection.key?.parts ? restrictProjections(picks, collection, context) : picks;
 }
 
-/** One collection of a many-to-any: rows of one that may not be read are null, like single rows that may not. */
-const restrictTarget = (read: Read, scope: Scope): Read =>
-  scope.set.of(read.collection.name, 'read').length > 0
-    ? restrictRead(read, scope)
-    : { ...read, where: { kind: 'fixed', value: false }, searched: [], pick: [] };
+/** One collection of a many-to-any. Rows of an unreadable collection are null, like single unreadable rows. */
+const restrictTarget = (read: Read, context: RestrictContext): Read =>
+  context.set.of(read.collection.name, 'read').length > 0
+    ? restrictRead(read, context)
+    : { ...read, where: { kind: 'fixed', value: false }, searchFields: [], pick: [] };

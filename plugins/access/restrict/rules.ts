@@ -3,84 +3,84 @@ import type { Query, Where } from '../../query/contract.ts';
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
 import type { Action, Permission, PermissionSet } from '../contract.ts';
 
-export interface Scope {
+export interface RestrictContext {
   readonly set: PermissionSet;
-  readonly overview: Overview;
+  readonly schema: Overview;
   readonly rules: Rules;
 }
 
-/** On which rows a field counts: on all the caller gets (`true`), on those of a condition, or on none (`false`). */
+/** The rows on which a field is permitted: all permitted rows (`true`), those that match a condition, or none (`false`). */
 export type FieldAccess = boolean | Where;
 
 export interface Rules {
-  /** The rows of a collection that an action may touch: the OR of the rules, none = everything. */
-  rowRule(scope: Scope, collection: Collection, action: Action): Where;
-  /** The rule of one permission. @throws FORBIDDEN where it cannot be read */
-  ruleOf(scope: Scope, collection: Collection, permission: Permission): Where;
-  fieldAccess(scope: Scope, collection: Collection, action: Action, field: string): FieldAccess;
+  /** The condition on the rows that an action may touch: the rules of all permissions joined by `or`. */
+  rowRule(context: RestrictContext, collection: Collection, action: Action): Where;
+  /** The parsed rule of one permission. @throws FORBIDDEN for a malformed rule */
+  ruleOf(context: RestrictContext, collection: Collection, permission: Permission): Where;
+  fieldAccess(context: RestrictContext, collection: Collection, action: Action, field: string): FieldAccess;
 }
 
-const EVERYTHING: Where = { kind: 'all', of: [] };
+const MATCH_ALL: Where = { kind: 'all', of: [] };
 
 /**
- * `*` stands for all fields but the sensitive ones, which have to be listed by name (decisions: field lists on users). A field of several
- * columns is listed where all of them are.
+ * Whether a permission lists a field. `*` is all fields but the sensitive ones, which must be listed by name (decisions: field lists on
+ * users). A composite field is listed when all of its columns are.
  */
-export const lists = (permission: Permission, name: string, field: Field | undefined): boolean =>
+export const listsField = (permission: Permission, name: string, field: Field | undefined): boolean =>
   field?.parts
-    ? field.parts.every((part) => lists(permission, part.name, part))
+    ? field.parts.every((part) => listsField(permission, part.name, part))
     : permission.fields.includes(name) || (permission.fields.includes('*') && !field?.sensitive);
 
-/** A field, or the key of several columns, which is none of `fields`. */
+/** A field, or the composite key, which is not one of `fields`. */
 const fieldNamed = ({ fields, key }: Collection, name: string): Field | undefined =>
   fields.get(name) ?? (key?.name === name ? key : undefined);
 
 /**
- * Turns stored rules into conditions, parsed once per permission set and schema version. A permission set is an
- * immutable object made anew whenever a permission changes, so it can be the key.
+ * Parses stored rules, once per permission set and schema version. A permission set is immutable and replaced when a permission changes,
+ * so it is the key of the cache.
  */
-export function createRules(query: Pick<Query, 'filter'>): Rules {
+export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
   const parsed = new WeakMap<PermissionSet, { version: string; rules: Map<Permission, Where> }>();
 
-  function ruleOf(scope: Scope, collection: Collection, permission: Permission): Where {
-    let entry = parsed.get(scope.set);
-    if (entry?.version !== scope.overview.version) {
-      entry = { version: scope.overview.version, rules: new Map() };
-      parsed.set(scope.set, entry);
+  function ruleOf(context: RestrictContext, collection: Collection, permission: Permission): Where {
+    let entry = parsed.get(context.set);
+    if (entry?.version !== context.schema.version) {
+      entry = { version: context.schema.version, rules: new Map() };
+      parsed.set(context.set, entry);
     }
     let rule = entry.rules.get(permission);
     if (!rule) {
-      rule = permission.rule ? parseRule(scope, collection, permission.rule) : EVERYTHING;
+      rule = permission.rule ? parseRule(context, collection, permission.rule) : MATCH_ALL;
       entry.rules.set(permission, rule);
     }
     return rule;
   }
 
-  /** What is wrong with a rule is for the log: it is the role's, not the caller's, and says what is protected. */
-  function parseRule(scope: Scope, collection: Collection, rule: Record<string, unknown>): Where {
+  /** The error of a malformed rule is only logged: the response must not show the rule to the caller. */
+  function parseRule(context: RestrictContext, collection: Collection, rule: Record<string, unknown>): Where {
     try {
-      return query.filter(collection, rule, scope.overview, { trusted: true });
+      return query.parseFilter(collection, rule, context.schema, { trusted: true });
     } catch (error) {
       if (!(error instanceof Failure) || error.code === 'FORBIDDEN') throw error;
       throw fail('FORBIDDEN', `a permission rule of ${collection.name} cannot be read: ${error.detail}`);
     }
   }
 
-  const either = (scope: Scope, collection: Collection, permissions: readonly Permission[]): Where => {
-    const rules = permissions.map((one) => ruleOf(scope, collection, one));
-    if (rules.some((rule) => rule.kind === 'all' && rule.of.length === 0)) return EVERYTHING;
+  const orRules = (context: RestrictContext, collection: Collection, permissions: readonly Permission[]): Where => {
+    const rules = permissions.map((one) => ruleOf(context, collection, one));
+    if (rules.some((rule) => rule.kind === 'all' && rule.of.length === 0)) return MATCH_ALL;
     return rules.length === 1 ? (rules[0] as Where) : { kind: 'either', of: rules };
   };
 
   return {
     ruleOf,
-    rowRule: (scope, collection, action) => either(scope, collection, scope.set.of(collection.name, action)),
-    fieldAccess(scope, collection, action, name) {
-      const all = scope.set.of(collection.name, action);
-      const listing = all.filter((one) => lists(one, name, fieldNamed(collection, name)));
+    rowRule: (context, collection, action) => orRules(context, collection, context.set.of(collection.name, action)),
+    fieldAccess(context, collection, action, name) {
+      const permissions = context.set.of(collection.name, action);
+      const listing = permissions.filter((one) => listsField(one, name, fieldNamed(collection, name)));
       if (listing.length === 0) return false;
-      if (listing.length === all.length) return true;
-      const rule = either(scope, collection, listing);
+      if (listing.length === permissions.length) return true;
+      const rule = orRules(context, collection, listing);
       return rule.kind === 'all' && rule.of.length === 0 ? true : rule;
     },
   };

@@ -1,73 +1,79 @@
 import { fail } from '#kernel';
 import type { FieldUse, Value, Where } from '../../query/contract.ts';
+import { isCallerValue } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { Scope } from './rules.ts';
+import type { RestrictContext } from './rules.ts';
 
 /**
- * A caller's own condition: every field on the way and at the end must be readable (an unreadable one would be an
- * oracle), and related rows count only where the caller may read them.
+ * Restricts a condition of the caller: every field on its paths must be readable, since a condition on an unreadable field would reveal its
+ * values, and only related rows that the caller may read count.
  */
-export function restrictWhere(where: Where, collection: Collection, scope: Scope): Where {
+export function restrictWhere(where: Where, collection: Collection, context: RestrictContext): Where {
   switch (where.kind) {
     case 'all':
     case 'either':
-      return { kind: where.kind, of: where.of.map((one) => restrictWhere(one, collection, scope)) };
+      return { kind: where.kind, of: where.of.map((one) => restrictWhere(one, collection, context)) };
     case 'test':
     case 'inside': {
-      if (asksForKey(where)) return where;
-      const values = where.values.map((value) => restrictValue(value, scope));
-      return { ...where, use: restrictUse(where.use, collection, scope), values };
+      if (isReadByKey(where)) return where;
+      const values = where.values.map((value) => restrictValue(value, context));
+      return { ...where, use: restrictUse(where.use, collection, context), values };
     }
     case 'one':
     case 'many':
     case 'any':
       return {
         ...where,
-        use: restrictUse(where.use, collection, scope, where.to),
-        rule: relatedRule(where.to, scope),
-        where: restrictWhere(where.where, where.to, scope),
+        use: restrictUse(where.use, collection, context, where.to),
+        rule: relatedRule(where.to, context),
+        where: restrictWhere(where.where, where.to, context),
       };
     case 'fixed':
       return where;
   }
 }
 
-/** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in any other path. */
-function restrictValue(value: Value, scope: Scope): Value {
-  if (typeof value !== 'object' || value === null || !('via' in value) || !value.via) return value;
+/** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in every other path. */
+function restrictValue(value: Value, context: RestrictContext): Value {
+  if (!isCallerValue(value) || !value.via) return value;
   const { start, path } = value.via;
   let at = start;
   const steps = path.map((step) => {
-    const use = restrictUse(step.use, at, scope);
+    const use = restrictUse(step.use, at, context);
     if (!step.to) return { ...step, use };
     at = step.to;
-    return { ...step, use, rule: relatedRule(step.to, scope) };
+    return { ...step, use, rule: relatedRule(step.to, context) };
   });
-  return { ...value, via: { ...value.via, rule: relatedRule(start, scope), path: steps } };
+  return { ...value, via: { ...value.via, rule: relatedRule(start, context), path: steps } };
 }
 
-/** The service's own comparison in a read by key; no query can contain it. */
-const asksForKey = ({ values: [value] }: Extract<Where, { kind: 'test' | 'inside' }>): boolean =>
+/** Whether the service added this comparison for a read by key; a query cannot contain it. */
+const isReadByKey = ({ values: [value] }: Extract<Where, { kind: 'test' | 'inside' }>): boolean =>
   typeof value === 'object' && value !== null && value.dynamic === 'key';
 
-/** The row rule of a related collection; FORBIDDEN where the caller may not read it at all. */
-export function relatedRule(to: Collection, scope: Scope): Where {
-  if (scope.set.of(to.name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${to.name}`);
-  return scope.rules.rowRule(scope, to, 'read');
+/** The row rule of a related collection; FORBIDDEN when the caller may not read the collection. */
+export function relatedRule(to: Collection, context: RestrictContext): Where {
+  if (context.set.of(to.name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${to.name}`);
+  return context.rules.rowRule(context, to, 'read');
 }
 
 /**
- * FORBIDDEN for a field that may not be read; one readable on some rows only is null on the others. Of a `$FOLLOW` to
- * `to` it is the field on the far side that counts.
+ * FORBIDDEN for an unreadable field. A field that is readable on some rows is null on the others. Of a `$FOLLOW` to `to` the foreign key in
+ * that collection must be readable.
  */
-export function restrictUse(use: FieldUse, collection: Collection, scope: Scope, to?: Collection): FieldUse {
+export function restrictUse(
+  use: FieldUse,
+  collection: Collection,
+  context: RestrictContext,
+  to?: Collection,
+): FieldUse {
   const { follow, fn } = use;
   const field = follow ?? use.field;
   const home = follow && to ? to : collection;
-  const access = scope.rules.fieldAccess(scope, home, 'read', field.name);
+  const access = context.rules.fieldAccess(context, home, 'read', field.name);
   if (access === false) throw fail('FORBIDDEN', `field ${field.name} of ${home.name} may not be read`);
-  const counted = fn?.name === 'count' && fn.to ? { fn: { ...fn, rule: relatedRule(fn.to, scope) } } : {};
-  // A condition on the far side is about rows there, which the row rule of that collection covers only as a whole.
+  const counted = fn?.name === 'count' && fn.to ? { fn: { ...fn, rule: relatedRule(fn.to, context) } } : {};
+  // The field cannot be null on some of the followed rows, so it must be readable on every row.
   if (follow && access !== true)
     throw fail('FORBIDDEN', `field ${field.name} of ${home.name} may not be read on every row`);
   return access === true ? { ...use, ...counted } : { ...use, ...counted, when: access };

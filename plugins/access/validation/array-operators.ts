@@ -1,55 +1,66 @@
-import { NOBODY, same } from './compare.ts';
-import { type Check, listOf, shown } from './operators.ts';
+import { isSameValue, NO_VALUE } from './compare.ts';
+import { type Check, toList, toReported } from './operators.ts';
 
-/** Null is no array: it holds no element, and is outside of every list. */
+/** Null has no element, so it is outside of every list. */
 const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-const holds = (value: unknown, operand: unknown): boolean => elementsOf(value).some((one) => same(one, operand));
+const includesElement = (value: unknown, operand: unknown): boolean =>
+  elementsOf(value).some((one) => isSameValue(one, operand));
 
 const isSameList = (value: unknown, operand: unknown): boolean => {
-  const list = listOf(operand);
-  return Array.isArray(value) && value.length === list.length && value.every((one, at) => isSame(one, list[at]));
+  const list = toList(operand);
+  return Array.isArray(value) && value.length === list.length && value.every((one, at) => isSameElement(one, list[at]));
 };
-const isSame = (one: unknown, other: unknown): boolean => (one === null && other === null) || same(one, other);
+const isSameElement = (one: unknown, other: unknown): boolean =>
+  (one === null && other === null) || isSameValue(one, other);
 
-/** Compares with nothing: what a negation, or a list that has to be there whole, must not take for true. */
-const isNobody = (operand: unknown): boolean =>
-  operand === NOBODY || (Array.isArray(operand) && operand.includes(NOBODY));
+/** Whether a dynamic value of the operand has no value: then negations and `_has_all` must not hold. */
+const hasNoValue = (operand: unknown): boolean =>
+  operand === NO_VALUE || (Array.isArray(operand) && operand.includes(NO_VALUE));
 
-const visible = (operand: unknown): unknown => (Array.isArray(operand) ? operand.map(shown) : shown(operand));
+const toReportedOperand = (operand: unknown): unknown =>
+  Array.isArray(operand) ? operand.map(toReported) : toReported(operand);
 
-const any: Check = (value, operand) =>
-  listOf(operand).some((one) => holds(value, one)) ? undefined : { type: 'in', valid: listOf(operand) };
-const none: Check = (value, operand) =>
-  isNobody(operand) || listOf(operand).some((one) => holds(value, one))
-    ? { type: 'nin', invalid: listOf(operand) }
+const containsAny: Check = (value, operand) =>
+  toList(operand).some((one) => includesElement(value, one)) ? undefined : { type: 'in', valid: toList(operand) };
+const containsNone: Check = (value, operand) =>
+  hasNoValue(operand) || toList(operand).some((one) => includesElement(value, one))
+    ? { type: 'nin', invalid: toList(operand) }
     : undefined;
 
-/** Operators that mean something else for arrays of PostgreSQL: they speak of elements, or of the whole list. */
+/** Checks that differ for array columns: they compare elements or the whole list. */
 export const ARRAY_CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
-  ['_eq', (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: visible(operand) })],
+  [
+    '_eq',
+    (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: toReportedOperand(operand) }),
+  ],
   [
     '_neq',
     (value, operand) =>
-      isNobody(operand) || isSameList(value, operand) ? { type: 'neq', invalid: visible(operand) } : undefined,
+      hasNoValue(operand) || isSameList(value, operand)
+        ? { type: 'neq', invalid: toReportedOperand(operand) }
+        : undefined,
   ],
-  ['_in', any],
-  ['_nin', none],
-  ['_has_any', any],
+  ['_in', containsAny],
+  ['_nin', containsNone],
+  ['_has_any', containsAny],
   [
     '_has_all',
     (value, operand) =>
-      !isNobody(operand) && Array.isArray(value) && listOf(operand).every((one) => holds(value, one))
+      !hasNoValue(operand) && Array.isArray(value) && toList(operand).every((one) => includesElement(value, one))
         ? undefined
-        : { type: 'contains', substring: visible(operand) },
+        : { type: 'contains', substring: toReportedOperand(operand) },
   ],
   [
     '_contains',
-    (value, operand) => (holds(value, operand) ? undefined : { type: 'contains', substring: visible(operand) }),
+    (value, operand) =>
+      includesElement(value, operand) ? undefined : { type: 'contains', substring: toReportedOperand(operand) },
   ],
   [
     '_ncontains',
     (value, operand) =>
-      isNobody(operand) || holds(value, operand) ? { type: 'ncontains', substring: visible(operand) } : undefined,
+      hasNoValue(operand) || includesElement(value, operand)
+        ? { type: 'ncontains', substring: toReportedOperand(operand) }
+        : undefined,
   ],
 ]);

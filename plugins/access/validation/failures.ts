@@ -1,24 +1,26 @@
 import { type Failure, Failures, fail } from '#kernel';
-import type { Breach } from './breaches.ts';
+import type { ValidationError } from './validate-row.ts';
 
-/** Throws when there is anything to complain about: one failure per broken rule, each said once. */
-export function refuse(found: readonly (Breach & { readonly message?: string | null })[]): void {
+/** @throws Failures of FAILED_VALIDATION, one per distinct error; returns without errors */
+export function throwValidationErrors(
+  errors: readonly (ValidationError & { readonly message?: string | null })[],
+): void {
   const distinct = new Map<string, Failure>();
-  for (const breach of found) {
-    const failure = failureOf(breach);
+  for (const error of errors) {
+    const failure = toFailure(error);
     const key = JSON.stringify(failure.extensions);
     if (!distinct.has(key)) distinct.set(key, failure);
   }
   if (distinct.size > 0) throw new Failures([...distinct.values()]);
 }
 
-function failureOf({
+function toFailure({
   path: [field = '', ...path],
   type,
   message,
   ...rest
-}: Breach & { message?: string | null }): Failure {
-  return fail('FAILED_VALIDATION', message || `Validation failed for field "${field}": ${sentence(type, rest)}.`, {
+}: ValidationError & { message?: string | null }): Failure {
+  return fail('FAILED_VALIDATION', message || `Validation failed for field "${field}": ${describeRule(type, rest)}.`, {
     field,
     path,
     type,
@@ -26,9 +28,9 @@ function failureOf({
   });
 }
 
-const shown = (value: unknown) => JSON.stringify(value) ?? '';
+const quoteValue = (value: unknown) => JSON.stringify(value) ?? '';
 
-function sentence(type: string, { valid, invalid, substring }: Partial<Breach>): string {
+function describeRule(type: string, { valid, invalid, substring }: Partial<ValidationError>): string {
   switch (type) {
     case 'required':
       return 'a value is required';
@@ -45,8 +47,8 @@ function sentence(type: string, { valid, invalid, substring }: Partial<Breach>):
     case 'email':
       return 'the value is not an e-mail address';
     default:
-      if (substring !== undefined) return `the rule is ${type} ${shown(substring)}`;
-      if (invalid !== undefined) return `the rule is ${type} ${shown(invalid)}`;
-      return valid === undefined ? `the rule is ${type}` : `the rule is ${type} ${shown(valid)}`;
+      if (substring !== undefined) return `the rule is ${type} ${quoteValue(substring)}`;
+      if (invalid !== undefined) return `the rule is ${type} ${quoteValue(invalid)}`;
+      return valid === undefined ? `the rule is ${type}` : `the rule is ${type} ${quoteValue(valid)}`;
   }
 }

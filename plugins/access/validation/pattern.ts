@@ -1,9 +1,9 @@
 import { createContext, Script } from 'node:vm';
 
-/** Milliseconds that one text may be compared with one pattern: some patterns take years for a text of 40 characters. */
+/** The time limit of one match in milliseconds: some patterns take years for a text of 40 characters. */
 const DEADLINE = 100;
 
-/** What Node runs with a time limit is a script: this one, in a context of its own, which is made when it is needed. */
+/** Node applies a time limit only to scripts, so this one runs in its own context, which is created on first use. */
 const TEST = new Script('pattern.test(text)');
 let context: { pattern?: RegExp | undefined; text?: string } | undefined;
 
@@ -16,7 +16,7 @@ export function parsePattern(source: string): RegExp {
   return new RegExp(wrapped?.[1] ?? source, wrapped?.[2] ?? '');
 }
 
-/** Whether the pattern matches, or `timeout` where finding out takes longer than 100 ms. */
+/** Whether the pattern matches; `timeout` when the match takes longer than 100 ms. */
 export function testPattern(pattern: RegExp, text: string): boolean | 'timeout' {
   context ??= createContext({}) as NonNullable<typeof context>;
   try {
@@ -26,7 +26,7 @@ export function testPattern(pattern: RegExp, text: string): boolean | 'timeout' 
     if ((error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'timeout';
     throw error;
   } finally {
-    // Texts may be passwords.
+    // The text may be a password, so the context must not keep it.
     Object.assign(context, { pattern: undefined, text: '' });
   }
 }

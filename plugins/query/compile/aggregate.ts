@@ -1,20 +1,20 @@
-import type { Aggregation, FieldUse, Read, ShownGroup } from '../contract.ts';
-import { whereClause, wrapped } from './conjunction.ts';
-import { isNumber, numberSql, shownSql } from './expression.ts';
-import { constantSql, type Member, memberList, objectSql } from './json-object.ts';
-import { conditionsOf, cutOf, NOTHING } from './node-clauses.ts';
-import { operandSql } from './operand.ts';
-import { orderBy } from './order.ts';
-import { columnOf, type Statement, tableOf } from './statement.ts';
+import type { Aggregation, FieldUse, GroupProjection, Read } from '../contract.ts';
+import { parenthesized, whereClause } from './conjunction.ts';
+import { fieldUseSql } from './field-use.ts';
+import { constantSql, memberListSql, type ObjectMember, objectSql } from './json-object.ts';
+import { conditionsSql, EMPTY_SELECT_LIST, limitSql } from './node-clauses.ts';
+import { orderByClause } from './order.ts';
+import { isNumber, numberSql, outputSql } from './output.ts';
+import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts';
 
 type AggregateFn = Aggregation['functions'][number];
 
 /**
- * Groups in place of rows (conventions, "Aggregation shapes"): computed, ordered and cut in the inner select, named and
- * put together in the outer one.
+ * Groups instead of rows (conventions, "Aggregation shapes"). The inner select computes, orders and limits them; the outer one builds
+ * the objects of the answer.
  */
 export function groupsSql(
-  statement: Statement,
+  statement: StatementBuilder,
   read: Read & { readonly aggregate: Aggregation },
   link?: (alias: string) => string,
 ): string {
@@ -22,90 +22,91 @@ export function groupsSql(
   const inner = statement.alias();
   const outer = statement.alias();
   const values = [
-    ...groups.map(({ use }, at) => `${comparable(operandSql(statement, inner, use), use)} as g${at}`),
-    ...functions.map((one, at) => `${computed(statement, inner, read, one)} as f${at}`),
+    ...groups.map(({ use }, at) => `${comparableSql(fieldUseSql(statement, inner, use), use)} as g${at}`),
+    ...functions.map((one, at) => `${aggregateSql(statement, inner, read, one)} as f${at}`),
   ];
-  const where = whereClause([link?.(inner), ...conditionsOf(statement, inner, read)].map(wrapped));
+  const where = whereClause([link?.(inner), ...conditionsSql(statement, inner, read)].map(parenthesized));
   const by = groups.length > 0 ? ` group by ${groups.map((_, at) => at + 1).join(', ')}` : '';
   const terms = order.map(({ of, at, descending }) => ({
     sql: String(of === 'groups' ? at + 1 : groups.length + at + 1),
     descending,
   }));
-  const cut = groups.length > 0 ? cutOf(statement, read) : '';
-  const from = `select ${values.join(', ')} from ${tableOf(read.collection.table)} ${inner}${where}${by}${orderBy(terms)}${cut}`;
-  const { shown } = read.aggregate;
+  const cut = groups.length > 0 ? limitSql(statement, read) : '';
+  const from = `select ${values.join(', ')} from ${tableSql(read.collection.table)} ${inner}${where}${by}${orderByClause(terms)}${cut}`;
+  const { projections: shown } = read.aggregate;
   const members = shown
-    ? shownMembers(outer, read.aggregate, shown)
-    : [...shownGroups(outer, groups), ...shownFunctions(outer, functions)];
-  return `select ${memberList(members) || NOTHING} from (${from}) ${outer}`;
+    ? projectionMembers(outer, read.aggregate, shown)
+    : [...groupMembers(outer, groups), ...functionMembers(outer, functions)];
+  return `select ${memberListSql(members) || EMPTY_SELECT_LIST} from (${from}) ${outer}`;
 }
 
-const shownGroups = (outer: string, groups: Aggregation['groups']): readonly Member[] =>
+const groupMembers = (outer: string, groups: Aggregation['groups']): readonly ObjectMember[] =>
   groups.map(({ key, use }, at) => ({
     key,
-    sql: use.fn ? `${outer}.g${at}` : shownSql(`${outer}.g${at}`, use.field),
+    sql: use.fn ? `${outer}.g${at}` : outputSql(`${outer}.g${at}`, use.field),
   }));
 
-/** What a selection says, in place of groups and functions beside each other. */
-const shownMembers = (outer: string, aggregate: Aggregation, shown: readonly ShownGroup[]): readonly Member[] =>
-  shown.map((one) => ({ key: one.key, sql: shownMember(outer, aggregate, one) }));
+/** The members that a selection names, instead of groups and functions side by side. */
+const projectionMembers = (
+  outer: string,
+  aggregate: Aggregation,
+  shown: readonly GroupProjection[],
+): readonly ObjectMember[] => shown.map((one) => ({ key: one.key, sql: projectionSql(outer, aggregate, one) }));
 
-function shownMember(outer: string, aggregate: Aggregation, one: ShownGroup): string {
+function projectionSql(outer: string, aggregate: Aggregation, one: GroupProjection): string {
   switch (one.kind) {
     case 'constant':
       return constantSql(one.value);
     case 'groups':
-      return aggregate.groups.length === 0 ? 'null::json' : objectSql(shownGroups(outer, aggregate.groups), 'x');
+      return aggregate.groups.length === 0 ? 'null::json' : objectSql(groupMembers(outer, aggregate.groups), 'x');
     case 'object':
-      return objectSql(shownMembers(outer, aggregate, one.shown), 'x');
+      return objectSql(projectionMembers(outer, aggregate, one.projections), 'x');
     case 'function':
-      return shownNumber(aggregate.functions[one.at] as AggregateFn, `${outer}.f${one.at}`);
+      return resultNumberSql(aggregate.functions[one.at] as AggregateFn, `${outer}.f${one.at}`);
   }
 }
 
-/** `count` of `*` alone is a number; everything else an object by field. */
-function shownFunctions(outer: string, functions: Aggregation['functions']): readonly Member[] {
+/** One member per function: `count` of `*` alone is a number, all else is an object by field. */
+function functionMembers(outer: string, functions: Aggregation['functions']): readonly ObjectMember[] {
   const names = [...new Set(functions.map(({ name }) => name))];
   return names.map((name) => {
-    const mine = functions.flatMap((one, at) => (one.name === name ? [{ one, value: `${outer}.f${at}` }] : []));
-    const [first] = mine;
-    const bare = mine.length === 1 && first?.one.use === null && (name === 'count' || name === 'countAll');
-    const members = mine.map(({ one, value }) => ({ key: one.key, sql: shownResult(one, value) }));
-    return { key: name, sql: bare ? first.value : objectSql(members, 'x') };
+    const calls = functions.flatMap((one, at) => (one.name === name ? [{ one, value: `${outer}.f${at}` }] : []));
+    const [first] = calls;
+    const isNumberAlone = calls.length === 1 && first?.one.use === null && (name === 'count' || name === 'countAll');
+    const members = calls.map(({ one, value }) => ({ key: one.key, sql: resultSql(one, value) }));
+    return { key: name, sql: isNumberAlone ? first.value : objectSql(members, 'x') };
   });
 }
 
-function computed(statement: Statement, alias: string, read: Read, { name, use }: AggregateFn): string {
+function aggregateSql(statement: StatementBuilder, alias: string, read: Read, { name, use }: AggregateFn): string {
   if (!use) {
     const { key } = read.collection;
-    return name === 'countDistinct' && key && !key.parts ? `count(distinct ${columnOf(alias, key)})` : 'count(*)';
+    return name === 'countDistinct' && key && !key.parts ? `count(distinct ${fieldColumnSql(alias, key)})` : 'count(*)';
   }
   const distinct = name.endsWith('Distinct') ? 'distinct ' : '';
-  const value = operandSql(statement, alias, use);
-  return `${name.replace('Distinct', '')}(${distinct}${distinct ? comparable(value, use) : ordered(value, use, name)})`;
+  const value = fieldUseSql(statement, alias, use);
+  return `${name.replace('Distinct', '')}(${distinct}${distinct ? comparableSql(value, use) : orderableSql(value, use, name)})`;
 }
 
-/** Types without an order or equality of their own are compared as they read. */
-const comparable = (value: string, { field, fn }: FieldUse): string =>
+/** Types without an order or equality in PostgreSQL are compared as texts. */
+const comparableSql = (value: string, { field, fn }: FieldUse): string =>
   !fn && (field.type === 'json' || field.type === 'unknown' || field.type.startsWith('geometry'))
     ? `${value}::text`
     : value;
 
-const ordered = (value: string, { field }: FieldUse, name: string): string =>
+const orderableSql = (value: string, { field }: FieldUse, name: string): string =>
   field.type === 'uuid' && (name === 'min' || name === 'max') ? `${value}::text` : value;
 
-/** A JSON number where it is a number. */
-function shownNumber(one: AggregateFn, value: string): string {
+/** As a JSON number when the field is a number. */
+function resultNumberSql(one: AggregateFn, value: string): string {
   const { name, use } = one;
-  return use && !name.startsWith('count') && isNumber(use.field)
-    ? numberSql(value, use.field)
-    : shownResult(one, value);
+  return use && !name.startsWith('count') && isNumber(use.field) ? numberSql(value, use.field) : resultSql(one, value);
 }
 
-/** Exact types stay texts, as they are in rows. */
-function shownResult({ name, use }: AggregateFn, value: string): string {
+/** As a text when the field is of an exact type, like in rows. */
+function resultSql({ name, use }: AggregateFn, value: string): string {
   if (!use || name.startsWith('count')) return value;
   const { field } = use;
-  if (name === 'min' || name === 'max') return field.type === 'uuid' ? value : shownSql(value, field);
+  if (name === 'min' || name === 'max') return field.type === 'uuid' ? value : outputSql(value, field);
   return field.type === 'bigInteger' || field.type === 'decimal' ? `${value}::text` : value;
 }

@@ -1,27 +1,28 @@
 import type { Field } from '../../schema/contract.ts';
 import type { Operator, Value } from '../contract.ts';
-import { elementOf, hasOrder } from '../element.ts';
-import type { Statement } from './statement.ts';
-import { known, listSql } from './values.ts';
+import { elementField, hasOrder } from '../element.ts';
+import type { StatementBuilder } from './statement.ts';
+import { hasValueSql, listSql } from './values.ts';
 
 /**
- * A condition on an array of PostgreSQL. `&&` and `@>` are the operators that a GIN index on the column understands, so
- * the column stands on their left as it is wherever its elements have an equality of their own.
+ * A condition on an array column. A GIN index supports `&&` and `@>` on the bare column, so the column is cast only when its elements
+ * have no equality in PostgreSQL.
  */
 export function arraySql(
-  statement: Statement,
+  statement: StatementBuilder,
   left: string,
   field: Field,
   operator: Operator,
   values: readonly Value[],
 ): string {
-  const { array, type } = comparedAs(left, field);
+  const { array, type } = comparableArray(left, field);
   const list = () => {
-    const sql = listSql(statement, elementOf(field), values, type);
+    const sql = listSql(statement, elementField(field), values, type);
     return sql.includes(' || ') ? `(${sql})` : sql;
   };
-  // Nothing is outside of the values of a caller that is not there, nor are all of them inside.
-  const certain = (sql: string) => [sql, ...values.flatMap((value) => known(statement, field, value))].join(' and ');
+  // Without a user or role the dynamic values are null, and neither a negation nor `_has_all` may hold.
+  const withCallerPresent = (sql: string) =>
+    [sql, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(' and ');
   switch (operator) {
     case '_null':
     case '_nnull':
@@ -32,26 +33,26 @@ export function arraySql(
     case '_eq':
       return `${array} = ${list()}`;
     case '_neq':
-      return certain(`${array} <> ${list()}`);
+      return withCallerPresent(`${array} <> ${list()}`);
     case '_in':
     case '_has_any':
       return `${array} && ${list()}`;
     case '_nin':
-      return certain(`not (${array} && ${list()})`);
+      return withCallerPresent(`not (${array} && ${list()})`);
     case '_contains':
       return `${array} @> ${list()}`;
     case '_has_all':
-      return certain(`${array} @> ${list()}`);
+      return withCallerPresent(`${array} @> ${list()}`);
     case '_ncontains':
-      return certain(`not (${array} @> ${list()})`);
+      return withCallerPresent(`not (${array} @> ${list()})`);
     default:
-      throw new Error(`${operator} is no operator of arrays`);
+      throw new Error(`${operator} is not an operator of arrays`);
   }
 }
 
-/** Elements without an equality of their own are compared as they read. */
-function comparedAs(left: string, field: Field): { readonly array: string; readonly type: string } {
-  const element = elementOf(field);
+/** Elements without an equality in PostgreSQL are compared as texts. */
+function comparableArray(left: string, field: Field): { readonly array: string; readonly type: string } {
+  const element = elementField(field);
   const { sqlType = 'text', dataType } = element.column ?? {};
   if (element.type === 'json' && dataType === 'json') return { array: `${left}::jsonb[]`, type: 'jsonb' };
   if (element.type.startsWith('geometry') || (element.type === 'unknown' && !hasOrder(element)))

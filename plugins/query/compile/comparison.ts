@@ -3,12 +3,12 @@ import { isRange } from '../../schema/library.ts';
 import type { Operator, Value, Where } from '../contract.ts';
 import { hasOrder } from '../element.ts';
 import { arraySql } from './array.ts';
-import { shownSql } from './expression.ts';
-import { jsonbOf } from './function.ts';
-import { operandSql } from './operand.ts';
+import { fieldUseSql } from './field-use.ts';
+import { jsonbSql } from './function.ts';
+import { outputSql } from './output.ts';
 import { rangeSql } from './range.ts';
-import type { Pending, Statement } from './statement.ts';
-import { dynamicSql, geoSql, isSeveral, known, listSql, valueSql } from './values.ts';
+import type { RuntimeParameter, StatementBuilder } from './statement.ts';
+import { dynamicSql, geometrySql, hasValueSql, isMultiValued, listSql, valueSql } from './values.ts';
 
 const COMPARISONS: Partial<Readonly<Record<Operator, string>>> = {
   _eq: '=',
@@ -22,19 +22,23 @@ const PATTERN = /^_(n?)(i?)(contains|starts_with|ends_with)$/;
 
 type Test = Extract<Where, { kind: 'test' | 'inside' }>;
 
-/** What functions answer, and what stands inside a JSON value, has no field of its own: these stand for its type. */
-const stand = (field: Field, type: FieldType): Field => ({ ...field, type, column: null, concealed: false });
+/** A field that stands for the result of a function or for a value inside a JSON column, which have no field of their own. */
+const standInField = (field: Field, type: FieldType): Field => ({ ...field, type, column: null, concealed: false });
 
-/** The field whose type a comparison goes by. */
-export function fieldIn(test: Test): Field {
+/** The field whose type decides how a test compares. */
+export function comparisonField(test: Test): Field {
   const { field, fn } = test.use;
-  if (test.kind === 'test') return fn ? stand(field, 'integer') : field;
-  return stand(field, test.as === 'number' ? 'decimal' : test.as === 'boolean' ? 'boolean' : 'text');
+  if (test.kind === 'test') return fn ? standInField(field, 'integer') : field;
+  return standInField(field, test.as === 'number' ? 'decimal' : test.as === 'boolean' ? 'boolean' : 'text');
 }
 
-/** `_json`: a value of another kind than the operand's counts as none. */
-export function insideSql(statement: Statement, alias: string, test: Extract<Where, { kind: 'inside' }>): string {
-  const value = jsonbOf(test.use.field, operandSql(statement, alias, test.use));
+/** `_json`: a value of another JSON type than the operand counts as null. */
+export function jsonTestSql(
+  statement: StatementBuilder,
+  alias: string,
+  test: Extract<Where, { kind: 'inside' }>,
+): string {
+  const value = jsonbSql(test.use.field, fieldUseSql(statement, alias, test.use));
   const path = statement.param(test.path, 'text[]');
   const text = `(${value} #>> ${path})`;
   if (test.as === 'text') return testSql(statement, text, test);
@@ -46,56 +50,56 @@ export function insideSql(statement: Statement, alias: string, test: Extract<Whe
   );
 }
 
-/** A comparison of the left side with what the query gave. */
-export function testSql(statement: Statement, left: string, test: Test): string {
+/** The comparison of `left` with the operands of the test. */
+export function testSql(statement: StatementBuilder, left: string, test: Test): string {
   const { operator, values } = test;
-  const field = comparedField(fieldIn(test), values);
+  const field = withComparableType(comparisonField(test), values);
   if (field.column?.array) return arraySql(statement, left, field, operator, values);
   const special = isRange(field.column) ? rangeSql(statement, left, field, operator, values) : undefined;
   if (special) return special;
   const [first] = values;
   const comparison = COMPARISONS[operator];
-  // PostGIS has no operator for it.
+  // PostGIS has no operator `<>`.
   if (operator === '_neq' && field.type.startsWith('geometry'))
     return `not (${testSql(statement, left, { ...test, operator: '_eq' })})`;
-  if (comparison) return `${comparable(left, field)} ${comparison} ${valueSql(statement, field, first ?? null)}`;
+  if (comparison) return `${comparableSql(left, field)} ${comparison} ${valueSql(statement, field, first ?? null)}`;
   switch (operator) {
     case '_null':
     case '_nnull':
       return nullSql(left, field, (operator === '_null') === (first === true));
     case '_empty':
     case '_nempty': {
-      const empty = textual(field.type) ? `coalesce(${emptiable(left, field)}, '') = ''` : `${left} is null`;
+      const empty = isTextual(field.type) ? `coalesce(${emptyTextSql(left, field)}, '') = ''` : `${left} is null`;
       return (operator === '_empty') === (first === true) ? empty : `not (${empty})`;
     }
     case '_in':
-      return `${comparable(left, field)} = any(${listSql(statement, field, values)})`;
+      return `${comparableSql(left, field)} = any(${listSql(statement, field, values)})`;
     case '_nin':
-      return notAmong(statement, comparable(left, field), field, values);
+      return notInSql(statement, comparableSql(left, field), field, values);
     case '_between':
     case '_nbetween': {
       const range = `between ${valueSql(statement, field, first ?? null)} and ${valueSql(statement, field, values[1] ?? null)}`;
-      if (operator === '_between') return `${comparable(left, field)} ${range}`;
-      // One end alone can decide that a value is outside; an end that is nobody's must not.
+      if (operator === '_between') return `${comparableSql(left, field)} ${range}`;
+      // PostgreSQL decides `not between` by one bound if the other is null, so a dynamic bound must have a value.
       return [
-        `${comparable(left, field)} not ${range}`,
-        ...values.flatMap((value) => known(statement, field, value)),
+        `${comparableSql(left, field)} not ${range}`,
+        ...values.flatMap((value) => hasValueSql(statement, field, value)),
       ].join(' and ');
     }
     case '_ieq':
     case '_nieq':
-      return `lower(${asRead(left, field)}::text) ${operator === '_ieq' ? '=' : '<>'} lower(${valueSql(statement, stand(field, 'text'), first ?? null)})`;
+      return `lower(${textSourceSql(left, field)}::text) ${operator === '_ieq' ? '=' : '<>'} lower(${valueSql(statement, standInField(field, 'text'), first ?? null)})`;
     case '_intersects':
     case '_nintersects':
-      return `${operator === '_nintersects' ? 'not ' : ''}ST_Intersects(${left}, ${geoSql(statement, first ?? null)})`;
+      return `${operator === '_nintersects' ? 'not ' : ''}ST_Intersects(${left}, ${geometrySql(statement, first ?? null)})`;
     case '_intersects_bbox':
     case '_nintersects_bbox':
-      return `${operator === '_nintersects_bbox' ? 'not ' : ''}(${left} && ${geoSql(statement, first ?? null)})`;
+      return `${operator === '_nintersects_bbox' ? 'not ' : ''}(${left} && ${geometrySql(statement, first ?? null)})`;
   }
   const [, negated, insensitive, form] = PATTERN.exec(operator) ?? [];
   return patternSql(
     statement,
-    asRead(left, field),
+    textSourceSql(left, field),
     first ?? null,
     form ?? 'contains',
     Boolean(negated),
@@ -103,16 +107,18 @@ export function testSql(statement: Statement, left: string, test: Test): string 
   );
 }
 
-/** A list that is empty, as a path may lead to no value, is nothing to be outside of for null, nor where there is no "me". */
-function notAmong(statement: Statement, left: string, field: Field, values: readonly Value[]): string {
+/** `<> all` holds for an empty list, which a path may lead to: then null and a caller without a user or role must not match. */
+function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly Value[]): string {
   const outside = `${left} <> all(${listSql(statement, field, values)})`;
-  if (!values.some(isSeveral)) return outside;
-  return [`${left} is not null`, outside, ...values.flatMap((value) => known(statement, field, value))].join(' and ');
+  if (!values.some(isMultiValued)) return outside;
+  return [`${left} is not null`, outside, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(
+    ' and ',
+  );
 }
 
-/** Wildcards in the operand are plain characters: what was typed is what is looked for. */
+/** Escapes wildcards in the operand, so that they match themselves. */
 function patternSql(
-  statement: Statement,
+  statement: StatementBuilder,
   left: string,
   value: Value,
   form: string,
@@ -122,40 +128,43 @@ function patternSql(
   const verb = `${negated ? 'not ' : ''}${insensitive ? 'ilike' : 'like'}`;
   const before = form === 'starts_with' ? '' : '%';
   const after = form === 'ends_with' ? '' : '%';
-  const around = (text: unknown) => `${before}${escapeLike(String(text))}${after}`;
+  const addWildcards = (text: unknown) => `${before}${escapeLike(String(text))}${after}`;
   if (typeof value === 'object' && value !== null) {
-    if (value.dynamic === 'given')
-      return `${left}::text ${verb} ${statement.param({ pending: value, made: around } satisfies Pending, 'text')}`;
+    if (value.dynamic === 'placeholder')
+      return `${left}::text ${verb} ${statement.param({ runtimeValue: value, convert: addWildcards } satisfies RuntimeParameter, 'text')}`;
     const escaped = `regexp_replace(${dynamicSql(statement, value, 'text')}, '([\\\\%_])', '\\\\\\1', 'g')`;
     return `${left}::text ${verb} '${before}' || ${escaped} || '${after}'`;
   }
-  return `${left}::text ${verb} ${statement.param(value === null ? null : around(value), 'text')}`;
+  return `${left}::text ${verb} ${statement.param(value === null ? null : addWildcards(value), 'text')}`;
 }
 
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 
-const textual = (type: FieldType): boolean => ['string', 'text', 'csv', 'hash', 'unknown', 'binary'].includes(type);
+const isTextual = (type: FieldType): boolean => ['string', 'text', 'csv', 'hash', 'unknown', 'binary'].includes(type);
 
-/** A value of an enum that is known only when the statement runs may be no value of it: then both are texts. */
-const comparedField = (field: Field, values: readonly Value[]): Field =>
-  field.column?.enumValues && !field.column.array && values.some(isUncertain) ? stand(field, 'unknown') : field;
+/** An enum compared with a dynamic value is compared as text, since the value may not be one of the enum. */
+const withComparableType = (field: Field, values: readonly Value[]): Field =>
+  field.column?.enumValues && !field.column.array && values.some(isResolvedAtRuntime)
+    ? standInField(field, 'unknown')
+    : field;
 
-const isUncertain = (value: Value): boolean => typeof value === 'object' && value !== null && value.dynamic !== 'given';
+const isResolvedAtRuntime = (value: Value): boolean =>
+  typeof value === 'object' && value !== null && value.dynamic !== 'placeholder';
 
-/** The left side as a type that the operand can be cast to: types without an equality compare as they read. */
-const comparable = (left: string, field: Field): string =>
+/** The left side in a type that the operand can be cast to: a text for types without an equality. */
+const comparableSql = (left: string, field: Field): string =>
   field.type === 'unknown' && !hasOrder(field) ? `${left}::text` : left;
 
-/** As it reads, for operators on texts, which cast it to one. */
-const asRead = (left: string, field: Field): string => (field.type === 'binary' ? shownSql(left, field) : left);
+/** The left side of operators on texts, which cast it to text: base64 for `bytea`. */
+const textSourceSql = (left: string, field: Field): string => (field.type === 'binary' ? outputSql(left, field) : left);
 
-/** A text that is empty where the value is. */
-function emptiable(left: string, field: Field): string {
+/** A text that is empty when the value is empty. */
+function emptyTextSql(left: string, field: Field): string {
   if (field.type === 'binary') return `encode(${left}, 'hex')`;
   return field.column?.enumValues || field.type === 'unknown' ? `${left}::text` : left;
 }
 
-/** A row of nulls `is null` as well, though a column that holds one is not. */
+/** `is null` also holds for a composite value of nulls, so types of the database are compared with null. */
 function nullSql(left: string, field: Field, isNull: boolean): string {
   if (field.type === 'unknown' && !hasOrder(field)) return `${left} is ${isNull ? 'not ' : ''}distinct from null`;
   return `${left} is ${isNull ? '' : 'not '}null`;

@@ -1,9 +1,9 @@
-/** The conditions joined by `and`, with what holds always left out; empty when nothing is left. */
+/** Joins conditions by `and`, without those that always hold; empty when none is left. */
 export const conjunction = (conditions: readonly (string | undefined)[]): string =>
   conditions.filter((one) => one !== undefined && one !== 'true').join(' and ');
 
-/** In brackets, unless it says nothing. */
-export const wrapped = (sql: string | undefined): string | undefined =>
+/** The condition in brackets; undefined when it always holds. */
+export const parenthesized = (sql: string | undefined): string | undefined =>
   sql === undefined || sql === 'true' ? undefined : `(${sql})`;
 
 export const whereClause = (conditions: readonly (string | undefined)[]): string => {

@@ -1,51 +1,52 @@
 import { literal } from '../../database/library.ts';
 import { quote } from './statement.ts';
 
-// Objects of an answer are rows of a select: its columns are their members, in this order.
+// An object of an answer is a row of a select: its columns are the members, in this order.
 
-export interface Member {
+export interface ObjectMember {
   readonly key: string;
   readonly sql: string;
 }
 
-/** PostgreSQL cuts longer names of columns, and two that begin alike would be one. */
-const LONGEST_NAME = 63;
-/** Functions take 100 arguments. */
-const MOST_IN_ONE_CALL = 50;
+/** PostgreSQL truncates longer column names, so that two long names could become equal. */
+const MAX_NAME_BYTES = 63;
+/** A function takes at most 100 arguments. */
+const MAX_MEMBERS_PER_CALL = 50;
 
-const fitsNames = (keys: readonly string[]): boolean => keys.every((key) => Buffer.byteLength(key) <= LONGEST_NAME);
+const areColumnNames = (keys: readonly string[]): boolean =>
+  keys.every((key) => Buffer.byteLength(key) <= MAX_NAME_BYTES);
 
-/** The select list whose rows `objectOf` makes objects of. */
-export function memberList(members: readonly Member[]): string {
-  const named = fitsNames(members.map(({ key }) => key));
+/** The select list for `rowObjectSql`. */
+export function memberListSql(members: readonly ObjectMember[]): string {
+  const named = areColumnNames(members.map(({ key }) => key));
   return members.map(({ key, sql }, at) => `${sql} as ${named ? quote(key) : `c${at}`}`).join(', ');
 }
 
 /**
- * The object of the row `alias`. A row type without columns has no whole-row value, so there it says so itself. The bare
- * alias could be taken for a column of that name, which any client can make (`alias[r]=id`).
+ * The object of the row `alias`. A row without columns has no whole-row value, so it is `{}`. The text is `alias.*` because a bare
+ * alias could be a column of that name, which clients can create (`alias[r]=id`).
  */
-export function objectOf(keys: readonly string[], alias: string): string {
+export function rowObjectSql(keys: readonly string[], alias: string): string {
   if (keys.length === 0) return `'{}'::json`;
-  if (fitsNames(keys)) return `row_to_json(${alias}.*)`;
+  if (areColumnNames(keys)) return `row_to_json(${alias}.*)`;
   const calls: string[] = [];
-  for (let from = 0; from < keys.length; from += MOST_IN_ONE_CALL) {
-    const some = keys.slice(from, from + MOST_IN_ONE_CALL);
+  for (let from = 0; from < keys.length; from += MAX_MEMBERS_PER_CALL) {
+    const some = keys.slice(from, from + MAX_MEMBERS_PER_CALL);
     calls.push(`json_build_object(${some.map((key, at) => `${literal(key)}, ${alias}.c${from + at}`).join(', ')})`);
   }
   const [only = '', ...more] = calls;
-  // `json` cannot be joined as `jsonb` can, which would put the keys in another order: their texts are, without braces.
+  // PostgreSQL concatenates `jsonb` only, which reorders keys: so the texts are concatenated without their braces.
   const inner = calls.map((call) => `left(substr(${call}::text, 2), -1)`);
   return more.length === 0 ? only : `('{' || ${inner.join(` || ', ' || `)} || '}')::json`;
 }
 
-/** An object by itself, of values that are there already. */
-export const objectSql = (members: readonly Member[], alias: string): string =>
+/** An object of computed values. */
+export const objectSql = (members: readonly ObjectMember[], alias: string): string =>
   members.length === 0
-    ? objectOf([], alias)
-    : `(select ${objectOf(
+    ? rowObjectSql([], alias)
+    : `(select ${rowObjectSql(
         members.map(({ key }) => key),
         alias,
-      )} from (select ${memberList(members)}) ${alias})`;
+      )} from (select ${memberListSql(members)}) ${alias})`;
 
 export const constantSql = (value: string | null): string => `${value === null ? 'null' : literal(value)}::text`;

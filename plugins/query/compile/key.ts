@@ -1,56 +1,64 @@
 import { identifier } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 
-// SQL of keys of one column and of several. A key of several is a text (`key-text.ts`) wherever it stands for a value; where it is
-// compared, its columns are, so that indexes are used.
+// SQL of keys of one column and of composite keys. A composite key is a text (`key-text.ts`) as a value; conditions compare its
+// columns, so that PostgreSQL uses indexes.
 
-type Part = (alias: string, column: string) => string;
+type ColumnSql = (alias: string, column: string) => string;
 
-/** Types whose texts have neither a comma nor `~`. */
-const PLAIN: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'decimal', 'float', 'uuid', 'boolean', 'date']);
+/** Types whose texts contain neither a comma nor `~`, so they need no escape. */
+const UNESCAPED: ReadonlySet<string> = new Set([
+  'integer',
+  'bigInteger',
+  'decimal',
+  'float',
+  'uuid',
+  'boolean',
+  'date',
+]);
 
 const ISO = `YYYY-MM-DD"T"HH24:MI:SS.US`;
 
-const column: Part = (alias, name) => `${alias}.${identifier(name)}`;
+const columnSql: ColumnSql = (alias, name) => `${alias}.${identifier(name)}`;
 
-const nameOf = (part: Field): string => (part.column as { name: string }).name;
+const columnName = (part: Field): string => (part.column as { name: string }).name;
 
-/** The columns of the field in the row `alias`: one for most, several for one with `parts`. */
+/** The columns of a field in the row `alias`: one, or several for a field with `parts`. */
 export const columnsOf = (alias: string, field: Field): readonly string[] =>
-  (field.parts ?? [field]).map((part) => column(alias, nameOf(part)));
+  (field.parts ?? [field]).map((part) => columnSql(alias, columnName(part)));
 
-/** The text of a field with `parts` in the row `alias`; null where one of its columns is. */
+/** The text of a field with `parts` in the row `alias`; null when one of its columns is null. */
 export const keyText = (alias: string, parts: readonly Field[]): string =>
-  `(${parts.map((part) => textOf(column(alias, nameOf(part)), part)).join(` || ',' || `)})`;
+  `(${parts.map((part) => partTextSql(columnSql(alias, columnName(part)), part)).join(` || ',' || `)})`;
 
-/** Moments to the microsecond: keys must not lose what tells two of them apart. */
-function textOf(value: string, { type }: Field): string {
+/** Timestamps have microseconds, so that different keys have different texts. */
+function partTextSql(value: string, { type }: Field): string {
   if (type === 'timestamp') return `coalesce(to_char(${value} at time zone 'UTC', '${ISO}"Z"'), ${value}::text)`;
   if (type === 'dateTime') return `coalesce(to_char(${value}, '${ISO}'), ${value}::text)`;
-  return PLAIN.has(type) ? `${value}::text` : `replace(replace(${value}::text, '~', '~0'), ',', '~1')`;
+  return UNESCAPED.has(type) ? `${value}::text` : `replace(replace(${value}::text, '~', '~0'), ',', '~1')`;
 }
 
-/** The values of the columns of `parts`, in a list of SQL, that a text holds. */
-const valuesIn = (text: string, parts: readonly Field[]): readonly string[] =>
+/** SQL of the values of the columns of `parts` in a key text. */
+const partValuesSql = (text: string, parts: readonly Field[]): readonly string[] =>
   parts.map((part, at) => {
     const piece = `split_part(${text}, ',', ${at + 1})`;
-    const plain = PLAIN.has(part.type) ? piece : `replace(replace(${piece}, '~1', ','), '~0', '~')`;
+    const plain = UNESCAPED.has(part.type) ? piece : `replace(replace(${piece}, '~1', ','), '~0', '~')`;
     return `${plain}::${part.column?.sqlType ?? 'text'}`;
   });
 
-/** The condition that the field of the row `alias` has this value: for a field with `parts` the SQL of a text, checked before. */
+/** The condition that the field of the row `alias` equals `value`, which for a field with `parts` is SQL of a valid key text. */
 export function isKey(alias: string, field: Field, value: string): string {
-  if (!field.parts) return `${column(alias, nameOf(field))} = ${value}`;
-  const values = valuesIn(value, field.parts);
+  if (!field.parts) return `${columnSql(alias, columnName(field))} = ${value}`;
+  const values = partValuesSql(value, field.parts);
   return columnsOf(alias, field)
     .map((one, at) => `${one} = ${values[at]}`)
     .join(' and ');
 }
 
-/** The condition that the field has one of the values of `list`, which is SQL of an array. */
+/** The condition that the field equals one of the values of `list`, which is SQL of an array. */
 export function isAmongKeys(alias: string, field: Field, list: string): string {
-  if (!field.parts) return `${column(alias, nameOf(field))} = any(${list})`;
-  return `(${columnsOf(alias, field).join(', ')}) in (select ${valuesIn('k.v', field.parts).join(', ')} from unnest(${list}) k(v))`;
+  if (!field.parts) return `${columnSql(alias, columnName(field))} = any(${list})`;
+  return `(${columnsOf(alias, field).join(', ')}) in (select ${partValuesSql('k.v', field.parts).join(', ')} from unnest(${list}) k(v))`;
 }
 
 /** The condition that two fields of the same number of columns are equal. */

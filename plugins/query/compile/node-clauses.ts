@@ -1,12 +1,12 @@
 import type { Read } from '../contract.ts';
-import { objectOf } from './json-object.ts';
+import { rowObjectSql } from './json-object.ts';
 import { searchSql } from './search.ts';
-import type { Statement } from './statement.ts';
+import type { StatementBuilder } from './statement.ts';
 
-// Clauses of a node that are the same whether its rows or groups of them are answered.
+// Clauses that reads of rows and of groups have in common.
 
-/** The row rule, the filter and the search of a node. */
-export function conditionsOf(statement: Statement, alias: string, read: Read): readonly (string | undefined)[] {
+/** The row rule, the filter and the search of a node, as SQL conditions. */
+export function conditionsSql(statement: StatementBuilder, alias: string, read: Read): readonly (string | undefined)[] {
   return [
     read.rule && statement.where(alias, read.rule),
     statement.where(alias, read.where),
@@ -14,18 +14,18 @@ export function conditionsOf(statement: Statement, alias: string, read: Read): r
   ];
 }
 
-/** The object of a row of `rowsSql`. Groups in the form of REST have names that fit, and always some. */
+/** The JSON object of a row of `rowsSql`. REST groups always have members, with names that fit into column names. */
 export function rowJson({ pick, aggregate }: Read, alias: string): string {
-  if (aggregate && !aggregate.shown) return `row_to_json(${alias}.*)`;
-  const members = aggregate?.shown ?? pick;
-  return objectOf(
+  if (aggregate && !aggregate.projections) return `row_to_json(${alias}.*)`;
+  const members = aggregate?.projections ?? pick;
+  return rowObjectSql(
     members.map(({ key }) => key),
     alias,
   );
 }
 
-/** The select list of a read that may show nothing. */
-export const NOTHING = '1 as "?"';
+/** The select list of a read without projections. */
+export const EMPTY_SELECT_LIST = '1 as "?"';
 
-export const cutOf = (statement: Statement, { limit, offset }: Read): string =>
+export const limitSql = (statement: StatementBuilder, { limit, offset }: Read): string =>
   `${limit === null ? '' : ` limit ${limit}`}${offset === 0 ? '' : ` offset ${statement.param(offset, 'int8')}`}`;

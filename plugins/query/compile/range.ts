@@ -1,28 +1,28 @@
 import type { Field } from '../../schema/contract.ts';
 import type { Operator, Value } from '../contract.ts';
-import { elementOf } from '../element.ts';
-import type { Statement } from './statement.ts';
-import { exactSql, known, valueSql } from './values.ts';
+import { elementField } from '../element.ts';
+import type { StatementBuilder } from './statement.ts';
+import { hasValueSql, typedValueSql, valueSql } from './values.ts';
 
-/** What only ranges and multiranges have; undefined for operators that compare them like other values. */
+/** Operators that only ranges and multiranges have; undefined for the others. */
 export function rangeSql(
-  statement: Statement,
+  statement: StatementBuilder,
   left: string,
   field: Field,
   operator: Operator,
   values: readonly Value[],
 ): string | undefined {
   const [value = null] = values;
-  const certain = (sql: string) => [sql, ...known(statement, field, value)].join(' and ');
+  const withCallerPresent = (sql: string) => [sql, ...hasValueSql(statement, field, value)].join(' and ');
   switch (operator) {
     case '_contains':
       return `${left} @> ${boundSql(statement, field, value)}`;
     case '_ncontains':
-      return certain(`not (${left} @> ${boundSql(statement, field, value)})`);
+      return withCallerPresent(`not (${left} @> ${boundSql(statement, field, value)})`);
     case '_intersects':
       return `${left} && ${valueSql(statement, field, value)}`;
     case '_nintersects':
-      return certain(`not (${left} && ${valueSql(statement, field, value)})`);
+      return withCallerPresent(`not (${left} && ${valueSql(statement, field, value)})`);
     case '_empty':
     case '_nempty':
       return `${(operator === '_empty') === (value === true) ? '' : 'not '}coalesce(isempty(${left}), true)`;
@@ -31,8 +31,8 @@ export function rangeSql(
   }
 }
 
-/** A value of the type of the bounds: `@>` takes no other. */
-const boundSql = (statement: Statement, field: Field, value: Value): string => {
-  const bound = elementOf(field);
-  return exactSql(statement, bound.column?.sqlType ?? 'text', value);
+/** The operand in the type of the bounds, which `@>` requires. */
+const boundSql = (statement: StatementBuilder, field: Field, value: Value): string => {
+  const bound = elementField(field);
+  return typedValueSql(statement, bound.column?.sqlType ?? 'text', value);
 };

@@ -1,46 +1,46 @@
 import type { Read } from '../contract.ts';
-import { whereClause, wrapped } from './conjunction.ts';
-import { conditionsOf, rowJson } from './node-clauses.ts';
+import { parenthesized, whereClause } from './conjunction.ts';
+import { conditionsSql, rowJson } from './node-clauses.ts';
 import { rowsSql } from './rows.ts';
-import { type Statement, tableOf } from './statement.ts';
+import { type StatementBuilder, tableSql } from './statement.ts';
 
 /**
- * A whole read as one statement with the columns `data` and, where asked for, `meta`, both JSON text.
+ * A whole read as one statement with the columns `data` and, when the query has `meta`, `meta`. Both are JSON texts.
  *
  *     select '[' || string_agg(row_to_json(r)::text, ',') || ']' as data from (<rows>) r
  */
-export function readStatement(statement: Statement, read: Read): string {
+export function readStatement(statement: StatementBuilder, read: Read): string {
   const rows = rowsSql(statement, read);
   const row = `${rowJson(read, 'r')}::text`;
   if (!read.single) {
     const data = `coalesce('[' || string_agg(${row}, ',') || ']', '[]')`;
     return `select ${data} as data${metaColumn(statement, read)} from (${rows}) r`;
   }
-  // Without a row there is no data, but there may still be counts to answer.
+  // Without a row `data` is null, but the statement still answers the counts.
   if (read.meta.length === 0) return `select ${row} as data from (${rows}) r`;
   return `select (select ${row} from (${rows}) r) as data${metaColumn(statement, read)}`;
 }
 
 /**
- * The same as a record a row, with the one column `row`, for a cursor. Counts that are asked for come first, as a record
- * of their own: branches of `union all` are run one after the other.
+ * The same for a cursor: one record per row, with the one column `row`. The counts are the first record, since PostgreSQL runs the
+ * branches of `union all` in order.
  */
-export function streamStatement(statement: Statement, read: Read): string {
+export function streamStatement(statement: StatementBuilder, read: Read): string {
   const meta = read.meta.length > 0 ? `select ${metaSql(statement, read)} as row union all ` : '';
   return `${meta}select ${rowJson(read, 'r')}::text as row from (${rowsSql(statement, read)}) r`;
 }
 
-const metaColumn = (statement: Statement, read: Read): string =>
+const metaColumn = (statement: StatementBuilder, read: Read): string =>
   read.meta.length > 0 ? `, ${metaSql(statement, read)} as meta` : '';
 
-/** Rows are counted, also where groups of them are answered (conventions, "Aggregation shapes"). */
-function metaSql(statement: Statement, read: Read): string {
+/** The counts are of rows, also when the answer has groups (conventions, "Aggregation shapes"). */
+function metaSql(statement: StatementBuilder, read: Read): string {
   const counts = read.meta.map((name) => {
     const alias = statement.alias();
     const conditions =
-      name === 'total_count' ? [read.rule && statement.where(alias, read.rule)] : conditionsOf(statement, alias, read);
-    const from = `${tableOf(read.collection.table)} ${alias}`;
-    return `'${name}', (select count(*) from ${from}${whereClause(conditions.map(wrapped))})`;
+      name === 'total_count' ? [read.rule && statement.where(alias, read.rule)] : conditionsSql(statement, alias, read);
+    const from = `${tableSql(read.collection.table)} ${alias}`;
+    return `'${name}', (select count(*) from ${from}${whereClause(conditions.map(parenthesized))})`;
   });
   return `json_build_object(${counts.join(', ')})::text`;
 }

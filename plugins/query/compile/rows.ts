@@ -1,27 +1,27 @@
 import { literal } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import type { Pick, Read } from '../contract.ts';
-import { isEverything } from '../parse/conjunction.ts';
-import { targetField } from '../parse/scope.ts';
+import { isMatchAll } from '../parse/conjunction.ts';
+import { targetField } from '../parse/parse-context.ts';
 import { groupsSql } from './aggregate.ts';
-import { conjunction, whereClause, wrapped } from './conjunction.ts';
-import { shownAs } from './expression.ts';
+import { conjunction, parenthesized, whereClause } from './conjunction.ts';
 import { functionSql } from './function.ts';
-import { constantSql, type Member, memberList, objectSql } from './json-object.ts';
+import { manyToAnyJoin, toManyJoin } from './joins.ts';
+import { constantSql, memberListSql, type ObjectMember, objectSql } from './json-object.ts';
 import { columnsOf, isKey } from './key.ts';
-import { anyLink, childLink } from './links.ts';
-import { conditionsOf, cutOf, NOTHING, rowJson } from './node-clauses.ts';
-import { orderBy, orderTerms } from './order.ts';
-import { columnOf, type Pending, quote, type Statement, tableOf } from './statement.ts';
-import { toOneLink } from './to-one-link.ts';
+import { manyToOneJoin } from './many-to-one-join.ts';
+import { conditionsSql, EMPTY_SELECT_LIST, limitSql, rowJson } from './node-clauses.ts';
+import { orderByClause, orderTerms } from './order.ts';
+import { outputSqlAs } from './output.ts';
+import { fieldColumnSql, quote, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
-type Of<K extends Pick['kind']> = Extract<Pick, { kind: K }>;
+type ProjectionOf<K extends Pick['kind']> = Extract<Pick, { kind: K }>;
 
 /**
- * The rows of one node, or its groups. Without relations: one select. With them, rows are chosen, ordered and cut first,
- * and only then joined to what hangs on them, so that a limit of 25 never costs more than 25 look-ups a relation.
+ * The rows or groups of one node. A node without relations is one select. With relations an inner select filters, orders and limits
+ * the rows, and the outer one joins the related rows, so that a limit of 25 costs at most 25 look-ups per relation.
  */
-export function rowsSql(statement: Statement, read: Read, link?: (alias: string) => string): string {
+export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: string) => string): string {
   if (read.aggregate) return groupsSql(statement, { ...read, aggregate: read.aggregate }, link);
   const inner = statement.alias();
   const joins: string[] = [];
@@ -29,98 +29,101 @@ export function rowsSql(statement: Statement, read: Read, link?: (alias: string)
   const order = keys
     ? [{ sql: `${keys.alias}.at`, descending: false }]
     : orderTerms(statement, inner, read.order, joins);
-  const conditions = [link?.(inner), ...conditionsOf(statement, inner, read)].map(wrapped);
-  const source = keys ? keys.from : `${tableOf(read.collection.table)} ${inner}`;
+  const conditions = [link?.(inner), ...conditionsSql(statement, inner, read)].map(parenthesized);
+  const source = keys ? keys.from : `${tableSql(read.collection.table)} ${inner}`;
   const from = ` from ${source}${joins.join('')}${whereClause(conditions)}`;
-  const cut = cutOf(statement, read);
+  const cut = limitSql(statement, read);
 
-  if (read.pick.every(isOfTheRow)) {
-    if (!link && order.length > 0 && isCutBeforeShown(read)) {
+  if (read.pick.every(isOfRowAlone)) {
+    if (!link && order.length > 0 && isLimitedBeforeOutput(read)) {
       const shown = statement.alias();
-      const picks = pickList(statement, shown, read.pick, []);
-      return `select ${picks} from (select ${inner}.*${from}${orderBy(order)}${cut}) ${shown}`;
+      const picks = selectList(statement, shown, read.pick, []);
+      return `select ${picks} from (select ${inner}.*${from}${orderByClause(order)}${cut}) ${shown}`;
     }
-    return `select ${pickList(statement, inner, read.pick, []) || NOTHING}${from}${orderBy(order)}${cut}`;
+    return `select ${selectList(statement, inner, read.pick, []) || EMPTY_SELECT_LIST}${from}${orderByClause(order)}${cut}`;
   }
   const outer = statement.alias();
-  const mark = markFor(read);
-  const marks = order.map((one, at) => ({ sql: `${outer}.${quote(`${mark}${at}`)}`, descending: one.descending }));
-  const exported = order.map((one, at) => `, ${one.sql} as ${quote(`${mark}${at}`)}`).join('');
+  const prefix = orderColumnPrefix(read);
+  const orderTermsOuter = order.map((one, at) => ({
+    sql: `${outer}.${quote(`${prefix}${at}`)}`,
+    descending: one.descending,
+  }));
+  const exported = order.map((one, at) => `, ${one.sql} as ${quote(`${prefix}${at}`)}`).join('');
   const related: string[] = [];
-  const picks = pickList(statement, outer, read.pick, related);
-  return `select ${picks} from (select ${inner}.*${exported}${from}${orderBy(order)}${cut}) ${outer}${related.join('')}${orderBy(marks)}`;
+  const picks = selectList(statement, outer, read.pick, related);
+  return `select ${picks} from (select ${inner}.*${exported}${from}${orderByClause(order)}${cut}) ${outer}${related.join('')}${orderByClause(orderTermsOuter)}`;
 }
 
 /**
- * Are values made only of the rows that are answered? PostgreSQL makes them before it sorts, for every row that the conditions find:
- * where a limit leaves few of them, rows are chosen first. In the order of the key an index finds the few anyway.
+ * Whether an inner select limits the rows before their values are formatted. PostgreSQL formats before it sorts, for every row that
+ * matches. In the order of the key an index finds the first rows anyway.
  */
-function isCutBeforeShown({ collection, keys, limit, order, pick, rule, search, where }: Read): boolean {
+function isLimitedBeforeOutput({ collection, keys, limit, order, pick, rule, search, where }: Read): boolean {
   if (limit === null || keys || !pick.some(isComputed)) return false;
   const [first] = order;
   const isByKey = order.length === 1 && first?.path.length === 0 && first.use.field.name === collection.primary;
-  return !isByKey || search !== null || !isEverything(where) || !(rule === undefined || isEverything(rule));
+  return !isByKey || search !== null || !isMatchAll(where) || !(rule === undefined || isMatchAll(rule));
 }
 
-/** Does PostgreSQL do more for it than read the column? */
+/** Whether the projection is more than the bare column. */
 const isComputed = (pick: Pick): boolean =>
   pick.kind === 'object' ||
   (pick.kind === 'column' &&
-    (pick.fn !== undefined || pick.when !== undefined || shownAs('', pick.field, pick.as) !== ''));
+    (pick.fn !== undefined || pick.when !== undefined || outputSqlAs('', pick.field, pick.as) !== ''));
 
-/** Does it need nothing but the row? Others are counted once a row, so only for the rows that are answered. */
-const isOfTheRow = (pick: Read['pick'][number]): boolean =>
+/** Whether the projection needs only the row. Counts of related rows cost a look-up, so they are made for limited rows only. */
+const isOfRowAlone = (pick: Read['pick'][number]): boolean =>
   pick.kind === 'constant' ||
-  (pick.kind === 'object' && pick.pick.every(isOfTheRow)) ||
+  (pick.kind === 'object' && pick.pick.every(isOfRowAlone)) ||
   (pick.kind === 'column' && !(pick.fn?.name === 'count' && pick.fn.to !== undefined));
 
-/** The beginning of names that none of the table's own columns has. */
-function markFor({ collection }: Read): string {
-  let mark = '~';
-  for (const { column } of collection.fields.values()) while (column?.name.startsWith(mark)) mark += '~';
-  return mark;
+/** A prefix for the names of order columns that no column of the table begins with. */
+function orderColumnPrefix({ collection }: Read): string {
+  let prefix = '~';
+  for (const { column } of collection.fields.values()) while (column?.name.startsWith(prefix)) prefix += '~';
+  return prefix;
 }
 
-/** Rows by key come in the order of the keys. */
-function keysSource(statement: Statement, read: Read, alias: string): { from: string; alias: string } {
+/** The source of a read by keys: the rows in the order of the keys. */
+function keysSource(statement: StatementBuilder, read: Read, alias: string): { from: string; alias: string } {
   const key = read.collection.key as Field;
   const list = statement.alias();
-  // An int8 list is understood by every integer index, whatever its values.
+  // Every integer index supports an int8 list, also with values out of its range.
   const type = key.type === 'integer' ? 'int8' : (key.column?.sqlType ?? 'text');
   const { keys } = read;
   const isOpen = keys !== undefined && 'dynamic' in keys;
-  const values = statement.param(isOpen ? ({ pending: keys } satisfies Pending) : keys, `${type}[]`);
+  const values = statement.param(isOpen ? ({ runtimeValue: keys } satisfies RuntimeParameter) : keys, `${type}[]`);
   return {
     alias: list,
-    from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableOf(read.collection.table)} ${alias} on ${isKey(alias, key, `${list}.key`)}`,
+    from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableSql(read.collection.table)} ${alias} on ${isKey(alias, key, `${list}.key`)}`,
   };
 }
 
-/** The select list of a node; `joins` gets what stands behind relations. */
-const pickList = (statement: Statement, alias: string, picks: readonly Pick[], joins: string[]): string =>
-  memberList(membersOf(statement, alias, picks, joins));
+/** The select list of a node; appends the joins of relations to `joins`. */
+const selectList = (statement: StatementBuilder, alias: string, picks: readonly Pick[], joins: string[]): string =>
+  memberListSql(objectMembers(statement, alias, picks, joins));
 
-/** The members of an object of a row; `joins` gets what stands behind relations. */
-export const membersOf = (
-  statement: Statement,
+/** The members of an object of a row; appends the joins of relations to `joins`. */
+export const objectMembers = (
+  statement: StatementBuilder,
   alias: string,
   picks: readonly Pick[],
   joins: string[],
-): readonly Member[] =>
+): readonly ObjectMember[] =>
   picks.map((pick) => {
-    const sql = pickSql(statement, alias, pick, joins);
+    const sql = projectionSql(statement, alias, pick, joins);
     const when = 'when' in pick ? pick.when : undefined;
     return { key: pick.key, sql: when ? `case when ${statement.where(alias, when)} then ${sql} end` : sql };
   });
 
-function pickSql(statement: Statement, alias: string, pick: Pick, joins: string[]): string {
+function projectionSql(statement: StatementBuilder, alias: string, pick: Pick, joins: string[]): string {
   switch (pick.kind) {
     case 'column':
       return columnSql(statement, alias, pick);
     case 'constant':
       return constantSql(pick.value);
     case 'object':
-      return objectSql(membersOf(statement, alias, pick.pick, joins), statement.alias());
+      return objectSql(objectMembers(statement, alias, pick.pick, joins), statement.alias());
     case 'one':
       return oneSql(statement, alias, pick, joins);
     case 'any':
@@ -130,62 +133,77 @@ function pickSql(statement: Statement, alias: string, pick: Pick, joins: string[
   }
 }
 
-function columnSql(statement: Statement, alias: string, { field, fn, as }: Of<'column'>): string {
-  if (!fn) return shownAs(columnOf(alias, field), field, as);
+function columnSql(statement: StatementBuilder, alias: string, { field, fn, as }: ProjectionOf<'column'>): string {
+  if (!fn) return outputSqlAs(fieldColumnSql(alias, field), field, as);
   return `${functionSql(statement, alias, { field, fn })}${as === 'text' ? '::text' : ''}`;
 }
 
 /**
- * A many-to-one is a plain join, so that the planner may choose how, and its JSON is made from the joined row above all
- * joins. As a lateral sub-select the JSON of whole tables was made before the join, or the table read once a row.
+ * A many-to-one is a plain left join, so that the planner chooses the method, and its JSON is built above all joins. With a lateral
+ * sub-select PostgreSQL built the JSON of whole tables before the join, or read the table once per row.
  */
-function oneSql(statement: Statement, alias: string, { field, read }: Of<'one'>, joins: string[]): string {
+function oneSql(
+  statement: StatementBuilder,
+  alias: string,
+  { field, read }: ProjectionOf<'one'>,
+  joins: string[],
+): string {
   const key = targetField(field, read.collection);
   return joinedRow(statement, read, key, joins, (joined) =>
-    toOneLink(statement, joined, read.collection, alias, { field }),
+    manyToOneJoin(statement, joined, read.collection, alias, { field }),
   );
 }
 
-/** The JSON of the one row of `read` for which `link` holds, or null. */
+/** Joins the row of `read` for which `link` holds; answers its JSON, or null without such a row. */
 function joinedRow(
-  statement: Statement,
+  statement: StatementBuilder,
   read: Read,
   key: Field,
   joins: string[],
   link: (joined: string) => string,
 ): string {
   const joined = statement.alias();
-  const on = [link(joined), ...conditionsOf(statement, joined, read).map(wrapped)];
-  joins.push(` left join ${tableOf(read.collection.table)} ${joined} on ${conjunction(on)}`);
+  const on = [link(joined), ...conditionsSql(statement, joined, read).map(parenthesized)];
+  joins.push(` left join ${tableSql(read.collection.table)} ${joined} on ${conjunction(on)}`);
   const row = statement.alias();
-  const picks = pickList(statement, joined, read.pick, joins);
+  const picks = selectList(statement, joined, read.pick, joins);
   const json =
     read.pick.length === 0 ? rowJson(read, row) : `(select ${rowJson(read, row)} from (select ${picks}) ${row})`;
   return `case when ${columnsOf(joined, key)[0]} is not null then ${json} end`;
 }
 
 /**
- * A many-to-any: a join a collection, of which each row finds at most one. Rows of other collections show their key, or
- * nothing where the pick is strict.
+ * A many-to-any: one join per collection, of which at most one finds a row. Rows of other collections show their key, or null when
+ * the projection is strict.
  */
-function anySql(statement: Statement, alias: string, { field, by, reads, strict }: Of<'any'>, joins: string[]): string {
-  const value = columnOf(alias, field);
+function anySql(
+  statement: StatementBuilder,
+  alias: string,
+  { field, by, reads, strict }: ProjectionOf<'any'>,
+  joins: string[],
+): string {
+  const value = fieldColumnSql(alias, field);
   const cases = reads.map((read) => {
     const { name, key } = read.collection;
     const json = joinedRow(statement, read, key as Field, joins, (joined) =>
-      anyLink(joined, read.collection, alias, value, by),
+      manyToAnyJoin(joined, read.collection, alias, value, by),
     );
     return `when ${literal(name)} then ${json}`;
   });
   const other = strict ? 'null::json' : `to_json(${value})`;
-  return cases.length === 0 ? other : `case ${columnOf(alias, by)} ${cases.join(' ')} else ${other} end`;
+  return cases.length === 0 ? other : `case ${fieldColumnSql(alias, by)} ${cases.join(' ')} else ${other} end`;
 }
 
-function manySql(statement: Statement, alias: string, pick: Of<'many' | 'keys'>, joins: string[]): string {
+function manySql(
+  statement: StatementBuilder,
+  alias: string,
+  pick: ProjectionOf<'many' | 'keys'>,
+  joins: string[],
+): string {
   const { read } = pick;
   const lateral = statement.alias();
   const inner = statement.alias();
-  const link = childLink(statement, pick, read.collection);
+  const link = toManyJoin(statement, pick, read.collection);
   if (!link) return `'[]'::json`;
   const rows = rowsSql(statement, read, (row) => link(row, alias));
   const [only] = read.pick;

@@ -4,19 +4,26 @@ import { isSearchVector } from '../../schema/library.ts';
 import type { Read } from '../contract.ts';
 import { isUuid } from '../uuid.ts';
 import { escapeLike } from './comparison.ts';
-import { operandSql } from './operand.ts';
-import type { Statement } from './statement.ts';
+import { fieldUseSql } from './field-use.ts';
+import type { StatementBuilder } from './statement.ts';
 
-/** Terms that can equal a number; others are only looked for in texts. */
+/** Terms that can equal a number. */
 const NUMERIC = /^[+-]?(\d{1,38}(\.\d{0,38})?|\.\d{1,38})$/;
 
-/** Any of the readable fields: texts contain the term, numbers and UUIDs equal it, search vectors have its words; with none left, no rows. */
-export function searchSql(statement: Statement, alias: string, { search, searched }: Read): string {
+/**
+ * The search condition over the readable fields: a text contains the term, a number or UUID equals it, or a search vector has its
+ * words. Without a field no row matches.
+ */
+export function searchSql(
+  statement: StatementBuilder,
+  alias: string,
+  { search, searchFields: searched }: Read,
+): string {
   const term = search as string;
   const tests = searched.flatMap((use) => {
-    // Only where it is used: a parameter that stands nowhere in the statement is an error.
-    const left = () => operandSql(statement, alias, use);
-    if (isSearchVector(use.field)) return [`${left()} @@ ${wordsSql(statement, use.field, term)}`];
+    // Compiled on use: PostgreSQL refuses a parameter that the statement does not contain.
+    const left = () => fieldUseSql(statement, alias, use);
+    if (isSearchVector(use.field)) return [`${left()} @@ ${textSearchQuerySql(statement, use.field, term)}`];
     switch (use.field.type) {
       case 'uuid':
         return isUuid(term) ? [`${left()} = ${statement.param(term, 'uuid')}`] : [];
@@ -35,10 +42,10 @@ export function searchSql(statement: Statement, alias: string, { search, searche
 const CONFIGURATION = /to_tsvector\('((?:[^']|'')+)'::regconfig/g;
 
 /**
- * The term as words (`websearch_to_tsquery`), in each text search configuration that the generated column names. A column
- * that a trigger fills names none: there it is the configuration of the connection, as for `to_tsvector` with one argument.
+ * The term as words (`websearch_to_tsquery`), in each text search configuration that the generated column names. For a column that a
+ * trigger fills it is the configuration of the connection, as for `to_tsvector` with one argument.
  */
-function wordsSql(statement: Statement, { column }: Field, term: string): string {
+function textSearchQuerySql(statement: StatementBuilder, { column }: Field, term: string): string {
   const named = [...(column?.generationExpression ?? '').matchAll(CONFIGURATION)].map(([, name = '']) => name);
   if (named.length === 0) return `websearch_to_tsquery(${statement.param(term, 'text')})`;
   const queries = [...new Set(named)].map((name) => {

@@ -1,34 +1,34 @@
 import type { Collection, Field, Overview } from '../../schema/contract.ts';
-import type { Bound, Dynamic, Where } from '../contract.ts';
+import type { BoundValue, DynamicValue, Where } from '../contract.ts';
 import { keyText } from './key.ts';
 
-/** A parameter whose value is known only when the statement runs. */
-export interface Pending {
-  readonly pending: Dynamic;
-  /** What the parameter is made of a value that is given. */
-  readonly made?: (value: Bound) => unknown;
+/** A parameter whose value is resolved when the statement runs. */
+export interface RuntimeParameter {
+  readonly runtimeValue: DynamicValue;
+  /** Converts the value of a placeholder to the value of the parameter. */
+  readonly convert?: (value: BoundValue) => unknown;
 }
 
-export const isPending = (param: unknown): param is Pending =>
-  typeof param === 'object' && param !== null && 'pending' in param;
+export const isRuntimeParameter = (param: unknown): param is RuntimeParameter =>
+  typeof param === 'object' && param !== null && 'runtimeValue' in param;
 
-/** Writes a condition over the row `alias`: `whereSql` of `where.ts`. */
-export type WhereCompiler = (statement: Statement, alias: string, where: Where) => string;
+/** Compiles a condition on the row `alias`: `whereSql` of `where.ts`. */
+export type WhereCompiler = (statement: StatementBuilder, alias: string, where: Where) => string;
 
 /**
- * The statement being written: hands out parameter numbers and table aliases. Fragments are plain text, since numbers
- * and aliases are fixed when they are made; identifiers come from the overview, values only ever as parameters.
- * It carries the compiler of conditions, because conditions hold operands, functions and values that hold conditions again.
+ * The state of one compilation: assigns parameter numbers and table aliases. Compiled fragments are plain text. Identifiers come from
+ * the schema snapshot, and values are always parameters. It holds the compiler of conditions, because the modules that `where.ts`
+ * imports compile conditions as well.
  */
-export class Statement {
-  readonly overview: Overview;
+export class StatementBuilder {
+  readonly schema: Overview;
   readonly params: unknown[] = [];
   readonly #whereSql: WhereCompiler;
   readonly #first: number;
   #aliases = 0;
 
-  constructor(overview: Overview, whereSql: WhereCompiler, first = 1) {
-    this.overview = overview;
+  constructor(schema: Overview, whereSql: WhereCompiler, first = 1) {
+    this.schema = schema;
     this.#whereSql = whereSql;
     this.#first = first;
   }
@@ -42,31 +42,31 @@ export class Statement {
     return `t${++this.#aliases}`;
   }
 
-  /** A condition over the row `alias`; `true` for one that holds always. */
+  /** A condition on the row `alias`; `true` when it always holds. */
   where(alias: string, where: Where): string {
     return this.#whereSql(this, alias, where);
   }
 }
 
 const QUOTE = /"/g;
-const known = new Map<string, string>();
+const quotedNames = new Map<string, string>();
 
-/** Quoted once and remembered: identifiers are few and come again with every statement. */
+/** Quotes an identifier; caches the result, since statements repeat few identifiers. */
 export function quote(name: string): string {
-  let quoted = known.get(name);
+  let quoted = quotedNames.get(name);
   if (quoted === undefined) {
     quoted = `"${name.replace(QUOTE, '""')}"`;
-    if (known.size < 10_000) known.set(name, quoted);
+    if (quotedNames.size < 10_000) quotedNames.set(name, quoted);
   }
   return quoted;
 }
 
-/** Collections without a table are never read: whoever asks for one has made a mistake. */
-export function tableOf(table: Collection['table']): string {
+/** @throws Error for a collection without a table, which the parser must not let through */
+export function tableSql(table: Collection['table']): string {
   if (!table) throw new Error('a collection without a table cannot be read');
   return `${quote(table.schema)}.${quote(table.name)}`;
 }
 
-/** A field's value in the row `alias`: its column, or the text of several. */
-export const columnOf = (alias: string, field: Field): string =>
+/** A field in the row `alias`: its column, or the key text of a field with `parts`. */
+export const fieldColumnSql = (alias: string, field: Field): string =>
   field.parts ? keyText(alias, field.parts) : `${alias}.${quote((field.column as { name: string }).name)}`;

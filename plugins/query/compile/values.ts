@@ -1,57 +1,57 @@
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { Dynamic, Value, Via, ViaStep } from '../contract.ts';
+import { type CallerValue, isCallerValue } from '../caller-value.ts';
+import type { DynamicValue, Value, ValuePath, ValuePathStep } from '../contract.ts';
 import { hasOrder } from '../element.ts';
-import { conjunction, whereClause, wrapped } from './conjunction.ts';
-import { childLink } from './links.ts';
-import { operandSql } from './operand.ts';
-import { columnOf, type Pending, type Statement, tableOf } from './statement.ts';
-import { toOneLink } from './to-one-link.ts';
+import { conjunction, parenthesized, whereClause } from './conjunction.ts';
+import { fieldUseSql } from './field-use.ts';
+import { toManyJoin } from './joins.ts';
+import { manyToOneJoin } from './many-to-one-join.ts';
+import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
-/** For a dynamic operand, the condition that it has a value. */
-export const known = (statement: Statement, field: Field, value: Value): readonly string[] =>
-  isSubject(value)
+/** For `$CURRENT_USER` and `$CURRENT_ROLE`, the condition that the caller has a value; empty for other operands. */
+export const hasValueSql = (statement: StatementBuilder, field: Field, value: Value): readonly string[] =>
+  isCallerValue(value)
     ? [
-        `${value.via?.several ? whoSql(statement, value) : dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`,
+        `${value.via?.isMultiValued ? callerIdSql(statement, value) : dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`,
       ]
     : [];
 
-const isSubject = (value: Value): value is Extract<Dynamic, { dynamic: 'user' | 'role' }> =>
-  typeof value === 'object' && value !== null && (value.dynamic === 'user' || value.dynamic === 'role');
-
-/** The right side of a comparison, as a parameter or as what it stands for when the statement runs. */
-export function valueSql(statement: Statement, field: Field, value: Value): string {
-  if (field.type.startsWith('geometry')) return geoSql(statement, value);
+/** The right side of a comparison: a parameter, or the SQL of a dynamic value. */
+export function valueSql(statement: StatementBuilder, field: Field, value: Value): string {
+  if (field.type.startsWith('geometry')) return geometrySql(statement, value);
   if (typeof value === 'object' && value !== null) return dynamicSql(statement, value, sqlTypeOf(field, null));
   return statement.param(value, sqlTypeOf(field, value));
 }
 
-/** `exact`: the type of the elements, where the list is compared with an array. */
-export function listSql(statement: Statement, field: Field, values: readonly Value[], exact?: string): string {
+/** A list of operands as SQL of an array; `exact` is the type of its elements when it is compared with an array column. */
+export function listSql(statement: StatementBuilder, field: Field, values: readonly Value[], exact?: string): string {
   const plain = values.filter((value) => typeof value !== 'object');
-  if (plain.length === values.length) return statement.param(values, `${exact ?? sqlTypeOf(field, widest(values))}[]`);
+  if (plain.length === values.length)
+    return statement.param(values, `${exact ?? sqlTypeOf(field, widestValue(values))}[]`);
   const [only] = values;
   const type = exact ?? sqlTypeOf(field, null);
-  if (isGivenList(only)) return dynamicSql(statement, only, `${type}[]`);
-  // Each entry a parameter of its own where one of them is known only at run time (or is null).
+  if (isPlaceholderList(only)) return dynamicSql(statement, only, `${type}[]`);
+  // With a dynamic value or null in the list, each entry is a parameter of its own.
   const lists = values
-    .filter(isSeveral)
-    .map((value) => `array(${pathSql(statement, value)})${castFrom(value, type, '[]')}`);
+    .filter(isMultiValued)
+    .map((value) => `array(${pathSql(statement, value)})${castPathSql(value, type, '[]')}`);
   const rest = values
-    .filter((value) => !isSeveral(value))
-    .map((value) => (exact ? exactSql(statement, exact, value) : valueSql(statement, field, value)));
+    .filter((value) => !isMultiValued(value))
+    .map((value) => (exact ? typedValueSql(statement, exact, value) : valueSql(statement, field, value)));
   return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
 
-/** A value as one of this type of the database. */
-export const exactSql = (statement: Statement, type: string, value: Value): string =>
+/** A value in this type of PostgreSQL. */
+export const typedValueSql = (statement: StatementBuilder, type: string, value: Value): string =>
   typeof value === 'object' && value !== null ? dynamicSql(statement, value, type) : statement.param(value, type);
 
-const isGivenList = (value: Value | undefined): value is Extract<Dynamic, { dynamic: 'given' }> =>
-  typeof value === 'object' && value !== null && value.dynamic === 'given' && value.list === true;
+const isPlaceholderList = (value: Value | undefined): value is Extract<DynamicValue, { dynamic: 'placeholder' }> =>
+  typeof value === 'object' && value !== null && value.dynamic === 'placeholder' && value.list === true;
 
-export const isSeveral = (value: Value): value is Along => isSubject(value) && value.via?.several === true;
+export const isMultiValued = (value: Value): value is CallerValue =>
+  isCallerValue(value) && value.via?.isMultiValued === true;
 
-const widest = (values: readonly Value[]): Value => values.find((value) => !isInt8(value)) ?? values[0] ?? null;
+const widestValue = (values: readonly Value[]): Value => values.find((value) => !isInt8(value)) ?? values[0] ?? null;
 
 const isInt8 = (value: Value): boolean => {
   if (typeof value !== 'string' || !/^[+-]?\d{1,19}$/.test(value)) return false;
@@ -60,8 +60,8 @@ const isInt8 = (value: Value): boolean => {
 };
 
 /**
- * The type a parameter is cast to. Whole numbers compare as int8, which every integer index understands; one that no
- * integer column can hold, or with a fraction, compares as numeric and simply finds nothing.
+ * The type a parameter is cast to. Whole numbers compare as int8, which every integer index supports. Larger numbers and fractions
+ * compare as numeric, so that they find no row instead of an error.
  */
 function sqlTypeOf(field: Field, value: Value): string {
   switch (field.type) {
@@ -91,49 +91,51 @@ function sqlTypeOf(field: Field, value: Value): string {
   }
 }
 
-/** Types of the database's own, with an equality of their own. */
+/** Whether the field is compared in the type of its column: enums, citext and ordered types of PostgreSQL. */
 const isComparedAsItself = (field: Field): boolean =>
   field.column?.enumValues != null || field.column?.sqlType.includes('citext') === true || hasOrder(field);
 
-export function dynamicSql(statement: Statement, value: Dynamic, type: string): string {
-  if (!('via' in value) || !value.via) return statement.param({ pending: value } satisfies Pending, type);
-  return `(${pathSql(statement, value as Along)})${castFrom(value as Along, type)}`;
+export function dynamicSql(statement: StatementBuilder, value: DynamicValue, type: string): string {
+  if (!isCallerValue(value) || !value.via)
+    return statement.param({ runtimeValue: value } satisfies RuntimeParameter, type);
+  return `(${pathSql(statement, value)})${castPathSql(value, type)}`;
 }
 
-/** Not every type can be cast to every other, but each to text and back; what then does not fit is a bad value. */
-function castFrom({ via }: Along, type: string, list = ''): string {
-  const { field } = ((via as Via).path.at(-1) as ViaStep).use;
+/** Casts through text, since not every type has a cast to every other one. A value that does not fit is INVALID_QUERY at run time. */
+function castPathSql({ via }: CallerValue, type: string, list = ''): string {
+  const { field } = ((via as ValuePath).path.at(-1) as ValuePathStep).use;
   const same = !field.column?.array && sqlTypeOf(field, null) === type;
   return `${same ? '' : `::text${list}`}::${type}${list}`;
 }
 
-type Along = Extract<Dynamic, { dynamic: 'user' | 'role' }>;
+const callerIdSql = (statement: StatementBuilder, { dynamic }: CallerValue): string =>
+  statement.param({ runtimeValue: { dynamic } } satisfies RuntimeParameter, 'uuid');
 
-const whoSql = (statement: Statement, { dynamic }: Along): string =>
-  statement.param({ pending: { dynamic } } satisfies Pending, 'uuid');
-
-/** The values at the end of `$CURRENT_USER.a.b`, read inside the same statement. */
-function pathSql(statement: Statement, value: Along): string {
-  const { start, rule, path } = value.via as Via;
+/** A sub-select of the values of `$CURRENT_USER.a.b`. */
+function pathSql(statement: StatementBuilder, value: CallerValue): string {
+  const { start, rule, path } = value.via as ValuePath;
   let alias = statement.alias();
   const key = start.fields.get(start.primary ?? 'id') as Field;
-  const conditions = [`${columnOf(alias, key)} = ${whoSql(statement, value)}`, rule && statement.where(alias, rule)];
-  let from = `${tableOf(start.table)} ${alias}`;
+  const conditions = [
+    `${fieldColumnSql(alias, key)} = ${callerIdSql(statement, value)}`,
+    rule && statement.where(alias, rule),
+  ];
+  let from = `${tableSql(start.table)} ${alias}`;
   for (const step of path.slice(0, -1)) {
     const to = step.to as Collection;
     const joined = statement.alias();
     const link =
-      childLink(statement, step.use, to)?.(joined, alias) ?? toOneLink(statement, joined, to, alias, step.use);
+      toManyJoin(statement, step.use, to)?.(joined, alias) ?? manyToOneJoin(statement, joined, to, alias, step.use);
     const when = step.use.field.column ? undefined : step.use.when && statement.where(alias, step.use.when);
-    const on = [link, when, step.rule && statement.where(joined, step.rule)].map(wrapped);
-    from += ` join ${tableOf(to.table)} ${joined} on ${conjunction(on)}`;
+    const on = [link, when, step.rule && statement.where(joined, step.rule)].map(parenthesized);
+    from += ` join ${tableSql(to.table)} ${joined} on ${conjunction(on)}`;
     alias = joined;
   }
-  const last = path.at(-1) as ViaStep;
-  return `select ${operandSql(statement, alias, last.use)} from ${from}${whereClause(conditions.map(wrapped))}`;
+  const last = path.at(-1) as ValuePathStep;
+  return `select ${fieldUseSql(statement, alias, last.use)} from ${from}${whereClause(conditions.map(parenthesized))}`;
 }
 
-export const geoSql = (statement: Statement, value: Value): string =>
+export const geometrySql = (statement: StatementBuilder, value: Value): string =>
   `ST_SetSRID(ST_GeomFromGeoJSON(${
     typeof value === 'object' && value !== null ? dynamicSql(statement, value, 'text') : statement.param(value, 'text')
   }), 4326)`;

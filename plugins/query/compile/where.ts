@@ -1,16 +1,16 @@
 import type { Where } from '../contract.ts';
-import { fieldIn, insideSql, testSql } from './comparison.ts';
+import { comparisonField, jsonTestSql, testSql } from './comparison.ts';
+import { compositeKeyTestSql } from './composite-key-test.ts';
 import { conjunction, whereClause } from './conjunction.ts';
-import { keyTestSql } from './key-test.ts';
-import { anyLink, childLink } from './links.ts';
-import { operandSql } from './operand.ts';
-import { onOwnKey } from './own-key.ts';
-import { type Statement, tableOf } from './statement.ts';
-import { toOneLink } from './to-one-link.ts';
-import { known } from './values.ts';
+import { fieldUseSql } from './field-use.ts';
+import { rewriteToForeignKey } from './foreign-key-rewrite.ts';
+import { manyToAnyJoin, toManyJoin } from './joins.ts';
+import { manyToOneJoin } from './many-to-one-join.ts';
+import { type StatementBuilder, tableSql } from './statement.ts';
+import { hasValueSql } from './values.ts';
 
-/** A condition over the row `alias`; `true` for one that holds always. */
-export function whereSql(statement: Statement, alias: string, where: Where): string {
+/** A condition on the row `alias`; `true` when it always holds. */
+export function whereSql(statement: StatementBuilder, alias: string, where: Where): string {
   switch (where.kind) {
     case 'fixed':
       return String(where.value);
@@ -20,8 +20,8 @@ export function whereSql(statement: Statement, alias: string, where: Where): str
       return where.of.length === 0 ? 'true' : where.of.map((one) => bracketed(statement, alias, one)).join(' or ');
     case 'test':
       return where.use.field.parts
-        ? keyTestSql(statement, alias, where)
-        : testSql(statement, operandSql(statement, alias, where.use), where);
+        ? compositeKeyTestSql(statement, alias, where)
+        : testSql(statement, fieldUseSql(statement, alias, where.use), where);
     case 'one':
       return oneSql(statement, alias, where);
     case 'many':
@@ -29,50 +29,50 @@ export function whereSql(statement: Statement, alias: string, where: Where): str
     case 'any':
       return anySql(statement, alias, where);
     case 'inside':
-      return insideSql(statement, alias, where);
+      return jsonTestSql(statement, alias, where);
   }
 }
 
-const bracketed = (statement: Statement, alias: string, where: Where): string => {
+const bracketed = (statement: StatementBuilder, alias: string, where: Where): string => {
   const sql = whereSql(statement, alias, where);
   return where.kind === 'either' || where.kind === 'all' ? `(${sql})` : sql;
 };
 
-function oneSql(statement: Statement, alias: string, where: Extract<Where, { kind: 'one' }>): string {
+function oneSql(statement: StatementBuilder, alias: string, where: Extract<Where, { kind: 'one' }>): string {
   const { use, to } = where;
   if (!to.table) return 'false';
-  const own = onOwnKey(where);
+  const own = rewriteToForeignKey(where);
   if (own) return bracketed(statement, alias, own);
   const inner = statement.alias();
-  const joined = toOneLink(statement, inner, to, alias, use);
+  const joined = manyToOneJoin(statement, inner, to, alias, use);
   const rule = where.rule ? bracketed(statement, inner, where.rule) : undefined;
-  const from = `select 1 from ${tableOf(to.table)} ${inner}`;
+  const from = `select 1 from ${tableSql(to.table)} ${inner}`;
   const some = `exists (${from}${whereClause([joined, rule, bracketed(statement, inner, where.where)])})`;
-  const ofMissing = ofNulls(statement, where.where);
+  const ofMissing = onRowOfNullsSql(statement, where.where);
   if (ofMissing === 'false') return some;
   const missing = conjunction([`not exists (${from}${whereClause([joined, rule])})`, ofMissing]);
   return `(${some} or ${missing})`;
 }
 
 /**
- * What this says of a row of nulls, which is what a many-to-one without a readable target counts as: `true`, `false`, or
- * a condition on the caller.
+ * The condition on a row of nulls, as which a many-to-one without a readable row counts: `true`, `false`, or a condition on the
+ * caller.
  */
-function ofNulls(statement: Statement, where: Where): string {
+function onRowOfNullsSql(statement: StatementBuilder, where: Where): string {
   switch (where.kind) {
     case 'fixed':
       return String(where.value);
     case 'all': {
       const mark = statement.params.length;
-      const parts = where.of.map((one) => ofNulls(statement, one)).filter((one) => one !== 'true');
+      const parts = where.of.map((one) => onRowOfNullsSql(statement, one)).filter((one) => one !== 'true');
       if (!parts.includes('false')) return parts.join(' and ') || 'true';
-      // A parameter that stands nowhere in the statement is an error.
+      // PostgreSQL refuses a parameter that the statement does not contain, so unused ones are removed.
       statement.params.length = mark;
       return 'false';
     }
     case 'either': {
       const mark = statement.params.length;
-      const parts = where.of.map((one) => ofNulls(statement, one)).filter((one) => one !== 'false');
+      const parts = where.of.map((one) => onRowOfNullsSql(statement, one)).filter((one) => one !== 'false');
       if (parts.includes('true') || where.of.length === 0) {
         statement.params.length = mark;
         return 'true';
@@ -80,9 +80,9 @@ function ofNulls(statement: Statement, where: Where): string {
       return parts.length === 0 ? 'false' : `(${parts.join(' or ')})`;
     }
     case 'one':
-      return ofNulls(statement, where.where);
+      return onRowOfNullsSql(statement, where.where);
     case 'many':
-      return where.quantifier === 'none' ? unknowable(statement, where.where).join(' and ') || 'true' : 'false';
+      return where.quantifier === 'none' ? callerPresentSql(statement, where.where).join(' and ') || 'true' : 'false';
     case 'any':
       return 'false';
     case 'inside':
@@ -96,46 +96,46 @@ function ofNulls(statement: Statement, where: Where): string {
   }
 }
 
-function manySql(statement: Statement, alias: string, where: Extract<Where, { kind: 'many' }>): string {
+function manySql(statement: StatementBuilder, alias: string, where: Extract<Where, { kind: 'many' }>): string {
   const { use, to } = where;
-  const link = childLink(statement, use, to);
+  const link = toManyJoin(statement, use, to);
   if (!link || !to.table) return where.quantifier === 'none' ? 'true' : 'false';
   const inner = statement.alias();
   const when = use.when ? bracketed(statement, alias, use.when) : undefined;
   const rule = where.rule ? bracketed(statement, inner, where.rule) : undefined;
   const inside = bracketed(statement, inner, where.where);
-  const sql = `exists (select 1 from ${tableOf(to.table)} ${inner}${whereClause([link(inner, alias), when, rule, inside])})`;
+  const sql = `exists (select 1 from ${tableSql(to.table)} ${inner}${whereClause([link(inner, alias), when, rule, inside])})`;
   if (where.quantifier === 'some') return sql;
-  // "None of them is mine" says nothing where there is no "me": what compares with nothing matches no row here either.
-  return [`not ${sql}`, ...unknowable(statement, where.where)].join(' and ');
+  // "None of them is the caller's" must not hold for a caller without a user or role.
+  return [`not ${sql}`, ...callerPresentSql(statement, where.where)].join(' and ');
 }
 
 function anySql(
-  statement: Statement,
+  statement: StatementBuilder,
   alias: string,
   { use, by, to, rule, where }: Extract<Where, { kind: 'any' }>,
 ): string {
   if (!to.table) return 'false';
   const inner = statement.alias();
-  const link = anyLink(inner, to, alias, operandSql(statement, alias, use), by);
+  const link = manyToAnyJoin(inner, to, alias, fieldUseSql(statement, alias, use), by);
   const conditions = [link, rule && bracketed(statement, inner, rule), bracketed(statement, inner, where)];
-  return `exists (select 1 from ${tableOf(to.table)} ${inner}${whereClause(conditions)})`;
+  return `exists (select 1 from ${tableSql(to.table)} ${inner}${whereClause(conditions)})`;
 }
 
-/** The conditions that the user or role a condition speaks of, at any depth, is there. */
-function unknowable(statement: Statement, where: Where): readonly string[] {
+/** The conditions that the caller has each user or role value that `where` compares with, at any depth. */
+function callerPresentSql(statement: StatementBuilder, where: Where): readonly string[] {
   switch (where.kind) {
     case 'fixed':
       return [];
     case 'all':
     case 'either':
-      return where.of.flatMap((one) => unknowable(statement, one));
+      return where.of.flatMap((one) => callerPresentSql(statement, one));
     case 'one':
     case 'many':
     case 'any':
-      return unknowable(statement, where.where);
+      return callerPresentSql(statement, where.where);
     case 'inside':
     case 'test':
-      return where.values.flatMap((value) => known(statement, fieldIn(where), value));
+      return where.values.flatMap((value) => hasValueSql(statement, comparisonField(where), value));
   }
 }

@@ -1,49 +1,58 @@
 import { OPERATORS, type RawQuery } from '../contract.ts';
 import { isFollow } from './follow.ts';
-import { stepsOf } from './names.ts';
-import { assertNesting, fromJson, invalid, isObject, type Path, parameterAt, relationAt, textList } from './shape.ts';
+import { splitSteps } from './path-steps.ts';
+import {
+  assertNesting,
+  invalidQuery,
+  isObject,
+  parameterPath,
+  parseJson,
+  parseList,
+  type QueryPath,
+  relationPath,
+} from './raw-values.ts';
 
-// MAX_RELATIONAL_DEPTH counts the names of a path, wherever in a query it stands: `author.country.name` has three, and so have
-// `{ author: { country: { name: … } } }` in a filter and the sort `country.name` of `author` in `deep`. It is measured before
-// names are looked up, so that what is not selected, or not there, counts as well.
+// MAX_RELATIONAL_DEPTH limits the names of a path anywhere in a query: `author.country.name` has three, and so have
+// `{ author: { country: { name: … } } }` in a filter and the sort `country.name` of `author` in `deep`. The depth is checked before
+// names are resolved, so that it also limits unknown names and relations that are not selected.
 
-/** What can be deep of one node's parameters. */
-type Measured = Pick<RawQuery, 'filter' | 'sort' | 'groupBy' | 'aggregate' | 'alias'>;
+/** The parameters of a node that have paths. */
+type DepthParameters = Pick<RawQuery, 'filter' | 'sort' | 'groupBy' | 'aggregate' | 'alias'>;
 
-/** Words of a filter that are no name in a path. What stands below an operator is a value. */
-const VALUES: ReadonlySet<string> = new Set([...OPERATORS, '_json']);
-const LOGIC: ReadonlySet<string> = new Set(['_and', '_or', '_some', '_none']);
+/** Operators of a filter. The content of an operator is a value and not a path. */
+const OPERATOR_KEYS: ReadonlySet<string> = new Set([...OPERATORS, '_json']);
+const LOGICAL_KEYS: ReadonlySet<string> = new Set(['_and', '_or', '_some', '_none']);
 
-/** @throws INVALID_QUERY where more names follow each other than MAX_RELATIONAL_DEPTH allows. */
-export function assertLevels(levels: number, most: number, path: Path): void {
-  if (levels > most) throw invalid(`is ${levels} levels deep, more than the ${most} allowed`, path);
+/** @throws INVALID_QUERY for a path with more names than MAX_RELATIONAL_DEPTH allows */
+export function assertDepth(levels: number, most: number, path: QueryPath): void {
+  if (levels > most) throw invalidQuery(`is ${levels} levels deep, more than the ${most} allowed`, path);
 }
 
-/** Each of `entries` is a dotted path, below a node that `base` names lead to. */
-export function assertPaths(entries: readonly string[], most: number, path: Path, base = 0): void {
+/** Checks dotted paths below a node at the depth `base`. */
+export function assertPathDepths(entries: readonly string[], most: number, path: QueryPath, base = 0): void {
   for (const [index, entry] of entries.entries()) {
-    const names = entry.includes('(') ? stepsOf(entry.replace(/^-/, ''), path).length : entry.split('.').length;
-    assertLevels(base + names, most, [...path, index]);
+    const names = entry.includes('(') ? splitSteps(entry.replace(/^-/, ''), path).length : entry.split('.').length;
+    assertDepth(base + names, most, [...path, index]);
   }
 }
 
-/** The parameters of a node that `base` names lead to. */
-export function assertTermsDepth(raw: Measured, most: number, path: Path, base: number): void {
-  const at = (name: string) => parameterAt(path, name);
+/** Checks the parameters of a node at the depth `base`. */
+export function assertParametersDepth(raw: DepthParameters, most: number, path: QueryPath, base: number): void {
+  const at = (name: string) => parameterPath(path, name);
   for (const name of ['sort', 'groupBy'] as const)
-    if (raw[name] !== undefined) assertPaths(textList(raw[name], at(name)), most, at(name), base);
+    if (raw[name] !== undefined) assertPathDepths(parseList(raw[name], at(name)), most, at(name), base);
   for (const name of ['aggregate', 'alias'] as const) {
-    const named = fromJson(raw[name], at(name));
+    const named = parseJson(raw[name], at(name));
     for (const [key, value] of Object.entries(isObject(named) ? named : {}))
       if (typeof value === 'string' || Array.isArray(value))
-        assertPaths(textList(value, [...at(name), key]), most, [...at(name), key], base);
+        assertPathDepths(parseList(value, [...at(name), key]), most, [...at(name), key], base);
   }
   assertFilterDepth(raw.filter, most, at('filter'), base);
 }
 
-/** A filter on rows that `base` names lead to. */
-export function assertFilterDepth(raw: unknown, most: number, path: Path, base = 0): void {
-  const visit = (rule: unknown, here: Path, levels: number): void => {
+/** Checks a filter of a node at the depth `base`. */
+export function assertFilterDepth(raw: unknown, most: number, path: QueryPath, base = 0): void {
+  const visit = (rule: unknown, here: QueryPath, levels: number): void => {
     assertNesting(here);
     if (Array.isArray(rule)) {
       for (const [index, one] of rule.entries()) visit(one, [...here, index], levels);
@@ -51,27 +60,32 @@ export function assertFilterDepth(raw: unknown, most: number, path: Path, base =
     }
     if (!isObject(rule)) return;
     for (const [key, inner] of Object.entries(rule)) {
-      if (VALUES.has(key)) continue;
-      const below = levels + (LOGIC.has(key) ? 0 : namesIn(key, here));
-      assertLevels(below, most, [...here, key]);
+      if (OPERATOR_KEYS.has(key)) continue;
+      const below = levels + (LOGICAL_KEYS.has(key) ? 0 : countNames(key, here));
+      assertDepth(below, most, [...here, key]);
       visit(inner, [...here, key], below);
     }
   };
-  visit(fromJson(raw, path), path, base);
+  visit(parseJson(raw, path), path, base);
 }
 
-const namesIn = (key: string, path: Path): number =>
-  key.includes('(') && !isFollow(key) ? stepsOf(key, path).length : 1;
+const countNames = (key: string, path: QueryPath): number =>
+  key.includes('(') && !isFollow(key) ? splitSteps(key, path).length : 1;
 
-/** `deep`, also of relations that `fields` do not name. Keys with an underscore are parameters, all others relations. */
-export function assertDeepDepth(raw: Readonly<Record<string, unknown>>, most: number, path: Path = [], base = 0): void {
+/** Checks `deep`, also for relations that `fields` does not name. Keys with an underscore are parameters, all others relations. */
+export function assertDeepDepth(
+  raw: Readonly<Record<string, unknown>>,
+  most: number,
+  path: QueryPath = [],
+  base = 0,
+): void {
   assertNesting(path);
   for (const [name, node] of Object.entries(raw)) {
     if (name.startsWith('_') || !isObject(node)) continue;
-    const at = relationAt(path, name);
-    assertLevels(base + 1, most, at);
+    const at = relationPath(path, name);
+    assertDepth(base + 1, most, at);
     const own = Object.entries(node).flatMap(([key, value]) => (key.startsWith('_') ? [[key.slice(1), value]] : []));
-    assertTermsDepth(Object.fromEntries(own), most, at, base + 1);
+    assertParametersDepth(Object.fromEntries(own), most, at, base + 1);
     assertDeepDepth(node, most, at, base + 1);
   }
 }

@@ -1,30 +1,30 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
-import { collectionNamed, knownField, type Scope } from './scope.ts';
-import { invalid, type Path } from './shape.ts';
+import { type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { invalidQuery, type QueryPath } from './raw-values.ts';
 
 const FOLLOW = /^\$FOLLOW\(([^,()]+),([^,()]+)(?:,([^,()]+))?\)$/;
 
 export const isFollow = (key: string): boolean => key.startsWith('$FOLLOW');
 
 /**
- * `$FOLLOW(comments, article)`: the rows of a collection whose relation leads here, where no alias on this side lists
- * them. The third name is the field that names the collection of a many-to-any.
+ * Parses `$FOLLOW(comments, article)`: the rows of a collection whose relation refers to this one, for relations without an alias. The
+ * third name is the field of a many-to-any that names the collection.
  */
-export function followed(scope: Scope, collection: Collection, key: string, path: Path): FieldUse {
+export function parseFollow(context: ParseContext, collection: Collection, key: string, path: QueryPath): FieldUse {
   const [, from, name, by] = (FOLLOW.exec(key) ?? []).map((part) => part?.trim());
-  if (!from || !name) throw invalid('must be $FOLLOW(collection, field)', path);
-  const there = scope.overview.collections.get(from);
-  // A collection that is unknown and one that may not be known look the same.
-  if (!there?.table || !scope.visible(there, name)) throw fail('FORBIDDEN', `${from}.${name} may not be followed`);
-  const far = knownField(scope, there, name);
+  if (!from || !name) throw invalidQuery('must be $FOLLOW(collection, field)', path);
+  const there = context.schema.collections.get(from);
+  // An unknown collection and a hidden one have the same error.
+  if (!there?.table || !context.isVisible(there, name)) throw fail('FORBIDDEN', `${from}.${name} may not be followed`);
+  const far = resolveField(context, there, name);
   const { relation } = far;
   const leads =
     relation?.kind === 'one'
       ? relation.to === collection.name && by === undefined
       : relation?.kind === 'any' && relation.allowed.includes(collection.name) && by === relation.by;
-  if (!relation || !leads) throw invalid(`${from}.${name} does not lead here`, path);
+  if (!relation || !leads) throw invalidQuery(`${from}.${name} does not lead here`, path);
   const field: Field = {
     collection: collection.name,
     name: key,
@@ -34,7 +34,7 @@ export function followed(scope: Scope, collection: Collection, key: string, path
     meta: null,
     concealed: false,
     sensitive: false,
-    relation: { kind: 'many', relation: relation.relation, to: collectionNamed(scope, from).name },
+    relation: { kind: 'many', relation: relation.relation, to: resolveCollection(context, from).name },
   };
   return { field, follow: far };
 }

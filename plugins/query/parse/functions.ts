@@ -1,40 +1,47 @@
 import { fail } from '#kernel';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
 import { DATE_PARTS, type FieldUse, type Fn } from '../contract.ts';
-import { type Name, nameOf } from './names.ts';
-import { collectionNamed, isField, knownField, type Scope } from './scope.ts';
-import { hintOf, invalid, type Path } from './shape.ts';
+import { isVisibleField, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { type PathStep, parseStep } from './path-steps.ts';
+import { invalidQuery, type QueryPath, suggestionFor } from './raw-values.ts';
 
-const DAYS = ['year', 'month', 'week', 'day', 'weekday'];
-const CLOCK = ['hour', 'minute', 'second'];
+const DAY_PARTS = ['year', 'month', 'week', 'day', 'weekday'];
+const TIME_PARTS = ['hour', 'minute', 'second'];
 const PARTS: Partial<Readonly<Record<FieldType, readonly string[]>>> = {
-  date: DAYS,
-  time: CLOCK,
+  date: DAY_PARTS,
+  time: TIME_PARTS,
   dateTime: DATE_PARTS,
   timestamp: DATE_PARTS,
 };
-const ALL: readonly string[] = [...DATE_PARTS, 'count', 'json'];
+const FUNCTION_NAMES: readonly string[] = [...DATE_PARTS, 'count', 'json'];
 
-/** A function of a field (conventions, "Functions"); INVALID_QUERY where it does not fit the field's type. */
-export function fnOf(scope: Scope, field: Field, { name, path }: NonNullable<Name['fn']>, at: Path): Fn {
-  if (!ALL.includes(name)) throw invalid(`there is no function "${name.slice(0, 40)}"${hintOf(name, ALL)}`, at);
+/** Parses a function of a field (conventions, "Functions"); INVALID_QUERY when it does not fit the type of the field. */
+export function parseFunction(
+  context: ParseContext,
+  field: Field,
+  { name, path }: NonNullable<PathStep['fn']>,
+  at: QueryPath,
+): Fn {
+  if (!FUNCTION_NAMES.includes(name))
+    throw invalidQuery(`there is no function "${name.slice(0, 40)}"${suggestionFor(name, FUNCTION_NAMES)}`, at);
   if (field.concealed) throw fail('FORBIDDEN', `${field.name} is concealed: there are no functions of it`);
   if ((name === 'json') !== path.length > 0)
-    throw invalid(`${name} takes ${name === 'json' ? 'a field and a path' : 'one field'}`, at);
+    throw invalidQuery(`${name} takes ${name === 'json' ? 'a field and a path' : 'one field'}`, at);
   if (name === 'count' && field.relation?.kind === 'many')
-    return { name, to: collectionNamed(scope, field.relation.to) };
+    return { name, to: resolveCollection(context, field.relation.to) };
   if (name === 'count' && field.type === 'json') return { name };
   if (name === 'json' && field.type === 'json') return { name, path };
   const part = PARTS[field.type]?.includes(name) ? DATE_PARTS.find((one) => one === name) : undefined;
-  if (!part || field.column?.array) throw invalid(`${name} does not fit a field of type ${field.type}`, at);
+  if (!part || field.column?.array) throw invalidQuery(`${name} does not fit a field of type ${field.type}`, at);
   return { name: part };
 }
 
-/** A field, or a function of one, that a condition, an order or a group speaks of. */
-export function useOf(scope: Scope, collection: Collection, step: string, at: Path): FieldUse {
-  if (isField(scope, collection, step)) return { field: knownField(scope, collection, step) };
-  const name = nameOf(step, at);
-  const field = knownField(scope, collection, name.field);
-  if (name.collection !== undefined) throw invalid(`${step.slice(0, 60)} leads on to another collection`, at);
-  return name.fn ? { field, fn: fnOf(scope, field, name.fn, at) } : { field };
+/** Parses a field, or a function of one, in a condition, an order or a group. */
+export function parseFieldUse(context: ParseContext, collection: Collection, step: string, at: QueryPath): FieldUse {
+  if (isVisibleField(context, collection, step)) return { field: resolveField(context, collection, step) };
+  const name = parseStep(step, at);
+  const field = resolveField(context, collection, name.field);
+  if (name.collection !== undefined)
+    throw invalidQuery(`${step.slice(0, 60)} names another collection, which is not supported here`, at);
+  return name.fn ? { field, fn: parseFunction(context, field, name.fn, at) } : { field };
 }

@@ -1,7 +1,7 @@
-import { fromJson, invalid, isObject, type Path } from './shape.ts';
+import { invalidQuery, isObject, parseJson, type QueryPath } from './raw-values.ts';
 
-/** Levels of lists around a type's numbers. */
-const LEVELS: ReadonlyMap<unknown, number> = new Map([
+/** Levels of lists in the coordinates, by type. */
+const COORDINATE_DEPTHS: ReadonlyMap<unknown, number> = new Map([
   ['Point', 1],
   ['MultiPoint', 2],
   ['LineString', 2],
@@ -11,10 +11,10 @@ const LEVELS: ReadonlyMap<unknown, number> = new Map([
 ]);
 const MAX_COLLECTIONS = 10;
 
-/** A GeoJSON geometry, as an object or as text, made text; PostGIS itself takes some things that are none. */
-export function geoJson(raw: unknown, path: Path): string {
-  const value = fromJson(raw, path);
-  if (!isGeometry(value, 0)) throw invalid('must be a GeoJSON geometry', path);
+/** Parses a GeoJSON geometry from an object or a text to a text. PostGIS would accept some malformed ones. */
+export function geoJson(raw: unknown, path: QueryPath): string {
+  const value = parseJson(raw, path);
+  if (!isGeometry(value, 0)) throw invalidQuery('must be a GeoJSON geometry', path);
   return JSON.stringify(value);
 }
 
@@ -22,7 +22,7 @@ function isGeometry(value: unknown, depth: number): boolean {
   if (!isObject(value) || depth > MAX_COLLECTIONS) return false;
   if (value.type === 'GeometryCollection')
     return Array.isArray(value.geometries) && value.geometries.every((one) => isGeometry(one, depth + 1));
-  const levels = LEVELS.get(value.type);
+  const levels = COORDINATE_DEPTHS.get(value.type);
   return levels !== undefined && areCoordinates(value.coordinates, levels);
 }
 

@@ -1,93 +1,100 @@
 import type { Collection, RelationEnd } from '../../schema/contract.ts';
 import type { RawQuery, Read } from '../contract.ts';
-import { keyPicks } from '../key-columns.ts';
+import { keyProjections } from '../key-columns.ts';
 import { parseAggregate } from './aggregate.ts';
-import { type Wanted, wantedFields } from './fields.ts';
-import { fnOf } from './functions.ts';
+import { groupFieldPaths, type RequestedField } from './fields.ts';
+import { parseFunction } from './functions.ts';
+import { parseListParameters } from './list-parameters.ts';
+import { type NodePosition, readableTargets, relatedPosition, toSingleRow } from './node-position.ts';
 import { parseAliases } from './parameters.ts';
-import { collectionsOf, ofOneRow, type Place, placeBehind } from './related.ts';
-import { collectionNamed, type Scope, spend } from './scope.ts';
-import { hintOf, invalid, isObject, type Path, parameterAt, relationAt } from './shape.ts';
-import { parseSort, withDefaults } from './sort.ts';
-import { parseTerms } from './terms.ts';
+import { countPart, type ParseContext, resolveCollection } from './parse-context.ts';
+import { invalidQuery, isObject, parameterPath, type QueryPath, relationPath, suggestionFor } from './raw-values.ts';
+import { parseSort, withDefaultOrder } from './sort.ts';
 
-type Parameters = Pick<
+type OwnParameters = Pick<
   RawQuery,
   'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search' | 'alias' | 'aggregate' | 'groupBy'
 >;
 
-/** One node's parameters without their underscores; `below` holds the nodes of its relations. */
-export type Node = Parameters & { readonly below?: Readonly<Record<string, unknown>> };
+/** The parameters of a node without underscores; `below` has those of its relations. */
+export type NodeParameters = OwnParameters & { readonly below?: Readonly<Record<string, unknown>> };
 
-const NOTHING: Node = {};
+const NO_PARAMETERS: NodeParameters = {};
 // biome-ignore format: a list of names
-const DEEP = new Set(['_filter', '_sort', '_limit', '_offset', '_page', '_search', '_alias', '_aggregate', '_groupBy']);
+const DEEP_PARAMETERS = new Set(['_filter', '_sort', '_limit', '_offset', '_page', '_search', '_alias', '_aggregate', '_groupBy']);
 
 export function parseNode(
-  scope: Scope,
+  context: ParseContext,
   collection: Collection,
   entries: readonly string[],
-  node: Node,
-  path: Path,
-  place: Place,
+  node: NodeParameters,
+  path: QueryPath,
+  position: NodePosition,
 ): Read {
-  spend(scope, path);
+  countPart(context, path);
   for (const [name, below] of Object.entries(node.below ?? {})) {
-    if (!isObject(below)) throw invalid('must be an object', relationAt(path, name));
+    if (!isObject(below)) throw invalidQuery('must be an object', relationPath(path, name));
   }
-  const aliases = parseAliases(node.alias, parameterAt(path, 'alias'));
-  const aggregate = parseAggregate(scope, collection, node, aliases, path);
-  const sort = () => parseSort(scope, collection, node.sort, aliases, parameterAt(path, 'sort'));
+  const aliases = parseAliases(node.alias, parameterPath(path, 'alias'));
+  const aggregate = parseAggregate(context, collection, node, aliases, path);
+  const sort = () => parseSort(context, collection, node.sort, aliases, parameterPath(path, 'sort'));
   return {
-    ...parseTerms(scope, collection, node, path, place),
+    ...parseListParameters(context, collection, node, path, position),
     ...(aggregate
       ? { aggregate, order: [], pick: [] }
       : {
-          order: withDefaults(collection, sort(), place.manual),
-          pick: parsePicks(scope, collection, entries, node, aliases, path, place),
+          order: withDefaultOrder(collection, sort(), position.sortField),
+          pick: parseProjections(context, collection, entries, node, aliases, path, position),
         }),
   };
 }
 
-/** The columns and relations one node shows. */
-function parsePicks(
-  scope: Scope,
+/** Parses the projections of a node. */
+function parseProjections(
+  context: ParseContext,
   collection: Collection,
   entries: readonly string[],
-  node: Node,
+  node: NodeParameters,
   aliases: ReadonlyMap<string, string>,
-  path: Path,
-  place: Place,
+  path: QueryPath,
+  position: NodePosition,
 ): Read['pick'] {
-  const { through } = place;
+  const { parentRelation: through } = position;
 
   const nested = (key: string, to: Collection, fields: readonly string[], relation: RelationEnd) =>
-    parseNode(scope, to, fields, belowOf(node, key, path), relationAt(path, key), placeBehind(place, relation));
+    parseNode(
+      context,
+      to,
+      fields,
+      nodeParametersBelow(node, key, path),
+      relationPath(path, key),
+      relatedPosition(position, relation),
+    );
 
   function toOne(key: string, to: Collection, fields: readonly string[], relation: RelationEnd): Read {
     const read = nested(key, to, fields, relation);
-    if (read.aggregate) throw invalid('aggregates are for lists', relationAt(path, key));
-    return ofOneRow(read);
+    if (read.aggregate) throw invalidQuery('aggregates are for lists', relationPath(path, key));
+    return toSingleRow(read);
   }
 
-  function pickOf({ key, field, fn, nested: below, scoped }: Wanted): Read['pick'] {
-    spend(scope, [...path, 'fields', key]);
+  function parseField({ key, field, fn, nested: below, nestedByCollection }: RequestedField): Read['pick'] {
+    countPart(context, [...path, 'fields', key]);
     const { relation } = field;
-    if (fn) return [{ kind: 'column', key, field, fn: fnOf(scope, field, fn, [...path, 'fields', key]) }];
+    if (fn) return [{ kind: 'column', key, field, fn: parseFunction(context, field, fn, [...path, 'fields', key]) }];
     if (relation?.kind === 'many') {
-      const to = collectionNamed(scope, relation.to);
+      const to = resolveCollection(context, relation.to);
       if (!below && !to.hasKey) return [];
       const read = nested(key, to, below ?? [], relation);
-      // Groups of a relation are groups, whatever was asked of its rows.
+      // With an aggregate the relation is a list of groups, also without nested fields.
       if (below || read.aggregate) return [{ kind: 'many', key, field, read }];
-      return [{ kind: 'keys', key, field, read: { ...read, pick: keyPicks(to) } }];
+      return [{ kind: 'keys', key, field, read: { ...read, pick: keyProjections(to) } }];
     }
     if (below && relation?.kind === 'one')
-      return [{ kind: 'one', key, field, read: toOne(key, collectionNamed(scope, relation.to), below, relation) }];
+      return [{ kind: 'one', key, field, read: toOne(key, resolveCollection(context, relation.to), below, relation) }];
     const by = relation?.kind === 'any' ? collection.fields.get(relation.by) : undefined;
-    if (relation?.kind === 'any' && by?.column && (below || scoped.size > 0)) {
-      const reads = collectionsOf(scope, relation).flatMap((to): readonly Read[] => {
-        const fields = [...(below ?? []), ...(scoped.get(to.name) ?? [])];
+    if (relation?.kind === 'any' && by?.column && (below || nestedByCollection.size > 0)) {
+      const reads = readableTargets(context, relation).flatMap((to): readonly Read[] => {
+        const fields = [...(below ?? []), ...(nestedByCollection.get(to.name) ?? [])];
         if (fields.length === 0) return [];
         const own = node.below && Object.hasOwn(node.below, `${key}:${to.name}`) ? `${key}:${to.name}` : key;
         return [toOne(own, to, fields, relation)];
@@ -97,19 +104,23 @@ function parsePicks(
     return field.column || field.parts ? [{ kind: 'column', key, field }] : [];
   }
 
-  const notBack = scope.backlink ? undefined : through;
-  return wantedFields(scope, collection, entries, { aliases, path: [...path, 'fields'], notBack }).flatMap(pickOf);
+  const excludedRelation = context.backlink ? undefined : through;
+  return groupFieldPaths(context, collection, entries, {
+    aliases,
+    path: [...path, 'fields'],
+    excludedRelation,
+  }).flatMap(parseField);
 }
 
-/** `deep[author][_filter]`: parameters carry an underscore, everything else names a relation further down. */
-function belowOf(node: Node, key: string, path: Path): Node {
+/** Parses `deep[author]`: keys with an underscore are parameters, all others are relations. */
+function nodeParametersBelow(node: NodeParameters, key: string, path: QueryPath): NodeParameters {
   const raw = node.below && Object.hasOwn(node.below, key) ? node.below[key] : undefined;
-  if (!isObject(raw)) return NOTHING;
+  if (!isObject(raw)) return NO_PARAMETERS;
   const own = Object.entries(raw).filter(([name]) => name.startsWith('_'));
   for (const [name] of own) {
-    if (!DEEP.has(name))
-      throw invalid(`"${name.slice(0, 40)}" is not supported here${hintOf(name, DEEP)}`, [
-        ...relationAt(path, key),
+    if (!DEEP_PARAMETERS.has(name))
+      throw invalidQuery(`"${name.slice(0, 40)}" is not supported here${suggestionFor(name, DEEP_PARAMETERS)}`, [
+        ...relationPath(path, key),
         name,
       ]);
   }

@@ -1,49 +1,50 @@
-import type { Dynamic, FieldUse, Operator, Value } from '../contract.ts';
-import { Given } from '../given.ts';
-import type { Bound } from '../tree.ts';
-import { dynamicValue } from './dynamic.ts';
-import { flag, isNull, type OperandType, operandType, plainValue } from './plain-value.ts';
-import type { Scope } from './scope.ts';
-import { invalid, isObject, type Path } from './shape.ts';
+import { isCallerValue } from '../caller-value.ts';
+import type { DynamicValue, FieldUse, Operator, Value } from '../contract.ts';
+import { Given } from '../placeholder.ts';
+import type { BoundValue } from '../tree.ts';
+import { parseDynamicValue } from './dynamic.ts';
+import { isNull, type OperandType, operandType, parseFlag, parseLiteral } from './literal.ts';
+import type { ParseContext } from './parse-context.ts';
+import { invalidQuery, isObject, type QueryPath } from './raw-values.ts';
 
-export { isNull } from './plain-value.ts';
+export { isNull } from './literal.ts';
 
 const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween', '_has_any', '_has_all'];
-/** Of arrays: the whole list is compared. */
-const WHOLE: readonly Operator[] = ['_eq', '_neq'];
+/** Operators that compare a whole array. */
+const WHOLE_ARRAY: readonly Operator[] = ['_eq', '_neq'];
 const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
-/** Those that a path with several values at its end may stand under. */
-const SEVERAL: readonly Operator[] = ['_in', '_nin', '_has_any', '_has_all'];
+/** Operators that accept a path with several values. */
+const TAKING_SEVERAL: readonly Operator[] = ['_in', '_nin', '_has_any', '_has_all'];
 
-/** The right side of a comparison, checked against the type of the left one. `null` = the predicate drops out. */
-export function operands(
-  scope: Scope,
+/** Parses the right side of a comparison by the type of the left side. Null: the condition is left out. */
+export function parseOperands(
+  context: ParseContext,
   use: FieldUse,
   operator: Operator,
   raw: unknown,
-  path: Path,
+  path: QueryPath,
 ): readonly Value[] | null {
-  if (FLAGS.includes(operator)) return [flag(raw, path)];
+  if (FLAGS.includes(operator)) return [parseFlag(raw, path)];
   const as = operandType(use, operator);
   const isArray = !use.fn && use.field.column?.array === true;
-  const isWhole = isArray && WHOLE.includes(operator);
+  const isWhole = isArray && WHOLE_ARRAY.includes(operator);
   if (isWhole || LISTS.includes(operator)) {
-    const bind = boundList(as, isWhole, path);
-    if (raw instanceof Given && !operator.endsWith('between')) return [given(scope, raw, bind, true)];
-    const list = listOf(as, raw, isWhole, path);
+    const bind = listBinder(as, isWhole, path);
+    if (raw instanceof Given && !operator.endsWith('between')) return [parsePlaceholder(context, raw, bind, true)];
+    const list = parseOperandList(as, raw, isWhole, path);
     if (operator.endsWith('between') && list.length !== 2) {
-      if (scope.strict) throw invalid('must be two values', path);
+      if (context.strict) throw invalidQuery('must be two values', path);
       return null;
     }
-    return list.map((entry, at) => operand(scope, as, entry, { operator, isWhole }, [...path, at]));
+    return list.map((entry, at) => parseOperand(context, as, entry, { operator, isWhole }, [...path, at]));
   }
-  if (raw === '' && !isArray) throw invalid('an empty text compares with nothing; use _empty', path);
-  return [operand(scope, as, raw, { operator, isWhole }, path)];
+  if (raw === '' && !isArray) throw invalidQuery('an empty text compares with nothing; use _empty', path);
+  return [parseOperand(context, as, raw, { operator, isWhole }, path)];
 }
 
-/** Only as a whole an array may be compared with an empty list. */
-function listOf({ key }: OperandType, raw: unknown, isWhole: boolean, path: Path): readonly unknown[] {
-  if (raw instanceof Given) throw invalid('must be two values', path);
+/** Parses a list of operands. Only a whole array may be compared with an empty list. */
+function parseOperandList({ key }: OperandType, raw: unknown, isWhole: boolean, path: QueryPath): readonly unknown[] {
+  if (raw instanceof Given) throw invalidQuery('must be two values', path);
   const list = Array.isArray(raw)
     ? raw
     : isObject(raw)
@@ -51,7 +52,7 @@ function listOf({ key }: OperandType, raw: unknown, isWhole: boolean, path: Path
       : typeof raw === 'string' && !key
         ? raw.split(',')
         : [raw];
-  if ((list.length === 0 && !isWhole) || raw === '') throw invalid('must be a list with at least one value', path);
+  if ((list.length === 0 && !isWhole) || raw === '') throw invalidQuery('must be a list with at least one value', path);
   return list;
 }
 
@@ -60,41 +61,51 @@ interface Comparison {
   readonly isWhole: boolean;
 }
 
-function operand(scope: Scope, as: OperandType, raw: unknown, { operator, isWhole }: Comparison, path: Path): Value {
-  if (raw instanceof Given) return given(scope, raw, boundValue(as, isWhole, path));
+function parseOperand(
+  context: ParseContext,
+  as: OperandType,
+  raw: unknown,
+  { operator, isWhole }: Comparison,
+  path: QueryPath,
+): Value {
+  if (raw instanceof Given) return parsePlaceholder(context, raw, valueBinder(as, isWhole, path));
   if (typeof raw === 'string' && raw.startsWith('$') && !as.type.startsWith('geometry')) {
-    if (raw.includes('\0')) throw invalid('must not contain a NUL character', path);
-    const dynamic: Dynamic | undefined = dynamicValue(scope, raw, path);
-    if (dynamic && 'via' in dynamic && dynamic.via?.several && !SEVERAL.includes(operator))
-      throw invalid(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
+    if (raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
+    const dynamic: DynamicValue | undefined = parseDynamicValue(context, raw, path);
+    if (dynamic && isCallerValue(dynamic) && dynamic.via?.isMultiValued && !TAKING_SEVERAL.includes(operator))
+      throw invalidQuery(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
     if (dynamic) return dynamic;
   }
-  return checked(as, isWhole, raw, path);
+  return parseElementOrValue(as, isWhole, raw, path);
 }
 
 /**
- * Known when the statement runs. The value it is compiled for is checked here, so that it makes no difference which of several
- * values is the first, and all others when they come.
+ * The value is bound when the statement runs. The value of the first run is checked here, so that every run reports the same errors.
  */
-function given(scope: Scope, { name, value }: Given, bind: (value: unknown) => Bound, list?: true): Value {
+function parsePlaceholder(
+  context: ParseContext,
+  { name, value }: Given,
+  bind: (value: unknown) => BoundValue,
+  list?: true,
+): Value {
   bind(value);
-  const at = scope.given.push((values) => bind(values[name])) - 1;
-  return { dynamic: 'given', at, ...(list ? { list } : {}) };
+  const at = context.placeholders.push((values) => bind(values[name])) - 1;
+  return { dynamic: 'placeholder', at, ...(list ? { list } : {}) };
 }
 
-// Remembered with statements, so these hold on to nothing but the field's type.
-const boundValue =
-  (as: OperandType, isWhole: boolean, path: Path) =>
+// Binders live as long as cached statements, so they reference only the type of the field.
+const valueBinder =
+  (as: OperandType, isWhole: boolean, path: QueryPath) =>
   (value: unknown): Value =>
-    checked(as, isWhole, value, path);
+    parseElementOrValue(as, isWhole, value, path);
 
-const boundList =
-  (as: OperandType, isWhole: boolean, path: Path) =>
+const listBinder =
+  (as: OperandType, isWhole: boolean, path: QueryPath) =>
   (value: unknown): readonly Value[] =>
-    listOf(as, value, isWhole, path).map((one, at) => checked(as, isWhole, one, [...path, at]));
+    parseOperandList(as, value, isWhole, path).map((one, at) => parseElementOrValue(as, isWhole, one, [...path, at]));
 
-/** Null is equal to no element, so only a comparison of the whole array may have it. */
-function checked(as: OperandType, isWhole: boolean, raw: unknown, path: Path): Value {
-  if (as.isElement && !isWhole && isNull(raw)) throw invalid('null is equal to no element', path);
-  return plainValue(as, raw, path);
+/** Null equals no element, so only a comparison of the whole array may contain it. */
+function parseElementOrValue(as: OperandType, isWhole: boolean, raw: unknown, path: QueryPath): Value {
+  if (as.isElement && !isWhole && isNull(raw)) throw invalidQuery('null is equal to no element', path);
+  return parseLiteral(as, raw, path);
 }

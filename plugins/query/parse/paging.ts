@@ -1,5 +1,5 @@
-import type { Ceilings } from './scope.ts';
-import { invalid, type Path, parameterAt } from './shape.ts';
+import type { Ceilings } from './parse-context.ts';
+import { invalidQuery, parameterPath, type QueryPath } from './raw-values.ts';
 
 interface RawPaging {
   readonly limit?: unknown;
@@ -7,51 +7,55 @@ interface RawPaging {
   readonly page?: unknown;
 }
 
-/** Limit, offset and page (conventions, 5): -1 means as many as the ceiling permits; above the ceiling is refused. */
+/**
+ * Parses limit, offset and page (conventions, 5). A limit of -1 is the largest limit, or all rows.
+ * @throws INVALID_QUERY for a limit above the largest one
+ */
 export function parsePaging(
   raw: RawPaging,
   ceilings: Ceilings,
-  path: Path,
+  path: QueryPath,
   unlimited: boolean,
 ): { limit: number | null; offset: number } {
-  const asked = integer(raw.limit, -1, parameterAt(path, 'limit'));
-  // Page 0 is no page (conventions, 4.1).
-  const page = integer(raw.page, 0, parameterAt(path, 'page')) || undefined;
-  const offset = integer(raw.offset, 0, parameterAt(path, 'offset')) ?? 0;
-  const limit = limitOf(asked, ceilings, parameterAt(path, 'limit'), unlimited);
-  // A page of everything is everything.
-  if (page === undefined || limit === null || asked === -1) return { limit, offset: page === undefined ? offset : 0 };
+  const requested = parseInteger(raw.limit, -1, parameterPath(path, 'limit'));
+  // Page 0 is ignored (conventions, 4.1).
+  const page = parseInteger(raw.page, 0, parameterPath(path, 'page')) || undefined;
+  const offset = parseInteger(raw.offset, 0, parameterPath(path, 'offset')) ?? 0;
+  const limit = resolveLimit(requested, ceilings, parameterPath(path, 'limit'), unlimited);
+  // Without a limit every page has all rows.
+  if (page === undefined || limit === null || requested === -1)
+    return { limit, offset: page === undefined ? offset : 0 };
   const skipped = limit * (page - 1);
   if (!Number.isSafeInteger(skipped))
-    throw invalid(
+    throw invalidQuery(
       `begins at row ${skipped}, more than the ${Number.MAX_SAFE_INTEGER} allowed`,
-      parameterAt(path, 'page'),
+      parameterPath(path, 'page'),
     );
   return { limit, offset: skipped };
 }
 
-function limitOf(
-  asked: number | undefined,
+function resolveLimit(
+  requested: number | undefined,
   { limitDefault, limitMax }: Ceilings,
-  path: Path,
+  path: QueryPath,
   unlimited: boolean,
 ): number | null {
-  if (unlimited) return asked === undefined || asked === -1 ? null : asked;
-  if (limitMax !== -1 && asked !== undefined && asked > limitMax)
-    throw invalid(`is ${asked}, more than the ${limitMax} allowed`, path);
-  if (asked === -1) return limitMax === -1 ? null : limitMax;
-  return asked ?? (limitMax === -1 ? limitDefault : Math.min(limitDefault, limitMax));
+  if (unlimited) return requested === undefined || requested === -1 ? null : requested;
+  if (limitMax !== -1 && requested !== undefined && requested > limitMax)
+    throw invalidQuery(`is ${requested}, more than the ${limitMax} allowed`, path);
+  if (requested === -1) return limitMax === -1 ? null : limitMax;
+  return requested ?? (limitMax === -1 ? limitDefault : Math.min(limitDefault, limitMax));
 }
 
-function integer(raw: unknown, minimum: number, path: Path): number | undefined {
+function parseInteger(raw: unknown, minimum: number, path: QueryPath): number | undefined {
   if (raw === undefined || raw === null || raw === '') return undefined;
   const value =
     typeof raw === 'number' ? raw : typeof raw === 'string' && /^[+-]?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
   if (!Number.isSafeInteger(value) || value < minimum)
-    throw invalid(`${shown(raw)} is no whole number of at least ${minimum}`, path);
+    throw invalidQuery(`${quoteValue(raw)} is not a whole number of at least ${minimum}`, path);
   return value;
 }
 
-/** Of an object without a prototype, as parameters come, there is no text. */
-const shown = (raw: unknown): string =>
+/** Parsed parameters are objects without a prototype, which cannot be converted to a text. */
+const quoteValue = (raw: unknown): string =>
   typeof raw === 'object' ? 'an object or a list' : `"${String(raw).slice(0, 40)}"`;

@@ -1,60 +1,68 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import { isSearchVector } from '../../schema/library.ts';
 import type { FieldUse, Read } from '../contract.ts';
-import { assertNameBytes, nameOf } from './names.ts';
-import { fromJson, invalid, isObject, type Path, textList } from './shape.ts';
+import { assertNameBytes, parseStep } from './path-steps.ts';
+import { invalidQuery, isObject, parseJson, parseList, type QueryPath } from './raw-values.ts';
 
-const MAX_SEARCH = 2000;
+const MAX_SEARCH_CHARACTERS = 2000;
 
-export function parseSearch(raw: unknown, path: Path): string | null {
+export function parseSearch(raw: unknown, path: QueryPath): string | null {
   if (raw === undefined || raw === null || raw === '') return null;
-  if (typeof raw !== 'string' && typeof raw !== 'number') throw invalid('must be a text', path);
+  if (typeof raw !== 'string' && typeof raw !== 'number') throw invalidQuery('must be a text', path);
   const text = String(raw);
-  if (text.includes('\0')) throw invalid('must not contain a NUL character', path);
-  // Each row is compared with the whole term: a long one costs the database seconds, and nobody types it.
-  if (text.length > MAX_SEARCH)
-    throw invalid(`has ${text.length} characters, more than the ${MAX_SEARCH} allowed`, path);
+  if (text.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
+  // PostgreSQL compares each row with the whole term, so that a long one would cost seconds.
+  if (text.length > MAX_SEARCH_CHARACTERS)
+    throw invalidQuery(`has ${text.length} characters, more than the ${MAX_SEARCH_CHARACTERS} allowed`, path);
   return text.trim() || text;
 }
 
-const SEARCHED: readonly Field['type'][] = ['string', 'text', 'integer', 'bigInteger', 'decimal', 'float', 'uuid'];
+const SEARCHABLE_TYPES: readonly Field['type'][] = [
+  'string',
+  'text',
+  'integer',
+  'bigInteger',
+  'decimal',
+  'float',
+  'uuid',
+];
 
-export const searchable = (collection: Collection): readonly FieldUse[] =>
+export const searchableFields = (collection: Collection): readonly FieldUse[] =>
   [...collection.fields.values()]
     .filter(
       (field) =>
         field.column &&
         !field.concealed &&
-        (SEARCHED.includes(field.type) || isSearchVector(field)) &&
+        (SEARCHABLE_TYPES.includes(field.type) || isSearchVector(field)) &&
         field.meta?.searchable !== false,
     )
     .map((field) => ({ field }));
 
 export function parseMeta(raw: unknown): Read['meta'] {
   const all = ['total_count', 'filter_count'] as const;
-  const names = textList(typeof raw === 'string' && raw.startsWith('[') ? fromJson(raw, ['meta']) : raw, ['meta']);
+  const names = parseList(typeof raw === 'string' && raw.startsWith('[') ? parseJson(raw, ['meta']) : raw, ['meta']);
   if (names.includes('*')) return all;
   return names.map((name) => {
     const known = all.find((one) => one === name);
-    if (!known) throw invalid(`"${name.slice(0, 40)}" is neither total_count nor filter_count`, ['meta']);
+    if (!known) throw invalidQuery(`"${name.slice(0, 40)}" is neither total_count nor filter_count`, ['meta']);
     return known;
   });
 }
 
-/** `alias[latest]=comments`: new names for fields and functions of them. */
-export function parseAliases(raw: unknown, path: Path): ReadonlyMap<string, string> {
-  const aliases = fromJson(raw, path);
+/** Parses `alias[latest]=comments`: new names for fields and functions of fields. */
+export function parseAliases(raw: unknown, path: QueryPath): ReadonlyMap<string, string> {
+  const aliases = parseJson(raw, path);
   if (aliases === undefined || aliases === null) return new Map();
-  if (!isObject(aliases)) throw invalid('must be an object', path);
+  if (!isObject(aliases)) throw invalidQuery('must be an object', path);
   return new Map(
     Object.entries(aliases).map(([key, name]) => {
       const at = [...path, key];
       if (typeof name !== 'string' || /[.():,*]/.test(key) || key.startsWith('-') || key === '')
-        throw invalid('names a field without dots', at);
-      const { field, fn, collection } = nameOf(name, at);
+        throw invalidQuery('names a field without dots', at);
+      const { field, fn, collection } = parseStep(name, at);
       if (field.includes('.') || collection !== undefined || (!fn && /[()]/.test(name)))
-        throw invalid('names a field without dots', at);
-      if (key.includes('\0')) throw invalid('must not contain a NUL character', at);
+        throw invalidQuery('names a field without dots', at);
+      if (key.includes('\0')) throw invalidQuery('must not contain a NUL character', at);
       assertNameBytes(key, at);
       return [key, name];
     }),

@@ -1,64 +1,76 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { Parse, RawQuery, Read, Where } from '../contract.ts';
-import { assertDeepDepth, assertFilterDepth, assertTermsDepth } from './depth.ts';
+import type { ParseOptions, RawQuery, Read, Where } from '../contract.ts';
+import { assertDeepDepth, assertFilterDepth, assertParametersDepth } from './depth.ts';
 import { parseFields } from './fields.ts';
 import { parseFilter } from './filter.ts';
-import { type Node, parseNode } from './node.ts';
+import { type NodeParameters, parseNode } from './node.ts';
+import type { NodePosition } from './node-position.ts';
 import { parseMeta } from './parameters.ts';
-import type { Place } from './related.ts';
-import type { Ceilings, Scope } from './scope.ts';
-import { parseSelected } from './select.ts';
-import { fromJson, invalid, isObject } from './shape.ts';
+import type { Ceilings, ParseContext } from './parse-context.ts';
+import { invalidQuery, isObject, parseJson } from './raw-values.ts';
+import { parseSelection } from './selection.ts';
 
-/** Query → tree (architecture, section 4). Nothing here knows who asks: `access` narrows what comes out. */
-export function parseRead(collection: Collection, raw: RawQuery, options: Parse, ceilings: Ceilings): Read {
-  const scope: Scope = {
-    overview: options.overview,
+/** Parses a query to a tree (architecture, section 4). The parser does not know the caller: `access` restricts the tree. */
+export function parseRead(collection: Collection, raw: RawQuery, options: ParseOptions, ceilings: Ceilings): Read {
+  const context: ParseContext = {
+    schema: options.overview,
     ceilings,
     trusted: false,
     strict: options.unlimited ?? false,
     backlink: raw.backlink !== false && raw.backlink !== 'false',
-    visible: options.visible ?? (() => true),
-    onUnknown: options.onUnknown ?? (() => {}),
+    isVisible: options.visible ?? (() => true),
+    onUnknownField: options.onUnknown ?? (() => {}),
     spent: { nodes: 0 },
-    given: [],
+    placeholders: [],
   };
-  const place = { depth: 0, unlimited: options.unlimited ?? false, manual: null };
+  const position = { depth: 0, unlimited: options.unlimited ?? false, sortField: null };
   const read = options.selection
-    ? parseSelected(scope, collection, options.selection, place)
-    : parseRaw(scope, collection, raw, place);
+    ? parseSelection(context, collection, options.selection, position)
+    : parseRawQuery(context, collection, raw, position);
   return {
     ...read,
     ...(options.single ? { single: true, limit: 1, offset: 0 } : {}),
-    ...(scope.given.length > 0 ? { given: scope.given } : {}),
+    ...(context.placeholders.length > 0 ? { placeholders: context.placeholders } : {}),
     ...(options.keys ? { keys: options.keys, limit: null, offset: 0 } : {}),
   };
 }
 
-function parseRaw(scope: Scope, collection: Collection, raw: RawQuery, place: Place): Read {
-  if (raw.version !== undefined) throw invalid('is not supported yet', ['version']);
-  const deep = fromJson(raw.deep, ['deep']);
-  if (deep !== undefined && deep !== null && !isObject(deep)) throw invalid('must be an object', ['deep']);
-  // At the root of `deep` only relations have a meaning; other keys with an underscore are ignored.
+function parseRawQuery(context: ParseContext, collection: Collection, raw: RawQuery, position: NodePosition): Read {
+  if (raw.version !== undefined) throw invalidQuery('is not supported yet', ['version']);
+  const deep = parseJson(raw.deep, ['deep']);
+  if (deep !== undefined && deep !== null && !isObject(deep)) throw invalidQuery('must be an object', ['deep']);
+  // At the root of `deep` keys with an underscore are ignored; the others are relations.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
-  const node: Node = { ...raw, filter: fromJson(raw.filter, ['filter']), below: Object.fromEntries(relations) };
-  const { depth } = scope.ceilings;
-  assertTermsDepth(node, depth, [], 0);
+  const node: NodeParameters = {
+    ...raw,
+    filter: parseJson(raw.filter, ['filter']),
+    below: Object.fromEntries(relations),
+  };
+  const { depth } = context.ceilings;
+  assertParametersDepth(node, depth, [], 0);
   assertDeepDepth(deep ?? {}, depth);
-  const read = parseNode(scope, collection, parseFields(raw.fields, ['fields'], depth), node, [], place);
+  const read = parseNode(context, collection, parseFields(raw.fields, ['fields'], depth), node, [], position);
   return { ...read, meta: parseMeta(raw.meta) };
 }
 
-/** A filter by itself. `trusted` ones are permission rules. */
+/** Parses a filter alone. Permission rules are `trusted`. */
 export function parseWhere(
   collection: Collection,
   raw: unknown,
-  overview: Parse['overview'],
+  schema: ParseOptions['overview'],
   ceilings: Ceilings,
   trusted: boolean,
 ): Where {
-  const anything = { visible: () => true, onUnknown: () => {}, backlink: true };
-  const scope: Scope = { overview, ceilings, trusted, strict: trusted, ...anything, spent: { nodes: 0 }, given: [] };
+  const anything = { isVisible: () => true, onUnknownField: () => {}, backlink: true };
+  const context: ParseContext = {
+    schema,
+    ceilings,
+    trusted,
+    strict: trusted,
+    ...anything,
+    spent: { nodes: 0 },
+    placeholders: [],
+  };
   assertFilterDepth(raw, ceilings.depth, ['filter']);
-  return parseFilter(scope, collection, raw, ['filter']);
+  return parseFilter(context, collection, raw, ['filter']);
 }

@@ -1,98 +1,98 @@
 import { isDeepStrictEqual } from 'node:util';
 import { seeded } from '../../support/random.ts';
 import type { Reply } from '../../support/send.ts';
-import { changedIn, rounded, signed } from './compare.ts';
+import { changedCollections, roundNumbers, signRows } from './compare.ts';
 import { createDraw, pathsOf, queryOf, wireDeep } from './draw.ts';
 import { createWriteDraw } from './draw-writes.ts';
 import { keyColumns, keyText } from './keys.ts';
 import { MODEL, NAMES, pathOf, SYSTEM, WRITTEN } from './model.ts';
-import { Reference } from './reading.ts';
-import { type Asked, type Model, type Nested, Refused, type Row } from './shapes.ts';
-import type { Someone, World } from './world.ts';
-import { type Write, Writes } from './writing.ts';
+import { ReferenceReads } from './reference-reads.ts';
+import { ReferenceWrites, type Write } from './reference-writes.ts';
+import { type FieldTree, type ListRequest, type Model, Refused, type Row } from './shapes.ts';
+import type { TestPerson, World } from './world.ts';
 
-/** One question of one person. */
-export type Case =
-  | { readonly kind: 'list'; readonly collection: string; readonly asked: Asked }
+/** One request of one person. */
+export type MatrixCase =
+  | { readonly kind: 'list'; readonly collection: string; readonly request: ListRequest }
   | {
       readonly kind: 'one';
       readonly collection: string;
-      readonly asked: Pick<Asked, 'fields' | 'deep'>;
+      readonly request: Pick<ListRequest, 'fields' | 'deep'>;
       readonly key: unknown;
     }
-  | { readonly kind: 'write'; readonly collection: string; readonly write: Write; readonly fields: Nested };
+  | { readonly kind: 'write'; readonly collection: string; readonly write: Write; readonly fields: FieldTree };
 
-/** What was answered and what should have been; `differs` where they are not the same. */
-export interface Outcome {
+/** The actual and the expected answer of a case. */
+export interface CaseOutcome {
   readonly differs: boolean;
   readonly refused: boolean;
-  /** What the case is about: its verb, and what stands in it. */
+  /** The verb of the case and the kinds of parameters in it. */
   readonly about: readonly string[];
-  readonly answer: unknown;
+  readonly actual: unknown;
   readonly expected: unknown;
-  /** Why nothing was asked: the way that is tried has no words for it. */
-  readonly unasked?: string;
+  /** Why the case was skipped: GraphQL cannot express it. */
+  readonly skippedBecause?: string;
 }
 
 const of = (collection: string) => MODEL[collection] as Model[string];
 const keyIn = (collection: string, row: Row): unknown => keyText(of(collection), row);
 
-/** Keys of several columns now as texts, now as objects. */
-const spelled = (collection: string, keys: readonly unknown[]): readonly unknown[] =>
+/** Composite keys alternately as texts and as objects. */
+const alternateKeyForms = (collection: string, keys: readonly unknown[]): readonly unknown[] =>
   keys.map((key, at) => (of(collection).key.length > 1 && at % 2 === 1 ? keyColumns(of(collection), key) : key));
 
-/** Each case has a seed of its own, so that one can be drawn again without those before it. */
-export function drawCase(seed: number, at: number, { rows }: World, someone: Someone): Case {
+/** Each case has its own seed, so that it can be drawn again without the cases before it. */
+export function drawCase(seed: number, at: number, { rows }: World, person: TestPerson): MatrixCase {
   const random = seeded(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
   const { one, chance } = random;
   const draw = createDraw(random);
-  // Where several permissions come together, each with fields and rows of its own.
+  // Collections with several permissions, each with its own fields and rows.
   const mixed = SYSTEM.filter(
-    (name) => (someone.eyes.permissions.get(`${name} ${isWrite(at) ? 'update' : 'read'}`)?.length ?? 0) > 1,
+    (name) => (person.callerPermissions.permissions.get(`${name} ${isWrite(at) ? 'update' : 'read'}`)?.length ?? 0) > 1,
   );
   const isMixed = mixed.length > 0 && chance(0.35);
   if (isWrite(at)) {
     const collection = isMixed ? one(mixed) : chance(0.06) ? 'users' : one([...WRITTEN, 'task', 'task', 'task_tag']);
-    const may = (name: string, action: 'create' | 'update') => {
-      const { eyes } = someone;
-      const fields = eyes.permissions.get(`${name} ${action}`)?.flatMap((grant) => grant.fields) ?? [];
-      return (field: string) => eyes.admin || fields.includes('*') || fields.includes(field);
+    const isWritable = (name: string, action: 'create' | 'update') => {
+      const { callerPermissions } = person;
+      const fields = callerPermissions.permissions.get(`${name} ${action}`)?.flatMap((grant) => grant.fields) ?? [];
+      return (field: string) => callerPermissions.admin || fields.includes('*') || fields.includes(field);
     };
-    const write = createWriteDraw(random, draw).writeOf(collection, rows, may);
-    return { kind: 'write', collection, write, fields: draw.nestedOf(collection, 1) };
+    const write = createWriteDraw(random, draw).drawWrite(collection, rows, isWritable);
+    return { kind: 'write', collection, write, fields: draw.drawFields(collection, 1) };
   }
   const collection = isMixed ? one(mixed) : one([...NAMES, ...WRITTEN]);
   if (chance(0.12)) {
-    const fields = draw.nestedOf(collection, 2);
-    const deep = chance(0.4) ? draw.deepOf(collection, fields) : undefined;
+    const fields = draw.drawFields(collection, 2);
+    const deep = chance(0.4) ? draw.drawDeep(collection, fields) : undefined;
     return {
       kind: 'one',
       collection,
-      asked: { fields, ...(deep ? { deep } : {}) },
+      request: { fields, ...(deep ? { deep } : {}) },
       key: keyIn(collection, one(rows[collection] as Row[])),
     };
   }
-  const asked = draw.askedOf(collection);
-  if (asked.aggregate || asked.groupBy || chance(0.9)) return { kind: 'list', collection, asked };
+  const request = draw.drawListRequest(collection);
+  if (request.aggregate || request.groupBy || chance(0.9)) return { kind: 'list', collection, request };
   const keys = [...new Set(Array.from({ length: 4 }, () => keyIn(collection, one(rows[collection] as Row[]))))];
-  const { sort: _, limit: __, offset: ___, ...rest } = asked;
-  return { kind: 'list', collection, asked: { ...rest, keys } };
+  const { sort: _, limit: __, offset: ___, ...rest } = request;
+  return { kind: 'list', collection, request: { ...rest, keys } };
 }
 
-/** Two of five cases write. */
+/** Two of five cases are writes. */
 export const isWrite = (at: number): boolean => at % 5 > 2;
 
-/** Smaller questions have to be questions still. */
-export function isSound(asked: Case): boolean {
-  const areFields = (fields: Nested | undefined): boolean =>
+/** Whether a shrunk case is still a valid request. */
+export function isValidCase(testCase: MatrixCase): boolean {
+  const areFields = (fields: FieldTree | undefined): boolean =>
     fields !== undefined &&
     Object.keys(fields).length > 0 &&
     Object.values(fields).every((more) => more === true || areFields(more));
-  const { kind, collection } = asked;
-  if (!kind || !collection || !areFull(asked)) return false;
-  if (kind !== 'write') return areFields(asked.asked?.fields) && (kind !== 'one' || asked.key !== undefined);
-  const { write } = asked;
-  if (!write?.verb || !areFields(asked.fields)) return false;
+  const { kind, collection } = testCase;
+  if (!kind || !collection || !areFull(testCase)) return false;
+  if (kind !== 'write') return areFields(testCase.request?.fields) && (kind !== 'one' || testCase.key !== undefined);
+  const { write } = testCase;
+  if (!write?.verb || !areFields(testCase.fields)) return false;
   switch (write.verb) {
     case 'create':
       return (write.rows ?? []).length > 0;
@@ -112,7 +112,7 @@ export function isSound(asked: Case): boolean {
   }
 }
 
-/** No list in a question is empty: neither what is compared with nor what is grouped by. */
+/** Whether no list of operands, groups or aggregated fields is empty. */
 function areFull(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([name, one]) => {
@@ -123,23 +123,25 @@ function areFull(value: unknown): boolean {
   });
 }
 
-export type Result = Omit<Outcome, 'about'> & { readonly steps?: Iterable<string> };
+export type Result = Omit<CaseOutcome, 'about'> & { readonly steps?: Iterable<string> };
 
-export async function runCase(world: World, someone: Someone, asked: Case): Promise<Outcome> {
-  const result = await (asked.kind === 'write' ? runWrite(world, someone, asked) : runRead(world, someone, asked));
-  return told(asked, result);
+export async function runCase(world: World, person: TestPerson, testCase: MatrixCase): Promise<CaseOutcome> {
+  const result = await (testCase.kind === 'write'
+    ? runWrite(world, person, testCase)
+    : runRead(world, person, testCase));
+  return describeOutcome(testCase, result);
 }
 
-/** With what the case is about. */
-export function told(asked: Case, result: Result): Outcome {
-  const verb = asked.kind === 'write' ? asked.write.verb : asked.kind;
-  const text = JSON.stringify(asked);
-  const composite = of(asked.collection).key.length > 1 ? [`composite ${verb}`] : [];
-  const parts = asked.kind === 'write' ? [] : PARTS.filter((part) => text.includes(part));
+/** Adds what the case is about to its result. */
+export function describeOutcome(testCase: MatrixCase, result: Result): CaseOutcome {
+  const verb = testCase.kind === 'write' ? testCase.write.verb : testCase.kind;
+  const text = JSON.stringify(testCase);
+  const composite = of(testCase.collection).key.length > 1 ? [`composite ${verb}`] : [];
+  const parts = testCase.kind === 'write' ? [] : PARTS.filter((part) => text.includes(part));
   return { ...result, about: [verb, ...composite, ...parts, ...(result.steps ?? [])] };
 }
 
-/** What a question is made of, as its text shows it. */
+/** Kinds of parameters, as they appear in the JSON text of a request. */
 export const PARTS = [
   'filter',
   'search',
@@ -160,67 +162,77 @@ export const PARTS = [
 const REFUSED = { status: 403, code: 'FORBIDDEN' };
 const refusal = ({ status, body }: Reply) => ({ status, code: body?.errors?.[0]?.extensions?.code });
 
-async function runRead(world: World, someone: Someone, asked: Exclude<Case, { kind: 'write' }>): Promise<Result> {
-  const { collection } = asked;
-  const { token, eyes } = someone;
-  const reference = new Reference(MODEL, world.rows, eyes);
-  const expected = answer(() => {
-    if (asked.kind === 'list') {
-      const { data, total, filtered } = reference.list(collection, asked.asked);
+async function runRead(
+  world: World,
+  person: TestPerson,
+  testCase: Exclude<MatrixCase, { kind: 'write' }>,
+): Promise<Result> {
+  const { collection } = testCase;
+  const { token, callerPermissions } = person;
+  const reference = new ReferenceReads(MODEL, world.rows, callerPermissions);
+  const expected = answerOrRefusal(() => {
+    if (testCase.kind === 'list') {
+      const { data, total, filtered } = reference.list(collection, testCase.request);
       return { data, meta: { total_count: total, filter_count: filtered } };
     }
-    const row = world.rows[collection]?.find((one) => keyIn(collection, one) === asked.key);
-    const data = row && reference.single(collection, asked.asked, row);
+    const row = world.rows[collection]?.find((one) => keyIn(collection, one) === testCase.key);
+    const data = row && reference.single(collection, testCase.request, row);
     if (!data) throw new Refused();
     return { data };
   });
   const reply =
-    asked.kind === 'list'
+    testCase.kind === 'list'
       ? await world.service.request('SEARCH', pathOf(collection), {
           token,
           body: {
-            query: queryOf(asked.asked),
-            ...(asked.asked.keys ? { keys: spelled(collection, asked.asked.keys) } : {}),
+            query: queryOf(testCase.request),
+            ...(testCase.request.keys ? { keys: alternateKeyForms(collection, testCase.request.keys) } : {}),
           },
         })
-      : await world.service.request('GET', `${pathOf(collection)}/${asked.key}?${oneText(asked.asked)}`, { token });
+      : await world.service.request('GET', `${pathOf(collection)}/${testCase.key}?${oneText(testCase.request)}`, {
+          token,
+        });
   if (!expected) return outcome(true, refusal(reply), REFUSED);
-  return outcome(false, reply.status === 200 ? rounded(reply.body) : refusal(reply), rounded(expected));
+  return outcome(false, reply.status === 200 ? roundNumbers(reply.body) : refusal(reply), roundNumbers(expected));
 }
 
-const oneText = ({ fields, deep }: Pick<Asked, 'fields' | 'deep'>): string =>
+const oneText = ({ fields, deep }: Pick<ListRequest, 'fields' | 'deep'>): string =>
   new URLSearchParams({
     fields: pathsOf(fields).join(','),
     ...(deep ? { deep: JSON.stringify(wireDeep(deep)) } : {}),
   }).toString();
 
-async function runWrite(world: World, someone: Someone, asked: Extract<Case, { kind: 'write' }>): Promise<Result> {
-  const { collection, write, fields } = asked;
-  const writes = new Writes(MODEL, world.rows, someone.eyes);
-  const keys = answer(() => writes.run(collection, write));
-  const reply = await send(world, someone, asked);
+async function runWrite(
+  world: World,
+  person: TestPerson,
+  testCase: Extract<MatrixCase, { kind: 'write' }>,
+): Promise<Result> {
+  const { collection, write, fields } = testCase;
+  const writes = new ReferenceWrites(MODEL, world.rows, person.callerPermissions);
+  const keys = answerOrRefusal(() => writes.run(collection, write));
+  const reply = await send(world, person, testCase);
   const after = await world.load();
-  const changed = changedIn(world.rows, after);
+  const changed = changedCollections(world.rows, after);
   if (changed.length > 0) await world.restore(changed);
   if (!keys) {
     const isRefused = reply.status === 403 || reply.status === 400;
     return outcome(true, { ...(isRefused ? {} : refusal(reply)), changed }, { changed: [] });
   }
   if (reply.status >= 300) return outcome(false, refusal(reply), { status: 200 });
-  const [made, wanted] = [signed(after, world.rows), signed(writes.rows, world.rows)];
-  if (!isDeepStrictEqual(made.all, wanted.all))
-    return outcome(false, less(made.all, wanted.all), less(wanted.all, made.all));
+  const [storedRows, expectedRows] = [signRows(after, world.rows), signRows(writes.rows, world.rows)];
+  if (!isDeepStrictEqual(storedRows.all, expectedRows.all))
+    return outcome(false, missingRows(storedRows.all, expectedRows.all), missingRows(expectedRows.all, storedRows.all));
   if (write.verb.startsWith('delete')) return outcome(false, refusal(reply), { status: 204, code: undefined });
 
-  // What of the written rows is shown: any row that says the same will do, since keys are the database's own.
-  const now = new Reference(MODEL, after, someone.eyes);
+  // Any row with equal values is accepted, since the database generates the keys.
+  const now = new ReferenceReads(MODEL, after, person.callerPermissions);
   const options = keys.map((key) => {
-    const mark = wanted.of(collection, key);
-    const alike = (after[collection] ?? []).filter((row) => made.of(collection, keyIn(collection, row)) === mark);
-    return alike.flatMap((row) => answer(() => now.single(collection, { fields }, row)) ?? []);
+    const mark = expectedRows.of(collection, key);
+    const alike = (after[collection] ?? []).filter((row) => storedRows.of(collection, keyIn(collection, row)) === mark);
+    return alike.flatMap((row) => answerOrRefusal(() => now.single(collection, { fields }, row)) ?? []);
   });
   const { steps } = writes;
-  const isSingle = isOne(write);
+  const isSingle = isSingleWrite(write);
   const expected = isSingle ? options[0]?.slice(0, 1) : options.flatMap((alike) => alike.slice(0, 1));
   const isClosed = now.of(collection, 'read').length === 0 || (isSingle && expected?.length === 0);
   if (isClosed)
@@ -229,14 +241,18 @@ async function runWrite(world: World, someone: Someone, asked: Extract<Case, { k
   const shown = options.filter((alike) => alike.length > 0);
   const fits =
     got.length === shown.length &&
-    got.every((one, at) => shown[at]?.some((alike) => isDeepStrictEqual(rounded(alike), one)));
+    got.every((one, at) => shown[at]?.some((alike) => isDeepStrictEqual(roundNumbers(alike), one)));
   return fits ? { ...outcome(false, {}, {}), steps } : outcome(false, { data: got }, { data: expected });
 }
 
-export const isOne = (write: Write): boolean =>
+export const isSingleWrite = (write: Write): boolean =>
   (write.verb === 'create' && write.rows.length === 1) || (write.verb === 'update' && write.keys.length === 1);
 
-function send({ service }: World, { token }: Someone, { collection, write, fields }: Extract<Case, { kind: 'write' }>) {
+function send(
+  { service }: World,
+  { token }: TestPerson,
+  { collection, write, fields }: Extract<MatrixCase, { kind: 'write' }>,
+) {
   const path = pathOf(collection);
   const shape = `?${new URLSearchParams({ fields: pathsOf(fields).join(',') })}`;
   switch (write.verb) {
@@ -250,7 +266,7 @@ function send({ service }: World, { token }: Someone, { collection, write, field
         ? service.request('PATCH', `${path}/${write.keys[0]}${shape}`, { token, body: write.data })
         : service.request('PATCH', path + shape, {
             token,
-            body: { keys: spelled(collection, write.keys), data: write.data },
+            body: { keys: alternateKeyForms(collection, write.keys), data: write.data },
           });
     case 'update each':
       return service.request('PATCH', path + shape, { token, body: write.rows });
@@ -259,7 +275,7 @@ function send({ service }: World, { token }: Someone, { collection, write, field
     case 'delete':
       return write.keys.length === 1
         ? service.request('DELETE', `${path}/${write.keys[0]}`, { token })
-        : service.request('DELETE', path, { token, body: spelled(collection, write.keys) });
+        : service.request('DELETE', path, { token, body: alternateKeyForms(collection, write.keys) });
     case 'delete found':
       return service.request('DELETE', path, { token, body: { query: write.query } });
   }
@@ -267,17 +283,17 @@ function send({ service }: World, { token }: Someone, { collection, write, field
 
 export const outcome = (refused: boolean, answered: unknown, expected: unknown): Result => ({
   refused,
-  answer: answered,
+  actual: answered,
   expected,
   differs: !isDeepStrictEqual(answered, expected),
 });
 
-export const less = (all: readonly string[], others: readonly string[]) => ({
+export const missingRows = (all: readonly string[], others: readonly string[]) => ({
   rows: all.filter((one) => !others.includes(one)),
 });
 
-/** Undefined where it has to be refused. */
-export function answer<T>(work: () => T): T | undefined {
+/** The result; undefined when the reference refuses. */
+export function answerOrRefusal<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {

@@ -4,16 +4,16 @@ import { MODEL } from './model.ts';
 import type { Model, Row, Rows } from './shapes.ts';
 
 /**
- * What each row says, for comparing two outcomes of a write: rows that were not there before have keys that the database
- * and the reference number differently, so they are known by what they hold and by what they are tied to.
+ * Signatures of rows, for comparing the tables with the reference after a write. The database and the reference number new rows
+ * differently, so a new row is identified by its values and its relations.
  */
-export interface Signed {
-  /** Sorted, one text a row. */
+export interface RowSignatures {
+  /** One text per row, sorted. */
   readonly all: readonly string[];
   of(collection: string, key: unknown): string;
 }
 
-export function signed(rows: Rows, before: Rows): Signed {
+export function signRows(rows: Rows, before: Rows): RowSignatures {
   const idOf = (name: string, row: Row) => keyText(MODEL[name] as Model[string], row);
   const known = new Map(
     Object.entries(before).map(([name, all]) => [name, new Set(all.map((row) => idOf(name, row)))]),
@@ -27,23 +27,23 @@ export function signed(rows: Rows, before: Rows): Signed {
     return row ? `new ${marks.get(row) ?? ''}` : key;
   };
   const text = (name: string, row: Row): string => {
-    const { ones } = MODEL[name] as Model[string];
+    const { manyToOne } = MODEL[name] as Model[string];
     const columns = Object.entries(row).map(([field, value]) => [
       field,
-      ones[field]
-        ? markOf(ones[field], value)
+      manyToOne[field]
+        ? markOf(manyToOne[field], value)
         : field === 'id' && isNew(name, value) && Number(value) > 999
           ? 'new'
           : value,
     ]);
     return JSON.stringify([name, ...columns.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))]);
   };
-  // Each round knows the rows one step further away.
+  // Each round includes rows that are one relation further away.
   for (let round = 0; round < 4; round++) {
     const incoming = new Map<string, string[]>();
     for (const [name, all] of Object.entries(rows)) {
       for (const row of all) {
-        for (const [field, to] of Object.entries((MODEL[name] as Model[string]).ones)) {
+        for (const [field, to] of Object.entries((MODEL[name] as Model[string]).manyToOne)) {
           if (!isNew(to, row[field] ?? null)) continue;
           const key = `${to} ${row[field]}`;
           incoming.set(key, [
@@ -79,12 +79,12 @@ export function signed(rows: Rows, before: Rows): Signed {
   };
 }
 
-/** Names of the collections in which something is otherwise. */
-export const changedIn = (before: Rows, after: Rows): readonly string[] =>
+/** Names of the collections with changed rows. */
+export const changedCollections = (before: Rows, after: Rows): readonly string[] =>
   Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
-/** Numbers that are no whole ones lose what lies beyond nine digits: averages are exact in PostgreSQL alone. */
-export const rounded = (value: unknown): unknown =>
+/** Rounds fractions to nine digits, since averages are exact only in PostgreSQL. */
+export const roundNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_, one) =>
     typeof one === 'number' && !Number.isInteger(one) ? Number(one.toPrecision(9)) : one,
   );

@@ -2,8 +2,8 @@ import type { Random } from '../../support/random.ts';
 import type { Draw } from './draw.ts';
 import { hasParts, keyColumn, keyColumns, keyNamed, keyText, without } from './keys.ts';
 import { isSystem, MODEL, WRITTEN } from './model.ts';
-import type { Allowed, Filter, Many, Model, Payload, Row, Rows } from './shapes.ts';
-import type { Key, Write } from './writing.ts';
+import type { Key, Write } from './reference-writes.ts';
+import type { Filter, Model, Payload, PermissionRow, Row, Rows, ToManyField } from './shapes.ts';
 
 const of = (name: string) => MODEL[name] as Model[string];
 const keysOf = (name: string, rows: readonly Row[] = []): readonly Key[] =>
@@ -14,10 +14,10 @@ const textsOf = (name: string) =>
     (field) => of(name).plain[field] === 'text' && field !== 'kind' && field !== 'status',
   );
 
-/** Payloads, presets and validations, drawn at random over the schema. */
+/** Draws random payloads, presets and validations for the model. */
 export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
-  /** What a permission to write adds and demands. */
-  function termsOf(name: string): Pick<Allowed, 'presets' | 'validation'> {
+  /** Draws the presets and the validation of a permission. */
+  function drawTerms(name: string): Pick<PermissionRow, 'presets' | 'validation'> {
     const number = numbersOf(name)[0];
     const text = textsOf(name)[0];
     const presets: Row = {
@@ -35,39 +35,45 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     return { presets, validation };
   }
 
-  /** What may be sent, mostly: a payload of which every second field is refused says little. */
-  type May = (collection: string, action: 'create' | 'update') => (field: string) => boolean;
+  /** Whether the caller may write a field. Most payloads have permitted fields only, since nearly all others are refused. */
+  type IsWritable = (collection: string, action: 'create' | 'update') => (field: string) => boolean;
 
-  function payloadOf(name: string, action: 'create' | 'update', rows: Rows, may: May, depth: number): Payload {
-    const { plain, ones, manys, anys = {} } = of(name);
+  function drawPayload(
+    name: string,
+    action: 'create' | 'update',
+    rows: Rows,
+    isWritable: IsWritable,
+    depth: number,
+  ): Payload {
+    const { plain, manyToOne, toMany, manyToAny = {} } = of(name);
     const isBold = chance(0.12);
-    const allowed = may(name, action);
+    const allowed = isWritable(name, action);
     const out: Record<string, unknown> = {};
     const wants = (field: string, share: number) => chance(share) && (isBold || allowed(field));
     for (const field of textsOf(name)) if (wants(field, 0.45)) out[field] = one(['new', 'new', 'changed', 'bad', null]);
     for (const field of numbersOf(name)) if (wants(field, 0.4)) out[field] = one([3, 3, 20, null]);
     if (plain.keeper && wants('keeper', 0.2)) out.keeper = one(rows.users as Row[]).id;
-    for (const [field, { by, to }] of Object.entries(anys)) {
+    for (const [field, { by, to }] of Object.entries(manyToAny)) {
       if (wants(field, 0.4)) out[field] = String(1 + upTo(6));
       if (wants(by, 0.4)) out[by] = one(to);
     }
-    for (const [field, to] of Object.entries(ones)) {
+    for (const [field, to] of Object.entries(manyToOne)) {
       const isNeeded = action === 'create' && of(name).key.includes(field);
       if (!wants(field, isNeeded ? 0.95 : 0.4) || to === 'roles') continue;
-      out[field] = depth > 0 && chance(0.65) ? objectOf(to, rows, may, depth) : keyOf(to, rows);
+      out[field] = depth > 0 && chance(0.65) ? drawToOneObject(to, rows, isWritable, depth) : drawKey(to, rows);
     }
-    for (const [field, { to, by }] of Object.entries(manys)) {
+    for (const [field, { to, by }] of Object.entries(toMany)) {
       if (depth > 0 && !isSystem(to) && !isSystem(name) && wants(field, 0.35))
-        out[field] = listOf(to, by, rows, may, depth);
+        out[field] = drawToManyValue(to, by, rows, isWritable, depth);
     }
     return out;
   }
 
-  const keyOf = (name: string, rows: Rows): unknown =>
+  const drawKey = (name: string, rows: Rows): unknown =>
     chance(0.04) && !isSystem(name) ? 900 : chance(0.08) ? null : one(keysOf(name, rows[name]));
 
-  /** The row of a many-to-one: made, changed, or by its key alone linked. `current` is where it leads now. */
-  function objectOf(to: string, rows: Rows, may: May, depth: number, current?: unknown): Payload {
+  /** Draws the object of a many-to-one that creates, changes or links a row. `current` is the key of the related row. */
+  function drawToOneObject(to: string, rows: Rows, isWritable: IsWritable, depth: number, current?: unknown): Payload {
     const key = keyColumn(of(to));
     if (current && !isSystem(to) && chance(0.5)) {
       const number = numbersOf(to)[0];
@@ -76,21 +82,28 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     }
     const id = current && chance(0.5) ? current : one(keysOf(to, rows[to]));
     if (chance(0.15)) return { [key]: id };
-    if (isSystem(to) || chance(0.5)) return { [key]: id, ...payloadOf(to, 'update', rows, may, depth - 1) };
-    return payloadOf(to, 'create', rows, may, depth - 1);
+    if (isSystem(to) || chance(0.5)) return { [key]: id, ...drawPayload(to, 'update', rows, isWritable, depth - 1) };
+    return drawPayload(to, 'create', rows, isWritable, depth - 1);
   }
 
-  /** What an alias takes: a list that replaces what is there, or what to add, change and take out. */
-  function listOf(to: string, by: string, rows: Rows, may: May, depth: number, parent?: unknown): unknown {
+  /** Draws the value of a to-many alias: a list that replaces the related rows, or rows to create, update and delete. */
+  function drawToManyValue(
+    to: string,
+    by: string,
+    rows: Rows,
+    isWritable: IsWritable,
+    depth: number,
+    parent?: unknown,
+  ): unknown {
     const all = keysOf(to, rows[to]);
     const mine = keysOf(
       to,
       rows[to]?.filter((row) => parent !== undefined && row[by] === parent),
     );
     const named = (payload: Payload) => keyNamed(MODEL, to, hasParts(of(to)) ? { [by]: parent, ...payload } : payload);
-    const made = () => without(payloadOf(to, 'create', rows, may, depth - 1), [by]);
+    const drawCreate = () => without(drawPayload(to, 'create', rows, isWritable, depth - 1), [by]);
     const changed = () => {
-      const payload = without(payloadOf(to, 'update', rows, may, depth - 1), [by, ...of(to).key]);
+      const payload = without(drawPayload(to, 'update', rows, isWritable, depth - 1), [by, ...of(to).key]);
       const isMine = mine.length > 0 && chance(0.5);
       const key = keyColumns(of(to), isMine ? one(mine) : one(all));
       return {
@@ -103,16 +116,16 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     if (chance(0.4)) {
       const update = chance(0.4) ? [changed()] : [];
       const taken = mine.length > 0 && chance(0.8) ? [one(mine)] : other();
-      // Whether a row that is taken over and taken out at once belongs here is anybody's guess.
+      // The result of updating and deleting the same row in one payload is not specified, so it is not drawn.
       const isClear = update.every((payload) => !taken.includes(named(payload) as Key));
       return {
-        ...(chance(0.4) ? { create: [made()] } : {}),
+        ...(chance(0.4) ? { create: [drawCreate()] } : {}),
         ...(update.length > 0 ? { update } : {}),
         ...(chance(0.5) && isClear ? { delete: taken } : {}),
       };
     }
-    const fresh: Payload[] = chance(0.3) ? [made()] : [];
-    // A row that is named twice is measured once, by both payloads together.
+    const fresh: Payload[] = chance(0.3) ? [drawCreate()] : [];
+    // Two payloads for the same row are validated together, so they are not drawn.
     const known: Payload[] = (chance(0.3) ? [changed()] : []).filter(
       (payload) => !fresh.some((other) => named(other) !== undefined && named(other) === named(payload)),
     );
@@ -121,46 +134,46 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     return [...objects, ...new Set(keys.filter((key) => !objects.some((payload) => named(payload) === key)))];
   }
 
-  /** Columns of a key; what one of them leads to is now and then changed on the way. */
+  /** The columns of a key; some of them as objects that also change the related row. */
   const partsOf = (name: string, key: Payload): Payload =>
     Object.fromEntries(
       Object.entries(key).map(([field, value]) => {
-        const to = of(name).ones[field] as string;
+        const to = of(name).manyToOne[field] as string;
         const text = chance(0.4) ? { [textsOf(to)[0] as string]: one(['new', 'changed']) } : {};
         return [field, chance(0.3) ? { [keyColumn(of(to))]: value, ...text } : value];
       }),
     );
 
-  /** One relation of one row, and nothing beside: most of what is refused elsewhere is so for other reasons. */
-  function relating(name: string, key: unknown, rows: Rows, may: May): Payload {
-    const allowed = may(name, 'update');
-    const { ones, manys } = of(name);
-    const aliases = Object.keys(manys).filter((field) => allowed(field) && !isSystem(manys[field]?.to as string));
-    const objects = Object.keys(ones).filter((field) => allowed(field) && ones[field] !== 'roles');
+  /** Draws a payload with one relation only, so that no other field is the reason of a refusal. */
+  function drawRelationPayload(name: string, key: unknown, rows: Rows, isWritable: IsWritable): Payload {
+    const allowed = isWritable(name, 'update');
+    const { manyToOne, toMany } = of(name);
+    const aliases = Object.keys(toMany).filter((field) => allowed(field) && !isSystem(toMany[field]?.to as string));
+    const objects = Object.keys(manyToOne).filter((field) => allowed(field) && manyToOne[field] !== 'roles');
     if (aliases.length > 0 && chance(objects.length > 0 ? 0.65 : 1)) {
       const field = one(aliases);
-      const { to, by } = manys[field] as Many;
-      return { [field]: listOf(to, by, rows, may, 1, key) };
+      const { to, by } = toMany[field] as ToManyField;
+      return { [field]: drawToManyValue(to, by, rows, isWritable, 1, key) };
     }
     if (objects.length === 0) return fallback(name);
     const field = one(objects);
     const current = rows[name]?.find((row) => keyText(of(name), row) === key)?.[field];
-    return { [field]: objectOf(ones[field] as string, rows, may, 1, current) };
+    return { [field]: drawToOneObject(manyToOne[field] as string, rows, isWritable, 1, current) };
   }
 
   const fallback = (name: string): Payload => ({ [textsOf(name)[0] ?? (numbersOf(name)[0] as string)]: null });
 
-  function writeOf(name: string, rows: Rows, may: May): Write {
+  function drawWrite(name: string, rows: Rows, isWritable: IsWritable): Write {
     const keys = () => [...new Set(Array.from({ length: 1 + upTo(3) }, () => one(keysOf(name, rows[name]))))];
     const query = () => ({
-      ...(chance(0.85) ? { filter: draw.filterOf(name, upTo(2), false) } : {}),
+      ...(chance(0.85) ? { filter: draw.drawFilter(name, upTo(2), false) } : {}),
       ...(chance(0.3) ? { limit: 1 + upTo(3), sort: of(name).key } : {}),
     });
     const change = (depth: number) => {
-      const payload = payloadOf(name, 'update', rows, may, depth);
+      const payload = drawPayload(name, 'update', rows, isWritable, depth);
       return Object.keys(payload).length > 0 ? payload : fallback(name);
     };
-    const changeOf = (key: Key) => {
+    const drawChange = (key: Key) => {
       const payload = without(change(0), of(name).key);
       return { ...keyColumns(of(name), key), ...(Object.keys(payload).length > 0 ? payload : fallback(name)) };
     };
@@ -168,11 +181,11 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
       () => ({ verb: 'update', keys: [keys()[0] as Key], data: change(2) }),
       () => ({ verb: 'update', keys: [keys()[0] as Key], data: change(2) }),
       () => ({ verb: 'update', keys: keys(), data: change(0) }),
-      () => ({ verb: 'update each', rows: keys().map(changeOf) }),
+      () => ({ verb: 'update each', rows: keys().map(drawChange) }),
     ];
     const relate = (): Write => {
       const key = keys()[0] as Key;
-      return { verb: 'update', keys: [key], data: relating(name, key, rows, may) };
+      return { verb: 'update', keys: [key], data: drawRelationPayload(name, key, rows, isWritable) };
     };
     if (!WRITTEN.includes(name)) return one(updates)();
     return one<() => Write>([
@@ -181,11 +194,11 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
       relate,
       relate,
       () => ({ verb: 'update found', query: query(), data: change(0) }),
-      () => ({ verb: 'create', rows: [payloadOf(name, 'create', rows, may, 2)] }),
-      () => ({ verb: 'create', rows: [payloadOf(name, 'create', rows, may, 2)] }),
+      () => ({ verb: 'create', rows: [drawPayload(name, 'create', rows, isWritable, 2)] }),
+      () => ({ verb: 'create', rows: [drawPayload(name, 'create', rows, isWritable, 2)] }),
       () => ({
         verb: 'create',
-        rows: [payloadOf(name, 'create', rows, may, 1), payloadOf(name, 'create', rows, may, 0)],
+        rows: [drawPayload(name, 'create', rows, isWritable, 1), drawPayload(name, 'create', rows, isWritable, 0)],
       }),
       () => ({ verb: 'delete', keys: [keys()[0] as Key] }),
       () => ({ verb: 'delete', keys: keys() }),
@@ -193,5 +206,5 @@ export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
     ])();
   }
 
-  return { termsOf, writeOf };
+  return { drawTerms, drawWrite };
 }

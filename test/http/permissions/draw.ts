@@ -1,7 +1,7 @@
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import type { Random } from '../../support/random.ts';
 import { isSystem, MODEL, NAMES } from './model.ts';
-import type { Asked, Filter, Model, Nested, Terms } from './shapes.ts';
+import type { FieldTree, Filter, ListParameters, ListRequest, Model } from './shapes.ts';
 
 export const WORDS = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', 'hen'];
 const TEXT_PATHS = [
@@ -11,7 +11,7 @@ const TEXT_PATHS = [
   '$CURRENT_USER.role.description',
 ];
 const NUMBER_PATHS = ['$CURRENT_USER.team', '$CURRENT_USER.team.level'];
-/** Through an alias: several values, for `_in` and `_nin` alone. */
+/** Paths through an alias, with several values: for `_in` and `_nin` only. */
 const SEVERAL = [
   '$CURRENT_USER.people',
   '$CURRENT_USER.people.level',
@@ -21,34 +21,34 @@ const SEVERAL = [
 
 const of = (name: string) => MODEL[name] as Model[string];
 
-/** All fields, each once. */
+/** The names of all fields. */
 const namesOf = (name: string): readonly string[] => {
-  const { key, plain, ones, manys, anys } = of(name);
-  return [...new Set([...key, ...Object.keys({ ...plain, ...ones, ...manys, ...anys })])];
+  const { key, plain, manyToOne, toMany, manyToAny } = of(name);
+  return [...new Set([...key, ...Object.keys({ ...plain, ...manyToOne, ...toMany, ...manyToAny })])];
 };
 
-const keyNested = (name: string): Nested => Object.fromEntries(of(name).key.map((column) => [column, true]));
+const keyNested = (name: string): FieldTree => Object.fromEntries(of(name).key.map((column) => [column, true]));
 
-/** Relations that lead to a collection, as `$FOLLOW` names them. */
-const followsOf = (name: string): readonly { key: string; to: string }[] =>
+/** The `$FOLLOW` keys of relations that refer to a collection. */
+const followKeysOf = (name: string): readonly { key: string; to: string }[] =>
   NAMES.filter((from) => !isSystem(from)).flatMap((from) => {
-    const ones = Object.entries(of(from).ones).filter(([, to]) => to === name);
-    const anys = Object.entries(of(from).anys ?? {}).filter(([, { to }]) => to.includes(name));
+    const manyToOne = Object.entries(of(from).manyToOne).filter(([, to]) => to === name);
+    const manyToAny = Object.entries(of(from).manyToAny ?? {}).filter(([, { to }]) => to.includes(name));
     return [
-      ...ones.map(([field]) => ({ key: `$FOLLOW(${from},${field})`, to: from })),
-      ...anys.map(([field, { by }]) => ({ key: `$FOLLOW(${from},${field},${by})`, to: from })),
+      ...manyToOne.map(([field]) => ({ key: `$FOLLOW(${from},${field})`, to: from })),
+      ...manyToAny.map(([field, { by }]) => ({ key: `$FOLLOW(${from},${field},${by})`, to: from })),
     ];
   });
 
 export type Draw = ReturnType<typeof createDraw>;
 
-/** Questions and rules, drawn at random over the schema. */
+/** Draws random requests and rules for the model. */
 export function createDraw({ upTo, one, chance }: Random) {
   const some = <T>(list: readonly T[], share: number): T[] => list.filter(() => chance(share));
-  /** How often a value comes from who asks: often in rules, now and then in a caller's own filter. */
+  /** Whether a value is dynamic: often in rules, rarely in a caller's own filter. */
   const dynamic = (isRule: boolean) => chance(isRule ? 0.3 : 0.12);
 
-  function textTest(isRule: boolean): Filter {
+  function drawTextCondition(isRule: boolean): Filter {
     if (dynamic(isRule)) return { [one(['_eq', '_neq', '_contains', '_ncontains', '_in', '_nin'])]: one(TEXT_PATHS) };
     const word = one(WORDS);
     return one<Filter>([
@@ -58,12 +58,12 @@ export function createDraw({ upTo, one, chance }: Random) {
     ]);
   }
 
-  function uuidTest(field: string): Filter {
+  function drawUuidCondition(field: string): Filter {
     const me = field === 'group' || field === 'role' ? '$CURRENT_ROLE' : '$CURRENT_USER';
     return one<Filter>([{ _eq: me }, { _neq: me }, { [one(['_in', '_nin'])]: [me] }, { _nin: [me, PUBLIC_ROLE] }]);
   }
 
-  function numberTest(isRule: boolean, most = 12): Filter {
+  function drawNumberCondition(isRule: boolean, most = 12): Filter {
     if (dynamic(isRule)) {
       if (chance(0.35)) return { [one(['_in', '_nin'])]: [one(SEVERAL)] };
       return one<Filter>([
@@ -79,10 +79,10 @@ export function createDraw({ upTo, one, chance }: Random) {
     ]);
   }
 
-  function leafOf(name: string, isRule: boolean): Filter {
-    const { key, plain, ones, manys, anys } = of(name);
+  function drawLeafCondition(name: string, isRule: boolean): Filter {
+    const { key, plain, manyToOne, toMany, manyToAny } = of(name);
     const functions = [
-      ...Object.keys(manys).map((field) => `count(${field})`),
+      ...Object.keys(toMany).map((field) => `count(${field})`),
       ...Object.keys(plain).flatMap((field) =>
         plain[field] === 'moment' ? [`year(${field})`, `month(${field})`] : [],
       ),
@@ -90,51 +90,54 @@ export function createDraw({ upTo, one, chance }: Random) {
     if (functions.length > 0 && chance(0.2)) {
       const fn = one(functions);
       if (fn.startsWith('year')) return { [fn]: { [one(['_eq', '_lt', '_gt'])]: 2021 + upTo(11) } };
-      return { [fn]: fn.startsWith('count') ? { [one(['_eq', '_gt', '_lt', '_neq'])]: upTo(3) } : numberTest(false) };
+      return {
+        [fn]: fn.startsWith('count') ? { [one(['_eq', '_gt', '_lt', '_neq'])]: upTo(3) } : drawNumberCondition(false),
+      };
     }
-    const field = one(namesOf(name).filter((field) => !manys[field]));
+    const field = one(namesOf(name).filter((field) => !toMany[field]));
     if (plain[field] === 'masked') return { [field]: { [one(['_null', '_empty'])]: chance(0.5) } };
     if (chance(0.15)) return { [field]: { _null: chance(0.5) } };
     if (plain[field] === 'moment') return { [field]: { [one(['_lt', '_gt'])]: '$NOW' } };
-    if (anys?.[field]) return { [field]: { [one(['_eq', '_neq'])]: String(1 + upTo(6)) } };
-    if (plain[field] === 'text') return { [field]: textTest(isRule) };
-    const to = ones[field] ?? (key.includes(field) ? name : undefined);
+    if (manyToAny?.[field]) return { [field]: { [one(['_eq', '_neq'])]: String(1 + upTo(6)) } };
+    if (plain[field] === 'text') return { [field]: drawTextCondition(isRule) };
+    const to = manyToOne[field] ?? (key.includes(field) ? name : undefined);
     const isUuid = to ? of(to).keyType === 'uuid' : plain[field] === 'uuid';
-    return { [field]: isUuid ? uuidTest(field) : numberTest(isRule) };
+    return { [field]: isUuid ? drawUuidCondition(field) : drawNumberCondition(isRule) };
   }
 
-  function filterOf(name: string, depth: number, isRule: boolean): Filter {
-    const { ones, manys, anys = {} } = of(name);
-    const inner = (to: string) => filterOf(to, depth - 1, isRule);
+  function drawFilter(name: string, depth: number, isRule: boolean): Filter {
+    const { manyToOne, toMany, manyToAny = {} } = of(name);
+    const inner = (to: string) => drawFilter(to, depth - 1, isRule);
     if (depth > 0 && chance(0.25)) return { [one(['_and', '_and', '_or'])]: [inner(name), inner(name)] };
-    const ways = depth > 0 ? [...Object.keys({ ...ones, ...manys, ...anys }), ...some(['$FOLLOW'], 0.3)] : [];
-    if (ways.length === 0 || chance(0.45)) return leafOf(name, isRule);
+    const ways =
+      depth > 0 ? [...Object.keys({ ...manyToOne, ...toMany, ...manyToAny }), ...some(['$FOLLOW'], 0.3)] : [];
+    if (ways.length === 0 || chance(0.45)) return drawLeafCondition(name, isRule);
     const field = one(ways);
-    if (anys[field]) {
-      const to = one(anys[field].to);
+    if (manyToAny[field]) {
+      const to = one(manyToAny[field].to);
       return { [`${field}:${to}`]: inner(to) };
     }
-    if (ones[field]) return { [field]: chance(0.2) ? { _null: chance(0.5) } : inner(ones[field]) };
-    const follows = followsOf(name);
-    if (field === '$FOLLOW' && follows.length === 0) return leafOf(name, isRule);
-    const { key, to } = field === '$FOLLOW' ? one(follows) : { key: field, to: manys[field]?.to as string };
+    if (manyToOne[field]) return { [field]: chance(0.2) ? { _null: chance(0.5) } : inner(manyToOne[field]) };
+    const follows = followKeysOf(name);
+    if (field === '$FOLLOW' && follows.length === 0) return drawLeafCondition(name, isRule);
+    const { key, to } = field === '$FOLLOW' ? one(follows) : { key: field, to: toMany[field]?.to as string };
     if (chance(0.12)) return { [key]: { _null: chance(0.5) } };
     const twice = chance(0.3);
     return one<() => Filter>([
       () => ({ [key]: inner(to) }),
       () => ({ [key]: { _some: inner(to) } }),
       () => ({ [key]: { _none: inner(to) } }),
-      // Two conditions on one alias: about the same row where they stand bare.
+      // Two conditions on one alias, which are about the same row without `_some` and `_none`.
       () => ({ _and: [{ [key]: inner(to) }, { [key]: twice ? inner(to) : { _none: inner(to) } }] }),
-      () => ({ [key]: { _some: inner(to), ...leafOf(to, isRule) } }),
-      () => ({ _and: [{ [key]: leafOf(to, isRule) }, { [key]: { _some: leafOf(to, isRule) } }] }),
-      () => ({ _and: [{ [key]: leafOf(to, isRule) }, { [key]: leafOf(to, isRule) }] }),
+      () => ({ [key]: { _some: inner(to), ...drawLeafCondition(to, isRule) } }),
+      () => ({ _and: [{ [key]: drawLeafCondition(to, isRule) }, { [key]: { _some: drawLeafCondition(to, isRule) } }] }),
+      () => ({ _and: [{ [key]: drawLeafCondition(to, isRule) }, { [key]: drawLeafCondition(to, isRule) }] }),
     ])();
   }
 
-  /** A permission's list of fields. */
-  function fieldListOf(name: string): readonly string[] {
-    const { key, ones, manys } = of(name);
+  /** Draws the field list of a permission. */
+  function drawFieldList(name: string): readonly string[] {
+    const { key, manyToOne, toMany } = of(name);
     const all = namesOf(name);
     const without = (out: readonly string[]) => all.filter((field) => !out.includes(field));
     return one<() => readonly string[]>([
@@ -142,94 +145,94 @@ export function createDraw({ upTo, one, chance }: Random) {
       () => ['*'],
       () => some(all, 0.7),
       () => without([one(key)]),
-      () => without(Object.keys(ones)),
-      () => without(Object.keys(manys)),
+      () => without(Object.keys(manyToOne)),
+      () => without(Object.keys(toMany)),
       () => (chance(0.3) ? [] : all),
     ])();
   }
 
   /** Half of the fields. */
-  const someOf = (name: string): string[] => some(namesOf(name), 0.5);
+  const drawHalfOfFields = (name: string): string[] => some(namesOf(name), 0.5);
 
-  function nestedOf(name: string, depth: number): Nested {
-    const { plain, ones, manys, anys = {} } = of(name);
+  function drawFields(name: string, depth: number): FieldTree {
+    const { plain, manyToOne, toMany, manyToAny = {} } = of(name);
     if (chance(0.25) && !isSystem(name)) return { '*': true };
     const functions = [
-      ...Object.keys(manys).map((field) => `count(${field})`),
+      ...Object.keys(toMany).map((field) => `count(${field})`),
       ...Object.keys(plain)
         .filter((field) => plain[field] === 'moment')
         .map((field) => `year(${field})`),
     ];
-    const columns = namesOf(name).filter((field) => !anys[field]);
+    const columns = namesOf(name).filter((field) => !manyToAny[field]);
     const fields = [...some(columns, 0.45), ...some(functions, 0.25)];
-    const wanted = fields.map((field): [string, true | Nested] => {
-      const to = ones[field] ?? manys[field]?.to;
-      return [field, to && depth > 0 && chance(0.6) ? nestedOf(to, depth - 1) : true];
+    const fieldEntries = fields.map((field): [string, true | FieldTree] => {
+      const to = manyToOne[field] ?? toMany[field]?.to;
+      return [field, to && depth > 0 && chance(0.6) ? drawFields(to, depth - 1) : true];
     });
-    for (const [field, { to }] of Object.entries(anys)) {
+    for (const [field, { to }] of Object.entries(manyToAny)) {
       const targets = depth > 0 ? some(to, 0.6) : [];
-      if (targets.length === 0 && chance(0.5)) wanted.push([field, true]);
-      for (const target of targets) wanted.push([`${field}:${target}`, nestedOf(target, depth - 1)]);
+      if (targets.length === 0 && chance(0.5)) fieldEntries.push([field, true]);
+      for (const target of targets) fieldEntries.push([`${field}:${target}`, drawFields(target, depth - 1)]);
     }
-    return wanted.length > 0 ? Object.fromEntries(wanted) : keyNested(name);
+    return fieldEntries.length > 0 ? Object.fromEntries(fieldEntries) : keyNested(name);
   }
 
-  function sortOf(name: string): string {
+  function drawSort(name: string): string {
     const path: string[] = [];
     let at = of(name);
     let where = name;
     while (path.length < 2 && chance(0.4)) {
-      const steps = [...Object.keys(at.ones), ...some(Object.keys(at.manys), 0.4)];
+      const steps = [...Object.keys(at.manyToOne), ...some(Object.keys(at.toMany), 0.4)];
       if (steps.length === 0) break;
       const step = one(steps);
       path.push(step);
-      where = at.ones[step] ?? (at.manys[step]?.to as string);
+      where = at.manyToOne[step] ?? (at.toMany[step]?.to as string);
       at = of(where);
     }
-    const functions = Object.keys(at.manys).map((field) => `count(${field})`);
+    const functions = Object.keys(at.toMany).map((field) => `count(${field})`);
     const moments = Object.keys(at.plain).filter((field) => at.plain[field] === 'moment');
     const last = one([
-      ...namesOf(where).filter((field) => !at.manys[field] && !at.anys?.[field]),
+      ...namesOf(where).filter((field) => !at.toMany[field] && !at.manyToAny?.[field]),
       ...some([...functions, ...moments.map((field) => `month(${field})`)], 0.5),
     ]);
     return `${chance(0.5) ? '-' : ''}${[...path, last].join('.')}`;
   }
 
-  const cutOf = (): Terms => (chance(0.3) ? { limit: upTo(6), offset: upTo(4) } : {});
+  const drawPage = (): ListParameters => (chance(0.3) ? { limit: upTo(6), offset: upTo(4) } : {});
 
-  function termsOf(name: string, depth: number): Terms {
+  function drawTerms(name: string, depth: number): ListParameters {
     return {
-      ...(chance(0.5) ? { filter: filterOf(name, upTo(depth), false) } : {}),
-      ...(chance(0.4) ? { sort: Array.from({ length: chance(0.3) ? 2 : 1 }, () => sortOf(name)) } : {}),
-      // System collections have texts and numbers that are not in the model; none of them has one of the words.
+      ...(chance(0.5) ? { filter: drawFilter(name, upTo(depth), false) } : {}),
+      ...(chance(0.4) ? { sort: Array.from({ length: chance(0.3) ? 2 : 1 }, () => drawSort(name)) } : {}),
+      // System collections have fields that the model does not have; none of them contains one of the words.
       ...(chance(isSystem(name) ? 0.35 : 0.15)
         ? { search: one(isSystem(name) ? WORDS : [...WORDS, 'a', '3', '7']) }
         : {}),
-      ...cutOf(),
+      ...drawPage(),
     };
   }
 
-  /** Terms of the relations that are asked for, each parent's list cut by itself. */
-  function deepOf(name: string, fields: Nested): Terms['deep'] {
-    const { ones, manys } = of(name);
-    const entries = Object.entries(fields).flatMap(([field, more]): [string, Terms][] => {
-      const to = manys[field]?.to ?? ones[field] ?? field.split(':')[1];
-      if (!to || field.includes('(') || (more === true && !manys[field]) || chance(0.5)) return [];
-      const below = more === true ? undefined : deepOf(to, more);
+  /** Draws `deep` for the requested relations. */
+  function drawDeep(name: string, fields: FieldTree): ListParameters['deep'] {
+    const { manyToOne, toMany } = of(name);
+    const entries = Object.entries(fields).flatMap(([field, more]): [string, ListParameters][] => {
+      const to = toMany[field]?.to ?? manyToOne[field] ?? field.split(':')[1];
+      if (!to || field.includes('(') || (more === true && !toMany[field]) || chance(0.5)) return [];
+      const below = more === true ? undefined : drawDeep(to, more);
       const nested = below && Object.keys(below).length > 0 ? { deep: below } : {};
-      if (!manys[field]) return [[field, { ...(chance(0.4) ? { filter: filterOf(to, 1, false) } : {}), ...nested }]];
+      if (!toMany[field]) return [[field, { ...(chance(0.4) ? { filter: drawFilter(to, 1, false) } : {}), ...nested }]];
       if (chance(0.1)) return [[field, groupsOf(to)]];
-      return [[field, { ...termsOf(to, 2), ...nested }]];
+      return [[field, { ...drawTerms(to, 2), ...nested }]];
     });
     return Object.fromEntries(entries);
   }
 
-  function groupsOf(name: string): Terms {
-    const { plain, manys } = of(name);
-    const columns = namesOf(name).filter((field) => !manys[field]);
+  function groupsOf(name: string): ListParameters {
+    const { plain, toMany } = of(name);
+    const columns = namesOf(name).filter((field) => !toMany[field]);
     const numbers = Object.keys(plain).filter((field) => plain[field] === 'number');
     const functions = [
-      ...Object.keys(manys).map((field) => `count(${field})`),
+      ...Object.keys(toMany).map((field) => `count(${field})`),
       ...Object.keys(plain)
         .filter((field) => plain[field] === 'moment')
         .map((field) => `year(${field})`),
@@ -257,23 +260,23 @@ export function createDraw({ upTo, one, chance }: Random) {
       ...(Object.keys(aggregate).length > 0 ? { aggregate } : {}),
       ...(groupBy.length > 0 ? { groupBy } : {}),
       ...(chance(0.4) ? { sort: [`${chance(0.5) ? '-' : ''}${one(sortable)}`] } : {}),
-      ...(chance(0.4) ? { filter: filterOf(name, upTo(3), false) } : {}),
-      ...(groupBy.length > 0 ? cutOf() : {}),
+      ...(chance(0.4) ? { filter: drawFilter(name, upTo(3), false) } : {}),
+      ...(groupBy.length > 0 ? drawPage() : {}),
     };
   }
 
-  function askedOf(name: string): Asked {
+  function drawListRequest(name: string): ListRequest {
     if (chance(0.25)) return { fields: keyNested(name), ...groupsOf(name) };
-    const fields = nestedOf(name, 2);
-    const deep = chance(0.5) ? deepOf(name, fields) : {};
-    return { fields, ...termsOf(name, 3), ...(deep && Object.keys(deep).length > 0 ? { deep } : {}) };
+    const fields = drawFields(name, 2);
+    const deep = chance(0.5) ? drawDeep(name, fields) : {};
+    return { fields, ...drawTerms(name, 3), ...(deep && Object.keys(deep).length > 0 ? { deep } : {}) };
   }
 
-  const ruleOf = (name: string): Filter | null => (chance(0.3) ? null : filterOf(name, upTo(3), true));
+  const drawRule = (name: string): Filter | null => (chance(0.3) ? null : drawFilter(name, upTo(3), true));
 
-  /** A rule about the row next door, of which a payload may speak as well. */
-  function nearRuleOf(name: string): Filter | undefined {
-    const fields = Object.entries(of(name).ones).filter(([, to]) => !isSystem(to));
+  /** Draws a rule on a related row that a payload may also change. */
+  function drawRelatedRule(name: string): Filter | undefined {
+    const fields = Object.entries(of(name).manyToOne).filter(([, to]) => !isSystem(to));
     if (fields.length === 0) return undefined;
     const [field, to] = one(fields);
     const number = Object.keys(of(to).plain).find((other) => of(to).plain[other] === 'number');
@@ -283,11 +286,27 @@ export function createDraw({ upTo, one, chance }: Random) {
     };
   }
 
-  return { nearRuleOf, someOf, filterOf, fieldListOf, nestedOf, deepOf, askedOf, ruleOf };
+  return {
+    drawRelatedRule,
+    drawHalfOfFields,
+    drawFilter,
+    drawFieldList,
+    drawFields,
+    drawDeep,
+    drawListRequest,
+    drawRule,
+  };
 }
 
-/** A question as it is sent. */
-export const queryOf = ({ fields, keys: _, limit = -1, sort, deep, ...rest }: Asked): Record<string, unknown> => ({
+/** The query of a request as it is sent. */
+export const queryOf = ({
+  fields,
+  keys: _,
+  limit = -1,
+  sort,
+  deep,
+  ...rest
+}: ListRequest): Record<string, unknown> => ({
   fields: pathsOf(fields),
   limit,
   meta: '*',
@@ -296,7 +315,7 @@ export const queryOf = ({ fields, keys: _, limit = -1, sort, deep, ...rest }: As
   ...(deep ? { deep: wireDeep(deep) } : {}),
 });
 
-export const wireDeep = (deep: NonNullable<Terms['deep']>): Record<string, unknown> =>
+export const wireDeep = (deep: NonNullable<ListParameters['deep']>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(deep).map(([field, { deep: below = {}, ...terms }]) => [
       field,
@@ -304,7 +323,7 @@ export const wireDeep = (deep: NonNullable<Terms['deep']>): Record<string, unkno
     ]),
   );
 
-export const pathsOf = (nested: Nested, before = ''): string[] =>
+export const pathsOf = (nested: FieldTree, before = ''): string[] =>
   Object.entries(nested).flatMap(([name, more]) =>
     more === true ? [before + name] : pathsOf(more, `${before}${name}.`),
   );

@@ -1,38 +1,39 @@
 import type { Entry } from '../../plugins/graphql/cases/entries.ts';
-import { called } from './conditions.ts';
-import type { Questions } from './graphql-reads.ts';
-import type { Asked, Model } from './shapes.ts';
+import type { GraphqlTranslator } from './graphql-translator.ts';
+import { parseCall } from './reference-conditions.ts';
+import type { ListRequest, Model } from './shapes.ts';
 
-/** Groups as `<c>_aggregated` has them: of what is no number there is no smallest and no largest. */
-export function groupsOf(questions: Questions, collection: string, asked: Omit<Asked, 'fields'>) {
-  const { sight } = questions;
-  const { plain } = sight.model[collection] as Model[string];
-  const { filter, limit, offset, groupBy = [] } = asked;
+/** Translates groups to `<collection>_aggregated`, which has `min` and `max` of numbers only. */
+export function groupsOf(translator: GraphqlTranslator, collection: string, request: Omit<ListRequest, 'fields'>) {
+  const { visibleSchema } = translator;
+  const { plain } = visibleSchema.model[collection] as Model[string];
+  const { filter, limit, offset, groupBy = [] } = request;
   const isNumber = (field: string) => plain[field] === 'number';
-  const kept = Object.entries(asked.aggregate ?? {}).flatMap(([fn, fields]): [string, readonly string[]][] => {
+  const kept = Object.entries(request.aggregate ?? {}).flatMap(([fn, fields]): [string, readonly string[]][] => {
     const fit = /^(min|max)$/.test(fn) ? fields.filter(isNumber) : fields;
     return fit.length > 0 ? [[fn, fit]] : [];
   });
   const aggregate = Object.fromEntries(kept.length > 0 || groupBy.length > 0 ? kept : [['count', ['*']]]);
   for (const field of Object.values(aggregate).flat()) {
-    if (field !== '*' && (!sight.readable(collection, field) || plain[field] === 'masked')) questions.hidden = true;
+    if (field !== '*' && (!visibleSchema.isReadable(collection, field) || plain[field] === 'masked'))
+      translator.hidden = true;
   }
-  const sort = [asked.sort ?? []].flat().filter((one) => isKept(one.replace('-', ''), groupBy, aggregate));
+  const sort = [request.sort ?? []].flat().filter((one) => isKept(one.replace('-', ''), groupBy, aggregate));
   const terms = {
-    ...(filter ? { filter: questions.filter(collection, filter) } : {}),
+    ...(filter ? { filter: translator.filter(collection, filter) } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(offset === undefined ? {} : { offset }),
     ...(sort.length > 0 ? { sort } : {}),
   };
   const args = {
-    ...questions.argumentsOf({ ...terms, sort: sort.map((one) => one.replace(/^(-?)count\.\*$/, '$1countAll')) }),
+    ...translator.argumentsOf({ ...terms, sort: sort.map((one) => one.replace(/^(-?)count\.\*$/, '$1countAll')) }),
     groupBy,
     limit: limit ?? -1,
   };
   return {
     args,
     entries: [...groupEntries(groupBy), ...Object.entries(aggregate).map(([fn, fields]) => functionEntry(fn, fields))],
-    asked: {
+    request: {
       ...terms,
       ...(groupBy.length > 0 ? { groupBy } : {}),
       ...(Object.keys(aggregate).length > 0 ? { aggregate } : {}),
@@ -40,7 +41,11 @@ export function groupsOf(questions: Questions, collection: string, asked: Omit<A
   };
 }
 
-const isKept = (sort: string, groupBy: readonly string[], aggregate: NonNullable<Asked['aggregate']>): boolean => {
+const isKept = (
+  sort: string,
+  groupBy: readonly string[],
+  aggregate: NonNullable<ListRequest['aggregate']>,
+): boolean => {
   const [fn = '', field = ''] = sort.split('.');
   return groupBy.includes(sort) || (aggregate[fn]?.includes(field) ?? false);
 };
@@ -54,7 +59,7 @@ const groupEntries = (groupBy: readonly string[]): readonly Entry[] =>
           key: 'group',
           field: 'group',
           of: groupBy.map((name) => {
-            const { fn, field } = called(name);
+            const { fn, field } = parseCall(name);
             const key = fn ? `${field}_${fn}` : field;
             return { kind: 'column', key, field: key, from: [key] };
           }),

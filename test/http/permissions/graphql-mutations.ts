@@ -1,19 +1,24 @@
 import { type Entry, type Root, Variable } from '../../plugins/graphql/cases/entries.ts';
 import { hasParts, keyColumns } from './keys.ts';
 import { MODEL, tableOf } from './model.ts';
+import type { Key, Write } from './reference-writes.ts';
 import type { Model } from './shapes.ts';
-import type { Key, Write } from './writing.ts';
 
-/** What names a row: a value, or the columns of its key. */
+/** The key of a row: a value, or the columns of a composite key. */
 export const keyArgument = (collection: string, key: unknown): unknown => {
   const model = MODEL[collection] as Model[string];
   return hasParts(model) ? keyColumns(model, key) : key;
 };
 
-/** The root field of a write. `aside`: its values stand beside the document. */
-export function mutationOf(collection: string, write: Write, of: readonly Entry[] | undefined, aside: boolean): Root {
+/** The root field of a write, with its values in variables if `useVariables` is set. */
+export function mutationOf(
+  collection: string,
+  write: Write,
+  of: readonly Entry[] | undefined,
+  useVariables: boolean,
+): Root {
   const below = of ? { of } : {};
-  const value = (type: string, data: unknown) => (aside ? new Variable(type, data) : data);
+  const value = (type: string, data: unknown) => (useVariables ? new Variable(type, data) : data);
   const model = MODEL[collection] as Model[string];
   const key = hasParts(model) ? `${tableOf(collection)}_key_input` : 'ID';
   const keyOf = (one: Key) => keyArgument(collection, one);

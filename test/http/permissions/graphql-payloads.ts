@@ -1,91 +1,94 @@
 import { Inexpressible } from '../../plugins/graphql/cases/entries.ts';
-import type { Questions } from './graphql-reads.ts';
+import type { GraphqlTranslator } from './graphql-translator.ts';
 import { hasParts, isObject, keyColumn, keyColumns } from './keys.ts';
+import type { Write } from './reference-writes.ts';
 import type { Model, Payload } from './shapes.ts';
-import type { Write } from './writing.ts';
 
 export const BY_QUERY = 'a write to what a query finds';
 export const DETAILED = 'lists of what to create, update and delete behind a relation';
 
-/** A write in the words that inputs have: related rows are objects, in lists of objects, those to be linked with their key. */
-export function writeInWords(questions: Questions, collection: string, write: Write): Write {
-  const { sight } = questions;
+/** Translates a write to GraphQL inputs, in which related rows are objects and links are objects with a key. */
+export function toMutationWrite(translator: GraphqlTranslator, collection: string, write: Write): Write {
+  const { visibleSchema } = translator;
   const payload = (action: 'create' | 'update') => (one: Payload) => {
     for (const field of Object.keys(one)) {
-      // The key says which row is meant.
-      const isKey = action === 'update' && sight.keyOf(collection).includes(field);
-      if (!isKey && !sight.takes(collection, action, field)) questions.hidden = true;
+      // A payload may name the key of its row.
+      const isKey = action === 'update' && visibleSchema.keyOf(collection).includes(field);
+      if (!isKey && !visibleSchema.isWritable(collection, action, field)) translator.hidden = true;
     }
-    return inWords(questions, collection, one);
+    return toInput(translator, collection, one);
   };
   switch (write.verb) {
     case 'create':
-      if (!sight.creates(collection)) questions.hidden = true;
+      if (!visibleSchema.isCreatable(collection)) translator.hidden = true;
       return { ...write, rows: write.rows.map(payload('create')) };
     case 'update':
-      if (!sight.changes(collection)) questions.hidden = true;
+      if (!visibleSchema.isUpdatable(collection)) translator.hidden = true;
       return { ...write, data: payload('update')(write.data) };
     case 'update each':
-      if (!sight.changes(collection)) questions.hidden = true;
+      if (!visibleSchema.isUpdatable(collection)) translator.hidden = true;
       return { ...write, rows: write.rows.map(payload('update')) };
     case 'delete':
-      if (sight.of(collection, 'delete').length === 0) questions.hidden = true;
+      if (visibleSchema.of(collection, 'delete').length === 0) translator.hidden = true;
       return write;
     default:
       throw new Inexpressible(BY_QUERY);
   }
 }
 
-function inWords(questions: Questions, collection: string, payload: Payload): Payload {
-  const { model } = questions.sight;
-  const { ones, manys } = model[collection] as Model[string];
+function toInput(translator: GraphqlTranslator, collection: string, payload: Payload): Payload {
+  const { model } = translator.visibleSchema;
+  const { manyToOne, toMany } = model[collection] as Model[string];
   return Object.fromEntries(
     Object.entries(payload).map(([field, value]) => {
-      if (manys[field]) return [field, listInWords(questions, manys[field].to, value)];
-      return [field, ones[field] ? oneInWords(questions, ones[field], value) : value];
+      if (toMany[field]) return [field, toToManyInput(translator, toMany[field].to, value)];
+      return [field, manyToOne[field] ? toToOneInput(translator, manyToOne[field], value) : value];
     }),
   );
 }
 
-function oneInWords(questions: Questions, to: string, value: unknown): unknown {
-  const key = keyColumn(questions.sight.model[to] as Model[string]);
+function toToOneInput(translator: GraphqlTranslator, to: string, value: unknown): unknown {
+  const key = keyColumn(translator.visibleSchema.model[to] as Model[string]);
   if (value === null) return null;
-  if (questions.sight.nests(to)) return isObject(value) ? nested(questions, to, value) : { [key]: value };
+  if (translator.visibleSchema.isNestable(to))
+    return isObject(value) ? nested(translator, to, value) : { [key]: value };
   if (!isObject(value)) return value;
   const isLink = Object.keys(value).length === 1 && value[key] !== undefined;
-  if (!isLink) questions.hidden = true;
+  if (!isLink) translator.hidden = true;
   return isLink ? value[key] : value;
 }
 
-function listInWords(questions: Questions, to: string, value: unknown): unknown {
-  if (!questions.sight.nests(to)) questions.hidden = true;
+function toToManyInput(translator: GraphqlTranslator, to: string, value: unknown): unknown {
+  if (!translator.visibleSchema.isNestable(to)) translator.hidden = true;
   if (value === null) return null;
   if (!Array.isArray(value)) throw new Inexpressible(DETAILED);
-  const model = questions.sight.model[to] as Model[string];
-  return value.map((one) => nested(questions, to, isObject(one) ? one : keyColumns(model, one)));
+  const model = translator.visibleSchema.model[to] as Model[string];
+  return value.map((one) => nested(translator, to, isObject(one) ? one : keyColumns(model, one)));
 }
 
-/** What may be created or updated can be named, whichever of both it then is. */
-function nested(questions: Questions, to: string, payload: Payload): Payload {
-  const { sight } = questions;
+/** A nested input has the fields that may be created or updated. */
+function nested(translator: GraphqlTranslator, to: string, payload: Payload): Payload {
+  const { visibleSchema } = translator;
   for (const field of Object.keys(payload)) {
     const isTaken =
-      sight.keyOf(to).includes(field) || sight.takes(to, 'create', field) || sight.takes(to, 'update', field);
-    if (!isTaken) questions.hidden = true;
+      visibleSchema.keyOf(to).includes(field) ||
+      visibleSchema.isWritable(to, 'create', field) ||
+      visibleSchema.isWritable(to, 'update', field);
+    if (!isTaken) translator.hidden = true;
   }
-  return inWords(questions, to, payload);
+  return toInput(translator, to, payload);
 }
 
-/** A row in a list that is said by its key alone is linked: the same as the bare key. */
-export function linksBare(questions: Questions, write: Write, collection: string): Write {
-  const { model } = questions.sight;
+/** Replaces objects with only a key by the bare key, which links the row as well. */
+export function withBareLinks(translator: GraphqlTranslator, write: Write, collection: string): Write {
+  const { model } = translator.visibleSchema;
   const bare = (name: string, payload: Payload): Payload => {
-    const { ones, manys } = model[name] as Model[string];
+    const { manyToOne, toMany } = model[name] as Model[string];
     return Object.fromEntries(
       Object.entries(payload).map(([field, value]) => {
-        const many = manys[field];
+        const many = toMany[field];
         if (many && Array.isArray(value)) return [field, value.map((one) => linked(many.to, bare(many.to, one)))];
-        return [field, ones[field] && isObject(value) ? bare(ones[field], value) : value];
+        return [field, manyToOne[field] && isObject(value) ? bare(manyToOne[field], value) : value];
       }),
     );
   };

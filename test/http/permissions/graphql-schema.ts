@@ -1,15 +1,15 @@
 import { APP_MINIMUM } from '../../../plugins/access/contract.ts';
-import type { Sight } from './graphql-sight.ts';
 import { MODEL, NAMES, tableOf } from './model.ts';
 import type { Model } from './shapes.ts';
-import type { Someone } from './world.ts';
+import type { VisibleSchema } from './visible-schema.ts';
+import type { TestPerson } from './world.ts';
 
-/** A schema as introspection tells it. */
-export interface Told {
-  readonly types: readonly ToldType[];
+/** The answer of an introspection query. */
+export interface IntrospectedSchema {
+  readonly types: readonly IntrospectedType[];
 }
 
-interface ToldType {
+interface IntrospectedType {
   readonly name: string;
   readonly kind: string;
   readonly fields: readonly { readonly name: string }[] | null;
@@ -37,13 +37,18 @@ const TYPES: readonly (readonly [Use, (table: string) => string])[] = [
 ];
 const WORDS = ['_and', '_or', '_some', '_none'];
 
-/** What a person's schema shows of collections although that person may do nothing with it, or does not show although it may be read. */
-export function schemaFaults(told: Told, someone: Someone, sight: Sight, tables: readonly string[]): readonly string[] {
-  const types = new Map(told.types.map((type) => [type.name, type]));
+/** The fields of a person's schema without a permission, and readable fields that the schema does not have. */
+export function findSchemaFaults(
+  introspected: IntrospectedSchema,
+  person: TestPerson,
+  visibleSchema: VisibleSchema,
+  tables: readonly string[],
+): readonly string[] {
+  const types = new Map(introspected.types.map((type) => [type.name, type]));
   const faults: string[] = [];
   for (const table of tables) {
-    for (const [use, called] of TYPES) {
-      const type = types.get(called(table));
+    for (const [use, typeName] of TYPES) {
+      const type = types.get(typeName(table));
       if (!type) continue;
       const names = [...(type.fields ?? []), ...(type.inputFields ?? [])].map(({ name }) => name);
       for (const name of names) {
@@ -52,27 +57,34 @@ export function schemaFaults(told: Told, someone: Someone, sight: Sight, tables:
           (use === 'compared' && name.includes('__') && names.includes(name.split('__')[0] as string))
         )
           continue;
-        if (!mayKnow(use, table, name.replace(/_func$/, ''), someone, sight)) faults.push(`${type.name}.${name}`);
+        if (!isAllowedInSchema(use, table, name.replace(/_func$/, ''), person, visibleSchema))
+          faults.push(`${type.name}.${name}`);
       }
     }
   }
-  for (const { name, kind, possibleTypes } of told.types) {
+  for (const { name, kind, possibleTypes } of introspected.types) {
     if (kind !== 'UNION') continue;
     for (const one of possibleTypes ?? [])
-      if (!granted(one.name, 'read', someone, sight).some(() => true)) faults.push(`${name} of ${one.name}`);
+      if (!granted(one.name, 'read', person, visibleSchema).some(() => true)) faults.push(`${name} of ${one.name}`);
   }
-  return [...faults, ...missing(types, sight), ...roots(types, someone, sight, tables)];
+  return [...faults, ...missing(types, visibleSchema), ...roots(types, person, visibleSchema, tables)];
 }
 
-function mayKnow(use: Use, table: string, field: string, someone: Someone, sight: Sight): boolean {
+function isAllowedInSchema(
+  use: Use,
+  table: string,
+  field: string,
+  person: TestPerson,
+  visibleSchema: VisibleSchema,
+): boolean {
   const sensitive = MODEL[modelName(table)]?.sensitive ?? [];
   const listed = (action: Action): boolean =>
-    granted(table, action, someone, sight).some(
+    granted(table, action, person, visibleSchema).some(
       (fields) => fields.includes(field) || (fields.includes('*') && !sensitive.includes(field)),
     );
-  /** The key says which row is meant. */
+  /** A payload may name the key of its row. */
   const key = MODEL[modelName(table)]?.key ?? ['id'];
-  const isKeyOf = (action: Action) => key.includes(field) && granted(table, action, someone, sight).length > 0;
+  const isKeyOf = (action: Action) => key.includes(field) && granted(table, action, person, visibleSchema).length > 0;
   switch (use) {
     case 'shown':
     case 'compared':
@@ -86,12 +98,17 @@ function mayKnow(use: Use, table: string, field: string, someone: Someone, sight
   }
 }
 
-/** The field lists of somebody's permissions: those of the model, and beside them what app access has of other collections. */
-function granted(table: string, action: Action, someone: Someone, sight: Sight): readonly (readonly string[])[] {
-  if (someone.eyes.admin) return [['*', ...ALL_SENSITIVE]];
+/** The field lists of a person's permissions: those of the model, and those of app access to other collections. */
+function granted(
+  table: string,
+  action: Action,
+  person: TestPerson,
+  visibleSchema: VisibleSchema,
+): readonly (readonly string[])[] {
+  if (person.callerPermissions.admin) return [['*', ...ALL_SENSITIVE]];
   const name = modelName(table);
-  const stored = NAMES.includes(name) ? sight.of(name, action).map(({ fields }) => fields) : [];
-  const hasApp = someone.about.includes('app access');
+  const stored = NAMES.includes(name) ? visibleSchema.of(name, action).map(({ fields }) => fields) : [];
+  const hasApp = person.about.includes('app access');
   const minimal = APP_MINIMUM.filter((one) => hasApp && one.collection === table && one.action === action);
   return [...stored, ...minimal.map(({ fields }) => fields)];
 }
@@ -99,13 +116,15 @@ function granted(table: string, action: Action, someone: Someone, sight: Sight):
 const ALL_SENSITIVE = Object.values(MODEL).flatMap(({ sensitive = [] }) => sensitive);
 const modelName = (table: string): string => NAMES.find((name) => tableOf(name) === table) ?? table;
 
-/** Everything that may be read can be asked for. */
-function missing(types: ReadonlyMap<string, ToldType>, sight: Sight): readonly string[] {
-  return NAMES.filter((name) => sight.opens(name) && types.has(tableOf(name))).flatMap((name) => {
-    const { manys } = MODEL[name] as Model[string];
+/** Readable fields that the schema does not have. */
+function missing(types: ReadonlyMap<string, IntrospectedType>, visibleSchema: VisibleSchema): readonly string[] {
+  return NAMES.filter((name) => visibleSchema.hasReadableType(name) && types.has(tableOf(name))).flatMap((name) => {
+    const { toMany } = MODEL[name] as Model[string];
     const shown = new Set(types.get(tableOf(name))?.fields?.map((one) => one.name));
-    const wanted = sight.all(name).filter((field) => sight.readable(name, field));
-    const lost = wanted.filter((field) => !shown.has(field) && !(manys[field] && !sight.opens(manys[field].to)));
+    const expectedFields = visibleSchema.all(name).filter((field) => visibleSchema.isReadable(name, field));
+    const lost = expectedFields.filter(
+      (field) => !shown.has(field) && !(toMany[field] && !visibleSchema.hasReadableType(toMany[field].to)),
+    );
     return lost.map((field) => `no ${name}.${field}`);
   });
 }
@@ -117,11 +136,11 @@ const VERBS: readonly (readonly [Action, RegExp])[] = [
   ['read', /^(.+?)(?:_by_id|_aggregated)?$/],
 ];
 
-/** Root fields of collections that may not be read, or not written in that way. */
+/** Root fields that the person has no permission for. */
 function roots(
-  types: ReadonlyMap<string, ToldType>,
-  someone: Someone,
-  sight: Sight,
+  types: ReadonlyMap<string, IntrospectedType>,
+  person: TestPerson,
+  visibleSchema: VisibleSchema,
   tables: readonly string[],
 ): readonly string[] {
   const known = new Map(
@@ -133,6 +152,6 @@ function roots(
       const table = known.get(pattern.exec(name)?.[1] ?? '');
       return table ? [[verb, table]] : [];
     })[0] ?? ['read', undefined];
-    return found !== undefined && granted(found, action, someone, sight).length === 0;
+    return found !== undefined && granted(found, action, person, visibleSchema).length === 0;
   });
 }

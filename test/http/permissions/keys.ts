@@ -1,7 +1,7 @@
 import type { Model, Payload, Row } from './shapes.ts';
 
-// What rows of the reference are known by: the value of the one column of a key, or the texts of several joined by commas.
-// Columns of keys of several are numbers here, which need no escape.
+// Keys of rows in the reference: the value of a key column, or the texts of several joined by commas. Columns of composite keys are
+// numbers here, which need no escape.
 
 type Of = Model[string];
 
@@ -10,7 +10,7 @@ export const isObject = (value: unknown): value is Payload =>
 
 export const hasParts = ({ key }: Of): boolean => key.length > 1;
 
-/** The one column of a key that has no more. */
+/** The column of a key with one column. */
 export const keyColumn = ({ key }: Of): string => {
   if (key.length !== 1) throw new Error(`the key is ${key}`);
   return key[0] as string;
@@ -19,7 +19,7 @@ export const keyColumn = ({ key }: Of): string => {
 export const keyText = ({ key }: Of, row: Row): unknown =>
   key.length === 1 ? row[key[0] as string] : key.map((name) => row[name]).join();
 
-/** The columns with their values. */
+/** The columns of a key with their values. */
 export const keyColumns = ({ key }: Of, value: unknown): Payload =>
   key.length === 1
     ? { [key[0] as string]: value }
@@ -29,18 +29,18 @@ export const keyColumns = ({ key }: Of, value: unknown): Payload =>
           .map((part, at) => [key[at], Number(part)]),
       );
 
-/** The key that a payload names; undefined where a column is missing, null, or a row yet to be created. */
+/** The key in a payload; undefined when a column is missing, null, or an object without a key. */
 export function keyNamed(model: Model, collection: string, payload: Payload): unknown {
-  const { key, ones } = model[collection] as Of;
+  const { key, manyToOne } = model[collection] as Of;
   if (key.length === 1) return payload[key[0] as string];
   const values = key.map((name) => {
     const value = payload[name];
-    return isObject(value) ? value[keyColumn(model[ones[name] as string] as Of)] : value;
+    return isObject(value) ? value[keyColumn(model[manyToOne[name] as string] as Of)] : value;
   });
   return values.every((value) => value !== undefined && value !== null) ? values.join() : undefined;
 }
 
-/** The rest of a payload that names its key. An object in place of a column stays where it says more than the key. */
+/** A payload without its key. An object in place of a key column stays when it has more than the key. */
 export const withoutKey = ({ key }: Of, payload: Payload): Payload =>
   Object.fromEntries(
     Object.entries(payload).filter(

@@ -1,64 +1,64 @@
-import type { Allowed, Model } from './shapes.ts';
+import type { Model, PermissionRow } from './shapes.ts';
 
 /** Every kind of relation: many-to-one, one-to-many, itself, a junction with a key of two columns, many-to-any, and system collections. */
 export const MODEL: Model = {
   team: {
     key: ['id'],
     plain: { name: 'text', level: 'number' },
-    ones: {},
-    manys: { members: { to: 'person', by: 'team' } },
+    manyToOne: {},
+    toMany: { members: { to: 'person', by: 'team' } },
   },
   person: {
     key: ['id'],
     plain: { name: 'text', secret: 'text', level: 'number', born: 'moment', group: 'uuid' },
-    ones: { team: 'team', boss: 'person', owner: 'users' },
-    manys: { staff: { to: 'person', by: 'boss' }, tasks: { to: 'task', by: 'person' } },
+    manyToOne: { team: 'team', boss: 'person', owner: 'users' },
+    toMany: { staff: { to: 'person', by: 'boss' }, tasks: { to: 'task', by: 'person' } },
   },
   task: {
     key: ['id'],
     plain: { title: 'text', points: 'number', keeper: 'uuid' },
-    ones: { person: 'person' },
-    manys: {
-      tags: { to: 'task_tag', by: 'task', letGo: 'delete' },
-      blocks: { to: 'block', by: 'task', letGo: 'delete' },
+    manyToOne: { person: 'person' },
+    toMany: {
+      tags: { to: 'task_tag', by: 'task', deselectAction: 'delete' },
+      blocks: { to: 'block', by: 'task', deselectAction: 'delete' },
     },
   },
-  tag: { key: ['id'], plain: { label: 'text' }, ones: {}, manys: { tasks: { to: 'task_tag', by: 'tag' } } },
+  tag: { key: ['id'], plain: { label: 'text' }, manyToOne: {}, toMany: { tasks: { to: 'task_tag', by: 'tag' } } },
   task_tag: {
     key: ['task', 'tag'],
     plain: { weight: 'number' },
-    ones: { task: 'task', tag: 'tag' },
-    manys: {},
+    manyToOne: { task: 'task', tag: 'tag' },
+    toMany: {},
     cascades: ['task', 'tag'],
   },
   block: {
     key: ['id'],
     plain: { note: 'text', kind: 'text' },
-    ones: { task: 'task' },
-    manys: {},
-    anys: { item: { by: 'kind', to: ['team', 'tag'] } },
+    manyToOne: { task: 'task' },
+    toMany: {},
+    manyToAny: { item: { by: 'kind', to: ['team', 'tag'] } },
     cascades: ['task'],
   },
   presets: {
     key: ['id'],
     plain: { bookmark: 'text', search: 'text', refresh_interval: 'number' },
-    ones: { user: 'users', role: 'roles' },
-    manys: {},
+    manyToOne: { user: 'users', role: 'roles' },
+    toMany: {},
   },
   users: {
     key: ['id'],
     keyType: 'uuid',
     plain: { first_name: 'text', title: 'text', location: 'text', status: 'text', token: 'masked' },
-    ones: { team: 'team', role: 'roles' },
-    manys: { people: { to: 'person', by: 'owner' } },
+    manyToOne: { team: 'team', role: 'roles' },
+    toMany: { people: { to: 'person', by: 'owner' } },
     sensitive: ['role', 'status', 'token'],
   },
   roles: {
     key: ['id'],
     keyType: 'uuid',
     plain: { name: 'text', description: 'text' },
-    ones: {},
-    manys: { users: { to: 'users', by: 'role' } },
+    manyToOne: {},
+    toMany: { users: { to: 'users', by: 'role' } },
   },
 };
 
@@ -78,18 +78,18 @@ export const TABLES = `
 
 export const NAMES = Object.keys(MODEL);
 export const SYSTEM = ['presets', 'users', 'roles'];
-/** Collections of the service itself have fields that are not in the model. */
+/** Whether the collection is a system collection, which also has fields that are not in the model. */
 export const isSystem = (name: string): boolean => SYSTEM.includes(name);
-/** Those of which rows are made and deleted as well. */
+/** Collections whose rows are also created and deleted. */
 export const WRITTEN = NAMES.filter((name) => name !== 'users' && name !== 'roles');
 export const tableOf = (name: string): string => (isSystem(name) ? `platform_${name}` : name);
 export const pathOf = (name: string): string => (isSystem(name) ? `/${name}` : `/items/${name}`);
 
 const own = { user: { _eq: '$CURRENT_USER' } };
-const nobodys = { user: { _null: true } };
+const withoutUser = { user: { _null: true } };
 
-/** What roles with app access have of system collections beside what is stored for them. */
-export const APP_MINIMUM: Readonly<Record<string, Allowed>> = {
+/** The permissions of app access to the system collections of the model. */
+export const APP_MINIMUM: Readonly<Record<string, PermissionRow>> = {
   'users read': {
     rule: { id: { _eq: '$CURRENT_USER' } },
     fields: ['id', 'first_name', 'title', 'location', 'status', 'role'],
@@ -99,8 +99,8 @@ export const APP_MINIMUM: Readonly<Record<string, Allowed>> = {
     rule: {
       _or: [
         own,
-        { _and: [nobodys, { role: { _eq: '$CURRENT_ROLE' } }] },
-        { _and: [nobodys, { role: { _null: true } }] },
+        { _and: [withoutUser, { role: { _eq: '$CURRENT_ROLE' } }] },
+        { _and: [withoutUser, { role: { _null: true } }] },
       ],
     },
     fields: ['*'],
@@ -110,19 +110,19 @@ export const APP_MINIMUM: Readonly<Record<string, Allowed>> = {
   'presets delete': { rule: own, fields: ['*'] },
 };
 
-/** The collections a question speaks of: its own, and what lies behind the relations named in it. */
+/** The collections of a request: its own and those of the relations in it. */
 export function mentioned(question: unknown): ReadonlySet<string> {
   const words = new Set(JSON.stringify(question).match(/\w+|\*/g));
   const found = new Set(NAMES.filter((name) => words.has(name)));
   const isNamed = (field: string) => words.has(field) || words.has('*');
   for (const name of [...found]) {
-    const { ones, manys } = MODEL[name] as Model[string];
-    for (const [field, to] of Object.entries(ones)) if (isNamed(field)) found.add(to);
-    for (const [field, { to }] of Object.entries(manys)) if (isNamed(field)) found.add(to);
+    const { manyToOne, toMany } = MODEL[name] as Model[string];
+    for (const [field, to] of Object.entries(manyToOne)) if (isNamed(field)) found.add(to);
+    for (const [field, { to }] of Object.entries(toMany)) if (isNamed(field)) found.add(to);
   }
-  for (const { ones, manys } of Object.values(MODEL)) {
-    for (const [field, to] of Object.entries(ones)) if (words.has(field)) found.add(to);
-    for (const [field, { to }] of Object.entries(manys)) if (words.has(field)) found.add(to);
+  for (const { manyToOne, toMany } of Object.values(MODEL)) {
+    for (const [field, to] of Object.entries(manyToOne)) if (words.has(field)) found.add(to);
+    for (const [field, { to }] of Object.entries(toMany)) if (words.has(field)) found.add(to);
   }
   if (words.has('CURRENT_USER') || words.has('CURRENT_ROLE')) for (const name of ['users', 'roles']) found.add(name);
   return new Set([...found].map(tableOf));

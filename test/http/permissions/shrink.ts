@@ -1,6 +1,6 @@
 /**
- * The smallest question that still shows a difference: parts are taken out one by one, largest first, for as long as
- * `differs` says so. A question that has lost its meaning throws there, which counts as no.
+ * Finds the smallest value for which `differs` is true, by removing parts one by one, largest first. An error of `differs` counts as
+ * false, since a smaller request may be malformed.
  */
 export async function shrink<T>(value: T, differs: (smaller: T) => Promise<boolean>, tries = 150): Promise<T> {
   let current = value;
@@ -19,7 +19,7 @@ export async function shrink<T>(value: T, differs: (smaller: T) => Promise<boole
   return current;
 }
 
-/** The value without one of its parts, or with a smaller one: breadth first. */
+/** The value without one of its parts, then with one part made smaller. */
 function* smallerOf(value: unknown): Generator<unknown> {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {

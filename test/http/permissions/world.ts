@@ -7,15 +7,15 @@ import { createDraw, WORDS } from './draw.ts';
 import { createWriteDraw } from './draw-writes.ts';
 import { hasParts, keyColumns } from './keys.ts';
 import { APP_MINIMUM, isSystem, MODEL, NAMES, TABLES, tableOf, WRITTEN } from './model.ts';
-import type { Allowed, Eyes, Model, Row, Rows } from './shapes.ts';
+import type { CallerPermissions, Model, PermissionRow, Row, Rows } from './shapes.ts';
 
-export interface Someone {
+export interface TestPerson {
   readonly token: string | undefined;
-  readonly eyes: Eyes;
+  readonly callerPermissions: CallerPermissions;
   readonly about: string;
-  /** Stored permissions, for the story of a failure. */
+  /** Stored permissions, for the description of a difference. */
   readonly stored: readonly { readonly action: string; readonly collection: string }[];
-  /** Several sets of public permissions follow one another. */
+  /** Stores the permissions of the Public role of this person, which several people share. */
   enter?(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface Someone {
 export interface World {
   readonly service: InProcess;
   readonly rows: Rows;
-  readonly people: readonly Someone[];
+  readonly people: readonly TestPerson[];
   load(): Promise<Rows>;
   restore(changed: readonly string[]): Promise<void>;
   stop(): Promise<void>;
@@ -56,53 +56,57 @@ export async function createWorld(seed: number): Promise<World> {
   }
 }
 
-/** Aliases of the relations, beside those that the service has itself. */
+/** Creates the tables and registers the aliases of their relations. */
 async function prepare(service: InProcess, database: FreshDatabase): Promise<void> {
   await database.query(TABLES);
   const meta = { one_collection_field: 'kind', one_allowed_collections: ['team', 'tag'] };
   await asAdmin(service, 'POST', '/relations', { collection: 'block', field: 'item', meta });
-  for (const [name, { manys }] of Object.entries(MODEL)) {
-    for (const [field, { to, by, letGo }] of Object.entries(manys)) {
+  for (const [name, { toMany }] of Object.entries(MODEL)) {
+    for (const [field, { to, by, deselectAction }] of Object.entries(toMany)) {
       if (isSystem(to)) continue;
       await asAdmin(service, 'POST', `/fields/${tableOf(name)}`, { field, type: 'alias', meta: { special: ['o2m'] } });
       await asAdmin(service, 'PATCH', `/relations/${to}/${by}`, {
-        meta: { one_field: field, ...(letGo ? { one_deselect_action: letGo } : {}) },
+        meta: { one_field: field, ...(deselectAction ? { one_deselect_action: deselectAction } : {}) },
       });
     }
   }
 }
 
-interface Granted {
+interface RolePermissions {
   readonly stored: { collection: string; action: string; fields: readonly string[] }[];
-  readonly permissions: Map<string, readonly Allowed[]>;
+  readonly permissions: Map<string, readonly PermissionRow[]>;
 }
 
 /**
- * `open` may do everything, and `listed` everything on the rows of its rules, so that much is done and not all refused;
- * `drawn` has holes of every kind.
+ * `open` may do everything and `listed` everything on the rows of its rules, so that enough cases are answered; `drawn` has random
+ * permissions.
  */
-type Width = 'open' | 'listed' | 'drawn';
+type PermissionWidth = 'open' | 'listed' | 'drawn';
 
-function grantsOf(random: Random, width: Width, app: boolean): Granted {
+function drawPermissions(random: Random, width: PermissionWidth, app: boolean): RolePermissions {
   const { chance } = random;
   const draw = createDraw(random);
   const writes = createWriteDraw(random, draw);
-  const stored: Granted['stored'] = [];
-  const permissions = new Map<string, readonly Allowed[]>();
+  const stored: RolePermissions['stored'] = [];
+  const permissions = new Map<string, readonly PermissionRow[]>();
   for (const collection of NAMES) {
     for (const action of ['read', 'create', 'update', 'delete'] as const) {
       if (!WRITTEN.includes(collection) && !(action === 'read' || (collection === 'users' && action === 'update')))
         continue;
       if (width === 'drawn' && chance(action === 'read' ? (isSystem(collection) ? 0.35 : 0.12) : 0.25)) continue;
       const isFree = width === 'open' || (width === 'listed' && action !== 'read' && chance(0.45));
-      const near = action === 'update' && chance(0.5) ? draw.nearRuleOf(collection) : undefined;
-      const rule = isFree ? null : (near ?? draw.ruleOf(collection));
-      // Beside the minimum of app access a list of its own tells on which rows each field counts.
+      const near = action === 'update' && chance(0.5) ? draw.drawRelatedRule(collection) : undefined;
+      const rule = isFree ? null : (near ?? draw.drawRule(collection));
+      // A field list beside that of app access makes fields readable on different rows.
       const isBeside = app && isSystem(collection) && chance(0.7);
-      const fields = isBeside ? draw.someOf(collection) : width === 'drawn' ? draw.fieldListOf(collection) : ['*'];
+      const fields = isBeside
+        ? draw.drawHalfOfFields(collection)
+        : width === 'drawn'
+          ? draw.drawFieldList(collection)
+          : ['*'];
       const isWrite = action === 'create' || action === 'update';
-      const terms = isWrite && width !== 'open' && collection !== 'users' ? writes.termsOf(collection) : {};
-      // A create has no row yet that a rule could be about.
+      const terms = isWrite && width !== 'open' && collection !== 'users' ? writes.drawTerms(collection) : {};
+      // The rule of a create is not used, since there is no row yet.
       permissions.set(`${collection} ${action}`, [{ rule: action === 'create' ? null : rule, fields, ...terms }]);
       stored.push({ collection: tableOf(collection), action, fields, ...{ permissions: rule, ...terms } });
     }
@@ -114,19 +118,19 @@ function grantsOf(random: Random, width: Width, app: boolean): Granted {
   return { stored, permissions };
 }
 
-async function createPeople(service: InProcess, random: Random): Promise<Someone[]> {
+async function createPeople(service: InProcess, random: Random): Promise<TestPerson[]> {
   const { one, chance, upTo } = random;
   const uuid = () => {
     const hex = Array.from({ length: 32 }, () => upTo(16).toString(16)).join('');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
   };
   const admin = await asAdmin(service, 'GET', '/users/me?fields=id,role');
-  const people: Someone[] = [
+  const people: TestPerson[] = [
     {
       token: service.admin.token,
       about: 'admin',
       stored: [],
-      eyes: { admin: true, user: admin.id, role: admin.role, permissions: new Map() },
+      callerPermissions: { admin: true, user: admin.id, role: admin.role, permissions: new Map() },
     },
   ];
   const roles = Array.from({ length: ROLES }, (_, at) => {
@@ -136,7 +140,7 @@ async function createPeople(service: InProcess, random: Random): Promise<Someone
       user: uuid(),
       token: `token-of-${at}-${uuid()}`,
       app,
-      ...grantsOf(random, at === 0 ? 'open' : at % 5 === 2 ? 'listed' : 'drawn', app),
+      ...drawPermissions(random, at === 0 ? 'open' : at % 5 === 2 ? 'listed' : 'drawn', app),
     };
   });
   await asAdmin(
@@ -161,18 +165,18 @@ async function createPeople(service: InProcess, random: Random): Promise<Someone
       token,
       about: `role ${at}${app ? ' with app access' : ''}`,
       stored,
-      eyes: { admin: false, user, role: id, permissions },
+      callerPermissions: { admin: false, user, role: id, permissions },
     })),
   );
-  // Public: several sets of permissions one after the other; and somebody signed in who has no role.
+  // Callers with the permissions of the Public role: without a token, and a user without a role.
   for (let at = 0; at < PUBLIC; at++) {
-    const { stored, permissions } = grantsOf(random, 'drawn', false);
+    const { stored, permissions } = drawPermissions(random, 'drawn', false);
     const isLoner = at % 4 === 3;
     people.push({
       token: isLoner ? loner.token : undefined,
       about: isLoner ? 'a user without a role' : 'public',
       stored,
-      eyes: { admin: false, user: isLoner ? loner.id : null, role: null, permissions },
+      callerPermissions: { admin: false, user: isLoner ? loner.id : null, role: null, permissions },
       async enter() {
         await asAdmin(service, 'DELETE', '/permissions', { query: { filter: { role: { _eq: PUBLIC_ROLE } } } });
         if (stored.length > 0)
@@ -189,9 +193,13 @@ async function createPeople(service: InProcess, random: Random): Promise<Someone
   return people;
 }
 
-async function fill(database: FreshDatabase, { one, chance, upTo }: Random, people: readonly Someone[]): Promise<void> {
-  const users = people.flatMap(({ eyes }) => eyes.user ?? []);
-  const roles = people.flatMap(({ eyes }) => eyes.role ?? []);
+async function fill(
+  database: FreshDatabase,
+  { one, chance, upTo }: Random,
+  people: readonly TestPerson[],
+): Promise<void> {
+  const users = people.flatMap(({ callerPermissions }) => callerPermissions.user ?? []);
+  const roles = people.flatMap(({ callerPermissions }) => callerPermissions.role ?? []);
   const maybe = <T>(value: T) => (chance(0.2) ? null : value);
   const day = 86_400_000;
   const middle = Date.UTC(2026, 5, 15);
@@ -232,7 +240,7 @@ async function fill(database: FreshDatabase, { one, chance, upTo }: Random, peop
   await insert('block', 20, () => ({
     note: maybe(one(WORDS)),
     kind: maybe(one(['team', 'tag'])),
-    // Some lead to rows that are not there.
+    // Some refer to missing rows.
     item: maybe(String(1 + upTo(7))),
     task: maybe(1 + upTo(24)),
   }));
@@ -252,15 +260,17 @@ async function fill(database: FreshDatabase, { one, chance, upTo }: Random, peop
 }
 
 const columnsOf = (name: string): string => {
-  const { key, plain, ones, anys } = MODEL[name] as Model[string];
-  return [...new Set([...key, ...Object.keys({ ...plain, ...ones, ...anys })])].map((field) => `"${field}"`).join(', ');
+  const { key, plain, manyToOne, manyToAny } = MODEL[name] as Model[string];
+  return [...new Set([...key, ...Object.keys({ ...plain, ...manyToOne, ...manyToAny })])]
+    .map((field) => `"${field}"`)
+    .join(', ');
 };
 
-/** New keys of rows count on from 1000. */
+/** SQL that lets new keys start at 1000. */
 const countOn = (name: string): string =>
   hasParts(MODEL[name] as Model[string]) ? 'select' : `select setval('${tableOf(name)}_id_seq', 1000)`;
 
-/** Everything there is, in one statement. */
+/** Loads all rows in one statement. */
 async function loadAll(database: FreshDatabase): Promise<Rows> {
   const parts = NAMES.map(
     (name) =>
@@ -277,7 +287,7 @@ async function loadAll(database: FreshDatabase): Promise<Rows> {
   return { ...rows, person };
 }
 
-/** Puts back what was written; new keys then count on from 1000 again. */
+/** Restores changed tables; new keys start at 1000 again. */
 async function restore(database: FreshDatabase, changed: readonly string[]): Promise<void> {
   const parts = changed.map((name) =>
     WRITTEN.includes(name)

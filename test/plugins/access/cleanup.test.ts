@@ -1,29 +1,29 @@
 import { expect } from 'chai';
-import { closed, pruned } from '../../../plugins/access/cleanup.ts';
+import { closeRule, pruneValidation } from '../../../plugins/access/cleanup.ts';
 
 const none = { id: { _null: true } };
 
-describe('rules of a field that is deleted', () => {
-  it('match nothing where the field was a condition', () => {
-    expect(closed({ gone: { _eq: 1 }, other: { _eq: 2 } }, ['gone'], none)).to.deep.equal(none);
-    expect(closed({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'], none)).to.deep.equal({
+describe('rules that name a deleted field', () => {
+  it('a row rule matches no row where it compared the deleted field', () => {
+    expect(closeRule({ gone: { _eq: 1 }, other: { _eq: 2 } }, ['gone'], none)).to.deep.equal(none);
+    expect(closeRule({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'], none)).to.deep.equal({
       _and: [none, { a: { _eq: 2 } }],
     });
-    expect(closed({ _or: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'], none)).to.deep.equal({
+    expect(closeRule({ _or: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'], none)).to.deep.equal({
       _or: [none, { a: { _eq: 2 } }],
     });
   });
 
-  it('stay as they are otherwise', () => {
+  it('a row rule that names the deleted field only as a value or below a relation is unchanged', () => {
     const rule = { _or: [{ a: { _eq: 'gone' } }, { b: { gone: { _eq: 1 } } }] };
-    expect(closed(rule, ['gone'], none)).to.deep.equal(rule);
+    expect(closeRule(rule, ['gone'], none)).to.deep.equal(rule);
   });
 
-  it('leave a validation without them', () => {
-    expect(pruned({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
+  it('a validation loses its conditions on the deleted field', () => {
+    expect(pruneValidation({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
       _and: [{ a: { _eq: 2 } }],
     });
-    expect(pruned({ _or: [{ gone: { _submitted: true } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
+    expect(pruneValidation({ _or: [{ gone: { _submitted: true } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
       _or: [{ a: { _eq: 2 } }],
     });
   });

@@ -10,15 +10,15 @@ const TABLES = `
   insert into place (name, note, secret) values ('North', 'cold', 's1'), ('South', 'warm', 's2');
 `;
 
-/** Asks until the answer is the one hoped for; the test's own time-out ends it. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await pause(10);
+/** Polls until the condition holds; the time limit of the test ends it. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause(10);
 }
 
 describe('permissions', () => {
   let service: InProcess;
   let admin: Ask;
-  const anybody: Ask = (...request) => asking(service, null)(...request);
+  const publicCaller: Ask = (...request) => asking(service, null)(...request);
 
   before(async function () {
     this.timeout(120_000);
@@ -32,14 +32,14 @@ describe('permissions', () => {
     await service?.database.drop();
   });
 
-  describe('of a role', () => {
-    it('are none at first', async () => {
+  describe('of one role', () => {
+    it('a role without permissions may neither read nor create', async () => {
       const { ask } = await makePerson(service, await makeRole(service));
       expect(outcome(await ask('GET', '/items/place'))).to.deep.equal([403, 'FORBIDDEN']);
       expect(outcome(await ask('POST', '/items/place', { name: 'x' }))).to.deep.equal([403, 'FORBIDDEN']);
     });
 
-    it('hold from the next request on, and end with it', async () => {
+    it('a stored, changed or deleted permission counts from the next request on', async () => {
       const role = await makeRole(service);
       const { ask } = await makePerson(service, role);
       const id = await allow(service, role, { collection: 'place', action: 'read', fields: ['id', 'name'] });
@@ -53,7 +53,7 @@ describe('permissions', () => {
       expect((await ask('GET', '/items/place')).status).to.equal(403);
     });
 
-    it('let nobody in by a condition that says nothing', async () => {
+    it('a row rule with an incomplete _between gives no access', async () => {
       const role = await makeRole(service, {}, [
         { collection: 'place', action: 'read', permissions: { id: { _between: [1] } } },
         { collection: 'place', action: 'update', permissions: { id: { _nbetween: [1, 2, 3] } } },
@@ -63,7 +63,7 @@ describe('permissions', () => {
       expect(outcome(await ask('PATCH', '/items/place/1', { name: 'x' }))).to.deep.equal([403, 'FORBIDDEN']);
     });
 
-    it('are seen when somebody writes them into the database by hand', async () => {
+    it('a permission written directly into the database counts without a restart', async () => {
       const role = await makeRole(service);
       const { ask } = await makePerson(service, role);
       expect((await ask('GET', '/items/place')).status).to.equal(403);
@@ -76,7 +76,7 @@ describe('permissions', () => {
       await until(async () => (await ask('GET', '/items/place')).status === 403);
     });
 
-    it('are not remembered from a write that failed', async () => {
+    it('a permission from a failed write is not cached', async () => {
       const role = await makeRole(service, {}, [{ collection: 'platform_permissions', action: 'create' }]);
       const { ask } = await makePerson(service, role);
       const row = { role, collection: 'place', action: 'read', fields: ['*'] };
@@ -84,7 +84,7 @@ describe('permissions', () => {
       expect((await ask('GET', '/items/place')).status).to.equal(403);
     });
 
-    it('are one row for each collection and action', async () => {
+    it('a second permission for the same role, collection and action is refused', async () => {
       const role = await makeRole(service);
       await allow(service, role, { collection: 'place', action: 'read' });
       const again = await admin('POST', '/permissions', { role, collection: 'place', action: 'read' });
@@ -92,19 +92,19 @@ describe('permissions', () => {
     });
   });
 
-  it('of the Public role hold for whoever has no token, and for nobody else', async () => {
+  it('permissions of the Public role count only for callers without a token', async () => {
     const { ask } = await makePerson(service, await makeRole(service));
-    expect((await anybody('GET', '/items/place')).status).to.equal(403);
+    expect((await publicCaller('GET', '/items/place')).status).to.equal(403);
     const id = await allow(service, null, { collection: 'place', action: 'read', fields: ['name'] });
     expect((await admin('GET', `/permissions/${id}`)).body.data.role).to.equal(PUBLIC_ROLE);
-    expect((await anybody('GET', '/items/place')).body.data).to.deep.equal([{ name: 'North' }, { name: 'South' }]);
+    expect((await publicCaller('GET', '/items/place')).body.data).to.deep.equal([{ name: 'North' }, { name: 'South' }]);
     expect((await ask('GET', '/items/place')).status).to.equal(403);
     await admin('DELETE', `/permissions/${id}`);
-    expect((await anybody('GET', '/items/place')).status).to.equal(403);
+    expect((await publicCaller('GET', '/items/place')).status).to.equal(403);
   });
 
   describe('on writes', () => {
-    it('name the fields', async () => {
+    it('a write of a field outside the field list is FORBIDDEN', async () => {
       const role = await makeRole(service, {}, [{ collection: 'place', action: 'create', fields: ['name'] }]);
       const { ask } = await makePerson(service, role);
       expect((await ask('POST', '/items/place', { name: 'East' })).status).to.equal(204);
@@ -118,13 +118,13 @@ describe('permissions', () => {
       ]);
     });
 
-    it('tell whoever may write everything of unknown fields', async () => {
+    it('an unknown field is INVALID_PAYLOAD for a caller who may write all fields', async () => {
       const reply = await admin('POST', '/items/place', { name: 'x', nonsense: 1 });
       expect(outcome(reply)).to.deep.equal([400, 'INVALID_PAYLOAD']);
       expect(reply.body.errors[0].message).to.contain('nonsense');
     });
 
-    it('add presets, which the payload may replace', async () => {
+    it('presets fill missing fields of a payload', async () => {
       const role = await makeRole(service, {}, [
         {
           collection: 'visit',
@@ -141,7 +141,7 @@ describe('permissions', () => {
       expect((await ask('POST', '/items/visit', { place: 1, rating: 5 })).body.data.rating).to.equal(5);
     });
 
-    it('demand what the validation says, one failure a rule', async () => {
+    it('a payload that violates a validation is refused with one failure per rule', async () => {
       const role = await makeRole(service, {}, [
         {
           collection: 'visit',
@@ -164,7 +164,7 @@ describe('permissions', () => {
       ).to.equal(204);
     });
 
-    it('follow paths of the caller in a validation', async () => {
+    it('a validation may compare with a path from $CURRENT_USER', async () => {
       const role = await makeRole(service, {}, [
         { collection: 'place', action: 'create', validation: { note: { _eq: '$CURRENT_USER.role.name' } } },
       ]);
@@ -177,20 +177,20 @@ describe('permissions', () => {
       expect((await ask('POST', '/items/place', { name: 'x', note: name })).status).to.equal(204);
     });
 
-    it('nobody is not null', async () => {
+    it('$CURRENT_USER of a caller without a user does not equal null', async () => {
       const id = await allow(service, null, {
         collection: 'visit',
         action: 'create',
         validation: { guest: { _eq: '$CURRENT_USER' } },
       });
-      expect(outcome(await anybody('POST', '/items/visit', { place: 1, guest: null }))).to.deep.equal([
+      expect(outcome(await publicCaller('POST', '/items/visit', { place: 1, guest: null }))).to.deep.equal([
         400,
         'FAILED_VALIDATION',
       ]);
       await admin('DELETE', `/permissions/${id}`);
     });
 
-    it('demand columns that cannot be null, of admins too', async () => {
+    it('a column that cannot be null is required, also from admins', async () => {
       const missing = await admin('POST', '/items/place', { note: 'x' });
       expect(missing.body.errors[0].extensions).to.deep.equal({
         code: 'FAILED_VALIDATION',
@@ -209,7 +209,7 @@ describe('permissions', () => {
   });
 
   describe('of app access', () => {
-    it('are added to the stored ones', async () => {
+    it('permissions of app access add to the stored ones', async () => {
       const role = await makeRole(service, { app_access: true });
       const { ask, id } = await makePerson(service, role);
       expect((await ask('GET', '/users/me?fields=id,email')).body.data.id).to.equal(id);
@@ -218,7 +218,7 @@ describe('permissions', () => {
       expect((await ask('GET', '/items/place')).status).to.equal(403);
     });
 
-    it('are in the list of permissions', async () => {
+    it('GET /permissions lists permissions of app access with "system": true', async () => {
       const role = await makeRole(service, { app_access: true }, [{ collection: 'place', action: 'read' }]);
       const { ask } = await makePerson(service, role);
       const { data } = (await ask('GET', '/permissions?limit=0')).body;
@@ -227,7 +227,7 @@ describe('permissions', () => {
       expect(own).to.include({ role, action: 'read', system: true }).and.not.have.property('id');
     });
 
-    it('are filtered like the stored ones', async () => {
+    it('GET /permissions filters permissions of app access like stored ones', async () => {
       const role = await makeRole(service, { app_access: true }, [{ collection: 'place', action: 'read' }]);
       const { ask } = await makePerson(service, role);
       const found = async (filter: object) => {
@@ -248,7 +248,7 @@ describe('permissions', () => {
       expect(await found({ role: { _neq: role } })).to.deep.equal([]);
     });
 
-    it('are not there without it', async () => {
+    it('a role without app access has none of its permissions', async () => {
       const role = await makeRole(service);
       const { ask, id } = await makePerson(service, role);
       expect((await ask('GET', '/users/me')).body.data).to.deep.equal({ id });
@@ -256,7 +256,7 @@ describe('permissions', () => {
     });
   });
 
-  it('never include what decides who somebody is in *', async () => {
+  it('"*" does not include the sensitive fields of users', async () => {
     const role = await makeRole(service, {}, [
       { collection: 'platform_users', action: 'read' },
       { collection: 'platform_users', action: 'update' },
@@ -276,10 +276,10 @@ describe('permissions', () => {
     expect((await ask('PATCH', '/users/me', { first_name: 'Ada' })).body.data.first_name).to.equal('Ada');
   });
 
-  describe('when what they are about is deleted', () => {
+  describe('of a deleted field or collection', () => {
     const listOf = async (id: number) => (await admin('GET', `/permissions/${id}`)).body?.data;
 
-    it('a field leaves the lists, and no row is added', async function () {
+    it('a deleted field leaves field lists and presets, and its row rule matches no row', async function () {
       this.timeout(120_000);
       await admin('POST', '/collections', {
         collection: 'brief',

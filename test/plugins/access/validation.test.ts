@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { breaches } from '../../../plugins/access/validation/breaches.ts';
-import { NOBODY } from '../../../plugins/access/validation/compare.ts';
+import { NO_VALUE } from '../../../plugins/access/validation/compare.ts';
+import { validateRow } from '../../../plugins/access/validation/validate-row.ts';
 
 type Case = readonly [title: string, rule: unknown, row: Record<string, unknown>, broken: readonly object[]];
 
@@ -85,11 +85,11 @@ const cases: readonly Case[] = [
   ['a regex that is none', { a: { _regex: '(' } }, { a: 'x' }, [{ path: ['a'], type: 'regex', invalid: 'x' }]],
   ['submitted', { a: { _submitted: true } }, {}, [{ path: ['a'], type: 'required' }]],
   ['submitted as null', { a: { _submitted: true } }, { a: null }, []],
-  ['an operator nobody knows', { a: { _intersects: {} } }, { a: 1 }, [{ path: ['a'], type: 'intersects' }]],
+  ['an unknown operator', { a: { _intersects: {} } }, { a: 1 }, [{ path: ['a'], type: 'intersects' }]],
   ['a rule that is no filter', 'x', { a: 1 }, [{ path: [], type: 'required' }]],
   ['several operators', { a: { _gt: 1, _lt: 3 } }, { a: 3 }, [{ path: ['a'], type: 'lt', valid: 3 }]],
   [
-    'and tells all that is broken',
+    '_and with two broken rules',
     { _and: [{ a: { _eq: 'x' } }, { b: { _eq: 'y' } }] },
     { a: 1, b: 2 },
     [
@@ -97,9 +97,9 @@ const cases: readonly Case[] = [
       { path: ['b'], type: 'eq', valid: 'y' },
     ],
   ],
-  ['or needs one', { _or: [{ a: { _eq: 'x' } }, { b: { _eq: 'y' } }] }, { a: 'q', b: 'y' }, []],
+  ['_or with one valid branch', { _or: [{ a: { _eq: 'x' } }, { b: { _eq: 'y' } }] }, { a: 'q', b: 'y' }, []],
   [
-    'or without any',
+    '_or without a valid branch',
     { _or: [{ a: { _eq: 'x' } }, { a: { _eq: 'y' } }] },
     { a: 'z' },
     [
@@ -107,7 +107,7 @@ const cases: readonly Case[] = [
       { path: ['a'], type: 'eq', valid: 'y' },
     ],
   ],
-  ['or at a field', { a: { _or: [{ _null: true }, { _gt: 3 }] } }, { a: null }, []],
+  ['_or below a field', { a: { _or: [{ _null: true }, { _gt: 3 }] } }, { a: null }, []],
   [
     'a member of an object',
     { a: { b: { _eq: 1 } } },
@@ -130,37 +130,53 @@ const cases: readonly Case[] = [
     { a: [4] },
     [{ path: ['a'], type: 'required' }],
   ],
-  ['nobody equals nothing', { a: { _eq: NOBODY } }, { a: null }, [{ path: ['a'], type: 'eq', valid: null }]],
-  ['nobody differs from nothing', { a: { _neq: NOBODY } }, { a: 'x' }, [{ path: ['a'], type: 'neq', invalid: null }]],
-  ['nobody in a list', { a: { _in: [NOBODY] } }, { a: null }, [{ path: ['a'], type: 'in', valid: [] }]],
-  ['names of the language', { constructor: { _eq: 'x' } }, {}, []],
+  [
+    '_eq with a missing dynamic value',
+    { a: { _eq: NO_VALUE } },
+    { a: null },
+    [{ path: ['a'], type: 'eq', valid: null }],
+  ],
+  [
+    '_neq with a missing dynamic value',
+    { a: { _neq: NO_VALUE } },
+    { a: 'x' },
+    [{ path: ['a'], type: 'neq', invalid: null }],
+  ],
+  [
+    '_in with a missing dynamic value',
+    { a: { _in: [NO_VALUE] } },
+    { a: null },
+    [{ path: ['a'], type: 'in', valid: [] }],
+  ],
+  ['a rule on "constructor"', { constructor: { _eq: 'x' } }, {}, []],
 ];
 
-describe('validation of a payload', () => {
+describe('validateRow', () => {
   for (const [title, rule, row, broken] of cases) {
-    it(title, () => expect(breaches(rule, row)).to.deep.equal(broken));
+    it(`${title}: ${broken.length === 0 ? 'the row is valid' : `the row has ${broken.length} validation error(s)`}`, () =>
+      expect(validateRow(rule, row)).to.deep.equal(broken));
   }
 
-  describe('on create, where nothing submitted means null', () => {
+  describe('on create, where a missing field is stored as null', () => {
     const options = { nullUnlessSubmitted: (field: string) => field === 'a' };
 
-    it('nnull demands a value', () => {
-      expect(breaches({ a: { _nnull: true } }, {}, options)).to.deep.equal([{ path: ['a'], type: 'nnull' }]);
+    it('_nnull requires a missing field', () => {
+      expect(validateRow({ a: { _nnull: true } }, {}, options)).to.deep.equal([{ path: ['a'], type: 'nnull' }]);
     });
-    it('nempty demands a value', () => {
-      expect(breaches({ a: { _nempty: true } }, {}, options)).to.deep.equal([{ path: ['a'], type: 'nempty' }]);
+    it('_nempty requires a missing field', () => {
+      expect(validateRow({ a: { _nempty: true } }, {}, options)).to.deep.equal([{ path: ['a'], type: 'nempty' }]);
     });
-    it('other rules do not', () => {
-      expect(breaches({ a: { _eq: 1, _gt: 0, b: { _nnull: true } } }, {}, options)).to.deep.equal([]);
+    it('other rules ignore a missing field', () => {
+      expect(validateRow({ a: { _eq: 1, _gt: 0, b: { _nnull: true } } }, {}, options)).to.deep.equal([]);
     });
     it('a field with a default may be left out', () => {
-      expect(breaches({ c: { _nnull: true } }, {}, options)).to.deep.equal([]);
+      expect(validateRow({ c: { _nnull: true } }, {}, options)).to.deep.equal([]);
     });
   });
 
-  describe('of an array of PostgreSQL', () => {
+  describe('on an array column', () => {
     const options = { isArray: (field: string) => field === 'tags' };
-    const keeps = (rule: object, tags: unknown) => breaches({ tags: rule }, { tags }, options).length === 0;
+    const isValid = (rule: object, tags: unknown) => validateRow({ tags: rule }, { tags }, options).length === 0;
 
     for (const [rule, kept, broken] of [
       [{ _contains: 'a' }, ['b', 'a'], ['ba']],
@@ -177,15 +193,15 @@ describe('validation of a payload', () => {
       [{ _contains: { k: 1 } }, [{ k: 1 }], [{ k: 2 }]],
     ] as const) {
       it(`${JSON.stringify(rule)} holds for ${JSON.stringify(kept)} and not for ${JSON.stringify(broken)}`, () => {
-        expect([keeps(rule, kept), keeps(rule, broken)]).to.deep.equal([true, false]);
+        expect([isValid(rule, kept), isValid(rule, broken)]).to.deep.equal([true, false]);
       });
     }
 
-    it('no rule holds by a dynamic value that is nobody', () => {
+    it('no rule holds with a missing dynamic value', () => {
       for (const operator of ['_contains', '_ncontains', '_eq', '_neq'])
-        expect(keeps({ [operator]: NOBODY }, ['a']), operator).to.equal(false);
+        expect(isValid({ [operator]: NO_VALUE }, ['a']), operator).to.equal(false);
       for (const operator of ['_has_any', '_has_all', '_in', '_nin'])
-        expect(keeps({ [operator]: [NOBODY] }, ['a']), operator).to.equal(false);
+        expect(isValid({ [operator]: [NO_VALUE] }, ['a']), operator).to.equal(false);
     });
   });
 });

@@ -1,6 +1,6 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { answerOf, type Case, compiled, type Ground, groundOf } from './harness.ts';
+import { type Case, compileCase, type Ground, groundOf, runCase } from './harness.ts';
 
 const folder = new URL('./cases/', import.meta.url);
 const read = (path: string) => readFile(new URL(path, folder), 'utf8');
@@ -9,32 +9,32 @@ const cases = new Map(
   await Promise.all(names.map(async (name) => [name, JSON.parse(await read(`${name}/query.json`)) as Case] as const)),
 );
 const schemas = [...new Set([...cases.values()].map(({ schema }) => schema))];
-// A new case is a folder with query.json; running once with UPDATE_CASES=1 writes what to review and keep.
+// A new case is a folder with query.json; a run with UPDATE_CASES=1 writes the two expected files for review.
 const update = process.env.UPDATE_CASES === '1';
 
-/** Every row of the query language that concerns reads, by section; what only HTTP can show names the test that does. */
+/** Every rule of the query language about reads, by section; `httpTests` names the test of a rule that needs HTTP. */
 const rows = JSON.parse(await readFile(new URL('./rows.json', import.meta.url), 'utf8')) as Readonly<
   Record<string, Readonly<Record<string, string>>>
 >;
 const known = Object.entries(rows.folders ?? {}).map(([row]) => row);
 const shown = new Set([...cases.values()].flatMap(({ row }) => row));
 
-describe('queries compile to one statement', () => {
-  const grounds = new Map<string, Ground>();
+describe('query fixtures', () => {
+  const testSchemas = new Map<string, Ground>();
   before(async () => {
-    for (const name of schemas) grounds.set(name, await groundOf(name));
+    for (const name of schemas) testSchemas.set(name, await groundOf(name));
   });
   after(async () => {
-    await Promise.all([...grounds.values()].map(({ database }) => database.drop()));
+    await Promise.all([...testSchemas.values()].map(({ database }) => database.drop()));
     console.log(`    ${cases.size} fixture folders cover ${shown.size} rows of the query language`);
   });
 
   for (const [name, one] of cases) {
-    it(name, async () => {
-      const ground = grounds.get(one.schema) as Ground;
-      const answer = await answerOf(one, ground);
-      // A query that is refused while it is parsed has no statement.
-      const sql = statementOf(one, ground);
+    it(`${name} has the expected statement and answer`, async () => {
+      const testSchema = testSchemas.get(one.schema) as Ground;
+      const answer = await runCase(one, testSchema);
+      // The parser refuses the query: there is no statement.
+      const sql = statementOf(one, testSchema);
       if (update) await write(name, sql, answer);
       expect(answer).to.deep.equal(JSON.parse(await read(`${name}/expected.json`)));
       const exists = await access(new URL(`${name}/expected.sql`, folder)).then(
@@ -45,24 +45,24 @@ describe('queries compile to one statement', () => {
     });
   }
 
-  it('show every row of the query language', () => {
+  it('the fixtures cover every row of rows.json', () => {
     expect(known.filter((row) => !shown.has(row))).to.deep.equal([]);
   });
 
-  it('name only rows there are', () => {
+  it('every fixture names a row of rows.json', () => {
     expect([...shown].filter((row) => !known.includes(row))).to.deep.equal([]);
   });
 
-  for (const [row, file] of Object.entries(rows.elsewhere ?? {})) {
-    it(`${row} is shown by ${file}`, async () => {
+  for (const [row, file] of Object.entries(rows.httpTests ?? {})) {
+    it(`row ${row} of rows.json is covered by ${file}`, async () => {
       expect(await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8')).to.include(`'${row}`);
     });
   }
 });
 
-function statementOf(one: Case, { overview }: Ground): string | undefined {
+function statementOf(one: Case, { overview: snapshot }: Ground): string | undefined {
   try {
-    const { text, params } = compiled(one, overview);
+    const { text, params } = compileCase(one, snapshot);
     return `${text}\n-- ${JSON.stringify(params)}\n`;
   } catch {
     return undefined;

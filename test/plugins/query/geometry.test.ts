@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { OPERATORS } from '../../../plugins/query/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type InProcess, startService } from '../../support/service.ts';
-import { compiled } from './harness.ts';
+import { compileCase } from './harness.ts';
 import { sketch } from './overview.ts';
 
-const overview = sketch({ place: { id: 'integer key', spot: 'geometry' } });
+const schema = sketch({ place: { id: 'integer key', spot: 'geometry' } });
 const POINT = { type: 'Point', coordinates: [1, 1] };
 const SQUARE = {
   type: 'Polygon',
@@ -20,11 +20,11 @@ const SQUARE = {
   ],
 };
 
-const statement = (filter: object) => compiled({ collection: 'place', query: { fields: 'id', filter } }, overview);
+const statement = (filter: object) => compileCase({ collection: 'place', query: { fields: 'id', filter } }, schema);
 
-describe('geometry', () => {
+describe('geometry fields', () => {
   describe('operands', () => {
-    const TAKEN: readonly [name: string, operand: unknown][] = [
+    const VALID: readonly [name: string, operand: unknown][] = [
       ['a point', POINT],
       ['a point as text', JSON.stringify(POINT)],
       ['a point with a height', { type: 'Point', coordinates: [1, 2, 3] }],
@@ -42,8 +42,8 @@ describe('geometry', () => {
       ['several polygons', { type: 'MultiPolygon', coordinates: [SQUARE.coordinates] }],
       ['a collection', { type: 'GeometryCollection', geometries: [POINT, SQUARE] }],
     ];
-    for (const [name, operand] of TAKEN) {
-      it(`${name} is taken`, () => {
+    for (const [name, operand] of VALID) {
+      it(`${name} is a valid operand`, () => {
         const { text, params } = statement({ spot: { _intersects: operand } });
         expect(text).to.include('ST_Intersects(t1."spot", ST_SetSRID(ST_GeomFromGeoJSON($1::text), 4326))');
         expect(JSON.parse(params[0] as string)).to.deep.equal(
@@ -75,7 +75,7 @@ describe('geometry', () => {
       '$CURRENT_USER',
     ];
     for (const operand of REFUSED) {
-      it(`${JSON.stringify(operand)} is refused`, () => {
+      it(`the operand ${JSON.stringify(operand)} is refused with INVALID_QUERY`, () => {
         for (const operator of ['_eq', '_intersects', '_nintersects_bbox'])
           expect(() => statement({ spot: { [operator]: operand } }))
             .to.throw()
@@ -83,7 +83,7 @@ describe('geometry', () => {
       });
     }
 
-    it('operators of other types do not fit', () => {
+    it('a geometry field has only equality, null and spatial operators', () => {
       const fits = OPERATORS.filter((operator) => {
         try {
           return statement({ spot: { [operator]: operator.includes('null') ? true : POINT } });
@@ -98,7 +98,7 @@ describe('geometry', () => {
     });
   });
 
-  /** Where the server has PostGIS these ask it; elsewhere they show that the service says so and reads on. */
+  /** With PostGIS on the server these run spatial queries; without it they expect the refusals of the service. */
   describe('in the database', () => {
     let database: FreshDatabase;
     let service: InProcess;
@@ -110,9 +110,9 @@ describe('geometry', () => {
       await database.query(`create table place (id serial primary key, place_point point)`);
       if (spatial)
         await database.query(`create extension postgis;
-          alter table place add spot geometry(Point, 4326), add area geometry(Polygon, 4326), add loose geometry,
+          alter table place add spot geometry(Point, 4326), add area geometry(Polygon, 4326), add untyped geometry,
             add flat geometry(Point, 3857), add globe geography(Point, 4326);
-          insert into place (spot, area, loose, flat, globe) values
+          insert into place (spot, area, untyped, flat, globe) values
             ('SRID=4326;POINT(1 1)', 'SRID=4326;POLYGON((0 0,2 0,2 2,0 2,0 0))', 'POINT(5 5)', 'SRID=3857;POINT(9 9)', 'SRID=4326;POINT(1 1)'),
             ('SRID=4326;POINT(9 9)', 'SRID=4326;POLYGON((8 8,10 8,10 10,8 10,8 8))', 'LINESTRING(0 0,9 9)', null, 'SRID=4326;POINT(9 9)'),
             (null, null, null, null, null);`);
@@ -135,7 +135,7 @@ describe('geometry', () => {
       return Array.isArray(rows) ? rows.map(({ id }: { id: number }) => id) : rows;
     };
 
-    it("'15.geometry': reads as GeoJSON, other geometric types as text", async () => {
+    it("'15.geometry': PostGIS types read as GeoJSON, other geometric types as text", async () => {
       const rows = await search({ fields: spatial ? 'spot,globe,flat' : 'place_point' });
       expect(rows[2]).to.deep.equal(spatial ? { spot: null, globe: null, flat: null } : { place_point: null });
       if (spatial) {
@@ -145,7 +145,7 @@ describe('geometry', () => {
       } else expect(rows[0]).to.deep.equal({ place_point: '(1,1)' });
     });
 
-    it("'3.geometry': finds by place, which no other type does", async () => {
+    it("'3.geometry': spatial operators find rows by PostGIS columns and are refused on other types", async () => {
       const FINDS: readonly [field: string, operator: string, operand: unknown, ids: readonly number[] | string][] = [
         ['spot', '_eq', POINT, [1]],
         ['spot', '_neq', POINT, [2]],
@@ -160,9 +160,9 @@ describe('geometry', () => {
         ['globe', '_intersects', SQUARE, [1]],
         ['globe', '_neq', POINT, [2]],
         ['globe', '_nintersects_bbox', SQUARE, [2]],
-        // Of another reference system: nothing compares with it, and the query is told so.
+        // PostGIS does not compare geometries of different reference systems: the query is refused.
         ['flat', '_intersects', SQUARE, 'INVALID_QUERY'],
-        ['loose', '_intersects', SQUARE, 'INVALID_QUERY'],
+        ['untyped', '_intersects', SQUARE, 'INVALID_QUERY'],
       ];
       for (const [field, operator, operand, ids] of FINDS)
         if (spatial)
@@ -171,19 +171,19 @@ describe('geometry', () => {
           expect(await found({ place_point: { [operator]: operand } }), operator).to.equal('INVALID_QUERY');
     });
 
-    it('is neither sorted, grouped nor compared by size', async () => {
+    it('a geometry field cannot be sorted by or aggregated with max', async () => {
       const name = spatial ? 'spot' : 'place_point';
       expect(await search({ sort: name })).to.equal('INVALID_QUERY');
       expect(await search({ aggregate: { max: name } })).to.equal('INVALID_QUERY');
       expect(await search({ aggregate: { countDistinct: name } })).to.deep.equal([{ countDistinct: { [name]: 2 } }]);
     });
 
-    it('columns of it are made where PostGIS is, and refused where it is not', async () => {
-      const made = await send('POST', '/fields/place', { field: 'made', type: 'geometry.Point' });
-      expect(made.status).to.equal(spatial ? 200 : 400);
-      if (!spatial) return expect(made.body.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
-      const { status, body } = await send('POST', '/items/place?fields=made', { made: POINT });
-      expect([status, body.data]).to.deep.equal([200, { made: POINT }]);
+    it('POST /fields creates a geometry column with PostGIS and refuses it without', async () => {
+      const created = await send('POST', '/fields/place', { field: 'location', type: 'geometry.Point' });
+      expect(created.status).to.equal(spatial ? 200 : 400);
+      if (!spatial) return expect(created.body.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
+      const { status, body } = await send('POST', '/items/place?fields=location', { location: POINT });
+      expect([status, body.data]).to.deep.equal([200, { location: POINT }]);
       const changed = await send('PATCH', '/items/place/1?fields=spot', { spot: { ...POINT, coordinates: [7, 7] } });
       expect(changed.body.data).to.deep.equal({ spot: { type: 'Point', coordinates: [7, 7] } });
       const wrong = await send('PATCH', '/items/place/1', { spot: SQUARE });

@@ -2,30 +2,38 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Failure } from '#kernel';
 import type { Permission, PermissionSet } from '../../../plugins/access/contract.ts';
 import { adminSet, permissionSet } from '../../../plugins/access/permissions/set.ts';
-import { visibleTo } from '../../../plugins/access/readable-fields.ts';
+import { createFieldVisibility } from '../../../plugins/access/readable-fields.ts';
 import { restrictRead } from '../../../plugins/access/restrict/read.ts';
 import { createRules } from '../../../plugins/access/restrict/rules.ts';
 import { readStatement } from '../../../plugins/query/compile/read.ts';
-import { isPending, Statement } from '../../../plugins/query/compile/statement.ts';
+import { isRuntimeParameter, StatementBuilder } from '../../../plugins/query/compile/statement.ts';
 import { whereSql } from '../../../plugins/query/compile/where.ts';
-import type { Dynamic, GroupSelection, RawQuery, Read, ReadText, Selection } from '../../../plugins/query/contract.ts';
-import { asQueryError } from '../../../plugins/query/failures.ts';
-import { momentAt } from '../../../plugins/query/moment.ts';
+import type {
+  DynamicValue,
+  GroupSelection,
+  ParseOptions,
+  RawQuery,
+  Read,
+  ReadText,
+  Selection,
+} from '../../../plugins/query/contract.ts';
+import { throwQueryFailure } from '../../../plugins/query/failures.ts';
+import { timestampAt } from '../../../plugins/query/now.ts';
 import { parseRead, parseWhere } from '../../../plugins/query/parse/parse.ts';
-import type { Ceilings } from '../../../plugins/query/parse/scope.ts';
+import type { Ceilings } from '../../../plugins/query/parse/parse-context.ts';
 import type { Collection, Overview } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createTables, type Sketch, sketch } from './overview.ts';
 
-/** A question to the engine, as `query.json` of a fixture folder holds it. */
+/** A query for the engine: the content of `query.json` of a fixture folder. */
 export interface Case {
-  /** Rows of the coverage list (`rows.json`) that it shows. */
+  /** The rows of the coverage list (`rows.json`) that the case covers. */
   readonly row: string | readonly string[];
   readonly schema: string;
   readonly collection: string;
   readonly query: RawQuery;
   readonly caller?: { readonly user: string | null; readonly role: string | null };
-  /** Read permissions of the caller by collection; without them everything may be read. */
+  /** Read permissions of the caller by collection; without them the caller is an admin. */
   readonly rules?: Readonly<Record<string, Rule | readonly Rule[]>>;
   readonly ceilings?: Partial<Ceilings>;
   readonly single?: boolean;
@@ -39,7 +47,7 @@ interface Rule {
 }
 
 export const CEILINGS: Ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
-/** What `$NOW` is in every test. */
+/** The value of `$NOW` in every test. */
 export const NOW = new Date('2022-06-15T12:00:00.000Z');
 
 const folder = new URL('./schemas/', import.meta.url);
@@ -49,58 +57,58 @@ export interface Ground {
   readonly database: FreshDatabase;
 }
 
-/** The overviews of all schemas, by name. */
-export async function overviews(): Promise<ReadonlyMap<string, Overview>> {
-  const entries = (await readdir(folder)).map(async (name) => [name, sketch(await tablesOf(name))] as const);
+/** The schema snapshots of all folders in `schemas/`, by name. */
+export async function sketchedSchemas(): Promise<ReadonlyMap<string, Overview>> {
+  const entries = (await readdir(folder)).map(async (name) => [name, sketch(await readSketch(name))] as const);
   return new Map(await Promise.all(entries));
 }
 
-const tablesOf = async (name: string): Promise<Sketch> =>
+const readSketch = async (name: string): Promise<Sketch> =>
   JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
 
-/** The tables and rows of a schema in a database of their own. */
+/** Creates a database with the tables and rows of a folder in `schemas/`. */
 export async function groundOf(name: string): Promise<Ground> {
-  const tables = await tablesOf(name);
+  const tables = await readSketch(name);
   const database = await freshDatabase(`query_${name}`);
   await database.query(createTables(tables));
   await database.query(await readFile(new URL(`${name}/rows.sql`, folder), 'utf8'));
   return { overview: sketch(tables), database };
 }
 
-type Question = Omit<Case, 'row' | 'schema'>;
+type CaseQuery = Omit<Case, 'row' | 'schema'>;
 
-/** What the caller of a case may do. */
-export const permissionsOf = ({ rules }: Question): PermissionSet =>
-  rules ? permissionSet('1', 'somebody', rowsOf(rules)) : adminSet('1');
+/** The permissions of the caller of a case. */
+export const permissionsOf = ({ rules }: CaseQuery): PermissionSet =>
+  rules ? permissionSet('1', 'a-role', createPermissionRows(rules)) : adminSet('1');
 
-/** The tree under the caller's permissions, and the statement of it; with a selection that takes the place of the query. */
-export function compiled(
-  one: Question,
-  overview: Overview,
+/** Parses, restricts and compiles the query of a case, or a selection in its place. */
+export function compileCase(
+  one: CaseQuery,
+  schema: Overview,
   selection?: Selection | GroupSelection,
 ): { text: string; params: unknown[] } {
-  const collection = overview.collections.get(one.collection) as Collection;
+  const collection = schema.collections.get(one.collection) as Collection;
   const ceilings = { ...CEILINGS, ...one.ceilings };
   const set = one.rules && permissionsOf(one);
   const { single, keys, unlimited } = one;
-  const options = {
-    overview,
+  const options: ParseOptions = {
+    overview: schema,
     single,
     keys,
     unlimited,
-    ...(set ? { visible: visibleTo(set) } : {}),
-    ...(selection ? { selection } : {}),
+    visible: set && createFieldVisibility(set),
+    selection,
   };
   const tree = parseRead(collection, one.query, options, ceilings);
   const rules = createRules({
-    filter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
+    parseFilter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
   });
-  const read: Read = set ? restrictRead(tree, { set, overview, rules }) : tree;
-  const statement = new Statement(overview, whereSql);
+  const read: Read = set ? restrictRead(tree, { set, schema: schema, rules }) : tree;
+  const statement = new StatementBuilder(schema, whereSql);
   return { text: readStatement(statement, read), params: statement.params };
 }
 
-const rowsOf = (rules: NonNullable<Case['rules']>): readonly Permission[] =>
+const createPermissionRows = (rules: NonNullable<Case['rules']>): readonly Permission[] =>
   Object.entries(rules).flatMap(([collection, some]) =>
     [some].flat().map(
       ({ fields, filter = null }): Permission => ({
@@ -114,26 +122,26 @@ const rowsOf = (rules: NonNullable<Case['rules']>): readonly Permission[] =>
     ),
   );
 
-export interface Answer {
+export interface CaseAnswer {
   readonly data?: unknown;
   readonly meta?: unknown;
   readonly error?: { readonly code: string; readonly path?: unknown };
 }
 
-/** The JSON texts that the database makes of it. */
+/** Runs the statement of a case and answers the JSON texts of PostgreSQL. */
 export async function textOf(
-  one: Question,
-  { overview, database }: Ground,
+  one: CaseQuery,
+  { overview: schema, database }: Ground,
   selection?: Selection | GroupSelection,
 ): Promise<ReadText> {
-  const { text, params } = compiled(one, overview, selection);
-  const values = params.map((param) => (isPending(param) ? standIn(param.pending, one) : param));
-  const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(asQueryError);
+  const { text, params } = compileCase(one, schema, selection);
+  const values = params.map((param) => (isRuntimeParameter(param) ? standInFor(param.runtimeValue, one) : param));
+  const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(throwQueryFailure);
   return { data: row?.data ?? null, meta: row?.meta ?? null };
 }
 
-/** What a client would get: the answer, or the error with the place it is about. Anything else is thrown. */
-export async function answerOf(one: Question, ground: Ground): Promise<Answer> {
+/** The answer of a case, or the code and path of its failure. Other errors are thrown. */
+export async function runCase(one: CaseQuery, ground: Ground): Promise<CaseAnswer> {
   try {
     const { data, meta } = await textOf(one, ground);
     return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };
@@ -144,8 +152,8 @@ export async function answerOf(one: Question, ground: Ground): Promise<Answer> {
   }
 }
 
-function standIn(value: Dynamic, { caller }: Pick<Case, 'caller'>): string | number | null {
-  if (value.dynamic === 'now') return momentAt(value, NOW);
+function standInFor(value: DynamicValue, { caller }: Pick<Case, 'caller'>): string | number | null {
+  if (value.dynamic === 'now') return timestampAt(value, NOW);
   if (value.dynamic !== 'user' && value.dynamic !== 'role') return null;
   return caller?.[value.dynamic] ?? null;
 }

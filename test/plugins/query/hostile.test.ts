@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type Probe, probeOn } from '../schema/support.ts';
-import { answerOf, type Ground } from './harness.ts';
+import { type Ground, runCase } from './harness.ts';
 
 type Query = Record<string, unknown>;
 
-/** One table with a column of every kind PostgreSQL has, two rows and a row of nulls, a view, and names like our own. */
+/** A table with a column of every PostgreSQL type, two rows and a row of nulls, a view, and names that compiled statements use. */
 const TABLES = `
   create type mood as enum ('calm', 'it''s "odd"\\');
   create type pair as (a int, b text);
@@ -48,7 +48,7 @@ const TABLES = `
     'calm', 5, '\\x01', '11111111-1111-4111-8111-111111111111');
 `;
 
-/** What makes aliases and a many-to-any of the tables' columns. */
+/** Registers to-many aliases and a many-to-any on these tables. */
 const REGISTRY = `
   insert into platform_fields (collection, field, special) values ('t1', 'parts', 'o2m'), ('person', 'mates', 'o2m');
   insert into platform_relations (many_collection, many_field, one_collection, one_field) values ('part', 'whole', 't1', 'parts'), ('person', 'mate', 'person', 'mates');
@@ -57,7 +57,7 @@ const REGISTRY = `
 `;
 const CALLER = { user: '11111111-1111-4111-8111-111111111111', role: '22222222-2222-4222-8222-222222222222' };
 
-describe('hostile queries', function () {
+describe('malformed and hostile queries', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
   let probe: Probe;
@@ -67,28 +67,28 @@ describe('hostile queries', function () {
     await database.query(TABLES);
     probe = await probeOn(database);
     await database.query(REGISTRY);
-    const overview = await probe.schema.refresh();
+    const schema = await probe.schema.refresh();
     const kinds = (['part.item', 't1.parts', 'person.mates'] as const).map((one) => {
       const [collection = '', field = ''] = one.split('.');
-      return overview.collections.get(collection)?.fields.get(field)?.relation?.kind;
+      return schema.collections.get(collection)?.fields.get(field)?.relation?.kind;
     });
     expect(kinds).to.deep.equal(['any', 'many', 'many']);
     // The users of this test have a column of every kind.
-    const users = overview.collections.get('person') as Collection;
-    const collections = new Map([...overview.collections, ['platform_users', users]]);
-    ground = { overview: { ...overview, collections }, database };
+    const users = schema.collections.get('person') as Collection;
+    const collections = new Map([...schema.collections, ['platform_users', users]]);
+    ground = { overview: { ...schema, collections }, database };
   });
   after(async () => {
     await probe?.stop();
     await database?.drop();
   });
 
-  /** Everything asked gets an answer or is refused with a reason; nothing is the service's own fault. */
-  async function allAnswered(collection: string, queries: readonly Query[]): Promise<void> {
+  /** Each query is answered or refused as INVALID_QUERY or FORBIDDEN; none is an internal error. */
+  async function assertAnsweredOrRefused(collection: string, queries: readonly Query[]): Promise<void> {
     const failed: string[] = [];
     let answered = 0;
     for (const query of queries) {
-      const answer = await answerOf({ collection, query, caller: CALLER }, ground).catch((error: Error) => error);
+      const answer = await runCase({ collection, query, caller: CALLER }, ground).catch((error: Error) => error);
       const code = answer instanceof Error ? answer.message : (answer.error?.code ?? '');
       if (code === '') answered++;
       if (!['', 'INVALID_QUERY', 'FORBIDDEN'].includes(code))
@@ -184,7 +184,7 @@ describe('hostile queries', function () {
     '１',
   ];
 
-  it('parameters of every shape', async () => {
+  it('parameters of every shape are answered or refused', async () => {
     const parameters = [
       'fields',
       'filter',
@@ -202,13 +202,13 @@ describe('hostile queries', function () {
       'version',
     ];
     for (const collection of ['kind', 't1', 'part', "it's\\"])
-      await allAnswered(
+      await assertAnsweredOrRefused(
         collection,
         parameters.flatMap((name) => SHAPES.map((shape) => ({ [name]: shape }))),
       );
   });
 
-  it('parameters of relations of every shape', async () => {
+  it('parameters of relations ("deep") of every shape are answered or refused', async () => {
     const parameters = [
       '_filter',
       '_sort',
@@ -223,11 +223,11 @@ describe('hostile queries', function () {
       'parts',
       '__proto__',
     ];
-    await allAnswered(
+    await assertAnsweredOrRefused(
       't1',
       parameters.flatMap((name) => SHAPES.map((shape) => ({ fields: 'parts.id', deep: { parts: { [name]: shape } } }))),
     );
-    await allAnswered(
+    await assertAnsweredOrRefused(
       'part',
       parameters.flatMap((name) =>
         SHAPES.map((shape) => ({ fields: 'item:t1.id', deep: { 'item:t1': { [name]: shape } } })),
@@ -235,11 +235,11 @@ describe('hostile queries', function () {
     );
   });
 
-  it('every column by itself, sorted, searched, grouped and aggregated', async () => {
+  it('every column can be shown, sorted by, grouped by and aggregated, or is refused', async () => {
     for (const collection of ['kind', 't1', 'part', "it's\\"]) {
       const functions = ['count', 'countDistinct', 'sum', 'sumDistinct', 'avg', 'avgDistinct', 'min', 'max'];
       const parts = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second', 'count'];
-      await allAnswered(
+      await assertAnsweredOrRefused(
         collection,
         names(collection).flatMap((name) => [
           { fields: name },
@@ -269,7 +269,7 @@ describe('hostile queries', function () {
     }
   });
 
-  // Their negations go the same way.
+  // Negated operators share the code of these.
   const OPERATORS = [
     '_eq',
     '_neq',
@@ -323,7 +323,7 @@ describe('hostile queries', function () {
     '\ud800',
     'x'.repeat(3000),
   ];
-  it('every operator on every column with operands of every kind', async function () {
+  it('every operator with operands of every kind is answered or refused on every column', async function () {
     this.timeout(120_000);
     // On each type every operator has half of the operands, the other half on the next column; in the other tables a third.
     for (const collection of ['kind', 't1', 'part'])
@@ -335,11 +335,11 @@ describe('hostile queries', function () {
             limit: 1,
           })),
         );
-        await allAnswered(collection, queries);
+        await assertAnsweredOrRefused(collection, queries);
       }
   });
 
-  it('values of the caller of every kind', async () => {
+  it('$CURRENT_USER paths to values of every kind are answered or refused', async () => {
     const paths = names('person').flatMap((name) => [name, `mate.${name}`, `mates.${name}`]);
     // By itself or in a list, by turns: each column and each value meet both.
     const queries = names('kind').flatMap((name, column) =>
@@ -348,7 +348,7 @@ describe('hostile queries', function () {
         return { filter: { [name]: (column + at) % 2 === 0 ? value : { _in: ['x', value] } } };
       }),
     );
-    await allAnswered(
+    await assertAnsweredOrRefused(
       'kind',
       queries.map((query) => ({ fields: 'id', ...query })),
     );

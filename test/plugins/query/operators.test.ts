@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { readStatement } from '../../../plugins/query/compile/read.ts';
-import { Statement } from '../../../plugins/query/compile/statement.ts';
+import { StatementBuilder } from '../../../plugins/query/compile/statement.ts';
 import { whereSql } from '../../../plugins/query/compile/where.ts';
 import { OPERATORS } from '../../../plugins/query/contract.ts';
 import { parseRead } from '../../../plugins/query/parse/parse.ts';
@@ -11,7 +11,7 @@ import { createTables, type Sketch, sketch } from './overview.ts';
 
 const folder = new URL('./schemas/library/', import.meta.url);
 const tables = JSON.parse(await readFile(new URL('schema.json', folder), 'utf8')) as Sketch;
-const overview = sketch(tables);
+const schema = sketch(tables);
 const ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
 
 /** Field, operator, operand, and the ids of the books it finds (rows: `schemas/library/rows.sql`). */
@@ -80,7 +80,7 @@ const FINDS: readonly [field: string, operator: string, operand: unknown, ids: r
   ['author', '_eq', '$CURRENT_USER', []],
 ];
 
-/** What does not fit the field's type is refused, with the place it stands at. */
+/** Operands and operators that do not fit the type of the field. */
 const REFUSES: readonly [field: string, operator: string, operand: unknown, code: string][] = [
   ['title', '_lt', 'a', 'INVALID_QUERY'],
   ['title', '_eq', '', 'INVALID_QUERY'],
@@ -115,19 +115,21 @@ describe('filter operators', () => {
   });
 
   const parse = (filter: unknown) =>
-    parseRead(overview.collections.get('book') as Collection, { fields: 'id', filter }, { overview }, ceilings);
+    parseRead(schema.collections.get('book') as Collection, { fields: 'id', filter }, { overview: schema }, ceilings);
 
   for (const [field, operator, operand, ids] of FINDS) {
     it(`${field} ${operator} ${JSON.stringify(operand)} finds ${JSON.stringify(ids)}`, async () => {
-      const statement = new Statement(overview, whereSql);
+      const statement = new StatementBuilder(schema, whereSql);
       const text = readStatement(statement, parse({ [field]: { [operator]: operand } }));
-      // Values known only at run time: the moment for $NOW, nobody for $CURRENT_USER.
+      // Runtime values: the timestamp for $NOW, null for $CURRENT_USER.
       const params = statement.params.map((param) => {
-        const { pending } = (param ?? {}) as { pending?: { dynamic: string; offset: number; months: number } };
-        if (!pending) return param;
-        if (pending.dynamic !== 'now') return null;
-        const at = new Date(Date.now() + pending.offset);
-        at.setUTCMonth(at.getUTCMonth() + pending.months);
+        const { runtimeValue } = (param ?? {}) as {
+          runtimeValue?: { dynamic: string; offset: number; months: number };
+        };
+        if (!runtimeValue) return param;
+        if (runtimeValue.dynamic !== 'now') return null;
+        const at = new Date(Date.now() + runtimeValue.offset);
+        at.setUTCMonth(at.getUTCMonth() + runtimeValue.months);
         return at.toISOString();
       });
       const [row] = await database.query<{ data: string }>(text, params);
@@ -136,14 +138,14 @@ describe('filter operators', () => {
   }
 
   for (const [field, operator, operand, code] of REFUSES) {
-    it(`${field} ${operator} ${JSON.stringify(operand)} is ${code}`, () => {
+    it(`${field} ${operator} ${JSON.stringify(operand)} is refused with ${code}`, () => {
       expect(() => parse({ [field]: { [operator]: operand } }))
         .to.throw()
         .with.property('code', code);
     });
   }
 
-  it('covers every operator that needs neither a spatial extension nor an array', () => {
+  it('the table of this test covers every operator that needs neither PostGIS nor an array', () => {
     const used = new Set(FINDS.map(([, operator]) => operator));
     expect(
       OPERATORS.filter((one) => !used.has(one) && !one.includes('intersects') && !one.startsWith('_has_')),

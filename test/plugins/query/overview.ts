@@ -11,12 +11,12 @@ import type {
 import { joint } from '../../../plugins/schema/overview/keys.ts';
 
 /**
- * A schema in few words, for tests of the query engine alone:
+ * A short notation of a schema, for tests of the query engine without a service:
  * `{ book: { id: 'integer key', title: 'string', author: 'one person', tags: 'many tag.book' } }`.
  * The words after a type: `key`, `concealed`, `unsearchable`, `array`, `sort=<field>` (of a to-many: its rows' order) and
  * `as=<type>` (the column's own type, `_` for a blank). `any kind hero|quote` is a many-to-any whose collection the field
- * `kind` names; `alias` holds nothing. Several fields with `key` are the key together, and `joint role film|actor` is a
- * foreign key of these columns, in the order of the key they lead to. What stands under `$` is about the collection: `singleton`,
+ * `kind` names; `alias` is an alias without a relation. Several fields with `key` are a composite key, and `joint role film|actor` is a
+ * composite foreign key of these columns, in the order of the key of `role`. `$` has words about the collection: `singleton`,
  * `sort=<field>`.
  */
 export type Sketch = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -45,13 +45,13 @@ const SQL: Partial<Record<FieldType, [type: string, dataType: string]>> = {
 const keysOf = (fields: Sketch[string]): readonly string[] =>
   columnsAndAliases(fields).flatMap(([name, words]) => (words.split(' ').includes('key') ? [name] : []));
 
-/** Of a key of one column. */
+/** The key of a collection with a key of one column. */
 const keyOf = (fields: Sketch[string]): string => keysOf(fields)[0] ?? 'id';
 
 const columnsAndAliases = (fields: Sketch[string]) => Object.entries(fields).filter(([name]) => name !== '$');
 
-/** What follows `<name>=` among the words. */
-const word = (words: string, name: string): string | undefined =>
+/** The value of `<name>=` in the words of a field. */
+const wordValue = (words: string, name: string): string | undefined =>
   words
     .split(' ')
     .find((one) => one.startsWith(`${name}=`))
@@ -93,7 +93,7 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
       jointFields: joints,
       fields: all,
       singleton: (fields.$ ?? '').includes('singleton'),
-      sortField: word(fields.$ ?? '', 'sort') ?? null,
+      sortField: wordValue(fields.$ ?? '', 'sort') ?? null,
     };
   });
   return {
@@ -104,7 +104,7 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
   };
 }
 
-/** The tables of a sketch, for running what was compiled. */
+/** SQL that creates the tables of a sketch. */
 export function createTables(tables: Sketch): string {
   return Object.entries(tables)
     .map(([name, fields]) => {
@@ -113,7 +113,7 @@ export function createTables(tables: Sketch): string {
         if (kind === 'many' || kind === 'alias' || kind === 'joint') return [];
         const type =
           kind === 'one' ? typeOf(tables, related as string) : kind === 'any' ? 'string' : (kind as FieldType);
-        return [`"${field.replaceAll('"', '""')}" ${word(words, 'as') ?? SQL[type]?.[0]}`];
+        return [`"${field.replaceAll('"', '""')}" ${wordValue(words, 'as') ?? SQL[type]?.[0]}`];
       });
       const key = keysOf(fields).map((field) => `"${field.replaceAll('"', '""')}"`);
       return `create table "${name}" (${[...columns, ...(key.length > 0 ? [`primary key (${key})`] : [])].join(', ')});`;
@@ -150,8 +150,8 @@ function fieldOf(
     type,
     column: {
       name,
-      sqlType: word(words, 'as') ?? SQL[type]?.[0] ?? 'text',
-      dataType: words.includes(' array') ? 'ARRAY' : (word(words, 'as') ?? SQL[type]?.[1] ?? 'text'),
+      sqlType: wordValue(words, 'as') ?? SQL[type]?.[0] ?? 'text',
+      dataType: words.includes(' array') ? 'ARRAY' : (wordValue(words, 'as') ?? SQL[type]?.[1] ?? 'text'),
       nullable: !words.includes('key'),
       default: null,
       generated: false,
@@ -166,7 +166,7 @@ function fieldOf(
       leadsIndex: false,
       primary: words.includes('key'),
       array: words.includes(' array'),
-      ...(words.includes(' array') ? { element: elementIn(word(words, 'as') ?? 'text[]') } : {}),
+      ...(words.includes(' array') ? { element: elementIn(wordValue(words, 'as') ?? 'text[]') } : {}),
       enumValues: null,
       comment: null,
     },
@@ -205,11 +205,11 @@ function endOf(relation: Relation, words: string): RelationEnd {
     : { kind: 'one', relation, to: related };
 }
 
-/** A relation's own sort field stands with the alias that lists its rows. */
+/** The alias of a relation has the words about its sort field. */
 function metaOf(tables: Sketch, collection: string, field: string): Relation['meta'] {
   const aliases = Object.values(tables).flatMap((fields) => Object.values(fields));
   const sorted = aliases.find((words) => words.startsWith(`many ${collection}.${field} sort=`));
-  return sorted ? ({ sort_field: word(sorted, 'sort') } as Relation['meta']) : null;
+  return sorted ? ({ sort_field: wordValue(sorted, 'sort') } as Relation['meta']) : null;
 }
 
 function relationOf(tables: Sketch, schema: string, collection: string, field: string, words: string): Relation {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { GroupSelection, SelectedGroup } from '../../../plugins/query/contract.ts';
-import { type Case, compiled, type Ground, groundOf, textOf } from './harness.ts';
-import { askedOf, typename } from './selection-ask.ts';
+import { type Case, compileCase, type Ground, groundOf, textOf } from './harness.ts';
+import { runSelection, typename } from './selection-builders.ts';
 
 type Aggregate = Extract<SelectedGroup, { kind: 'aggregate' }>;
 
@@ -14,7 +14,7 @@ const of = (name: Aggregate['name'], fields: readonly string[], key: string = na
   of: fields.map((field) => ({ kind: 'field', key: field, field })),
 });
 
-describe('groups are read as a selection says', () => {
+describe('group selections', () => {
   const grounds = new Map<string, Ground>();
   before(async () => {
     for (const name of ['library', 'people', 'types']) grounds.set(name, await groundOf(name));
@@ -23,9 +23,9 @@ describe('groups are read as a selection says', () => {
 
   const ground = (name: string) => grounds.get(name) as Ground;
   const ask = (schema: string, collection: string, selection: GroupSelection, rest: Partial<Case> = {}) =>
-    askedOf(ground(schema), collection, selection, rest);
+    runSelection(ground(schema), collection, selection, rest);
 
-  it('functions of all rows, as numbers', async () => {
+  it('aggregates of all rows are JSON numbers', async () => {
     const numbers = of('sum', ['price', 'rating', 'big']);
     const { data } = await textOf({ query: {}, collection: 'book' }, ground('library'), {
       groups: [
@@ -43,7 +43,7 @@ describe('groups are read as a selection says', () => {
     );
   });
 
-  it('what is no number as null', async () => {
+  it('NaN and infinity are null', async () => {
     const { data } = await ask('types', 'thing', {
       groups: [of('sum', ['rating', 'exact']), of('max', ['rating', 'price'])],
     });
@@ -52,30 +52,30 @@ describe('groups are read as a selection says', () => {
     ]);
   });
 
-  it('groups by their names in REST, in order, page by page', async () => {
+  it('groups have their REST names, are sorted and paged', async () => {
     const groups = [GROUP, of('count', ['id'])];
-    const asked = (terms: GroupSelection['terms']) => ask('people', 'article', { groups, terms: terms ?? {} });
-    expect((await asked({ groupBy: ['status'], sort: ['-status'] })).data).to.deep.equal([
+    const read = (terms: GroupSelection['terms']) => ask('people', 'article', { groups, terms: terms ?? {} });
+    expect((await read({ groupBy: ['status'], sort: ['-status'] })).data).to.deep.equal([
       { group: { status: null }, count: { id: 1 } },
       { group: { status: 'live' }, count: { id: 2 } },
       { group: { status: 'draft' }, count: { id: 1 } },
     ]);
     expect(
-      (await asked({ groupBy: ['year(published)', 'price'], sort: ['price'], limit: 2, page: 1 })).data,
+      (await read({ groupBy: ['year(published)', 'price'], sort: ['price'], limit: 2, page: 1 })).data,
     ).to.deep.equal([
       { group: { published_year: null, price: '0.1' }, count: { id: 1 } },
       { group: { published_year: 2022, price: '10.50' }, count: { id: 1 } },
     ]);
-    expect((await asked({ groupBy: ['topic'], sort: ['-count.id', 'topic'], limit: 1 })).data).to.deep.equal([
+    expect((await read({ groupBy: ['topic'], sort: ['-count.id', 'topic'], limit: 1 })).data).to.deep.equal([
       { group: { topic: 'sea' }, count: { id: 2 } },
     ]);
-    expect((await asked({ groupBy: ['topic'], filter: { topic: { _neq: 'sea' } } })).data).to.deep.equal([
+    expect((await read({ groupBy: ['topic'], filter: { topic: { _neq: 'sea' } } })).data).to.deep.equal([
       { group: { topic: 'hills' }, count: { id: 1 } },
       { group: { topic: 'town' }, count: { id: 1 } },
     ]);
   });
 
-  it('each function once, however often it is shown', async () => {
+  it('a function that is selected twice is computed once', async () => {
     const selection: GroupSelection = {
       groups: [
         COUNT,
@@ -92,12 +92,12 @@ describe('groups are read as a selection says', () => {
     expect((await ask('people', 'article', selection)).data).to.deep.equal([
       { countAll: 4, again: 4, a: { x: 8, y: 8, __typename: 't' }, b: { score: 8, id: 10 } },
     ]);
-    const { text } = compiled({ query: {}, collection: 'article' }, ground('people').overview, selection);
+    const { text } = compileCase({ query: {}, collection: 'article' }, ground('people').overview, selection);
     expect(text.match(/sum\(/g)).to.have.length(2);
     expect(text.match(/count\(\*\)/g)).to.have.length(1);
   });
 
-  it('one row where nothing is grouped and nothing computed', async () => {
+  it('a selection without groups and functions answers one row', async () => {
     expect((await ask('people', 'article', { groups: [GROUP, typename('article_aggregated')] })).data).to.deep.equal([
       { group: null, __typename: 'article_aggregated' },
     ]);
@@ -110,7 +110,7 @@ describe('groups are read as a selection says', () => {
     expect((await ask('people', 'article', { groups: [] })).data).to.deep.equal([{}]);
   });
 
-  it('names as long as a document likes', async () => {
+  it('keys may be longer than a column name', async () => {
     const long = 'x'.repeat(70);
     expect(
       (
@@ -130,7 +130,7 @@ describe('groups are read as a selection says', () => {
     ).to.deep.equal([{ [`${long}g`]: { status: 'draft' }, [`${long}c`]: { [`${long}f`]: 1 } }]);
   });
 
-  it('refuses what a query may not aggregate either', async () => {
+  it('aggregates that a query refuses are refused in a selection', async () => {
     const code = async (selection: GroupSelection, rest: Partial<Case> = {}) =>
       (await ask('people', 'platform_users', selection, rest)).error?.code;
     expect(await code({ groups: [of('sum', ['name'])] })).to.equal('INVALID_QUERY');
@@ -149,7 +149,7 @@ describe('groups are read as a selection says', () => {
     );
   });
 
-  it('counts only rows the caller may read, and values on rows where the field may be', async () => {
+  it('aggregates count only readable rows, and values only on rows where the field is readable', async () => {
     const rules = {
       article: [
         { fields: ['id', 'topic'], filter: { team: { _nnull: true } } },

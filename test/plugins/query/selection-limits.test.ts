@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Selected, Selection } from '../../../plugins/query/contract.ts';
 import { type Case, type Ground, groundOf } from './harness.ts';
-import { askedOf, column, related, typename } from './selection-ask.ts';
+import { column, related, runSelection, typename } from './selection-builders.ts';
 
-describe('a selection is held to permissions and ceilings', () => {
+describe('selections under permissions and ceilings', () => {
   const grounds = new Map<string, Ground>();
   before(async () => {
     for (const name of ['people', 'site']) grounds.set(name, await groundOf(name));
@@ -11,12 +11,12 @@ describe('a selection is held to permissions and ceilings', () => {
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
   const ask = (schema: string, collection: string, selection: Selection, rest: Partial<Case> = {}) =>
-    askedOf(grounds.get(schema) as Ground, collection, selection, rest);
-  const asked = (shown: readonly Selected[], rules: Case['rules'], terms: Selection['terms'] = {}) =>
+    runSelection(grounds.get(schema) as Ground, collection, selection, rest);
+  const readArticles = (shown: readonly Selected[], rules: Case['rules'], terms: Selection['terms'] = {}) =>
     ask('people', 'article', { shown, terms: { sort: ['id'], ...terms } }, rules ? { rules } : {});
-  const codeOf = async (...args: Parameters<typeof asked>) => (await asked(...args)).error?.code;
+  const codeOf = async (...args: Parameters<typeof readArticles>) => (await readArticles(...args)).error?.code;
 
-  it('a field that is unknown and one that may not be read look the same', async () => {
+  it('an unknown field and an unreadable one are both FORBIDDEN', async () => {
     const rules = { article: { fields: ['id', 'team'] }, team: { fields: ['id'] } };
     expect(await codeOf([column('nothing')], undefined)).to.equal('FORBIDDEN');
     expect(await codeOf([column('nothing')], rules)).to.equal('FORBIDDEN');
@@ -28,7 +28,7 @@ describe('a selection is held to permissions and ceilings', () => {
     expect(await codeOf([related('team', [column('id')], { filter: { name: 'x' } })], rules)).to.equal('FORBIDDEN');
   });
 
-  it('a field of another kind than the selection has it is none', async () => {
+  it('a field of another kind than the selection expects is FORBIDDEN', async () => {
     expect(await codeOf([related('title', [])], undefined)).to.equal('FORBIDDEN');
     expect(await codeOf([column('remarks')], undefined)).to.equal('FORBIDDEN');
     expect(await codeOf([{ kind: 'any', key: 'a', field: 'team', of: {} }], undefined)).to.equal('FORBIDDEN');
@@ -38,17 +38,17 @@ describe('a selection is held to permissions and ceilings', () => {
     expect(await site([column('divider')], 'page')).to.equal('FORBIDDEN');
   });
 
-  it('functions of concealed fields are refused', async () => {
+  it('a function of a concealed field is FORBIDDEN', async () => {
     const { error } = await ask('people', 'platform_users', {
       shown: [{ kind: 'column', key: 'x', field: 'token', fn: { name: 'count' } }],
     });
     expect(error?.code).to.equal('FORBIDDEN');
   });
 
-  it('what leads into a collection that may not be read is null, and not gone', async () => {
+  it('a relation to an unreadable collection is null and not left out', async () => {
     const rules = { article: { fields: ['*'] } };
     const count: Selected = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
-    const { data } = await asked(
+    const { data } = await readArticles(
       [
         column('id'),
         related('team', [typename('team')]),
@@ -61,9 +61,12 @@ describe('a selection is held to permissions and ceilings', () => {
     expect(JSON.stringify(data)).to.equal('[{"id":1,"team":null,"remarks":null,"f":{"count":null}}]');
   });
 
-  it('rows of a collection of a many-to-any that may not be read are null', async () => {
+  it('rows of an unreadable collection behind a many-to-any are null', async () => {
     const rules = { page_block: { fields: ['*'] }, hero: { fields: ['title'] } };
-    const of = { hero: { shown: [column('title')] }, quote: { shown: [typename('quote')] } };
+    const of: Readonly<Record<string, Selection>> = {
+      hero: { shown: [column('title')] },
+      quote: { shown: [typename('quote')] },
+    };
     const { data } = await ask(
       'site',
       'page_block',
@@ -73,14 +76,14 @@ describe('a selection is held to permissions and ceilings', () => {
     expect(data).to.deep.equal([{ item: { title: 'Big' } }, { item: null }, { item: { title: 'Small' } }]);
   });
 
-  it('row rules count at every node', async () => {
+  it('row rules apply at every node', async () => {
     const rules = {
       article: { fields: ['*'], filter: { status: { _eq: 'live' } } },
       remark: { fields: ['id', 'body'], filter: { internal: { _eq: false } } },
       team: { fields: ['*'], filter: { name: { _eq: 'Green' } } },
     };
     const count: Selected = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
-    const { data } = await asked(
+    const { data } = await readArticles(
       [column('id'), related('remarks', [column('body')]), related('team', [column('name')]), count],
       rules,
     );
@@ -90,7 +93,7 @@ describe('a selection is held to permissions and ceilings', () => {
     ]);
   });
 
-  it('a field that counts on some rows is null on the others, whatever it is called and in whatever form', async () => {
+  it('a field that is readable on some rows is null on the others, under any key and format', async () => {
     const rules = {
       article: [
         { fields: ['id'] },
@@ -98,7 +101,7 @@ describe('a selection is held to permissions and ceilings', () => {
       ],
       team: { fields: ['*'] },
     };
-    const { data } = await asked(
+    const { data } = await readArticles(
       [
         { kind: 'column', key: 'id', field: 'id', as: 'text' },
         column('title', 'called'),
@@ -119,7 +122,7 @@ describe('a selection is held to permissions and ceilings', () => {
     ]);
   });
 
-  it('the same ceilings as a query', async () => {
+  it('a selection has the ceilings of a query', async () => {
     const code = async (selection: Selection, ceilings: Case['ceilings']) =>
       (await ask('site', 'page', selection, ceilings ? { ceilings } : {})).error?.code;
     const deep = (levels: number): Selected => (levels === 0 ? column('id') : related('parent', [deep(levels - 1)]));
@@ -136,7 +139,7 @@ describe('a selection is held to permissions and ceilings', () => {
     expect(await code({ shown: [related('parent', wide(8))] }, { nodes: 10 })).to.equal('INVALID_QUERY');
   });
 
-  it('the default limit in lists, also further down', async () => {
+  it('the default limit applies to lists at every level', async () => {
     const { data } = await ask(
       'site',
       'page',

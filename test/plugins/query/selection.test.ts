@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import type { Selected, Selection } from '../../../plugins/query/contract.ts';
+import type { ParseOptions, Selected, Selection } from '../../../plugins/query/contract.ts';
 import { parseRead } from '../../../plugins/query/parse/parse.ts';
-import { shapeOf } from '../../../plugins/query/shape-text.ts';
+import { renderShape } from '../../../plugins/query/read-shape.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
-import { type Case, CEILINGS, compiled, type Ground, groundOf, textOf } from './harness.ts';
-import { askedOf, column, related, typename } from './selection-ask.ts';
+import { type Case, CEILINGS, compileCase, type Ground, groundOf, textOf } from './harness.ts';
+import { column, related, runSelection, typename } from './selection-builders.ts';
 
-describe('a selection is read as it says', () => {
+describe('selections', () => {
   const grounds = new Map<string, Ground>();
   before(async () => {
     for (const name of ['library', 'people', 'site', 'types']) grounds.set(name, await groundOf(name));
@@ -15,11 +15,11 @@ describe('a selection is read as it says', () => {
 
   const ground = (name: string) => grounds.get(name) as Ground;
   const ask = (schema: string, collection: string, selection: Selection, rest: Partial<Case> = {}) =>
-    askedOf(ground(schema), collection, selection, rest);
+    runSelection(ground(schema), collection, selection, rest);
   const sqlOf = (schema: string, collection: string, selection: Selection) =>
-    compiled({ query: {}, collection }, ground(schema).overview, selection).text;
+    compileCase({ query: {}, collection }, ground(schema).overview, selection).text;
 
-  it('columns by the names and in the order of the document, constants between them', async () => {
+  it('columns and constants have the keys and the order of the selection', async () => {
     const { data } = await ask('library', 'person', {
       shown: [column('name', 'called'), typename('person'), column('id'), { kind: 'constant', key: 'no', value: null }],
       terms: { limit: 1 },
@@ -27,7 +27,7 @@ describe('a selection is read as it says', () => {
     expect(JSON.stringify(data)).to.equal('[{"called":"Ann","__typename":"person","id":1,"no":null}]');
   });
 
-  it('the same column under several names', async () => {
+  it('a column may be selected under several keys', async () => {
     const { data } = await ask('library', 'person', {
       shown: [column('name', 'a'), column('name', 'b')],
       terms: { filter: { id: { _eq: 2 } } },
@@ -35,7 +35,7 @@ describe('a selection is read as it says', () => {
     expect(data).to.deep.equal([{ a: 'Bob', b: 'Bob' }]);
   });
 
-  it('nothing but constants, and nothing at all', async () => {
+  it('a selection may have constants only, or no item', async () => {
     expect((await ask('library', 'label', { shown: [typename('label')], terms: { limit: 2 } })).data).to.deep.equal([
       { __typename: 'label' },
       { __typename: 'label' },
@@ -43,12 +43,12 @@ describe('a selection is read as it says', () => {
     expect((await ask('library', 'label', { shown: [], terms: { limit: 1 } })).data).to.deep.equal([{}]);
   });
 
-  it('constants with quotes and backslashes in them', async () => {
+  it('a constant may contain quotes and backslashes', async () => {
     const { data } = await ask('library', 'label', { shown: [typename(`it's \\ "x"`)], terms: { limit: 1 } });
     expect(data).to.deep.equal([{ __typename: `it's \\ "x"` }]);
   });
 
-  it('functions together in an object', async () => {
+  it('functions are grouped in an object', async () => {
     const shown: Selected[] = [
       {
         kind: 'object',
@@ -76,7 +76,7 @@ describe('a selection is read as it says', () => {
     ]);
   });
 
-  it('what lies inside a JSON value', async () => {
+  it('json() selects a value inside a JSON column', async () => {
     const json = (key: string, path: string): Selected => ({
       kind: 'column',
       key,
@@ -90,7 +90,7 @@ describe('a selection is read as it says', () => {
     expect(data).to.deep.equal([{ doc_func: { b: [10, 'x'], x: 'x', none: null } }]);
   });
 
-  it('values as text or as numbers', async () => {
+  it('columns are formatted as text or as numbers', async () => {
     const as = (field: string, form: 'text' | 'number', key = field): Selected => ({
       kind: 'column',
       key,
@@ -148,7 +148,7 @@ describe('a selection is read as it says', () => {
     ]);
   });
 
-  it('decimals with all their digits, and what is no number as null', async () => {
+  it('decimals as numbers keep all digits, and NaN and infinity are null', async () => {
     const { database } = ground('types');
     const shown: Selected[] = [{ kind: 'column', key: 'price', field: 'price', as: 'number' }];
     const { data: text } = await textOf({ query: {}, collection: 'thing' }, ground('types'), { shown });
@@ -167,7 +167,7 @@ describe('a selection is read as it says', () => {
     }
   });
 
-  it('the row behind a many-to-one, or its bare key', async () => {
+  it('a many-to-one is the related row or its key', async () => {
     const { data } = await ask('library', 'book', {
       shown: [
         column('id'),
@@ -183,7 +183,7 @@ describe('a selection is read as it says', () => {
     ]);
   });
 
-  it('a many-to-one under a filter: a row it does not fit is null', async () => {
+  it('a many-to-one whose row does not match its filter is null', async () => {
     const { data } = await ask('library', 'book', {
       shown: [column('id'), related('author', [column('name')], { filter: { name: { _eq: 'Bob' } }, limit: 0 })],
     });
@@ -195,7 +195,7 @@ describe('a selection is read as it says', () => {
     ]);
   });
 
-  it('the same relation twice, under conditions of their own', async () => {
+  it('a relation may be selected several times with different parameters', async () => {
     const { data } = await ask('library', 'person', {
       shown: [
         related('books', [column('title')], { sort: ['-price'], limit: 1 }, 'dearest'),
@@ -209,7 +209,7 @@ describe('a selection is read as it says', () => {
     ]);
   });
 
-  it('lists in the order of their sort field, with pages and searches', async () => {
+  it('related lists have the order of their sort field, paging and search', async () => {
     const { data } = await ask('site', 'page', {
       shown: [
         related('children', [column('slug')]),
@@ -223,7 +223,7 @@ describe('a selection is read as it says', () => {
     ]);
   });
 
-  it('items of a many-to-any by their collection; those of others are null', async () => {
+  it('a many-to-any shows rows of the selected collections, and rows of other collections are null', async () => {
     const item = (of: Readonly<Record<string, Selection>>): Selected => ({
       kind: 'any',
       key: 'item',
@@ -258,23 +258,23 @@ describe('a selection is read as it says', () => {
     expect(filtered.data).to.deep.equal([{ item: { id: 1 } }, { item: null }, { item: null }]);
   });
 
-  it('names that are longer than those of columns, and more of them than a function takes', async () => {
+  it('keys may be longer than a column name and more than the arguments of a function', async () => {
     const long = 'a'.repeat(63);
     const shown = [...Array(120).keys()].map((n) => column(n % 2 === 0 ? 'id' : 'name', `${long}_${n}`));
-    const wanted = Object.fromEntries([...Array(120).keys()].map((n) => [`${long}_${n}`, n % 2 === 0 ? 1 : 'red']));
+    const expected = Object.fromEntries([...Array(120).keys()].map((n) => [`${long}_${n}`, n % 2 === 0 ? 1 : 'red']));
     const { data } = await ask('library', 'label', {
       shown: [...shown.slice(0, 3), related('books', [column('id', `${long}ü`), typename('x')], { limit: 1 })],
       terms: { limit: 1 },
     });
     expect(JSON.stringify(data)).to.equal(
       JSON.stringify([
-        { ...Object.fromEntries(Object.entries(wanted).slice(0, 3)), books: [{ [`${long}ü`]: 1, __typename: 'x' }] },
+        { ...Object.fromEntries(Object.entries(expected).slice(0, 3)), books: [{ [`${long}ü`]: 1, __typename: 'x' }] },
       ]),
     );
     for (const count of [50, 51, 100, 101, 120]) {
       const all = await ask('library', 'label', { shown: shown.slice(0, count), terms: { limit: 1 } });
       expect(JSON.stringify(all.data)).to.equal(
-        JSON.stringify([Object.fromEntries(Object.entries(wanted).slice(0, count))]),
+        JSON.stringify([Object.fromEntries(Object.entries(expected).slice(0, count))]),
       );
     }
     const inside: Selected = { kind: 'object', key: 'o', shown: [...shown.slice(0, 60), typename('} {', 'brace')] };
@@ -293,7 +293,7 @@ describe('a selection is read as it says', () => {
     ]);
   });
 
-  it('columns with names of their own kind', async () => {
+  it('columns with unusual names are selected', async () => {
     const names = ['select', 'with "quotes"', 'back\\slash', '__proto__', 'constructor', '~0', 't1'];
     const { data } = await ask('types', 'awkward', {
       shown: names.map((name) => column(name)),
@@ -302,7 +302,7 @@ describe('a selection is read as it says', () => {
     expect(Object.keys((data as object[])[0] as object)).to.deep.equal(names);
   });
 
-  it('singletons, rows by key and by keys', async () => {
+  it('singletons and rows by keys are selected', async () => {
     const shown = [column('id'), typename('x')];
     expect((await ask('site', 'config', { shown }, { single: true })).data).to.deep.equal({ id: 1, __typename: 'x' });
     expect(
@@ -310,7 +310,7 @@ describe('a selection is read as it says', () => {
     ).to.deep.equal([{ name: 'Cy_%' }, { name: 'Ann' }]);
   });
 
-  it('plain columns, constants and objects in one select, relations over chosen rows', () => {
+  it('a selection of plain columns is one select, and relations are read for the limited rows', () => {
     const year: Selected = { kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } };
     const count: Selected = { kind: 'column', key: 'count', field: 'labels', fn: { name: 'count' } };
     const plain = sqlOf('library', 'book', {
@@ -328,10 +328,10 @@ describe('a selection is read as it says', () => {
     );
   });
 
-  it('its shape in the log as that of a query, without what a document calls things', () => {
-    const { overview } = ground('library');
-    const options = {
-      overview,
+  it('the shape of a selection has no keys of the document', () => {
+    const { overview: snapshot } = ground('library');
+    const options: ParseOptions = {
+      overview: snapshot,
       selection: {
         shown: [
           typename('book'),
@@ -340,13 +340,13 @@ describe('a selection is read as it says', () => {
           related('author', [column('name')], {}, 'by'),
         ],
         terms: { filter: { id: { _gt: 1 } } },
-      } satisfies Selection,
+      },
     };
-    const read = parseRead(overview.collections.get('book') as Collection, {}, options, CEILINGS);
-    expect(shapeOf(read)).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
+    const read = parseRead(snapshot.collections.get('book') as Collection, {}, options, CEILINGS);
+    expect(renderShape(read)).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
   });
 
-  it('names of a document mean nothing in conditions', async () => {
+  it('keys of the selection have no meaning in filter and sort', async () => {
     const shown = [column('name', 'title'), column('id', 'name')];
     expect((await ask('library', 'person', { shown, terms: { sort: ['-name'], limit: 1 } })).data).to.deep.equal([
       { title: 'Cy_%', name: 3 },
@@ -357,13 +357,13 @@ describe('a selection is read as it says', () => {
     );
   });
 
-  it('nothing of the query counts beside it', async () => {
+  it('the query beside a selection is ignored', async () => {
     const query = { fields: 'title', limit: 1, meta: '*', filter: { id: 99 }, deep: 5, alias: 'x', version: 'y' };
     const { data, meta } = await ask('library', 'label', { shown: [column('id')] }, { query });
     expect([data, meta]).to.deep.equal([[{ id: 1 }, { id: 2 }, { id: 3 }], undefined]);
   });
 
-  it('complaints name the place', async () => {
+  it('errors have the path of keys to the cause', async () => {
     const at = async (selection: Selection) => (await ask('library', 'person', selection)).error;
     expect(await at({ shown: [column('id')], terms: { limit: -2 } })).to.deep.equal({
       code: 'INVALID_QUERY',

@@ -1,2 +1,2 @@
 select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."article" t1 where (t1."title" <> (select t2."level" from "public"."platform_roles" t2 where (t2."id" = $1::uuid))::text::text) order by t1."id" limit 100) r
--- [{"pending":{"dynamic":"role"}}]
+-- [{"runtimeValue":{"dynamic":"role"}}]

@@ -1,2 +1,2 @@
 select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."article" t1 where (exists (select 1 from "public"."team" t2 where t2."id" = t1."team" and t2."name" = (select t4."name" from "public"."platform_users" t3 join "public"."team" t4 on (t4."id" = t3."team") where (t3."id" = $1::uuid))::text)) order by t1."id" limit 100) r
--- [{"pending":{"dynamic":"user"}}]
+-- [{"runtimeValue":{"dynamic":"user"}}]

@@ -1,2 +1,2 @@
 select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id" as "id" from "public"."article" t1 where (t1."published" > $1::timestamptz) order by t1."id" limit 100) r
--- [{"pending":{"dynamic":"now","offset":604800000,"months":0}}]
+-- [{"runtimeValue":{"dynamic":"now","offset":604800000,"months":0}}]

@@ -1,0 +1,50 @@
+import type { Collection, Overview } from '../schema/contract.ts';
+import type { Action, CollectionPermissions, EffectiveAction, Grant, Permission, PermissionSet } from './contract.ts';
+
+/** The actions of the answer; `comment` is not one of them. */
+const ACTIONS = ['create', 'read', 'update', 'delete', 'share'] as const;
+/** Actions whose permissions have field lists. */
+const FIELD_ACTIONS: readonly Action[] = ['create', 'read', 'update'];
+
+const EVERYTHING: EffectiveAction = { access: 'full', fields: ['*'] };
+const ALL_ACTIONS_FULL = Object.fromEntries(
+  ACTIONS.map((action) => [action, EVERYTHING]),
+) as unknown as CollectionPermissions;
+
+/** The access by collection, without collections that the permissions give no access to. */
+export function effectivePermissions(
+  set: PermissionSet,
+  { collections }: Overview,
+): Readonly<Record<string, CollectionPermissions>> {
+  if (set.admin) return Object.fromEntries([...collections.keys()].map((name) => [name, ALL_ACTIONS_FULL]));
+  return Object.fromEntries(
+    [...collections.values()].flatMap((collection) => {
+      const actions = ACTIONS.map((action) => [action, effectiveAction(collection, action, set)] as const);
+      return actions.every(([, { access }]) => access === 'none')
+        ? []
+        : [[collection.name, Object.fromEntries(actions)]];
+    }),
+  ) as Readonly<Record<string, CollectionPermissions>>;
+}
+
+function effectiveAction(collection: Collection, action: Action, set: PermissionSet): EffectiveAction {
+  const rows = set.of(collection.name, action);
+  if (rows.length === 0) return { access: 'none' };
+  // The row rule of `create` is not used, since there is no row yet.
+  const isFull = action === 'create' || rows.some(({ rule }) => rule === null || Object.keys(rule).length === 0);
+  const access = isFull ? 'full' : 'partial';
+  return FIELD_ACTIONS.includes(action) ? { access, ...mergedGrant(collection, rows) } : { access };
+}
+
+/** The fields of all permissions, and their presets, of which the first one wins. */
+export function mergedGrant({ fields }: Collection, permissions: readonly Permission[]): Grant {
+  const listed = [...new Set(permissions.flatMap((one) => one.fields))];
+  // `*` is all fields but the sensitive ones, so listed sensitive fields stay beside it.
+  const isBeside = (name: string) => name !== '*' && fields.get(name)?.sensitive === true;
+  const names = listed.includes('*') ? ['*', ...listed.filter(isBeside)] : listed;
+  const presets = Object.assign({}, ...permissions.map((one) => one.presets ?? {}).reverse()) as Record<
+    string,
+    unknown
+  >;
+  return { fields: names, ...(Object.keys(presets).length > 0 ? { presets } : {}) };
+}

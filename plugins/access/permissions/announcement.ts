@@ -1,2 +1,0 @@
-/** The bus channel on which a change of roles or permissions is announced. */
-export const CHANGED = 'access.changed';

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import type { Caller } from '#kernel';
+import type { Bus } from '../../cluster/contract.ts';
+import { createAnnouncedCache } from '../../cluster/library.ts';
+import type { Db } from '../../database/contract.ts';
+import { type PermissionSet, PUBLIC_ROLE, type Role } from '../contract.ts';
+import { appMinimumFor } from './app-minimum.ts';
+import { ACCESS_CHANGED } from './change-channel.ts';
+import { adminSet, permissionSet } from './set.ts';
+import { type CacheableRead, createReadPermissions, createReadRole } from './stored-permissions.ts';
+
+const APP_SUFFIX = ' app';
+/** The size of each cache, in roles. */
+const MAX_CACHED_ROLES = 1000;
+
+interface Deps {
+  readonly db: Db;
+  readonly bus: Bus;
+}
+
+export interface PermissionResolver {
+  permissions(caller: Caller): Promise<PermissionSet>;
+  role(id: string | null): Promise<Role | undefined>;
+  /** Empties the caches after a change of roles or permissions. */
+  forget(): void;
+}
+
+/** Reads permissions once per role and caches them until a role or a permission changes. */
+export function createPermissionResolver({ db, bus }: Deps): PermissionResolver {
+  // The nonce makes versions of different processes, and of a restarted process, different.
+  const nonce = randomBytes(6).toString('base64url');
+  let edition = 0;
+  let unsettled = 0;
+  let admin = Promise.resolve(adminSet(`${nonce}.0`));
+
+  const permissionsOf = createReadPermissions(db);
+  async function readSet(key: string): Promise<CacheableRead<PermissionSet>> {
+    const before = edition;
+    const { value, settled } = await permissionsOf(key.slice(0, PUBLIC_ROLE.length));
+    const version = settled && before === edition ? `${nonce}.${before}` : `${nonce}.${before}.${++unsettled}`;
+    return { value: permissionSet(version, key, value, key.endsWith(APP_SUFFIX) ? appMinimumFor(value) : []), settled };
+  }
+
+  const cache = { bus, channel: ACCESS_CHANGED, max: MAX_CACHED_ROLES };
+  const roles = createAnnouncedCache<Role | undefined>({ ...cache, read: createReadRole(db) });
+  const sets = createAnnouncedCache<PermissionSet>({
+    ...cache,
+    read: readSet,
+    onForget() {
+      admin = Promise.resolve(adminSet(`${nonce}.${++edition}`));
+    },
+  });
+
+  return {
+    permissions: ({ admin: isAdmin, role, app }) =>
+      isAdmin ? admin : sets.get(app ? (role ?? PUBLIC_ROLE) + APP_SUFFIX : (role ?? PUBLIC_ROLE)),
+    role: (id) => roles.get(id ?? PUBLIC_ROLE),
+    forget() {
+      roles.forget();
+      sets.forget();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Db } from '../../database/contract.ts';
+import { type AddressRange, parseRange } from '../../outbound/library.ts';
+import { ACTIONS, type Action, type Permission, type Role } from '../contract.ts';
+
+/** A value from the database. `settled` is false for what an open transaction sees of its own changes, which must not be cached. */
+export interface CacheableRead<T> {
+  readonly value: T;
+  readonly settled: boolean;
+}
+
+interface PermissionRow {
+  readonly writing: boolean;
+  readonly collection: string | null;
+  readonly action: string;
+  readonly permissions: string | null;
+  readonly validation: string | null;
+  readonly presets: string | null;
+  readonly fields: string | null;
+}
+
+/** Reads the stored permissions of a role, in one statement. */
+export function createReadPermissions(db: Db): (role: string) => Promise<CacheableRead<readonly Permission[]>> {
+  const PERMISSIONS = db.sql`select pg_current_xact_id_if_assigned() is not null as writing,
+      p.collection, p.action, p.permissions::text, p.validation::text, p.presets::text, p.fields
+    from (select) one left join ${db.read('platform_permissions')} p on p.role = $1 order by p.id`;
+  return async (role) => {
+    const { rows } = await db.query<PermissionRow>(PERMISSIONS, [role], { name: 'access_permissions' });
+    return {
+      value: rows.flatMap((row) => toPermission(row) ?? []),
+      settled: !rows[0]?.writing,
+    };
+  };
+}
+
+function toPermission({
+  collection,
+  action,
+  permissions,
+  validation,
+  presets,
+  fields,
+}: PermissionRow): Permission | undefined {
+  if (collection === null || !ACTIONS.includes(action as Action)) return undefined;
+  return {
+    collection,
+    action: action as Action,
+    rule: parseRule(permissions),
+    validation: parseRule(validation),
+    presets: parseRule(presets),
+    fields: parseList(fields),
+  };
+}
+
+/** Parses a stored filter; an empty object counts as null. */
+function parseRule(text: string | null): Record<string, unknown> | null {
+  const value: unknown = text === null ? null : JSON.parse(text);
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value === null ? null : MATCH_NONE;
+  return Object.keys(value).length > 0 ? (value as Record<string, unknown>) : null;
+}
+
+/** Replaces a stored rule that is not a filter, so that it does not match every row: no field has this name. */
+const MATCH_NONE: Record<string, unknown> = { '': { _submitted: true } };
+
+const parseList = (text: string | null): readonly string[] =>
+  (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** Skips malformed entries: they match no address and do not disable the others. */
+function parseRanges(entries: readonly string[]): readonly AddressRange[] | undefined {
+  if (entries.length === 0) return undefined;
+  return entries.flatMap((entry) => {
+    try {
+      return parseRange(entry);
+    } catch {
+      return [];
+    }
+  });
+}
+
+interface RoleRow {
+  readonly writing: boolean;
+  readonly id: string | null;
+  readonly admin_access: boolean;
+  readonly app_access: boolean;
+  readonly ip_access: string | null;
+}
+
+export function createReadRole(db: Db): (role: string) => Promise<CacheableRead<Role | undefined>> {
+  const ROLE = db.sql`select pg_current_xact_id_if_assigned() is not null as writing,
+      r.id, r.admin_access, r.app_access, r.ip_access
+    from (select) one left join ${db.read('platform_roles')} r on r.id = $1`;
+  return async (role) => {
+    const { rows } = await db.query<RoleRow>(ROLE, [role], { name: 'access_role' });
+    const row = rows[0];
+    return {
+      value: row?.id
+        ? { id: row.id, admin: row.admin_access, app: row.app_access, addresses: parseRanges(parseList(row.ip_access)) }
+        : undefined,
+      settled: !row?.writing,
+    };
+  };
+}

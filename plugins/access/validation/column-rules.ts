@@ -1,0 +1,52 @@
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { ValidationError } from './validate-row.ts';
+
+/** Specials of fields that the service fills. */
+const FILLED_BY_PLATFORM = [
+  'uuid',
+  'date-created',
+  'date-updated',
+  'user-created',
+  'user-updated',
+  'role-created',
+  'role-updated',
+];
+
+const isFilled = ({ column, special }: Field): boolean =>
+  !column ||
+  column.generated ||
+  column.autoIncrement ||
+  column.identityAlways ||
+  special.some((flag) => FILLED_BY_PLATFORM.includes(flag));
+
+const hasDefaultKey = ({ column }: Field): boolean => column?.primary === true && column.default !== null;
+
+/** Errors of columns that cannot be null: null values, and on create missing values without a default. */
+export function validateColumns(
+  collection: Collection,
+  action: 'create' | 'update',
+  row: Record<string, unknown>,
+): readonly ValidationError[] {
+  const behind = columnsBehindObjects(collection, row);
+  return [...collection.fields.values()].flatMap((field): readonly ValidationError[] => {
+    if (isFilled(field) || field.column?.nullable !== false || behind.has(field)) return [];
+    const submitted = Object.hasOwn(row, field.name) ? row[field.name] : undefined;
+    // A key of null on create counts as missing when the database generates keys.
+    const value = submitted === null && action === 'create' && hasDefaultKey(field) ? undefined : submitted;
+    if (value === null) return [{ path: [field.name], type: 'nnull' }];
+    const missing = value === undefined && action === 'create' && field.column.default === null;
+    return missing ? [{ path: [field.name], type: 'required' }] : [];
+  });
+}
+
+/** Columns of composite foreign keys whose related row is an object of the payload: their values are known after that row is written. */
+const columnsBehindObjects = ({ jointFields }: Collection, row: Record<string, unknown>): ReadonlySet<Field> =>
+  new Set(jointFields.flatMap(({ name, parts }) => (row[name] ? (parts ?? []) : [])));
+
+/** Whether a created row has null in a field that the payload does not have. */
+export const createIsNullByDefault =
+  (collection: Collection) =>
+  (name: string): boolean => {
+    const field = collection.fields.get(name);
+    return (field?.parts ?? [field]).some((one) => one?.column && !isFilled(one) && one.column.default === null);
+  };

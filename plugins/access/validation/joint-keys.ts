@@ -1,0 +1,86 @@
+import { joinKey, keyValue, splitKey } from '../../query/library.ts';
+import type { Collection, Field, Overview } from '../../schema/contract.ts';
+
+type Row = Record<string, unknown>;
+
+/** Stands for a value that is known after the write. It satisfies only rules that require a value. */
+export const UNKNOWN_UNTIL_WRITTEN = Symbol('unknown until it is written');
+
+const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The key that the object of a relation has; undefined when a part of the key is missing. */
+export function keyOfRelatedObject(schema: Overview, field: Field | undefined, value: unknown, row: Row): unknown {
+  if (!isObject(value)) return undefined;
+  const key = targetKey(schema, field, row);
+  if (!key) return undefined;
+  const parts = (key.parts ?? [key]).map(({ name }) => value[name] ?? undefined);
+  if (!parts.every(isPlain)) return undefined;
+  return key.parts ? keyText(key, parts) : (keyValue(key, parts[0]) ?? parts[0]);
+}
+
+function targetKey({ collections }: Overview, field: Field | undefined, row: Row): Field | null | undefined {
+  const { relation } = field ?? {};
+  if (relation?.kind !== 'one' && relation?.kind !== 'any') return undefined;
+  return collections.get(relation.kind === 'one' ? relation.to : String(row[relation.by]))?.key;
+}
+
+/**
+ * The row for validations: a composite foreign key and its columns have the same value, whichever of them the payload has.
+ * @param absent whether a column is null when the payload does not have it
+ */
+export function withJointValues(
+  { jointFields }: Collection,
+  row: Row,
+  schema: Overview,
+  absent: (name: string) => boolean = () => false,
+): Row {
+  if (jointFields.length === 0) return row;
+  const seen: Row = { ...row };
+  for (const field of jointFields) {
+    const { name, parts = [] } = field;
+    const value = row[name];
+    if (isObject(value)) {
+      const names = (targetKey(schema, field, row)?.parts ?? []).map((part) => part.name);
+      for (const [at, part] of parts.entries()) {
+        const named = value[names[at] ?? ''];
+        if (!Object.hasOwn(row, part.name))
+          seen[part.name] = isPlain(named) ? (keyValue(part, named) ?? named) : UNKNOWN_UNTIL_WRITTEN;
+      }
+    } else if (value === undefined && parts.some((part) => Object.hasOwn(row, part.name)))
+      seen[name] = jointValue(field, row, absent);
+  }
+  return seen;
+}
+
+function jointValue(field: Field, row: Row, absent: (name: string) => boolean): unknown {
+  const values = (field.parts ?? []).map(({ name }) => {
+    const value = row[name];
+    return value === undefined ? (absent(name) ? null : UNKNOWN_UNTIL_WRITTEN) : value;
+  });
+  if (values.includes(null)) return null;
+  return values.every(isPlain) ? keyText(field, values) : UNKNOWN_UNTIL_WRITTEN;
+}
+
+const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+
+const keyText = (field: Field, values: readonly unknown[]): unknown => {
+  const text = joinKey(values.map(String));
+  return keyValue(field, text) ?? text;
+};
+
+/** Replaces presets of composite foreign keys by presets of their columns. An object of the payload wins over both. */
+export function expandJointPresets({ jointFields }: Collection, presets: Row, submitted: Row): Row {
+  if (jointFields.length === 0) return presets;
+  const found: Row = { ...presets };
+  for (const field of jointFields) {
+    const { name, parts = [] } = field;
+    const text = typeof presets[name] === 'string' ? keyValue(field, presets[name]) : undefined;
+    delete found[name];
+    const values = text === undefined ? [] : splitKey(String(text));
+    for (const [at, part] of parts.entries()) {
+      if (isObject(submitted[name])) delete found[part.name];
+      else if (values[at] !== undefined && !Object.hasOwn(presets, part.name)) found[part.name] = values[at];
+    }
+  }
+  return found;
+}

@@ -1,0 +1,34 @@
+import type { Where } from '../contract.ts';
+import { conjunction } from './conjunction.ts';
+import { columnsOf, isAmongKeys, isKey } from './key.ts';
+import type { StatementBuilder } from './statement.ts';
+import { listSql, valueSql } from './values.ts';
+
+/** A test on a composite key or foreign key, column by column, so that PostgreSQL uses indexes. */
+export function compositeKeyTestSql(
+  statement: StatementBuilder,
+  alias: string,
+  where: Extract<Where, { kind: 'test' }>,
+): string {
+  const { use, operator, values } = where;
+  const { field, when } = use;
+  const visible = when && `coalesce((${statement.where(alias, when)}), false)`;
+  const filled = columnsOf(alias, field).map((column) => `${column} is not null`);
+  const [first = null] = values;
+  const equal = () => isKey(alias, field, valueSql(statement, field, first));
+  const among = () => isAmongKeys(alias, field, listSql(statement, field, values));
+  switch (operator) {
+    case '_eq':
+      return conjunction([visible, equal()]);
+    case '_neq':
+      return conjunction([visible, ...filled, `not (${equal()})`]);
+    case '_in':
+      return conjunction([visible, among()]);
+    case '_nin':
+      return conjunction([visible, ...filled, `not (${among()})`]);
+    default: {
+      const isFilled = conjunction([visible, ...filled]);
+      return (operator === '_null') === (first === true) ? `not (${isFilled})` : isFilled;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { literal } from '../../database/library.ts';
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { FieldUse } from '../contract.ts';
+import { targetField } from '../parse/parse-context.ts';
+import { areEqual } from './key.ts';
+import { fieldColumnSql, quote, type StatementBuilder } from './statement.ts';
+
+/** The join condition of the rows behind a to-many alias with their parent; undefined when there is no key to join by. */
+export function toManyJoin(
+  { schema }: StatementBuilder,
+  { field }: Pick<FieldUse, 'field'>,
+  to: Collection,
+): ((child: string, parent: string) => string) | undefined {
+  if (field.relation?.kind !== 'many') return undefined;
+  const { relation } = field.relation;
+  const far = to.fields.get(relation.field);
+  const owner = schema.collections.get(field.collection);
+  const key = owner?.hasKey ? owner.key : null;
+  if (far?.relation?.kind === 'any' && far.column && key) {
+    const by = to.fields.get(far.relation.by);
+    if (!by?.column) return undefined;
+    return (child, parent) =>
+      `${fieldColumnSql(child, by)} = ${literal(field.collection)} and ${fieldColumnSql(child, far)}::text = ${fieldColumnSql(parent, key)}::text`;
+  }
+  if (far?.parts) return key?.parts && ((child, parent) => areEqual(child, far, parent, key));
+  const above = relation.schema?.foreign_key_column ?? key?.column?.name;
+  if (!far?.column || !above) return undefined;
+  return (child, parent) => `${fieldColumnSql(child, far)} = ${parent}.${quote(above)}`;
+}
+
+const KEY_PATTERNS: Partial<Readonly<Record<Field['type'], string>>> = {
+  integer: '^-?[0-9]{1,18}$',
+  bigInteger: '^-?[0-9]{1,18}$',
+  uuid: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+};
+
+/**
+ * The join condition of a many-to-any of the row `alias` with the row `joined` of `to`. The stored key is text. It is cast to the type
+ * of the key, so that PostgreSQL uses its index, and only when its text has the right form and the row refers to `to`.
+ */
+export function manyToAnyJoin(joined: string, to: Collection, alias: string, value: string, by: Field): string {
+  const key = targetField({ relation: null } as Field, to);
+  const shape = KEY_PATTERNS[key.type];
+  const is = `${fieldColumnSql(alias, by)} = ${literal(to.name)}`;
+  if (!shape) return `${is} and ${fieldColumnSql(joined, key)}::text = ${value}::text`;
+  const type = key.type === 'uuid' ? 'uuid' : 'int8';
+  return `${fieldColumnSql(joined, key)} = case when ${is} and ${value}::text ~ '${shape}' then ${value}::text::${type} end`;
+}

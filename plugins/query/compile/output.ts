@@ -1,0 +1,112 @@
+import { literal } from '../../database/library.ts';
+import type { Column, Field } from '../../schema/contract.ts';
+import type { ColumnForm } from '../selection.ts';
+import { fieldColumnSql } from './statement.ts';
+
+/** The text that answers show instead of a concealed value. */
+export const MASK = '**********';
+
+/** A field of the row `alias` as answers show it. */
+export const outputExpression = (alias: string, field: Field): string => outputSql(fieldColumnSql(alias, field), field);
+
+/**
+ * The same as a part of `jsonb`. A JSON value that `jsonb` refuses becomes its text, so that every row can be stored in a revision.
+ */
+export function keptExpression(alias: string, field: Field): string {
+  const shown = outputExpression(alias, field);
+  if (field.type !== 'json' || field.concealed || field.column?.array || field.column?.dataType === 'jsonb')
+    return shown;
+  const text = `${fieldColumnSql(alias, field)}::text`;
+  return `case when ${isInvalidJsonbSql(text)} then to_json(${text}) else to_json(${shown}) end`;
+}
+
+/** SQL of whether `jsonb` refuses this JSON text, as it does NUL and unpaired surrogates. */
+export const isInvalidJsonbSql = (text: string): string =>
+  `strpos(${text}, e'\\\\u') > 0 and regexp_replace(${text}, ${VALID_ESCAPES}, '', 'gi') ~* e'\\\\\\\\u(0000|d[89a-f])'`;
+
+/** Matches escaped backslashes and surrogate pairs. */
+const VALID_ESCAPES = `e'\\\\\\\\\\\\\\\\|\\\\\\\\ud[89ab][0-9a-f]{2}\\\\\\\\ud[c-f][0-9a-f]{2}'`;
+
+/**
+ * A value as answers show it (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
+ * concealed values as the mask. PostgreSQL formats, so that the service passes its JSON through. Infinity is shown as its text.
+ */
+export function outputSql(value: string, field: Field): string {
+  if (field.concealed || field.type === 'hash') return `case when ${value} is null then null else '${MASK}' end`;
+  if (field.column?.array) return arrayOutputSql(value, field.column);
+  switch (field.type) {
+    case 'timestamp':
+      return `coalesce(${field.column?.primary ? exactUtcTextSql(value) : utcTextSql(value)}, ${value}::text)`;
+    case 'dateTime':
+      if (field.column?.primary) return `coalesce(${exactDateTimeTextSql(value)}, ${value}::text)`;
+      return `coalesce(to_char(${value}, 'YYYY-MM-DD"T"HH24:MI:SS'), ${value}::text)`;
+    case 'time':
+      return field.column?.dataType.includes('with time zone') ? `${value}::text` : `to_char(${value}, 'HH24:MI:SS')`;
+    case 'bigInteger':
+    case 'decimal':
+    case 'unknown':
+      return `${value}::text`;
+    case 'binary':
+      return base64Sql(value);
+    case 'csv':
+      return `case when ${value} = '' then '[]'::json else to_json(string_to_array(${value}, ',')) end`;
+    case 'json':
+      // A text column may be declared to hold JSON (special `cast-json`).
+      return field.column?.dataType.startsWith('json') ? value : `${value}::json`;
+    default:
+      return field.type.startsWith('geometry') ? `ST_AsGeoJSON(${value})::json` : value;
+  }
+}
+
+/** The same in the format of a selection. Lists and the mask have no other format. */
+export function outputSqlAs(value: string, field: Field, as: ColumnForm | undefined): string {
+  if (as === 'number' && isNumber(field)) return numberSql(value, field);
+  if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
+    return field.column.array ? labelListSql(value, as.labels) : labelSql(value, as.labels);
+  const shown = outputSql(value, field);
+  return as === 'text' && !field.column?.array ? `${shown}::text` : shown;
+}
+
+const labelSql = (value: string, labels: ReadonlyMap<string, string>): string =>
+  `case ${value}::text ${[...labels].map(([text, label]) => `when ${literal(text)} then ${literal(label)}`).join(' ')} else ${value}::text end`;
+
+/** Lists of lists are not typed in GraphQL, so they keep their values. */
+const labelListSql = (value: string, labels: ReadonlyMap<string, string>): string =>
+  `case when array_ndims(${value}) = 1 then to_json(array(select ${labelSql('e', labels)} from unnest(${value}) e)) else to_json(${value}) end`;
+
+/** Whether the values are numbers, also when answers show them as texts. */
+export const isNumber = ({ type, concealed, column }: Field): boolean =>
+  !concealed && !column?.array && ['integer', 'bigInteger', 'decimal', 'float'].includes(type);
+
+/** A JSON number, also of exact types; null for NaN and infinity. */
+export const numberSql = (value: string, { type }: Field): string =>
+  type === 'decimal' || type === 'float' ? `case when ${value} - ${value} = 0 then ${value} end` : value;
+
+const utcTextSql = (moment: string): string => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+// Of a primary key microseconds are shown when there are some, since clients read the row again by this text.
+const exactUtcTextSql = (moment: string): string =>
+  `regexp_replace(to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '000Z$', 'Z')`;
+const exactDateTimeTextSql = (moment: string): string =>
+  `regexp_replace(to_char(${moment}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '\\.?0*$', '')`;
+
+/** Without the line breaks that PostgreSQL puts after 76 characters. */
+const base64Sql = (bytes: string): string => `translate(encode(${bytes}, 'base64'), e'\\n', '')`;
+
+/** Elements are shown like fields of their type; elements of nested lists as `to_json` shows them. */
+function arrayOutputSql(value: string, { element }: Column): string {
+  const each = (one: string) =>
+    `case when array_ndims(${value}) > 1 then to_json(${value}) when ${value} is not null then to_json(array(select ${one} from unnest(${value}) e)) end`;
+  switch (element?.type) {
+    case 'bigInteger':
+    case 'decimal':
+    case 'unknown':
+      return `${value}::text[]`;
+    case 'timestamp':
+      return each(`coalesce(${utcTextSql('e')}, e::text)`);
+    case 'binary':
+      return each(base64Sql('e'));
+    default:
+      return value;
+  }
+}

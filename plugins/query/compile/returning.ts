@@ -1,0 +1,22 @@
+import type { Overview } from '../../schema/contract.ts';
+import type { Read } from '../contract.ts';
+import { isMatchAll } from '../parse/conjunction.ts';
+import { objectSql } from './json-object.ts';
+import { objectMembers } from './rows.ts';
+import { StatementBuilder } from './statement.ts';
+import { whereSql } from './where.ts';
+
+/**
+ * SQL of the JSON text of the row `alias`, for the `returning` clause of the statement that writes it. Undefined when a row rule
+ * applies, or when the object needs more than the columns of the row.
+ */
+export function returningSql(read: Read, schema: Overview, alias: string): string | undefined {
+  const { aggregate, meta, pick, rule, search } = read;
+  const appliesToEveryRow =
+    (rule === undefined || isMatchAll(rule)) && search === null && !aggregate && meta.length === 0;
+  if (!appliesToEveryRow || !pick.every(isPlainColumn)) return undefined;
+  const statement = new StatementBuilder(schema, whereSql);
+  return `${objectSql(objectMembers(statement, alias, pick, []), statement.alias())}::text`;
+}
+
+const isPlainColumn = (pick: Read['pick'][number]): boolean => pick.kind === 'column' && !pick.fn && !pick.when;

@@ -1,0 +1,76 @@
+import type { Field, FieldType } from '../../schema/contract.ts';
+import { type FieldUse, OPERATORS, type Operator, type Where } from '../contract.ts';
+import { and, MATCH_ALL } from './conjunction.ts';
+import { isNull, parseOperands } from './operand.ts';
+import { operatorsOf } from './operators.ts';
+import { countPart, type ParseContext } from './parse-context.ts';
+import { parseJsonPath } from './path-steps.ts';
+import { invalidQuery, isObject, parseJson, type QueryPath } from './raw-values.ts';
+
+const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
+const ORDERED: ReadonlySet<string> = new Set(['_lt', '_lte', '_gt', '_gte', '_between', '_nbetween']);
+const NUMBER = /^[+-]?\d+(\.\d+)?$/;
+
+/** Parses `_json: { "a.b[0]": { _eq: 1 } }`: conditions on values inside a JSON column. A number as operand compares as a number. */
+export function parseJsonFilter(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): Where {
+  const { field } = use;
+  if (use.fn || field.type !== 'json' || field.concealed || field.column?.array)
+    throw invalidQuery(`_json does not fit a field of type ${field.type}`, path);
+  const rules = parseJson(raw, path);
+  if (!isObject(rules)) throw invalidQuery('must be an object of paths', path);
+  return and(
+    Object.entries(rules).map(([key, rule]) => {
+      const at = [...path, key];
+      countPart(context, at);
+      if (key === '_and' || key === '_or') {
+        if (!Array.isArray(rule)) throw invalidQuery('must be a list', at);
+        const of = rule.map((one, index) => parseJsonFilter(context, use, one, [...at, index]));
+        return key === '_and' || of.length === 0 ? and(of) : { kind: 'either', of };
+      }
+      const steps = parseJsonPath(key, at);
+      const tests = isObject(rule) ? rule : { _eq: rule };
+      return and(
+        Object.entries(tests).map(([operator, value]) =>
+          parseJsonTest(context, use, steps, operator, value, [...at, operator]),
+        ),
+      );
+    }),
+  );
+}
+
+function parseJsonTest(
+  context: ParseContext,
+  use: FieldUse,
+  steps: readonly string[],
+  name: string,
+  raw: unknown,
+  path: QueryPath,
+): Where {
+  if (!KNOWN.has(name)) throw invalidQuery(`"${name.slice(0, 40)}" is not an operator`, path);
+  if ((name === '_eq' || name === '_neq') && isNull(raw))
+    return parseJsonTest(context, use, steps, name === '_eq' ? '_null' : '_nnull', true, path);
+  const operator = name as Operator;
+  const as = comparedTypeOf(operator, raw);
+  const stand = { field: standInField(use.field, as) };
+  if (!operatorsOf(stand).has(operator)) throw invalidQuery(`${operator} does not fit a ${as}`, path);
+  const values = parseOperands(context, stand, operator, raw, path);
+  return values ? { kind: 'inside', use, path: steps, as, operator, values } : MATCH_ALL;
+}
+
+function comparedTypeOf(operator: Operator, raw: unknown): 'text' | 'number' | 'boolean' {
+  const list = Array.isArray(raw) ? raw : [raw];
+  const isNumber = (one: unknown) =>
+    typeof one === 'number' || (ORDERED.has(operator) && typeof one === 'string' && NUMBER.test(one));
+  if (list.length > 0 && list.every(isNumber)) return 'number';
+  return (operator === '_eq' || operator === '_neq') && typeof raw === 'boolean' ? 'boolean' : 'text';
+}
+
+const TYPES = { text: 'unknown', number: 'decimal', boolean: 'boolean' } as const satisfies Record<string, FieldType>;
+
+/** A field for checks of operators and operands, since a value inside a JSON column has none. */
+const standInField = (field: Field, as: keyof typeof TYPES): Field => ({
+  ...field,
+  type: TYPES[as],
+  column: null,
+  relation: null,
+});

@@ -1,0 +1,35 @@
+import type { Collection, Relation, RelationEnd } from '../../schema/contract.ts';
+import type { Read } from '../contract.ts';
+import type { ParseContext } from './parse-context.ts';
+
+/** The position of a node in the tree. */
+export interface NodePosition {
+  /** The number of names on the path to the node. */
+  readonly depth: number;
+  readonly unlimited: boolean;
+  /** The sort field of the relation; null without one. */
+  readonly sortField: string | null;
+  /** The relation between the parent node and this one. */
+  readonly parentRelation?: Relation;
+}
+
+/** The position of the node behind a relation. */
+export const relatedPosition = ({ depth }: NodePosition, { kind, relation }: RelationEnd): NodePosition => ({
+  depth: depth + 1,
+  unlimited: false,
+  sortField: kind === 'many' ? (relation.meta?.sort_field ?? null) : null,
+  parentRelation: relation,
+});
+
+/** A many-to-one has at most one row, so limit, offset and order have no effect. */
+export const toSingleRow = (read: Read): Read => ({ ...read, limit: null, offset: 0, order: [] });
+
+/** The related collections of a many-to-any that have a table and a key. */
+export const readableTargets = (
+  { schema }: ParseContext,
+  { allowed }: Extract<RelationEnd, { kind: 'any' }>,
+): readonly Collection[] =>
+  allowed.flatMap((name) => {
+    const to = schema.collections.get(name);
+    return to?.table && to.hasKey ? [to] : [];
+  });

@@ -1,0 +1,108 @@
+import type { Collection } from '../../schema/contract.ts';
+import type { GroupSelection, Pick, Read, Selected, Selection } from '../contract.ts';
+import { unknownField } from '../library.ts';
+import { assertDepth, assertParametersDepth } from './depth.ts';
+import { parseFunction } from './functions.ts';
+import { parseGroupSelection } from './group-selection.ts';
+import { parseListParameters } from './list-parameters.ts';
+import { type NodePosition, readableTargets, relatedPosition, toSingleRow } from './node-position.ts';
+import { countPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { parseJsonPath } from './path-steps.ts';
+import { parameterPath, type QueryPath } from './raw-values.ts';
+import { parseSort, withDefaultOrder } from './sort.ts';
+
+/** Keys of a selection have no meaning in conditions. */
+const NO_ALIASES: ReadonlyMap<string, string> = new Map();
+
+export const parseSelection = (
+  context: ParseContext,
+  collection: Collection,
+  selection: Selection | GroupSelection,
+  position: NodePosition,
+): Read =>
+  'groups' in selection
+    ? parseGroupSelection(context, collection, selection, position)
+    : parseRowSelection(context, collection, selection, [], position);
+
+/** Parses a node of a selection, with the parameters and ceilings of a node of a query. */
+function parseRowSelection(
+  context: ParseContext,
+  collection: Collection,
+  { terms = {}, shown }: Selection,
+  path: QueryPath,
+  position: NodePosition,
+): Read {
+  assertParametersDepth(terms, context.ceilings.depth, path, position.depth);
+  countPart(context, path);
+  return {
+    ...parseListParameters(context, collection, terms, path, position),
+    order: withDefaultOrder(
+      collection,
+      parseSort(context, collection, terms.sort, NO_ALIASES, parameterPath(path, 'sort')),
+      position.sortField,
+    ),
+    pick: shown.map((one) => parseSelectionItem(context, collection, one, path, position)),
+    exact: true,
+  };
+}
+
+/**
+ * Parses an item of a selection. A field of another kind than the item is an unknown one: the selection was made for an older or
+ * newer schema.
+ */
+function parseSelectionItem(
+  context: ParseContext,
+  collection: Collection,
+  one: Selected,
+  path: QueryPath,
+  position: NodePosition,
+): Pick {
+  const { key } = one;
+  const at = [...path, key];
+  countPart(context, at);
+  if (one.kind === 'constant') return { kind: 'constant', key, value: one.value };
+  if (one.kind === 'object')
+    return {
+      kind: 'object',
+      key,
+      pick: one.shown.map((inner) => parseSelectionItem(context, collection, inner, at, position)),
+    };
+  assertDepth(position.depth + 1, context.ceilings.depth, at);
+  const field = resolveField(context, collection, one.field);
+  const { relation } = field;
+  const behind = (to: Collection, selection: Selection): Read =>
+    parseRowSelection(context, to, selection, at, relation ? relatedPosition(position, relation) : position);
+
+  if (one.kind === 'column') {
+    const { fn, as } = one;
+    const form = as ? { as } : {};
+    const steps = fn?.path === undefined ? [] : parseJsonPath(fn.path, at);
+    if (fn)
+      return {
+        kind: 'column',
+        key,
+        field,
+        fn: parseFunction(context, field, { name: fn.name, path: steps }, at),
+        ...form,
+      };
+    if (field.column || field.parts) return { kind: 'column', key, field, ...form };
+  } else if (one.kind === 'related') {
+    if (relation?.kind === 'many')
+      return { kind: 'many', key, field, read: behind(resolveCollection(context, relation.to), one.selection) };
+    if (relation?.kind === 'one')
+      return {
+        kind: 'one',
+        key,
+        field,
+        read: toSingleRow(behind(resolveCollection(context, relation.to), one.selection)),
+      };
+  } else if (relation?.kind === 'any') {
+    const by = collection.fields.get(relation.by);
+    const reads = readableTargets(context, relation).flatMap((to) => {
+      const selection = Object.hasOwn(one.of, to.name) ? one.of[to.name] : undefined;
+      return selection ? [toSingleRow(behind(to, selection))] : [];
+    });
+    if (by?.column) return { kind: 'any', key, field, by, reads, strict: true };
+  }
+  throw unknownField(one.field, collection.name);
+}

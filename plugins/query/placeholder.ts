@@ -1,0 +1,31 @@
+/**
+ * Stands for an operand in a condition, so that a statement is compiled once and run with other values. `name` is the key of the
+ * value in `PlaceholderValues`; `value` is the one that the statement is compiled for.
+ */
+export class Given {
+  readonly name: string;
+  readonly value: unknown;
+
+  constructor(name: string, value: unknown) {
+    this.name = name;
+    this.value = value;
+  }
+}
+
+/** A number as a text. */
+export const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
+const WHOLE = /^[+-]?\d{1,18}$/;
+
+/**
+ * Whether a placeholder may stand for this value. Values with a meaning of their own (`$NOW`, null, the empty text) and numbers beyond
+ * 64 bits need another statement.
+ */
+export const isGivable = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 && value.every(isPlain) : isPlain(value);
+
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value);
+  if (typeof value !== 'string' || value === '' || value.startsWith('$') || value.includes('\0')) return false;
+  const text = value.trim();
+  return NUMBER.test(text) ? WHOLE.test(text) : value !== 'null' && value !== 'NULL';
+}

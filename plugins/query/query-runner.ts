@@ -1,0 +1,164 @@
+import { fail, requestScope } from '#kernel';
+import type { Db, StatementOptions } from '../database/contract.ts';
+import { shareOf } from '../database/library.ts';
+import { readStatement, streamStatement } from './compile/read.ts';
+import { returningSql } from './compile/returning.ts';
+import { isRuntimeParameter, type RuntimeParameter, StatementBuilder } from './compile/statement.ts';
+import { whereSql } from './compile/where.ts';
+import type { BoundValue, DynamicValue, Prepared, Query, Read, ReadText, Subjects } from './contract.ts';
+import { explainStatement } from './explain.ts';
+import { throwQueryFailure } from './failures.ts';
+import { timestampAt } from './now.ts';
+import { renderShape } from './read-shape.ts';
+import type { RecordDuration } from './slow-log.ts';
+import { createStatementNames } from './statement-names.ts';
+import { streamRows } from './stream.ts';
+
+const MAX_PARAMS = 65_535;
+const NO_VALUES: readonly BoundValue[] = [];
+
+type QueryRunner = Omit<Query, 'ceilings' | 'parse' | 'parseFilter'>;
+
+/** Compiles restricted trees and runs them: one statement per read, whose JSON text is answered unchanged. */
+export function createQueryRunner(db: Db, recordDuration: RecordDuration = () => {}): QueryRunner {
+  const statementNames = createStatementNames();
+
+  const prepare: QueryRunner['prepare'] = (read, schema, form = 'text') => {
+    const statement = new StatementBuilder(schema, whereSql);
+    const text = (form === 'rows' ? streamStatement : readStatement)(statement, read);
+    assertParameterCount(statement.params);
+    // A cursor is declared for each run, so its statement gets no name.
+    return new PreparedRead(read, form, text, statement.params, form === 'text' ? statementNames.get(text) : undefined);
+  };
+
+  const keep: QueryRunner['keep'] = (prepared) => {
+    const name = prepared.name ?? statementNames.assign(prepared.text);
+    if (name === prepared.name) return prepared;
+    const { read, form, text, params } = prepared as PreparedRead;
+    return new PreparedRead(read, form, text, params, name);
+  };
+
+  const run = async (prepared: Prepared, context: Subjects): Promise<ReadText> => {
+    const params = resolveParameters(prepared.params, context);
+    const from = performance.now();
+    try {
+      const options = statementOptions(prepared, context);
+      const row = await db
+        .first(prepared.text, params, options)
+        .catch((error) => throwQueryFailure(error, options.share?.collection));
+      return { data: row?.[0] ?? null, meta: row?.[1] ?? null };
+    } finally {
+      recordDuration(prepared, context, performance.now() - from);
+    }
+  };
+
+  const text: QueryRunner['readText'] = (read, context, schema) => run(prepare(read, schema), context);
+
+  return {
+    prepare,
+    ownRow: returningSql,
+    keep,
+    given: (prepared, values = {}) =>
+      (prepared as PreparedRead).read.placeholders?.map((bind) => bind(values)) ?? NO_VALUES,
+    run,
+    stream: (prepared, context, options) =>
+      streamRows(db, prepared, resolveParameters(prepared.params, context), {
+        signal: options?.signal ?? (context.owner === undefined ? requestScope.getStore()?.signal : undefined),
+        share: shareOf((prepared as PreparedRead).read.collection.name, context),
+        onEnd: (ms) => recordDuration(prepared, context, ms),
+      }),
+    explain: ({ text, params }) => explainStatement(db, text, params),
+    readText: text,
+    async rows(read, context, schema) {
+      const { data } = await text(read, context, schema);
+      const parsed = data === null ? [] : JSON.parse(data);
+      return Array.isArray(parsed) ? parsed : [parsed];
+    },
+    condition(where, context, schema, first) {
+      const statement = new StatementBuilder(schema, whereSql, first);
+      const condition = statement.where('t', where);
+      assertParameterCount(statement.params, first);
+      const params = resolveParameters(statement.params, context);
+      return {
+        text: condition,
+        params,
+        get where() {
+          return db.raw(condition);
+        },
+      };
+    },
+  };
+}
+
+class PreparedRead implements Prepared {
+  readonly read: Read;
+  readonly form: Prepared['form'];
+  readonly text: string;
+  readonly params: readonly unknown[];
+  readonly name?: string;
+
+  constructor(read: Read, form: Prepared['form'], text: string, params: readonly unknown[], name?: string) {
+    this.read = read;
+    this.form = form;
+    this.text = text;
+    this.params = params;
+    if (name !== undefined) this.name = name;
+  }
+
+  get single(): boolean {
+    return this.read.single;
+  }
+
+  get hasMeta(): boolean {
+    return this.read.meta.length > 0;
+  }
+
+  /** Rendered only when a log line needs it. */
+  get shape(): string {
+    return renderShape(this.read);
+  }
+}
+
+/**
+ * The statement is cancelled when the client disconnects. A read that a plugin makes on its own behalf is not, since its result may
+ * be cached for other requests.
+ */
+function statementOptions(prepared: Prepared, context: Subjects): StatementOptions {
+  const { name } = prepared;
+  const share = shareOf((prepared as PreparedRead).read.collection.name, context);
+  const scope = context.owner === undefined ? requestScope.getStore() : undefined;
+  if (!scope) return { name, share };
+  return { name, share, signal: () => scope.signal };
+}
+
+function resolveParameters(params: readonly unknown[], context: Subjects): readonly unknown[] {
+  return params.some(isRuntimeParameter)
+    ? params.map((one) => (isRuntimeParameter(one) ? resolveParameter(one, context) : one))
+    : params;
+}
+
+/** The protocol of PostgreSQL counts parameters in 16 bits; one more corrupts the message. */
+function assertParameterCount(params: readonly unknown[], first = 1): void {
+  const count = params.length + first - 1;
+  if (count > MAX_PARAMS)
+    throw fail('INVALID_QUERY', `the query has ${count} values, more than the ${MAX_PARAMS} allowed`);
+}
+
+function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: Subjects): unknown {
+  if (runtimeValue.dynamic !== 'placeholder' && runtimeValue.dynamic !== 'keys')
+    return resolveDynamicValue(runtimeValue, context);
+  const value = runtimeValue.dynamic === 'keys' ? context.keys : context.given?.[runtimeValue.at];
+  // With null in place of a missing value the statement would find other rows than the query.
+  if (value === undefined) throw new Error('a statement was run without the values of its keys or placeholders');
+  return convert ? convert(value) : value;
+}
+
+/** Null for a caller without a user or role, which equals nothing. */
+function resolveDynamicValue(
+  value: Exclude<DynamicValue, { dynamic: 'placeholder' | 'keys' }>,
+  context: Subjects,
+): string | number | null {
+  if (value.dynamic === 'key') return context.key ?? null;
+  if (value.dynamic !== 'now') return value.dynamic === 'user' ? context.user : context.role;
+  return timestampAt(value);
+}

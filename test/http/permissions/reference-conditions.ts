@@ -1,0 +1,307 @@
+import { keyColumn, keyText } from './keys.ts';
+import type { CallerPermissions, Filter, Model, PermissionRow, Row, Rows, ToManyField } from './shapes.ts';
+
+const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
+
+/**
+ * Evaluates conditions and permissions over rows in memory with plain loops, without any code of the engine. A comparison with a dynamic
+ * value that the caller does not have is neither true nor false, but `undefined`. With `asCaller` unreadable rows and fields do not
+ * exist, as in a caller's own filter; rules see all.
+ */
+export class ReferenceConditions {
+  readonly model: Model;
+  rows: Rows;
+  readonly callerPermissions: CallerPermissions;
+  readonly now = Date.now();
+
+  constructor(model: Model, rows: Rows, callerPermissions: CallerPermissions) {
+    this.model = model;
+    this.rows = rows;
+    this.callerPermissions = callerPermissions;
+  }
+
+  of(collection: string, action: string): readonly PermissionRow[] {
+    if (this.callerPermissions.admin) return [{ rule: null, fields: this.all(collection) }];
+    return this.callerPermissions.permissions.get(`${collection} ${action}`) ?? [];
+  }
+
+  /** The names of all fields of a collection. */
+  all(collection: string): readonly string[] {
+    const { key, plain, manyToOne, toMany, manyToAny } = this.model[collection] as Model[string];
+    return [...new Set([...key, ...Object.keys({ ...plain, ...manyToOne, ...toMany, ...manyToAny })])];
+  }
+
+  alias(collection: string, field: string): ToManyField {
+    return (this.model[collection] as Model[string]).toMany[field] as ToManyField;
+  }
+
+  manyToAnyField(collection: string, field: string): { readonly by: string } {
+    return (this.model[collection] as Model[string]).manyToAny?.[field] as { readonly by: string };
+  }
+
+  listsField(one: PermissionRow, collection: string, field: string): boolean {
+    if (one.fields.includes(field)) return true;
+    return one.fields.includes('*') && !this.model[collection]?.sensitive?.includes(field);
+  }
+
+  /** Whether an action may touch the row. */
+  isAllowedRow(collection: string, action: string, row: Row): boolean {
+    return this.of(collection, action).some((one) => this.allowsRow(collection, one, row));
+  }
+
+  allowsRow(collection: string, one: PermissionRow, row: Row): boolean {
+    return !one.rule || this.matches(collection, one.rule, row, false) === true;
+  }
+
+  isReadable(collection: string, field: string): boolean {
+    return this.of(collection, 'read').some((one) => this.listsField(one, collection, field));
+  }
+
+  isReadableOn(collection: string, field: string, row: Row): boolean {
+    return this.of(collection, 'read').some(
+      (one) => this.listsField(one, collection, field) && this.allowsRow(collection, one, row),
+    );
+  }
+
+  /** The value of a field, or of a function of one, in a comparison. */
+  value(collection: string, name: string, row: Row, asCaller: boolean): unknown {
+    const { fn, field } = parseCall(name);
+    const { key, toMany } = this.model[collection] as Model[string];
+    if (asCaller && !this.isReadableOn(collection, field, row)) return null;
+    if (!fn) return row[field] ?? null;
+    if (fn === 'count') {
+      const isMissing = row[key[0] as string] === undefined || !toMany[field];
+      return isMissing ? null : this.children(collection, field, row, asCaller).length;
+    }
+    return part(fn, row[field]);
+  }
+
+  target(collection: string, field: string, row: Row, asCaller: boolean): Row | undefined {
+    const to = this.model[collection]?.manyToOne[field] as string;
+    return this.found(to, this.value(collection, field, row, asCaller), asCaller);
+  }
+
+  /** The related row of a many-to-any, when it is a row of `to`. */
+  manyToAnyTarget(collection: string, field: string, to: string, row: Row, asCaller: boolean): Row | undefined {
+    const { by } = this.manyToAnyField(collection, field);
+    if (row[by] !== to) return undefined;
+    return this.found(to, this.value(collection, field, row, asCaller), asCaller);
+  }
+
+  private found(to: string, id: unknown, asCaller: boolean): Row | undefined {
+    const model = this.model[to] as Model[string];
+    const found = this.rows[to]?.find((one) => id !== null && String(keyText(model, one)) === String(id));
+    return found && (!asCaller || this.isAllowedRow(to, 'read', found)) ? found : undefined;
+  }
+
+  /** The rows behind an alias or a `$FOLLOW`. */
+  children(collection: string, name: string, row: Row, asCaller: boolean): readonly Row[] {
+    const model = this.model[collection] as Model[string];
+    const back = parseFollow(name);
+    const { to, by } = back ?? (model.toMany[name] as { to: string; by: string });
+    if (asCaller && !back && !this.isReadableOn(collection, name, row)) return [];
+    const key = keyColumn(model);
+    const mine = (this.rows[to] ?? []).filter(
+      (one) =>
+        row[key] !== undefined &&
+        one[by] !== null &&
+        String(one[by]) === String(row[key]) &&
+        (!back?.kind || one[back.kind] === collection),
+    );
+    return asCaller ? mine.filter((one) => this.isAllowedRow(to, 'read', one)) : mine;
+  }
+
+  /** Three-valued: undefined when the filter compares with a dynamic value that the caller does not have. */
+  matches(collection: string, filter: Filter, row: Row, asCaller: boolean): boolean | undefined {
+    return every(
+      this.conjunction(collection, filter).map(([name, rule]) =>
+        name === '_or'
+          ? some((rule as Filter[]).map((one) => this.matches(collection, one, row, asCaller)))
+          : this.matchesRule(collection, name, rule as Filter, row, asCaller),
+      ),
+    );
+  }
+
+  /**
+   * The members of a conjunction. Conditions on one to-many alias are about the same related row, so they are merged; `_some` and `_none`
+   * are about their own rows.
+   */
+  private conjunction(collection: string, filter: Filter): readonly (readonly [string, unknown])[] {
+    const parts: [string, unknown][] = [];
+    const bare = new Map<string, Filter[]>();
+    const add = (one: Filter): void => {
+      for (const [name, rule] of Object.entries(one)) {
+        if (name === '_and') for (const part of rule as Filter[]) add(part);
+        else if (name === '_or' || !this.isMany(collection, name)) parts.push([name, rule]);
+        else {
+          for (const [word, operand] of Object.entries(rule as Filter)) {
+            if (word === '_some' || word === '_none' || word === '_null') parts.push([name, { [word]: operand }]);
+            else bare.set(name, [...(bare.get(name) ?? []), { [word]: operand }]);
+          }
+        }
+      }
+    };
+    add(filter);
+    return [...parts, ...[...bare].map(([name, all]) => [name, { _same: all }] as const)];
+  }
+
+  isMany = (collection: string, name: string): boolean =>
+    parseFollow(name) !== undefined || this.model[collection]?.toMany[name] !== undefined;
+
+  private matchesRule(
+    collection: string,
+    name: string,
+    rule: Filter,
+    row: Row,
+    asCaller: boolean,
+  ): boolean | undefined {
+    const { manyToOne, toMany } = this.model[collection] as Model[string];
+    const [operator = ''] = Object.keys(rule);
+    if (this.isMany(collection, name)) {
+      const to = parseFollow(name)?.to ?? (toMany[name]?.to as string);
+      const kids = this.children(collection, name, row, asCaller);
+      if (operator === '_null') return (kids.length === 0) === rule._null;
+      const inner = (operator === '_same' ? { _and: rule._same } : rule[operator]) as Filter;
+      const found = kids.some((one) => this.matches(to, inner, one, asCaller) === true);
+      if (operator !== '_none') return found;
+      return this.usesMissingValue(inner, asCaller) ? undefined : !found;
+    }
+    const any = parseManyToAnyName(name);
+    if (any) {
+      const found = this.manyToAnyTarget(collection, any.field, any.to, row, asCaller);
+      return found !== undefined && this.matches(any.to, rule, found, asCaller) === true;
+    }
+    if (manyToOne[name] && isRelatedCondition(operator)) {
+      // A missing or unreadable row counts as a row of nulls.
+      const found = this.target(collection, name, row, asCaller);
+      return this.matches(manyToOne[name], rule, found ?? {}, asCaller);
+    }
+    const value = this.value(collection, name, row, asCaller);
+    return every(Object.entries(rule).map(([word, operand]) => this.matchesOperator(word, value, operand, asCaller)));
+  }
+
+  private matchesOperator(operator: string, value: unknown, operand: unknown, asCaller: boolean): boolean | undefined {
+    if (operator === '_null') return (value === null) === operand;
+    if (operator === '_empty') return (value === null || value === '') === operand;
+    const operands = Array.isArray(operand) ? operand : [operand];
+    if (operands.some((one) => this.hasNoValue(one, asCaller)) && NEGATED.has(operator)) return undefined;
+    const list = operands.flatMap((one) => this.dynamic(one, asCaller));
+    if (NEGATED.has(operator) ? list.includes(null) : list.every((one) => one === null)) return undefined;
+    if (value === null) return false;
+    const [first, second] = list;
+    switch (operator) {
+      case '_eq':
+        return same(value, first);
+      case '_neq':
+        return !same(value, first);
+      case '_in':
+        return list.some((one) => same(value, one));
+      case '_nin':
+        return !list.some((one) => same(value, one));
+      case '_gt':
+        return compareValues(value, first) > 0;
+      case '_lt':
+        return compareValues(value, first) < 0;
+      case '_between':
+        return second !== null && compareValues(value, first) >= 0 && compareValues(value, second) <= 0;
+      case '_nbetween':
+        return compareValues(value, first) < 0 || compareValues(value, second) > 0;
+      case '_contains':
+        return String(value).includes(String(first));
+      case '_ncontains':
+        return !String(value).includes(String(first));
+      case '_starts_with':
+        return String(value).startsWith(String(first));
+    }
+    throw new Error(`the reference knows no ${operator}`);
+  }
+
+  /** The value of an operand; a list of values for a path through an alias. */
+  dynamic(value: unknown, asCaller: boolean): unknown {
+    if (typeof value !== 'string' || !value.startsWith('$')) return value;
+    if (value === '$NOW') return new Date(this.now);
+    const [who, ...path] = value.split('.');
+    const id = who === '$CURRENT_USER' ? this.callerPermissions.user : this.callerPermissions.role;
+    if (path.length === 0) return id;
+    let at = who === '$CURRENT_USER' ? 'users' : 'roles';
+    let rows: readonly Row[] = [this.found(at, id, asCaller)].filter((one) => one !== undefined);
+    let isSeveral = false;
+    for (const [depth, name] of path.entries()) {
+      const { manyToOne, toMany }: Model[string] = this.model[at] as Model[string];
+      if (depth === path.length - 1 && !toMany[name]) {
+        const values = rows.map((row) => this.value(at, name, row, asCaller));
+        return isSeveral ? values : (values[0] ?? null);
+      }
+      const from = at;
+      rows = rows.flatMap((row): readonly Row[] => {
+        if (toMany[name]) return this.children(from, name, row, asCaller);
+        const target = this.target(from, name, row, asCaller);
+        return target ? [target] : [];
+      });
+      isSeveral ||= toMany[name] !== undefined;
+      at = toMany[name]?.to ?? (manyToOne[name] as string);
+    }
+    // A to-many alias at the end of a path stands for the keys of its rows.
+    const key = keyColumn(this.model[at] as Model[string]);
+    return rows.map((row) => this.value(at, key, row, asCaller));
+  }
+
+  private hasNoValue(value: unknown, asCaller: boolean): boolean {
+    if (typeof value !== 'string' || !value.startsWith('$CURRENT_')) return false;
+    if ((value.startsWith('$CURRENT_USER') ? this.callerPermissions.user : this.callerPermissions.role) === null)
+      return true;
+    return this.dynamic(value, asCaller) === null;
+  }
+
+  private usesMissingValue(filter: unknown, asCaller: boolean): boolean {
+    if (typeof filter === 'string') return this.hasNoValue(filter, asCaller);
+    if (typeof filter !== 'object' || filter === null) return false;
+    return Object.values(filter).some((one) => this.usesMissingValue(one, asCaller));
+  }
+}
+
+/** Parses `count(tasks)` to the function and the field. */
+export function parseCall(name: string): { readonly fn?: string; readonly field: string } {
+  const [, fn, field] = /^(\w+)\((\w+)\)$/.exec(name) ?? [];
+  return fn && field ? { fn, field } : { field: name };
+}
+
+/** Parses `item:tag` to the field and the collection. */
+export function parseManyToAnyName(name: string): { readonly field: string; readonly to: string } | undefined {
+  const [field, to] = name.split(':');
+  return field && to ? { field, to } : undefined;
+}
+
+/** Parses `$FOLLOW(task, person)` to the collection and its foreign key. */
+export function parseFollow(name: string): { to: string; by: string; kind?: string } | undefined {
+  const [, to, by, kind] = /^\$FOLLOW\((\w+), ?(\w+)(?:, ?(\w+))?\)$/.exec(name) ?? [];
+  return to && by ? { to, by, ...(kind ? { kind } : {}) } : undefined;
+}
+
+/** Whether a key below a relation is a condition on the related rows. */
+export const isRelatedCondition = (operator: string): boolean =>
+  !operator.startsWith('_') || operator === '_and' || operator === '_or';
+
+function part(fn: string, value: unknown): number | null {
+  if (!(value instanceof Date)) return null;
+  const parts: Record<string, number> = {
+    year: value.getUTCFullYear(),
+    month: value.getUTCMonth() + 1,
+    day: value.getUTCDate(),
+    weekday: value.getUTCDay(),
+    hour: value.getUTCHours(),
+  };
+  return parts[fn] as number;
+}
+
+const same = (a: unknown, b: unknown): boolean => b !== null && compareValues(a, b) === 0;
+
+export const compareValues = (a: unknown, b: unknown): number => {
+  const [left, right] = [a, b].map((one) => (one instanceof Date ? one.getTime() : one)) as [never, never];
+  return left < right ? -1 : left > right ? 1 : 0;
+};
+
+const every = (parts: readonly (boolean | undefined)[]) =>
+  parts.includes(false) ? false : parts.includes(undefined) ? undefined : true;
+const some = (parts: readonly (boolean | undefined)[]) =>
+  parts.length === 0 || parts.includes(true) ? true : parts.includes(undefined) ? undefined : false;

@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import type { Overview } from '../../../plugins/schema/contract.ts';
+import { type Case, compileCase, type Ground, groundOf, textOf } from './harness.ts';
+
+type Question = Omit<Case, 'row' | 'schema'>;
+
+/** The same schema without foreign key constraints. */
+function withoutConstraints(schema: Overview): Overview {
+  const copy = structuredClone(schema);
+  for (const { fields } of copy.collections.values())
+    for (const { relation } of fields.values()) if (relation) Object.assign(relation.relation, { schema: null });
+  return copy;
+}
+
+const KEYS = [2, 99];
+const OPERATORS: readonly object[] = [
+  ...KEYS.flatMap((key) => ['_eq', '_neq', '_lt', '_lte', '_gt', '_gte'].map((name) => ({ [name]: key }))),
+  ...[[1, 2], [2, null], [null], [99]].flatMap((keys) => [{ _in: keys }, { _nin: keys }]),
+  ...[
+    [1, 2],
+    [2, null],
+    [2, 1],
+  ].flatMap((keys) => [{ _between: keys }, { _nbetween: keys }]),
+  ...[true, false].flatMap((flag) => [{ _null: flag }, { _nnull: flag }]),
+  { _eq: null },
+  { _neq: null },
+  { _eq: '9223372036854775808' },
+  { _gt: 1, _lt: 3 },
+  { _or: [{ _eq: 1 }, { _null: true }] },
+  { _and: [{ _neq: 1 }, { _nnull: true }] },
+];
+
+/** Of a book, by its author's key. */
+const FILTERS: readonly object[] = OPERATORS.flatMap((of) => [
+  { author: { id: of } },
+  { author: { boss: { id: of } } },
+  { author: { _or: [{ id: of }, { id: { _eq: 2 } }] } },
+  { author: { _and: [{ id: of }, { _or: [{ id: { _lt: 3 } }, { id: { _null: true } }] }] } },
+  { author: { id: of, name: { _nnull: true } } },
+  { _or: [{ author: { id: of } }, { id: { _eq: 1 } }] },
+  { author: { books: { _none: { author: { id: of } } } } },
+]);
+
+type Rules = Pick<Question, 'rules'>;
+const everything = { fields: ['*'] };
+const ALL: Rules = { rules: { book: everything, person: everything } };
+/** The relation is null to them on some rows. */
+const SOME: Rules = {
+  rules: {
+    book: [
+      { fields: ['*'], filter: { id: { _lte: 2 } } },
+      { fields: ['id'], filter: { id: { _gt: 2 } } },
+    ],
+    person: everything,
+  },
+};
+const A_ROW_RULE: Rules = { rules: { book: everything, person: { fields: ['*'], filter: { id: { _neq: 2 } } } } };
+const KEYS_OF_SOME: Rules = {
+  rules: {
+    book: everything,
+    person: [{ fields: ['id'], filter: { id: { _lt: 2 } } }, { fields: ['name', 'boss', 'books'] }],
+  },
+};
+
+describe('rewriteToForeignKey', () => {
+  let ground: Ground;
+  before(async () => {
+    ground = await groundOf('library');
+    await ground.database.query('insert into person (id, name) values (901, null)');
+    await ground.database.query('insert into book (id, author) values (901, null), (902, 901)');
+  });
+  after(() => ground?.database.drop());
+
+  const asking = (filter: object, caller: Rules = {}): Question => ({
+    collection: 'book',
+    query: { fields: 'id', filter, limit: -1 },
+    ...caller,
+  });
+
+  for (const [name, caller] of Object.entries({
+    admins: {},
+    'callers who may read all rows': ALL,
+    'callers who may read some rows': SOME,
+  }))
+    it(`a condition on the related key finds the rows of the join for ${name}`, async () => {
+      const through = { ...ground, overview: withoutConstraints(ground.overview) };
+      let compared = 0;
+      for (const filter of FILTERS) {
+        const question = asking(filter, caller);
+        if (compileCase(question, ground.overview).text === compileCase(question, through.overview).text) continue;
+        compared++;
+        expect(await textOf(question, ground), JSON.stringify(filter)).to.deep.equal(await textOf(question, through));
+      }
+      expect(compared).to.be.above(FILTERS.length / 2);
+    });
+
+  it('a condition on the related key becomes one on the foreign key only when both mean the same', () => {
+    const through = (filter: object, caller?: Rules, schema = ground.overview) =>
+      compileCase(asking(filter, caller), schema).text.includes('exists');
+    expect(through({ author: { id: { _neq: 1 } } })).to.equal(false);
+    expect(through({ author: { id: { _eq: 1 } } }, ALL)).to.equal(false);
+    expect(through({ author: { id: { _eq: 1 } } }, A_ROW_RULE), 'a rule').to.equal(true);
+    expect(through({ author: { id: { _eq: 1 } } }, KEYS_OF_SOME), 'a key of some rows').to.equal(true);
+    expect(through({ author: { id: { _eq: 1 }, name: { _eq: 'a' } } }), 'more').to.equal(true);
+    expect(through({ author: { id: { _eq: 1 } } }, {}, withoutConstraints(ground.overview)), 'no constraint').to.equal(
+      true,
+    );
+    const unchecked = structuredClone(ground.overview);
+    Object.assign(unchecked.collections.get('book')?.fields.get('author')?.relation?.relation ?? {}, {
+      unchecked: true,
+    });
+    expect(through({ author: { id: { _eq: 1 } } }, {}, unchecked), 'not valid').to.equal(true);
+  });
+});
