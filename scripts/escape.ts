@@ -2,9 +2,10 @@
  * `npm run escape`: runs every hostile program of test/sandbox/escape against a service while somebody else reads from it,
  * and prints what it cost the others. Its exit code says whether all of it was within bounds.
  */
-import { attack } from '../test/sandbox/escape/attack.ts';
-import { DEADLINE, type HostileService, hostileService } from '../test/sandbox/escape/hostile-service.ts';
+
+import { DEADLINE, type HostileService, startHostileService } from '../test/sandbox/escape/hostile-service.ts';
 import { hostilePrograms } from '../test/sandbox/escape/programs.ts';
+import { runHostileProgram } from '../test/sandbox/escape/run-hostile-program.ts';
 import { startServer } from '../test/support/server.ts';
 
 const LATE = 100;
@@ -20,12 +21,12 @@ let hostile: HostileService | undefined;
 try {
   const programs = hostilePrograms();
   console.log(`${programs.length} programs; a run has ${DEADLINE} ms`);
-  hostile = await hostileService(programs);
+  hostile = await startHostileService(programs);
   const url = `${hostile.service.url}/items/notes?limit=20`;
   await readsUntil(url, after(1000));
   const quiet = p95(await readsUntil(url, after(QUIET)));
-  await hostile.watch();
-  const before = (await hostile.watch()).rss;
+  await hostile.measure();
+  const before = (await hostile.measure()).rss;
 
   const wrong: string[] = [];
   const counts = { contained: 0, late: 0, escaped: 0 };
@@ -34,19 +35,21 @@ try {
   let isOver = false;
   const bystander = readsUntil(url, () => isOver);
   for (const program of programs) {
-    const { complaint, took, status } = await attack(hostile, program);
-    const { longest: pause, rss } = await hostile.watch();
+    const { problem, durationMs, status } = await runHostileProgram(hostile, program);
+    const { longest: pause, rss } = await hostile.measure();
     longest = Math.max(longest, pause);
     most = Math.max(most, rss);
-    const isLate = took > DEADLINE + LATE;
-    if (complaint) counts.escaped++;
+    const isLate = durationMs > DEADLINE + LATE;
+    if (problem) counts.escaped++;
     else counts.contained++;
     if (isLate) counts.late++;
-    if (complaint || isLate || pause > BOUNDS.pause) {
-      wrong.push(`${program.id}: ${complaint ?? `answered after ${took.toFixed(0)} ms, pause ${pause.toFixed(0)} ms`}`);
+    if (problem || isLate || pause > BOUNDS.pause) {
+      wrong.push(
+        `${program.id}: ${problem ?? `answered after ${durationMs.toFixed(0)} ms, pause ${pause.toFixed(0)} ms`}`,
+      );
     }
     console.log(
-      `${program.id.padEnd(28)} ${status} ${took.toFixed(0).padStart(6)} ms   pause ${pause.toFixed(0).padStart(3)} ms`,
+      `${program.id.padEnd(28)} ${status} ${durationMs.toFixed(0).padStart(6)} ms   pause ${pause.toFixed(0).padStart(3)} ms`,
     );
   }
   isOver = true;

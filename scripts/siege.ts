@@ -15,10 +15,10 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
 import { type Spawned, spawnService } from '../test/support/service.ts';
 import { loadData } from './bench/data.ts';
-import type { Endings, Siege } from './siege/attack.ts';
+import type { Endings, HostileLoad } from './siege/hostile-load.ts';
 import type { Memory } from './siege/memory.ts';
-import { installWaiting } from './siege/packages.ts';
-import { latencies, p95 } from './siege/reader.ts';
+import { installWaitingPackages } from './siege/packages.ts';
+import { createReader, p95 } from './siege/reader.ts';
 
 const MAX_RATIO = 2;
 const MAX_GROWTH_MB = 200;
@@ -44,18 +44,18 @@ const folder = await mkdtemp(join(tmpdir(), 'tenon-siege-'));
 let service: Spawned | undefined;
 try {
   await loadData(database, 0.02);
-  const packages = await installWaiting(folder, Number(values.packages));
+  const packages = await installWaitingPackages(folder, Number(values.packages));
   service = await spawnService({
     database,
     env: { LOG_LEVEL: 'warn', ACCESS_TOKEN_TTL: '1d', EXTENSIONS_PATH: folder, ...DEFAULT_HASHES },
   });
   const { url, pid, admin } = service;
-  const read = () => latencies(new URL('/items/article/1', url), admin.token);
+  const read = () => createReader(new URL('/items/article/1', url), admin.token);
 
   // What the first request to a package starts, its process, is not the attack's.
   await Promise.all(packages.map((name) => fetch(new URL(`/${name}`, url)).then((reply) => reply.text())));
-  await read().during(1000);
-  const quiet = await read().during((seconds * 1000) / 3);
+  await read().readFor(1000);
+  const quiet = await read().readFor((seconds * 1000) / 3);
   const watch = fork(new URL('siege/memory.ts', import.meta.url), [`${pid}`]);
   const memory = async () => {
     const told = once(watch, 'message');
@@ -68,7 +68,7 @@ try {
   const lock = new pg.Client({ connectionString: database.url });
   await lock.connect();
   await lock.query('begin; lock table draft in access exclusive mode');
-  const siege: Siege = {
+  const siege: HostileLoad = {
     url,
     token: admin.token,
     packages,
@@ -76,13 +76,13 @@ try {
     bodies: Number(values.bodies),
     readers: Number(values.readers),
   };
-  const attack = fork(new URL('siege/attack.ts', import.meta.url), [JSON.stringify(siege)]);
-  await once(attack, 'message');
-  const attacked = await read().during(seconds * 1000);
+  const load = fork(new URL('siege/hostile-load.ts', import.meta.url), [JSON.stringify(siege)]);
+  await once(load, 'message');
+  const attacked = await read().readFor(seconds * 1000);
   const most = await memory();
   watch.disconnect();
-  const told = once(attack, 'message');
-  attack.send('end');
+  const told = once(load, 'message');
+  load.send('end');
   const [endings] = (await told) as [Endings];
   await lock.end();
 
@@ -90,10 +90,10 @@ try {
     const parts = Object.entries(counts).map(([ending, count]) => `${ending} × ${count}`);
     console.log(`${what.padEnd(16)}${parts.join(', ')}`);
   }
-  const ratio = p95(attacked.took) / p95(quiet.took);
+  const ratio = p95(attacked.latencies) / p95(quiet.latencies);
   const growth = { own: most.own - before.own, all: most.all - before.all };
   console.log(
-    `a plain read    p95 ${p95(quiet.took).toFixed(1)} ms quiet, ${p95(attacked.took).toFixed(1)} ms attacked, ratio ${ratio.toFixed(2)}; ${attacked.took.length} reads, ${attacked.failed} failed`,
+    `a plain read    p95 ${p95(quiet.latencies).toFixed(1)} ms quiet, ${p95(attacked.latencies).toFixed(1)} ms attacked, ratio ${ratio.toFixed(2)}; ${attacked.latencies.length} reads, ${attacked.failed} failed`,
   );
   console.log(
     `memory          service ${before.own.toFixed(0)} MB, grew by ${growth.own.toFixed(0)} MB; with its processes ${before.all.toFixed(0)} MB, grew by ${growth.all.toFixed(0)} MB`,

@@ -17,7 +17,7 @@ export interface OutboundRequest {
   /** Bytes of the longest answer that is taken. */
   readonly maxBytes: number;
   /** Whether this many more bytes of the answer may be kept in memory; asked before each part. */
-  readonly mayHold?: (bytes: number) => boolean;
+  readonly canBuffer?: (bytes: number) => boolean;
 }
 
 /** A whole answer. */
@@ -47,11 +47,11 @@ export interface Outbound {
   /**
    * Resolves with the whole answer, whatever its status.
    * @throws SERVICE_UNAVAILABLE where the address is denied, the server is not reached, or `timeout` is over;
-   * CONTENT_TOO_LARGE beyond `maxBytes`; REQUESTS_EXCEEDED where `mayHold` refuses; the reason of `signal`.
+   * CONTENT_TOO_LARGE beyond `maxBytes`; REQUESTS_EXCEEDED where `canBuffer` refuses; the reason of `signal`.
    */
   send(request: OutboundRequest): Promise<OutboundResponse>;
   /**
-   * The same for answers of any length: ready when the headers are there. `mayHold` is not asked.
+   * The same for answers of any length: ready when the headers are there. `canBuffer` is not asked.
    * @throws the errors of `send`.
    */
   open(request: OutboundRequest): Promise<OutboundStream>;
@@ -76,7 +76,7 @@ export interface SendOptions {
 }
 
 /** What confined code receives of an answer. */
-export interface SendAnswer {
+export interface SendResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Parsed where it is JSON, else a text. */
@@ -89,7 +89,7 @@ export interface RequestApi {
    * Sends one request for the run.
    * @throws a Refusal: `denied`, `invalid_request`, `timeout` or `internal`.
    */
-  send(options: SendOptions, invocation: Invocation): Promise<SendAnswer>;
+  send(options: SendOptions, invocation: Invocation): Promise<SendResponse>;
 }
 
 declare module '#kernel' {

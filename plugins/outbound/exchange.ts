@@ -3,10 +3,10 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import type { OutboundRequest } from './contract.ts';
 import { OutboundFailure } from './failure.ts';
-import { forwardable } from './headers.ts';
+import { pickForwardableHeaders } from './headers.ts';
 
 /** An answer whose headers are there. Whoever has it ends it, once its bytes are read or nobody wants them any more. */
-export interface Answered {
+export interface ReceivedResponse {
   readonly response: IncomingMessage;
   /** Lets go of the connection. */
   end(): void;
@@ -20,7 +20,7 @@ export async function exchange(
   { method, url, headers = {}, body }: OutboundRequest,
   addresses: readonly LookupAddress[],
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<ReceivedResponse> {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   const payload = body === undefined ? undefined : Buffer.from(body);
   const options: RequestOptions & { servername?: string } = {
@@ -29,19 +29,19 @@ export async function exchange(
     ...(url.port === '' ? {} : { port: url.port }),
     path: url.pathname + url.search,
     headers: {
-      ...forwardable(headers),
+      ...pickForwardableHeaders(headers),
       host: url.host,
       'accept-encoding': 'identity',
       ...(payload ? { 'content-length': String(payload.length) } : {}),
     },
     // An agent of this one request, so that it finds no connection of others and leaves none.
     agent: false,
-    lookup: pinned(addresses),
+    lookup: createPinnedLookup(addresses),
     ...(isIP(host) ? {} : { servername: host }),
   };
   // Most services never ask for anything, and the two modules are a tenth of a start.
   const { request: open } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
-  return new Promise<Answered>((resolve, reject) => {
+  return new Promise<ReceivedResponse>((resolve, reject) => {
     const request: ClientRequest = open(options);
     const end = () => {
       signal.removeEventListener('abort', aborted);
@@ -70,7 +70,7 @@ export async function exchange(
 }
 
 /** Answers what was checked, whatever is asked. */
-const pinned =
+const createPinnedLookup =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_host, { all }, callback) => {
     const [first] = addresses as readonly [LookupAddress];

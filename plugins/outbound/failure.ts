@@ -4,7 +4,7 @@ import { Failure } from '#kernel';
 export type OutboundReason = 'denied' | 'timeout' | 'unreachable';
 
 /** What an operator can do about a refused address. */
-export const DENIED =
+export const DENIED_REMEDY =
   'Its address is not public, or IMPORT_IP_DENY_LIST has it: IMPORT_IP_ALLOW_LIST names addresses that are reached all the same.';
 
 export class OutboundFailure extends Failure {
@@ -15,7 +15,7 @@ export class OutboundFailure extends Failure {
   constructor(reason: OutboundReason) {
     super('SERVICE_UNAVAILABLE', 'The requested destination is not available.');
     this.reason = reason;
-    this.remedy = reason === 'denied' ? DENIED : undefined;
+    this.remedy = reason === 'denied' ? DENIED_REMEDY : undefined;
   }
 
   override shown(reader: { admin: boolean }): { message: string; code: string } {

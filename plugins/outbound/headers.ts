@@ -15,7 +15,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 const RESERVED_PREFIXES = ['x-forwarded-', 'proxy-'];
 
-export const isReserved = (name: string): boolean => {
+export const isReservedHeader = (name: string): boolean => {
   const lower = name.toLowerCase();
   return RESERVED.has(lower) || RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix));
 };
@@ -26,10 +26,10 @@ export const isHeaderName = (name: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.t
 export const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 
 /** What may be sent on of headers that others made, with names in lower case; the rest is left out. */
-export function forwardable(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+export function pickForwardableHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      typeof value === 'string' && isHeaderName(name) && isHeaderValue(value) && !isReserved(name)
+      typeof value === 'string' && isHeaderName(name) && isHeaderValue(value) && !isReservedHeader(name)
         ? [[name.toLowerCase(), value]]
         : [],
     ),

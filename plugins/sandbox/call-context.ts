@@ -8,14 +8,14 @@ export interface CallContext {
   /** Calls the broker. Rejects with a Refusal; a failure of ours is in the log. */
   run(method: string, args: unknown, signal: AbortSignal): Promise<unknown>;
   /** The JSON of an answer of at most `longest` bytes. Throws a Refusal. */
-  jsonOf(value: unknown, longest: number): string;
+  toJson(value: unknown, longest: number): string;
   warn(text: string): void;
 }
 
 /** Keeps the asynchronous context in which it is made. */
-export function createCallContext(admitted: Admitted, invocation: Invocation, log: Log): CallContext {
+export function createCallContext(brokerAccess: Admitted, invocation: Invocation, log: Log): CallContext {
   const inContext = AsyncLocalStorage.snapshot();
-  const owner = admitted.subject.name;
+  const owner = brokerAccess.subject.name;
 
   /** Where no request stands behind it, log lines and rows written bear the name of the invocation. */
   const inScope = <T>(work: () => T): T =>
@@ -27,7 +27,7 @@ export function createCallContext(admitted: Admitted, invocation: Invocation, lo
     async run(method, args, signal) {
       try {
         const { id, caller, secrets } = invocation;
-        return await inScope(() => admitted.call(method, args, { id, caller, secrets, signal }));
+        return await inScope(() => brokerAccess.call(method, args, { id, caller, secrets, signal }));
       } catch (error) {
         const isRefusal = error instanceof Refusal;
         const cause = isRefusal ? error.cause : error;
@@ -38,7 +38,7 @@ export function createCallContext(admitted: Admitted, invocation: Invocation, lo
         throw isRefusal ? error : new Refusal('internal', 'The call failed.');
       }
     },
-    jsonOf(value, longest) {
+    toJson(value, longest) {
       let json: string;
       try {
         json = JSON.stringify(value) ?? 'null';

@@ -18,7 +18,7 @@ export interface RuntimeState {
 export type Script = string;
 
 /** What a sandbox runs: one package with its artifact. */
-export interface Program {
+export interface SandboxProgram {
   /** Who it is and what it may call. */
   readonly admitted: Admitted;
   readonly script: Script;
@@ -82,7 +82,7 @@ export interface Sandbox {
    */
   probe(script: Script): Promise<readonly ContractEntry[]>;
   /** A guest for the program. Its process is started by the first invocation at the latest. */
-  open(program: Program): Guest;
+  open(program: SandboxProgram): Guest;
   /** Bytes of the largest artifact (EXTENSIONS_SANDBOX_MAX_ARTIFACT). */
   maxArtifact(): number;
 }

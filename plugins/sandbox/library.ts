@@ -8,7 +8,7 @@ export interface Rejection {
 }
 
 /** What a handler threw, in the author's words, and where in the script. */
-export interface Thrown {
+export interface ThrownError {
   readonly message: string;
   /** Line and column from 1, of the script that was opened; undefined where the stack does not tell. */
   readonly at?: { readonly line: number; readonly column: number };
@@ -20,9 +20,9 @@ export class GuestFailure extends Error {
   /** Of `rejected`. */
   readonly rejection: Rejection | undefined;
   /** Of `guest-error`, as far as the guest tells. */
-  readonly thrown: Thrown | undefined;
+  readonly thrown: ThrownError | undefined;
 
-  constructor(code: GuestError, words: { readonly rejection?: Rejection; readonly thrown?: Thrown } = {}) {
+  constructor(code: GuestError, words: { readonly rejection?: Rejection; readonly thrown?: ThrownError } = {}) {
     super(`confined code failed: ${code}`);
     this.name = 'GuestFailure';
     this.code = code;

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { CastError, type ConfigKey, cast } from '#kernel';
-import { RUNTIME } from '../../sandbox/host/launch/plan.ts';
-import type { Limits } from '../../sandbox/protocol/messages.ts';
+import { RUNTIME_MEMORY } from '../../sandbox/host/launch/launch-plan.ts';
+import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 
 /** As written: a wrong one makes the runtime unavailable and stops nothing else (conventions, "Limits"). */
 export interface SandboxConfig {
@@ -17,7 +17,7 @@ export interface SandboxConfig {
 /** Processes of one kind of programs. */
 export interface ProcessShare {
   /** Executing at a time. */
-  readonly places: number;
+  readonly slots: number;
   /** Living at a time, those included that wait or are idle. */
   readonly processes: number;
   /** Bytes of all that live. */
@@ -25,9 +25,9 @@ export interface ProcessShare {
 }
 
 export interface SandboxSettings {
-  readonly limits: Limits;
+  readonly limits: GuestLimits;
   /** Endpoints and operations. */
-  readonly open: ProcessShare;
+  readonly endpoints: ProcessShare;
   /** Hooks: what the public may call takes none of these. */
   readonly hooks: ProcessShare;
   /** Bytes. */
@@ -52,64 +52,64 @@ const KEYS = {
 type NumberKey = keyof typeof KEYS;
 
 /** `memory` is what the service may use at all, in bytes. Throws a SettingError. */
-export function readSettings(config: SandboxConfig, memory = effectiveMemory()): SandboxSettings {
-  const wall = numberOf(config, 'EXTENSIONS_SANDBOX_TIMEOUT');
-  const limits: Limits = {
+export function readSettings(config: SandboxConfig, memory = readEffectiveMemory()): SandboxSettings {
+  const wall = readNumber(config, 'EXTENSIONS_SANDBOX_TIMEOUT');
+  const limits: GuestLimits = {
     wall,
     cpu: Math.min(2000, Math.floor(wall * 0.8)),
-    memory: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_MEMORY'),
-    result: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_RESULT'),
-    hostCall: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_HOST_API_CALL'),
+    memory: readNumber(config, 'EXTENSIONS_SANDBOX_MAX_MEMORY'),
+    result: readNumber(config, 'EXTENSIONS_SANDBOX_MAX_RESULT'),
+    hostCall: readNumber(config, 'EXTENSIONS_SANDBOX_MAX_HOST_API_CALL'),
   };
   const mode = config.EXTENSIONS_SANDBOX_OS_HARDENING;
   if (mode !== 'auto' && mode !== 'required')
     throw new SettingError('EXTENSIONS_SANDBOX_OS_HARDENING must be auto or required');
   return {
     limits,
-    ...sharesOf(placesOf(config, limits.memory, memory), memory / 2),
-    artifact: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT'),
+    ...computeShares(readSlots(config, limits.memory, memory), memory / 2),
+    artifact: readNumber(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT'),
     mode,
   };
 }
 
 /** Also where another setting is wrong, and nothing will run. */
-export function artifactLimit(config: SandboxConfig): number {
+export function readArtifactLimit(config: SandboxConfig): number {
   try {
-    return numberOf(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT');
+    return readNumber(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT');
   } catch {
     return 8 * MB;
   }
 }
 
 /** As many as fit at their limit into the half of the memory that is for confined processes, and at least one. */
-function placesOf(config: SandboxConfig, memory: number, all: number): number {
-  const most = Math.max(1, Math.floor(all / 2 / (memory + RUNTIME)));
+function readSlots(config: SandboxConfig, memory: number, all: number): number {
+  const most = Math.max(1, Math.floor(all / 2 / (memory + RUNTIME_MEMORY)));
   if (config.EXTENSIONS_SANDBOX_MAX_PROCESSES === undefined) return Math.min(4, most);
-  const places = numberOf(config, 'EXTENSIONS_SANDBOX_MAX_PROCESSES');
-  if (places > most)
+  const slots = readNumber(config, 'EXTENSIONS_SANDBOX_MAX_PROCESSES');
+  if (slots > most)
     throw new SettingError(
       `EXTENSIONS_SANDBOX_MAX_PROCESSES is more than half of the memory holds: at most ${most} of this size`,
     );
-  return places;
+  return slots;
 }
 
 /** What a process that waits has resident, Node's own pages included. */
-const WAITING = 64 * MB;
+const WAITING_PROCESS_MEMORY = 64 * MB;
 
-/** A process that waits keeps its memory and needs no place: up to eight live for a place, and up to four for hooks. */
-function sharesOf(places: number, memory: number): Pick<SandboxSettings, 'open' | 'hooks'> {
-  const share = (places: number, living: number, bytes: number): ProcessShare => ({
-    places,
-    processes: Math.max(places, Math.min(living, Math.floor(bytes / WAITING))),
+/** A process that waits keeps its memory and needs no execution slot: up to eight live for a slot, and up to four for hooks. */
+function computeShares(slots: number, memory: number): Pick<SandboxSettings, 'endpoints' | 'hooks'> {
+  const share = (slots: number, living: number, bytes: number): ProcessShare => ({
+    slots,
+    processes: Math.max(slots, Math.min(living, Math.floor(bytes / WAITING_PROCESS_MEMORY))),
     memory: bytes,
   });
   return {
-    open: share(places, Math.min(64, places * 8), memory * 0.75),
-    hooks: share(Math.ceil(places / 2), Math.min(32, places * 4), memory * 0.25),
+    endpoints: share(slots, Math.min(64, slots * 8), memory * 0.75),
+    hooks: share(Math.ceil(slots / 2), Math.min(32, slots * 4), memory * 0.25),
   };
 }
 
-function numberOf(config: SandboxConfig, name: NumberKey): number {
+function readNumber(config: SandboxConfig, name: NumberKey): number {
   const [type, minimum, maximum, range] = KEYS[name];
   try {
     return Math.floor(cast(config[name] ?? '', { type, minimum, maximum }) as number);
@@ -120,5 +120,5 @@ function numberOf(config: SandboxConfig, name: NumberKey): number {
 }
 
 /** Of the machine, or of the container where that has less. */
-export const effectiveMemory = (): number =>
+export const readEffectiveMemory = (): number =>
   Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

@@ -5,23 +5,23 @@ import { LIMITS, MAX_ENGINES } from './limits.ts';
 /** A template that cannot be rendered. The message is one line, about the template. */
 export class TemplateError extends Error {}
 
-const noFile = (): never => {
+const refuseFile = (): never => {
   throw new TemplateError('templates do not read files');
 };
 const NO_FILES: FS = {
   exists: async () => false,
   existsSync: () => false,
-  readFile: async () => noFile(),
-  readFileSync: noFile,
-  resolve: noFile,
-  dirname: noFile,
+  readFile: async () => refuseFile(),
+  readFileSync: refuseFile,
+  resolve: refuseFile,
+  dirname: refuseFile,
   contains: async () => false,
   containsSync: () => false,
   sep: '/',
 };
 
 /** Everything that asks for another template. */
-const WITHOUT = ['include', 'render', 'layout', 'block'];
+const REMOVED_TAGS = ['include', 'render', 'layout', 'block'];
 
 function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters): Liquid {
   const engine = new Liquid({
@@ -43,7 +43,7 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters
     ...(outputLeft === undefined ? {} : { outputDelimiterLeft: outputLeft }),
     ...(outputRight === undefined ? {} : { outputDelimiterRight: outputRight }),
   });
-  for (const tag of WITHOUT) delete engine.tags[tag];
+  for (const tag of REMOVED_TAGS) delete engine.tags[tag];
   return engine;
 }
 
@@ -72,13 +72,13 @@ export function createRender(): Render {
         throw new TemplateError(`the result is longer than ${LIMITS.output} bytes`);
       return rendered;
     } catch (error) {
-      throw error instanceof TemplateError ? error : new TemplateError(oneLine(error));
+      throw error instanceof TemplateError ? error : new TemplateError(renderError(error));
     }
   };
 }
 
 /** What is wrong and where, without the lines around it. */
-const oneLine = (error: unknown): string =>
+const renderError = (error: unknown): string =>
   (error instanceof Error ? error.message : 'it cannot be rendered')
     .split('\n', 1)[0]
     ?.replace(/\p{Cc}+/gu, ' ')

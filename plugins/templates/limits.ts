@@ -13,7 +13,7 @@ export const LIMITS = {
 } as const;
 
 /** Characters of one delimiter. */
-export const DELIMITER = 8;
+export const MAX_DELIMITER_LENGTH = 8;
 
 /** Engines kept, each for its delimiters. */
 export const MAX_ENGINES = 20;

@@ -5,7 +5,7 @@ import type { Posture } from './posture/posture.ts';
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  readonly memory: boolean;
+  readonly isOutOfMemory: boolean;
 }
 
 /** A confined process with the runner in it. It has said nothing yet. */

@@ -1,27 +1,27 @@
 import type { Duplex } from 'node:stream';
 import { encodeFrame, FrameReader } from '../protocol/frames.ts';
-import { fromChild } from '../protocol/from-child.ts';
-import type { FromChild, Limits, ToChild } from '../protocol/messages.ts';
+import type { ChildMessage, GuestLimits, HostMessage } from '../protocol/messages.ts';
+import { parseChildMessage } from '../protocol/parse-child-message.ts';
 import { Throttle } from './throttle.ts';
 
 const MB = 1024 * 1024;
 /** Bytes on their way to a child: above `FULL` nothing of size is added, above `DEAF` nothing at all. */
-const FULL = 32 * MB;
-const DEAF = FULL + MB;
+const MAX_QUEUED_WITH_BODY = 32 * MB;
+const MAX_QUEUED = MAX_QUEUED_WITH_BODY + MB;
 /** A child that does not take what it is sent is not listened to either. */
-const SLOW = 4 * MB;
+const PAUSE_READING_ABOVE = 4 * MB;
 /** A message that must get through, by its size. */
-const SMALL = 4096;
+const SMALL_BODY = 4096;
 /** Bytes taken in one turn of the event loop, before others have theirs. */
-const TURN = 128 * 1024;
+const BYTES_PER_TURN = 128 * 1024;
 /** Room for the error of a body that is a little too long: the worker says so, the connection does not break. */
-const SLACK = 64 * 1024;
+const BODY_SLACK = 64 * 1024;
 
-const TOO_MUCH = JSON.stringify({ code: 'rate_limited', message: 'Too many answers are on their way.' });
+const RATE_LIMITED = JSON.stringify({ code: 'rate_limited', message: 'Too many answers are on their way.' });
 
-export interface Listener {
+export interface ConnectionListener {
   /** A frame in proper shape. */
-  frame(message: FromChild, body: Buffer): void;
+  frame(message: ChildMessage, body: Buffer): void;
   /** Nothing more will arrive. The fault is what was wrong with a frame, or our own mistake in dealing with it. */
   ended(cause: 'died' | 'protocol', fault?: unknown): void;
 }
@@ -29,21 +29,21 @@ export interface Listener {
 /** The pipe to one child. What is under way in either direction is bounded, and so is the time it gets of the host. */
 export class Connection {
   readonly #channel: Duplex;
-  readonly #listener: Listener;
+  readonly #listener: ConnectionListener;
   readonly #reader: FrameReader;
   readonly #throttle = new Throttle();
-  #taken = 0;
+  #bytesThisTurn = 0;
   /** Reasons not to read just now. */
   readonly #pauses = new Set<'turn' | 'slow' | 'waste'>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(channel: Duplex, limits: Limits, listener: Listener) {
+  constructor(channel: Duplex, limits: GuestLimits, listener: ConnectionListener) {
     this.#channel = channel;
     this.#listener = listener;
-    const body = Math.max(limits.result, limits.hostCall) + SLACK;
+    const body = Math.max(limits.result, limits.hostCall) + BODY_SLACK;
     this.#reader = new FrameReader({ body }, (header, bytes) => {
-      if (!this.#closed) listener.frame(fromChild(header), bytes);
+      if (!this.#closed) listener.frame(parseChildMessage(header), bytes);
     });
     channel.on('data', (chunk: Buffer) => this.#read(chunk));
     channel.on('drain', () => this.#resume('slow'));
@@ -52,22 +52,23 @@ export class Connection {
   }
 
   /** False when it was not sent: the child does not take what it is sent already. */
-  send(message: ToChild, body = ''): boolean {
+  send(message: HostMessage, body = ''): boolean {
     const waiting = this.#channel.writableLength;
-    if (this.#closed || waiting > (body.length > SMALL ? FULL : DEAF)) return false;
+    if (this.#closed || waiting > (body.length > SMALL_BODY ? MAX_QUEUED_WITH_BODY : MAX_QUEUED)) return false;
     for (const part of encodeFrame(message, body)) this.#channel.write(part);
-    if (this.#channel.writableLength > SLOW) this.#pause('slow');
+    if (this.#channel.writableLength > PAUSE_READING_ABOVE) this.#pause('slow');
     return true;
   }
 
   /** The answer to a call; where there is no room for it, that is the answer. */
   reply(id: number, call: number, ok: boolean, json: string): void {
-    if (!this.send({ type: 'reply', id, call, ok }, json)) this.send({ type: 'reply', id, call, ok: false }, TOO_MUCH);
+    if (!this.send({ type: 'reply', id, call, ok }, json))
+      this.send({ type: 'reply', id, call, ok: false }, RATE_LIMITED);
   }
 
   /** The last frame was of no use to anybody. */
-  waste(): void {
-    const milliseconds = this.#throttle.waste();
+  recordUselessFrame(): void {
+    const milliseconds = this.#throttle.recordUselessFrame();
     if (milliseconds === 0 || this.#pauses.has('waste') || this.#closed) return;
     this.#pause('waste');
     this.#timer = setTimeout(() => this.#resume('waste'), milliseconds);
@@ -87,9 +88,9 @@ export class Connection {
     } catch (error) {
       this.#end('protocol', error);
     }
-    this.#taken += chunk.length;
-    if (this.#taken < TURN || this.#closed) return;
-    this.#taken = 0;
+    this.#bytesThisTurn += chunk.length;
+    if (this.#bytesThisTurn < BYTES_PER_TURN || this.#closed) return;
+    this.#bytesThisTurn = 0;
     this.#pause('turn');
     setImmediate(() => this.#resume('turn'));
   }

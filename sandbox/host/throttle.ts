@@ -15,7 +15,7 @@ export class Throttle {
   }
 
   /** Notes one useless frame; milliseconds to pause, 0 for none. */
-  waste(): number {
+  recordUselessFrame(): number {
     const now = this.#now();
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#at) / 1000) * RATE) - 1;
     this.#at = now;

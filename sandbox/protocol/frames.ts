@@ -1,8 +1,8 @@
 /** Bytes of the longest header. */
 export const MAX_HEADER = 64 * 1024;
-const PREFIX = 8;
+const PREFIX_BYTES = 8;
 /** Bodies up to this size travel in one piece with their header. */
-const SMALL = 16 * 1024;
+const MAX_JOINED_BODY = 16 * 1024;
 
 /** The other side sent something that is not a frame, or one that is too long. Nothing after it can be read. */
 export class FrameError extends Error {
@@ -18,13 +18,13 @@ export function encodeFrame(header: object, body: Buffer | string = ''): Buffer[
   const headLength = Buffer.byteLength(head);
   if (headLength > MAX_HEADER) throw new FrameError('header too long');
   const bodyLength = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  const apart = typeof body !== 'string' && bodyLength > SMALL;
-  const frame = Buffer.allocUnsafe(PREFIX + headLength + (apart ? 0 : bodyLength));
+  const apart = typeof body !== 'string' && bodyLength > MAX_JOINED_BODY;
+  const frame = Buffer.allocUnsafe(PREFIX_BYTES + headLength + (apart ? 0 : bodyLength));
   frame.writeUInt32BE(headLength, 0);
   frame.writeUInt32BE(bodyLength, 4);
-  frame.write(head, PREFIX, 'utf8');
-  if (typeof body === 'string') frame.write(body, PREFIX + headLength, 'utf8');
-  else if (!apart) body.copy(frame, PREFIX + headLength);
+  frame.write(head, PREFIX_BYTES, 'utf8');
+  if (typeof body === 'string') frame.write(body, PREFIX_BYTES + headLength, 'utf8');
+  else if (!apart) body.copy(frame, PREFIX_BYTES + headLength);
   return apart ? [frame, body as Buffer] : [frame];
 }
 
@@ -70,7 +70,7 @@ export class FrameReader {
   }
 
   #consume(chunk: Buffer, offset: number): number {
-    const needed = this.#head ? this.#head.header + this.#head.body : PREFIX;
+    const needed = this.#head ? this.#head.header + this.#head.body : PREFIX_BYTES;
     const end = offset + Math.min(needed - this.#filled, chunk.length - offset);
     if (this.#filled === 0 && end - offset === needed) {
       this.#complete(chunk.subarray(offset, end));

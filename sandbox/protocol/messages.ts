@@ -9,7 +9,7 @@ export const PROTOCOL = 1;
 export const ARTIFACT = 'artifact';
 
 /** Bounds of one child, told with `prepare`; times in milliseconds, sizes in bytes. */
-export interface Limits {
+export interface GuestLimits {
   /** Heap of the isolate. */
   readonly memory: number;
   /** CPU time one invocation may use; also the bound of one synchronous stretch. */
@@ -66,9 +66,9 @@ export type GuestError =
   | 'busy'
   | 'internal';
 
-export type ToChild =
+export type HostMessage =
   /** The first message, once per child: what can be made before there is an artifact is made now. */
-  | { readonly type: 'prepare'; readonly limits: Limits }
+  | { readonly type: 'prepare'; readonly limits: GuestLimits }
   /** Body: the artifact as a script, whose completion value is `function (module, exports)`. Once per child. */
   | { readonly type: 'load'; readonly reuse: boolean }
   /** Body: the input as JSON. `entry` is a contract key. Ids are never used twice. */
@@ -83,7 +83,7 @@ export type ToChild =
    */
   | { readonly type: 'ping'; readonly id: number; readonly isolate?: true };
 
-export type FromChild =
+export type ChildMessage =
   /** The runner is up and knows how to make isolates. */
   | { readonly type: 'hello'; readonly protocol: number }
   | { readonly type: 'loaded'; readonly contract: readonly ContractEntry[] }
@@ -99,4 +99,4 @@ export type FromChild =
   | { readonly type: 'call'; readonly id: number; readonly call: number; readonly method: string }
   | { readonly type: 'pong'; readonly id: number };
 
-export type Message = ToChild | FromChild;
+export type Message = HostMessage | ChildMessage;

@@ -27,7 +27,7 @@ export async function preludeSource(): Promise<string> {
   const code = await bundle('guest/index.ts', 'esm', {});
   const parts = /^([\s\S]*)export \{\s*(\w+) as default\s*\};\s*$/.exec(code);
   if (!parts) throw new Error('the prelude does not end in its one export');
-  return `(function (LONGEST_CALL, LONGEST_RESULT, SURPLUS) {\n'use strict';\n${parts[1]}\nreturn ${parts[2]};\n})`;
+  return `(function (LONGEST_CALL, LONGEST_RESULT, OTHER_GLOBALS) {\n'use strict';\n${parts[1]}\nreturn ${parts[2]};\n})`;
 }
 
 async function bundle(entry: string, format: 'cjs' | 'esm', define: Record<string, string>): Promise<string> {

@@ -1,13 +1,13 @@
 import { Socket } from 'node:net';
 import { encodeFrame, FrameReader } from '../protocol/frames.ts';
-import type { FromChild } from '../protocol/messages.ts';
+import type { ChildMessage } from '../protocol/messages.ts';
 
 /** The inherited end of the socket pair. */
 const FD = 3;
 /** Bytes of the longest body from the host: an artifact, or an input with its envelope. */
 const LONGEST_BODY = 64 * 1024 * 1024;
 export interface Channel {
-  send(message: FromChild, body?: Buffer | string): void;
+  send(message: ChildMessage, body?: Buffer | string): void;
 }
 
 /** `onFrame` is called for every frame of the host, `onEnd` once when there will be none any more. */

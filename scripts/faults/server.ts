@@ -11,7 +11,7 @@ import { embeddedServer } from '../../plugins/database/embedded/server.ts';
 const SIGNALS = { 'in order': 'SIGINT', 'as after a loss of power': 'SIGQUIT' } as const;
 
 /** A durable PostgreSQL of the script's own, which keeps its port when it is started anew. */
-export async function restartable() {
+export async function startRestartableServer() {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-faults-'));
   // Root does not run PostgreSQL itself; the user who does must be able to enter.
   await chmod(folder, 0o711);

@@ -10,17 +10,17 @@ export interface Expectation {
   readonly batch: string | null;
 }
 
-export type Record = ReadonlyMap<string, Expectation>;
+export type WriteRecord = ReadonlyMap<string, Expectation>;
 
 const BATCH = 20;
 /** After a request that was not answered, in milliseconds. */
-const AGAIN_MS = 50;
-const SHOWN = 400;
+const RETRY_MS = 50;
+const MAX_SHOWN = 400;
 /** The service says that it cannot serve now, and the client may try again. */
-const EXPLAINED = 503;
+const UNAVAILABLE = 503;
 
 /** Clients that write until `stop`: rows one by one and in batches, changes of rows, and one who adds and removes fields. */
-export function createWriters(options: { token: string; count: number; addressOf(at: number): string }) {
+export function createWriters(options: { token: string; count: number; getAddress(at: number): string }) {
   const record = new Map<string, Expectation>();
   const endings = new Map<string, number>();
   const unexpected: string[] = [];
@@ -33,7 +33,7 @@ export function createWriters(options: { token: string; count: number; addressOf
     let status: number;
     let text: string;
     try {
-      const reply = await fetch(new URL(path, options.addressOf(at)), {
+      const reply = await fetch(new URL(path, options.getAddress(at)), {
         method,
         headers: { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -42,7 +42,7 @@ export function createWriters(options: { token: string; count: number; addressOf
       text = await reply.text();
     } catch {
       endings.set('no answer', (endings.get('no answer') ?? 0) + 1);
-      await pause(AGAIN_MS);
+      await pause(RETRY_MS);
       return undefined;
     }
     const code = status < 300 ? '' : ` ${/"code":"([A-Z_]+)"/.exec(text)?.[1] ?? ''}`;
@@ -51,8 +51,8 @@ export function createWriters(options: { token: string; count: number; addressOf
       acknowledged++;
       return true;
     }
-    if (status !== EXPLAINED) unexpected.push(`${method} ${path}: ${status} ${text.slice(0, SHOWN)}`);
-    await pause(AGAIN_MS);
+    if (status !== UNAVAILABLE) unexpected.push(`${method} ${path}: ${status} ${text.slice(0, MAX_SHOWN)}`);
+    await pause(RETRY_MS);
     // A connection that broke at commit leaves nobody knowing.
     return undefined;
   };
@@ -121,7 +121,7 @@ export function createWriters(options: { token: string; count: number; addressOf
 
   const working = Promise.all([...Array.from({ length: options.count }, (_, at) => writer(at)), designer()]);
   return {
-    record: record as Record,
+    record: record as WriteRecord,
     endings: () => endings,
     unexpected: () => unexpected,
     acknowledged: () => acknowledged,

@@ -13,22 +13,22 @@ export interface Memory {
   readonly all: number;
 }
 
-const LOOK_MS = 2000;
+const INTERVAL_MS = 2000;
 
 setPriority(0, constants.priority.PRIORITY_LOW);
 const pid = Number(process.argv[2]);
 let most: Memory = { own: 0, all: 0 };
 
-function look(): void {
+function measure(): void {
   const now = { own: memoryOf(pid).resident, all: proportionalOf(pid) };
   most = { own: Math.max(most.own, now.own), all: Math.max(most.all, now.all) };
 }
 
 /** Each message is answered with the most there was since the one before. */
 process.on('message', () => {
-  look();
+  measure();
   process.send?.(most);
   most = { own: 0, all: 0 };
 });
 process.on('disconnect', () => process.exit());
-setInterval(look, LOOK_MS);
+setInterval(measure, INTERVAL_MS);

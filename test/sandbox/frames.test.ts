@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { encodeFrame, FrameError, FrameReader, MAX_HEADER } from '../../sandbox/protocol/frames.ts';
-import { fromChild } from '../../sandbox/protocol/from-child.ts';
+import { parseChildMessage } from '../../sandbox/protocol/parse-child-message.ts';
 
 interface Frame {
   readonly header: Record<string, unknown>;
@@ -91,7 +91,7 @@ describe('messages of a child', () => {
       { type: 'failure', id: 7, code: 'guest-error' },
       { type: 'call', id: 1, call: 0, method: 'log.info' },
     ];
-    for (const message of messages) expect(fromChild(message)).to.equal(message);
+    for (const message of messages) expect(parseChildMessage(message)).to.equal(message);
   });
 
   it('are refused where they are not', () => {
@@ -128,6 +128,7 @@ describe('messages of a child', () => {
       { type: 'loaded', contract: [{ ...entry, actions: ['x'.repeat(129)] }] },
       { type: 'loaded', contract: [null] },
     ];
-    for (const message of messages) expect(() => fromChild(message), JSON.stringify(message)).to.throw(FrameError);
+    for (const message of messages)
+      expect(() => parseChildMessage(message), JSON.stringify(message)).to.throw(FrameError);
   });
 });

@@ -37,21 +37,21 @@ export const requestGrantSchema: Capability['schema'] = {
 };
 
 /** A bare origin in its one canonical form: lower case, without the default port; undefined for anything else. */
-export function canonicalOrigin(text: string): string | undefined {
+export function toCanonicalOrigin(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || !new RegExp(ORIGIN).test(text) || url.hostname.endsWith('.')) return undefined;
   return url.origin;
 }
 
-export interface Allowed {
+export interface AllowedRequests {
   readonly origins: ReadonlySet<string>;
   readonly methods: ReadonlySet<string>;
 }
 
 /** CAPABILITY_DENIED for what the pattern let through and is no origin after all, such as a port of 99999. */
-export function allowedBy(grant: RequestGrant): Allowed {
-  const origins = listed(grant).map((text) => {
-    const origin = canonicalOrigin(text);
+export function parseGrant(grant: RequestGrant): AllowedRequests {
+  const origins = listOrigins(grant).map((text) => {
+    const origin = toCanonicalOrigin(text);
     if (origin === undefined) throw fail('CAPABILITY_DENIED', `"${text.slice(0, 100)}" is not an origin`);
     return origin;
   });
@@ -59,7 +59,7 @@ export function allowedBy(grant: RequestGrant): Allowed {
 }
 
 /** For people: the origins as they are compared. One that is none is shown as written. */
-export const shownOrigins = (grant: RequestGrant): readonly string[] =>
-  [...new Set(listed(grant).map((text) => canonicalOrigin(text) ?? text))].sort();
+export const listCanonicalOrigins = (grant: RequestGrant): readonly string[] =>
+  [...new Set(listOrigins(grant).map((text) => toCanonicalOrigin(text) ?? text))].sort();
 
-const listed = ({ origins, urls }: RequestGrant): readonly string[] => origins ?? urls ?? [];
+const listOrigins = ({ origins, urls }: RequestGrant): readonly string[] => origins ?? urls ?? [];

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 
-export interface Mounts {
+export interface BubblewrapMounts {
   /** Where it appears to the child, and what it is: files alone, all read-only. */
   readonly files: ReadonlyMap<string, string>;
 }
@@ -16,14 +16,20 @@ export const FILTER_FD = 4;
  * Root does without a user namespace: inside of one it would stay root's own files' owner. It keeps the three rights that
  * setpriv needs to change the user and to drop these rights as well.
  */
-export function bubblewrapArguments(carrier: 'root' | 'user', { files }: Mounts, seccomp: boolean): readonly string[] {
+export function buildBubblewrapArguments(
+  namespaceMode: 'root' | 'user',
+  { files }: BubblewrapMounts,
+  seccomp: boolean,
+): readonly string[] {
   return [
-    ...(carrier === 'user' ? ['--unshare-user'] : []),
+    ...(namespaceMode === 'user' ? ['--unshare-user'] : []),
     ...['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
-    ...(carrier === 'root' ? ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((name) => ['--cap-add', name]) : []),
+    ...(namespaceMode === 'root'
+      ? ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((name) => ['--cap-add', name])
+      : []),
     // Folders that bubblewrap makes without being told are closed to everybody but root.
-    ...foldersOf([...files.keys()]).flatMap((folder) => ['--dir', folder]),
+    ...listParentFolders([...files.keys()]).flatMap((folder) => ['--dir', folder]),
     ...[...files].flatMap(([inside, outside]) => ['--ro-bind', outside, inside]),
     ...['--hostname', 'guest', '--remount-ro', '/', '--chdir', '/'],
     ...(seccomp ? ['--seccomp', String(FILTER_FD)] : []),
@@ -32,7 +38,7 @@ export function bubblewrapArguments(carrier: 'root' | 'user', { files }: Mounts,
 }
 
 /** Every folder above these files, the outer ones first. */
-function foldersOf(paths: readonly string[]): readonly string[] {
+function listParentFolders(paths: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of paths) for (let at = dirname(path); at !== '/'; at = dirname(at)) found.add(at);
   return [...found].sort((a, b) => a.length - b.length);

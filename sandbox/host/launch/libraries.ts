@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** The dynamic loader of the Node that runs this, as an absolute path; null where it is linked statically. */
-export function loaderOfNode(): string | null {
+export function findNodeLoader(): string | null {
   // The types do not know the property yet.
   const report = process.report as (NodeJS.ProcessReport & { excludeNetwork: boolean }) | undefined;
   if (report === undefined) return null;
@@ -24,7 +24,7 @@ export function loaderOfNode(): string | null {
  * Absolute paths of the libraries that a program or a native addon is loaded with, as the loader itself resolves them,
  * the loader included. Rejects where it cannot tell.
  */
-export async function librariesOf(path: string, loader: string): Promise<readonly string[]> {
+export async function listLibraries(path: string, loader: string): Promise<readonly string[]> {
   const { stdout } = await run(loader, ['--list', path], { env: {}, timeout: 10_000 });
   const found = stdout.split('\n').flatMap((line) => line.match(/(?:=> )?(\/\S+) \(0x[0-9a-f]+\)/)?.[1] ?? []);
   return [...new Set([loader, ...found])];

@@ -16,9 +16,11 @@ export const LAYERS = [
 export type Layer = (typeof LAYERS)[number];
 
 /** Without these nothing runs, whatever the mode. */
-export const LEAST: readonly Layer[] = ['isolate', 'process', 'memory-limit'];
+export const MINIMUM_LAYERS: readonly Layer[] = ['isolate', 'process', 'memory-limit'];
 /** What `required` demands. */
-export const REQUIRED: readonly Layer[] = LAYERS.filter((layer) => layer !== 'pids-limit' && layer !== 'cpu-limit');
+export const REQUIRED_LAYERS: readonly Layer[] = LAYERS.filter(
+  (layer) => layer !== 'pids-limit' && layer !== 'cpu-limit',
+);
 
 /** Each layer was proved by a self-test child before it stands under `applied`. */
 export interface Posture {

@@ -1,16 +1,16 @@
-import { later } from './deferred.ts';
-import type { RunFailure } from './failure.ts';
-import type { Answer, Run } from './run.ts';
+import { startTimeout } from './deferred.ts';
+import type { GuestRun, RunResult } from './guest-run.ts';
+import type { RunFailure } from './run-failure.ts';
 
 /** An invocation that a process works on. */
 export interface ActiveRun {
-  readonly run: Run;
+  readonly run: GuestRun;
   readonly since: number;
-  resolve(answer: Answer): void;
+  resolve(answer: RunResult): void;
   reject(error: RunFailure): void;
 }
 
-interface Watched extends ActiveRun {
+interface WatchedRun extends ActiveRun {
   readonly timer: NodeJS.Timeout;
   readonly abort: () => void;
 }
@@ -18,7 +18,7 @@ interface Watched extends ActiveRun {
 /** The invocations of one process, by their ids. */
 export class ActiveRuns {
   readonly #now: () => number;
-  readonly #runs = new Map<number, Watched>();
+  readonly #runs = new Map<number, WatchedRun>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -37,11 +37,11 @@ export class ActiveRuns {
   }
 
   /** `leave` is called when the `wall` milliseconds are over or the client is gone, with those that are left. */
-  add(id: number, run: Run, wall: number, leave: (left: number) => void): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  add(id: number, run: GuestRun, wall: number, onAbandon: (left: number) => void): Promise<RunResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<RunResult>();
     const since = this.#now();
-    const timer = later(Math.max(1, wall), () => leave(0));
-    const abort = () => leave(since + wall - this.#now());
+    const timer = startTimeout(Math.max(1, wall), () => onAbandon(0));
+    const abort = () => onAbandon(since + wall - this.#now());
     run.signal?.addEventListener('abort', abort, { once: true });
     this.#runs.set(id, { run, since, timer, abort, resolve, reject });
     return promise;

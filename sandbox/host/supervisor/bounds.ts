@@ -1,70 +1,70 @@
 /** How the supervisor paces itself; times in milliseconds. Tests use shorter ones. */
-export interface Bounds {
+export interface SupervisorBounds {
   /** From the launch of a process until its runner has said hello. */
-  readonly hello: number;
+  readonly helloTimeout: number;
   /** A program's process without work is ended after this; the spare too, when no program has one. */
-  readonly idle: number;
+  readonly idleTimeout: number;
   /** From a first call until the next spare is started: a start stops the service for some milliseconds. */
-  readonly soon: number;
+  readonly spareDelay: number;
   /** Between two looks at idle and growing processes. */
-  readonly sweep: number;
+  readonly sweepInterval: number;
   /** How soon after a deadline a process must prove that nothing holds it up. One that waits for a core is not held up. */
-  readonly health: number;
+  readonly healthTimeout: number;
   /** Of one program at the same time; more is busy. */
-  readonly inFlight: number;
+  readonly maxInFlight: number;
   /** Bytes of inputs that wait for a process or a place, of all programs together. */
-  readonly queuedBytes: number;
+  readonly maxQueuedBytes: number;
   /** A process that has served its program for so long makes room for a program that waits for one. */
-  readonly turn: number;
+  readonly minService: number;
   /** Between two looks for room while programs wait for a process. */
-  readonly claims: number;
+  readonly claimInterval: number;
   /** Between two looks at the memory of all processes together. */
-  readonly memory: number;
+  readonly memoryInterval: number;
   /** Between two looks at the CPU time of a process at work. */
-  readonly cpu: number;
+  readonly cpuInterval: number;
   /** As many at the same time in one process are a crowd: it is asked whether it keeps up. */
-  readonly crowd: number;
+  readonly crowdSize: number;
   /** Where it takes so long to answer, a program without state gets a second process. */
-  readonly lag: number;
+  readonly maxLag: number;
   /** The second process without work is ended after this, and so is one that has grown. */
-  readonly calm: number;
+  readonly calmTimeout: number;
   /** A process that has served so many is replaced. */
-  readonly served: number;
+  readonly maxServed: number;
   /** First and longest wait of a program that crashes again and again; the first restart is immediate. */
   readonly firstDelay: number;
   readonly longestDelay: number;
   /** A process that served so long makes the next restart immediate again. */
   readonly goodService: number;
   /** So many crashes within `crashWindow` park a program. */
-  readonly crashes: number;
+  readonly maxCrashes: number;
   readonly crashWindow: number;
   /** Invocations that are stopped within this time of each other, as those that share a context, are one mishap. */
-  readonly together: number;
+  readonly incidentWindow: number;
   /** Waiting for a process to probe with, when all are at work. */
-  readonly probeWait: number;
+  readonly probeTimeout: number;
 }
 
-export const BOUNDS: Bounds = {
-  hello: 10_000,
-  idle: 5 * 60_000,
-  soon: 100,
-  sweep: 10_000,
-  health: 1_000,
-  inFlight: 64,
-  queuedBytes: 32 * 1024 * 1024,
-  turn: 1_000,
-  claims: 100,
-  memory: 500,
-  cpu: 100,
-  crowd: 8,
-  lag: 4,
-  calm: 10_000,
-  served: 50_000,
+export const DEFAULT_BOUNDS: SupervisorBounds = {
+  helloTimeout: 10_000,
+  idleTimeout: 5 * 60_000,
+  spareDelay: 100,
+  sweepInterval: 10_000,
+  healthTimeout: 1_000,
+  maxInFlight: 64,
+  maxQueuedBytes: 32 * 1024 * 1024,
+  minService: 1_000,
+  claimInterval: 100,
+  memoryInterval: 500,
+  cpuInterval: 100,
+  crowdSize: 8,
+  maxLag: 4,
+  calmTimeout: 10_000,
+  maxServed: 50_000,
   firstDelay: 100,
   longestDelay: 30_000,
   goodService: 60_000,
-  crashes: 5,
+  maxCrashes: 5,
   crashWindow: 60_000,
-  together: 100,
-  probeWait: 5_000,
+  incidentWindow: 100,
+  probeTimeout: 5_000,
 };

@@ -1,7 +1,7 @@
 /** Milliseconds: a process that confirms an invocation within these is sent more at a time, … */
-const QUICK = 50;
+const QUICK_MS = 50;
 /** … and one that takes longer than these is sent fewer. */
-const SLOW = 250;
+const SLOW_MS = 250;
 const FIRST_WINDOW = 2;
 const LARGEST_WINDOW = 32;
 
@@ -37,11 +37,11 @@ export class Progress {
     return this.#unconfirmed.keys().next().value;
   }
 
-  start(id: number): void {
+  recordInvocation(id: number): void {
     this.#unconfirmed.set(id, this.#now());
   }
 
-  resume(id: number): void {
+  recordReply(id: number): void {
     this.#latestReply = id;
   }
 
@@ -64,7 +64,7 @@ export class Progress {
 
   #adjustWindow(since: number): void {
     const age = this.#now() - since;
-    if (age < QUICK) this.#window = Math.min(LARGEST_WINDOW, this.#window + 1);
-    else if (age > SLOW) this.#window = Math.max(1, Math.floor(this.#window / 2));
+    if (age < QUICK_MS) this.#window = Math.min(LARGEST_WINDOW, this.#window + 1);
+    else if (age > SLOW_MS) this.#window = Math.max(1, Math.floor(this.#window / 2));
   }
 }

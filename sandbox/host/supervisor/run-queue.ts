@@ -1,5 +1,5 @@
-import { RunFailure } from './failure.ts';
-import type { Answer, Run } from './run.ts';
+import type { GuestRun, RunResult } from './guest-run.ts';
+import { RunFailure } from './run-failure.ts';
 import type { Worker } from './worker.ts';
 
 /** Bytes of inputs that wait in memory, of all programs together. */
@@ -8,7 +8,7 @@ export interface InputBudget {
 }
 
 interface QueuedRun {
-  readonly run: Run;
+  readonly run: GuestRun;
   settle(outcome: Worker | RunFailure): void;
 }
 
@@ -38,7 +38,7 @@ export class RunQueue {
    * Rejects with `busy` where there was no process or no place for half of the invocation's time, or where too many
    * bytes wait already; with `timeout` when the client is gone or the whole time is over.
    */
-  add(run: Run): Promise<Answer> {
+  add(run: GuestRun): Promise<RunResult> {
     const { wall, now, budget, isLoading } = this.#options;
     const size = run.input.length;
     if (size > budget.left) return Promise.reject(new RunFailure('busy'));

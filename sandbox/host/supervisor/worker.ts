@@ -1,30 +1,30 @@
-import { type ContractEntry, type FromChild, type Limits, PROTOCOL } from '../../protocol/messages.ts';
+import { type ChildMessage, type ContractEntry, type GuestLimits, PROTOCOL } from '../../protocol/messages.ts';
 import type { Child, ChildEnd } from '../child.ts';
 import { Connection } from '../connection.ts';
-import { Abandoned } from './abandoned.ts';
+import { AbandonedRuns } from './abandoned-runs.ts';
 import { type ActiveRun, ActiveRuns } from './active-runs.ts';
-import type { Bounds } from './bounds.ts';
-import type { Cause } from './cause.ts';
+import type { SupervisorBounds } from './bounds.ts';
 import { type CpuWatch, watchCpu } from './cpu-watch.ts';
-import { deferred, later } from './deferred.ts';
-import { RunFailure } from './failure.ts';
-import { Loading } from './loading.ts';
+import { createDeferred, startTimeout } from './deferred.ts';
+import type { EndCause } from './end-cause.ts';
+import type { SlotHolder } from './execution-slots.ts';
+import type { GuestRun, RunResult } from './guest-run.ts';
 import { Pings } from './pings.ts';
-import type { PlaceHolder } from './places.ts';
 import { Progress } from './progress.ts';
-import type { Answer, Run } from './run.ts';
+import { RunFailure } from './run-failure.ts';
+import { ScriptLoading } from './script-loading.ts';
 
 /**
  * One process: blank after its hello, then with one program for the rest of its life. Identity is the pipe: what
  * arrives here concerns the runs of this process or nothing.
  */
-export class Worker implements PlaceHolder {
+export class Worker implements SlotHolder {
   /** Resolves when its runner is up; rejects with `internal` when it never will be. */
   readonly hello: Promise<void>;
   /** The process is gone and reaped. */
-  readonly gone: Promise<ChildEnd>;
+  readonly exited: Promise<ChildEnd>;
   /** Told once, at the moment from which it is of no use. */
-  onDown: ((cause: Cause) => void) | undefined;
+  onDown: ((cause: EndCause) => void) | undefined;
   /** It was sent a reply: an invocation in it executes again. */
   onResumed: (() => void) | undefined;
   /** It answered a ping. */
@@ -32,11 +32,11 @@ export class Worker implements PlaceHolder {
   /** An invocation is over, or a cancelled one has left. `exhausted`: it had used up its CPU time. */
   onSettled: ((exhausted: boolean) => void) | undefined;
   /** Its program can do without it, and is told so when somebody else needs the place. */
-  onWanted: (() => void) | undefined;
+  onSlotNeeded: (() => void) | undefined;
   /** Another program has waited long enough for its place: it gets nothing more to do. */
   onRetired: (() => void) | undefined;
   /** It gets nothing more to do and ends once idle. */
-  isLeaving = false;
+  isRetiring = false;
   state: 'starting' | 'blank' | 'loading' | 'ready' | 'down' = 'starting';
   served = 0;
   /** Since when it has had nothing to do. */
@@ -49,22 +49,22 @@ export class Worker implements PlaceHolder {
   baseline = 0;
 
   readonly #child: Child;
-  readonly #limits: Limits;
+  readonly #limits: GuestLimits;
   readonly #connection: Connection;
-  readonly #bounds: Bounds;
+  readonly #bounds: SupervisorBounds;
   readonly #now: () => number;
   readonly #progress: Progress;
-  readonly #hello = deferred<void>();
+  readonly #hello = createDeferred<void>();
   readonly #pings: Pings;
   readonly #cpu: CpuWatch;
-  #loading: Loading | undefined;
+  #loading: ScriptLoading | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastId = 0;
   #isPinged = false;
   readonly #runs: ActiveRuns;
-  readonly #abandoned = new Abandoned();
+  readonly #abandoned = new AbandonedRuns();
 
-  constructor(child: Child, bounds: Bounds, limits: Limits, now: () => number) {
+  constructor(child: Child, bounds: SupervisorBounds, limits: GuestLimits, now: () => number) {
     this.#child = child;
     this.#limits = limits;
     this.#bounds = bounds;
@@ -75,16 +75,16 @@ export class Worker implements PlaceHolder {
     this.#pings = new Pings((id) => this.state === 'ready' && this.#connection.send({ type: 'ping', id }));
     this.idleSince = now();
     this.hello = this.#hello.promise;
-    this.gone = child.ended;
+    this.exited = child.ended;
     this.#connection = new Connection(child.channel, limits, {
-      frame: (message, body) => this.#take(message, body),
+      frame: (message, body) => this.#receive(message, body),
       ended: (cause, fault) => {
         this.fault = fault;
         this.#down(cause);
       },
     });
     this.#connection.send({ type: 'prepare', limits });
-    this.#timer = later(bounds.hello, () => {
+    this.#timer = startTimeout(bounds.helloTimeout, () => {
       if (this.state === 'starting') this.#down('slow-start');
     });
     void child.ended.then(() => this.#down('died'));
@@ -113,31 +113,33 @@ export class Worker implements PlaceHolder {
   load(script: string, reuse: boolean): Promise<readonly ContractEntry[]> {
     if (this.state !== 'blank') return Promise.reject(new RunFailure('crash'));
     this.state = 'loading';
-    this.#loading = new Loading();
-    this.#cpu.start(1);
-    this.#timer = later(this.#limits.wall, () => {
-      if (this.state === 'loading') this.#refused('timeout', 'stuck');
+    this.#loading = new ScriptLoading();
+    this.#cpu.recordInvocation(1);
+    this.#timer = startTimeout(this.#limits.wall, () => {
+      if (this.state === 'loading') this.#failLoading('timeout', 'stuck');
     });
     this.#connection.send({ type: 'load', reuse }, script);
     return this.#loading.contract;
   }
 
   /** Rejects with a RunFailure, at the latest when the `wall` milliseconds that it has left are over. */
-  invoke(run: Run, wall = this.#limits.wall): Promise<Answer> {
+  invoke(run: GuestRun, wall = this.#limits.wall): Promise<RunResult> {
     if (this.state !== 'ready') return Promise.reject(new RunFailure('crash'));
     const { entry, context, input } = run;
     const id = ++this.#lastId;
-    const answer = this.#runs.add(id, run, wall, (left) => this.#leave(id, Math.max(this.#bounds.health, left)));
-    this.#progress.start(id);
-    this.#cpu.start(this.busy);
+    const answer = this.#runs.add(id, run, wall, (left) =>
+      this.#abandon(id, Math.max(this.#bounds.healthTimeout, left)),
+    );
+    this.#progress.recordInvocation(id);
+    this.#cpu.recordInvocation(this.busy);
     let isSent: boolean;
     try {
       isSent = this.#connection.send({ type: 'invoke', id, entry, context }, input);
     } catch (error) {
-      this.#over(id);
+      this.#finishRun(id);
       throw error;
     }
-    if (!isSent) this.#over(id)?.reject(new RunFailure('busy'));
+    if (!isSent) this.#finishRun(id)?.reject(new RunFailure('busy'));
     return answer;
   }
 
@@ -163,27 +165,27 @@ export class Worker implements PlaceHolder {
   /** Ends the process. Resolves when it is gone. */
   async end(): Promise<void> {
     this.#down('asked');
-    await this.gone;
+    await this.exited;
   }
 
   /** Ends the process at once: it has broken a limit. */
-  kill(cause: Cause): void {
-    if (this.state === 'loading') this.#refused('timeout', cause);
+  kill(cause: EndCause): void {
+    if (this.state === 'loading') this.#failLoading('timeout', cause);
     else this.#down(cause);
   }
 
-  #take(message: FromChild, body: Buffer): void {
-    this.#cpu.sign(this.busy);
+  #receive(message: ChildMessage, body: Buffer): void {
+    this.#cpu.recordMessage(this.busy);
     if (message.type === 'result' || message.type === 'failure') this.#result(message, body);
     else if (message.type === 'call') this.#call(message, body);
-    else if (message.type === 'pong') this.#pings.answer(message.id) || this.#left(message.id);
-    else if (message.type === 'hello') this.#helloed(message.protocol);
-    else if (message.type === 'loaded') this.#loaded(message.contract);
-    else if (this.state === 'loading') this.#refused(message.code, 'refused');
+    else if (message.type === 'pong') this.#pings.answer(message.id) || this.#confirmAbandoned(message.id);
+    else if (message.type === 'hello') this.#onHello(message.protocol);
+    else if (message.type === 'loaded') this.#onLoaded(message.contract);
+    else if (this.state === 'loading') this.#failLoading(message.code, 'refused');
     else this.#down('protocol');
   }
 
-  #helloed(protocol: number): void {
+  #onHello(protocol: number): void {
     if (this.state !== 'starting' || protocol !== PROTOCOL) {
       this.#down('protocol');
       return;
@@ -193,7 +195,7 @@ export class Worker implements PlaceHolder {
     this.#hello.resolve();
   }
 
-  #loaded(contract: readonly ContractEntry[]): void {
+  #onLoaded(contract: readonly ContractEntry[]): void {
     if (this.state !== 'loading') {
       this.#down('protocol');
       return;
@@ -205,19 +207,19 @@ export class Worker implements PlaceHolder {
     this.#loading?.finish(contract);
   }
 
-  #refused(code: 'invalid-entry' | 'timeout', cause: Cause): void {
+  #failLoading(code: 'invalid-entry' | 'timeout', cause: EndCause): void {
     this.#loading?.fail(new RunFailure(code));
     this.#down(cause);
   }
 
-  #result(message: FromChild & { type: 'result' | 'failure' }, body: Buffer): void {
-    const active = this.state === 'ready' ? this.#over(message.id) : undefined;
+  #result(message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
+    const active = this.state === 'ready' ? this.#finishRun(message.id) : undefined;
     if (this.state !== 'ready') this.#down('protocol');
     else if (active) this.#settle(active, message, body);
-    else this.#left(message.id);
+    else this.#confirmAbandoned(message.id);
   }
 
-  #settle(active: ActiveRun, message: FromChild & { type: 'result' | 'failure' }, body: Buffer): void {
+  #settle(active: ActiveRun, message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
     const { wall, result } = this.#limits;
     // What took its whole time merely waited.
     const isExhausted =
@@ -226,15 +228,15 @@ export class Worker implements PlaceHolder {
       active.reject(new RunFailure(message.code === 'timeout' ? 'cpu-limit' : message.code, body));
     else if (body.length > result) active.reject(new RunFailure('result-too-large'));
     else active.resolve(message.none ? undefined : body);
-    this.#settled(isExhausted);
+    this.#onRunSettled(isExhausted);
   }
 
-  #call({ id, call, method }: FromChild & { type: 'call' }, body: Buffer): void {
+  #call({ id, call, method }: ChildMessage & { type: 'call' }, body: Buffer): void {
     const run = this.#runs.get(id)?.run;
     if (this.state === 'loading') this.#refuseCall(id, call);
     else if (this.state !== 'ready') this.#down('protocol');
     else if (!run?.call({ method, body, reply: call > 0 ? this.#replyTo(id, call) : undefined }))
-      this.#connection.waste();
+      this.#connection.recordUselessFrame();
   }
 
   #refuseCall(id: number, call: number): void {
@@ -247,13 +249,13 @@ export class Worker implements PlaceHolder {
     (ok: boolean, json: string): void => {
       if (!this.#runs.get(id)) return;
       this.#connection.reply(id, call, ok, json);
-      this.#progress.resume(++this.#lastId);
+      this.#progress.recordReply(++this.#lastId);
       this.onResumed?.();
     };
 
   /** Nobody waits for this run any more. Should it hold the process up for longer than `patience`, that is killed. */
-  #leave(id: number, patience: number): void {
-    const active = this.#over(id);
+  #abandon(id: number, patience: number): void {
+    const active = this.#finishRun(id);
     if (!active) return;
     active.reject(new RunFailure('timeout'));
     this.#abandoned.add(id, patience, () => this.#down('stuck'));
@@ -261,12 +263,12 @@ export class Worker implements PlaceHolder {
     this.#connection.send({ type: 'ping', id, isolate: true });
   }
 
-  #left(id: number): void {
-    if (this.#abandoned.remove(id)) this.#settled(false);
-    else this.#connection.waste();
+  #confirmAbandoned(id: number): void {
+    if (this.#abandoned.remove(id)) this.#onRunSettled(false);
+    else this.#connection.recordUselessFrame();
   }
 
-  #over(id: number): ActiveRun | undefined {
+  #finishRun(id: number): ActiveRun | undefined {
     const active = this.#runs.remove(id);
     if (!active) return undefined;
     this.#progress.finish(id);
@@ -274,12 +276,12 @@ export class Worker implements PlaceHolder {
     return active;
   }
 
-  #settled(exhausted: boolean): void {
+  #onRunSettled(exhausted: boolean): void {
     if (this.busy === 0) this.idleSince = this.#now();
     this.onSettled?.(exhausted);
   }
 
-  #down(cause: Cause): void {
+  #down(cause: EndCause): void {
     if (this.state === 'down') return;
     this.state = 'down';
     clearTimeout(this.#timer);
@@ -293,7 +295,7 @@ export class Worker implements PlaceHolder {
     const culprit = cause === 'cpu' ? (this.#progress.executing ?? 'unknown') : 'none';
     for (const id of this.#runs.ids) {
       const isCause = culprit === 'unknown' || culprit === id;
-      this.#over(id)?.reject(new RunFailure(isCause ? 'cpu-limit' : 'crash'));
+      this.#finishRun(id)?.reject(new RunFailure(isCause ? 'cpu-limit' : 'crash'));
     }
     this.onDown?.(cause);
   }

@@ -1,4 +1,4 @@
-import type { Run } from './host.ts';
+import type { RealmRun } from './host.ts';
 import { apply, ErrorOf, freeze, isObject, slice, stringify } from './primordials.ts';
 
 /** Characters of what leaves the realm; the host cuts again. */
@@ -12,7 +12,7 @@ const cut = (text: unknown, longest: number): string | undefined =>
  * `context.reject(status, code, message)`: throws what ends the invocation with an answer that the author states. Whether
  * the three are in order is for the host to judge. Caught by the author, it means nothing.
  */
-export function makeReject(run: Run): unknown {
+export function createReject(run: RealmRun): unknown {
   return freeze((status: unknown, code: unknown, message: unknown): never => {
     const text = stringify({
       __proto__: null,
@@ -27,7 +27,7 @@ export function makeReject(run: Run): unknown {
 }
 
 /** How what a handler threw is posted. Runs getters of the guest, on the account of its invocation. */
-export function failureText(run: Run, error: unknown): string {
+export function renderFailure(run: RealmRun, error: unknown): string {
   if (run.rejection !== undefined && run.rejection.error === error)
     return `failure ${run.id} rejected\n${run.rejection.text}`;
   let details = '{}';

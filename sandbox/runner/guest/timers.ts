@@ -3,8 +3,8 @@ import { post } from './outbox.ts';
 import { apply, deleteProperty, Range, type Table, Type, table } from './primordials.ts';
 
 /** Outstanding timeouts, and as many intervals (conventions, "The guest environment"). */
-const MOST = 256;
-const LONGEST = 2 ** 31 - 1;
+const MAX_TIMERS = 256;
+const MAX_DELAY = 2 ** 31 - 1;
 
 interface Timer {
   readonly callback: (...args: unknown[]) => unknown;
@@ -21,16 +21,16 @@ let intervals = 0;
 let current = 0;
 
 /** On whose account the realm is entered. */
-export function enterAs(id: number): void {
+export function setCurrentInvocation(id: number): void {
   current = id;
 }
 
 function start(callback: unknown, delay: unknown, args: unknown[], repeat: boolean): number {
   if (typeof callback !== 'function') throw new Type('a function is needed');
   // The conversion may run code of the guest, so it comes before the count is looked at.
-  const wanted = +(delay as number);
-  const wait = wanted >= 1 ? (wanted <= LONGEST ? wanted - (wanted % 1) : LONGEST) : 1;
-  if ((repeat ? intervals : timeouts) >= MOST) throw new Range('too many timers');
+  const requested = +(delay as number);
+  const wait = requested >= 1 ? (requested <= MAX_DELAY ? requested - (requested % 1) : MAX_DELAY) : 1;
+  if ((repeat ? intervals : timeouts) >= MAX_TIMERS) throw new Range('too many timers');
   const timer = ++latest;
   timers[timer] = { __proto__: null, callback, args, repeat, owner: current } as unknown as Timer;
   if (repeat) intervals++;

@@ -1,11 +1,11 @@
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { createPolicy } from '../../../plugins/outbound/addresses.ts';
+import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
 const admitted = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) => {
-  const policy = createPolicy(denied, allowed);
+  const policy = createAddressPolicy(denied, allowed);
   return addresses.filter((address) => policy(address));
 };
 
@@ -97,7 +97,7 @@ describe('outbound: addresses', () => {
   }
 
   it('of private networks are reached by those who say so, and no others that are not public', () => {
-    const policy = createPolicy(['10.9.0.0/16'], []);
+    const policy = createAddressPolicy(['10.9.0.0/16'], []);
     const reached = (all: readonly string[]) => all.filter((address) => policy(address, 'private'));
     const inside = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '::ffff:10.0.0.1', 'fd00::1', '8.8.8.8'];
     expect(reached(inside)).to.deep.equal(inside);

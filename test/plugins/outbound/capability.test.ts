@@ -255,8 +255,8 @@ describe('outbound: the capability request', () => {
       const open: (() => void)[] = [];
       const body = Buffer.alloc(2 * 1024 * 1024 - 1000, 'x');
       const outbound: Pick<Outbound, 'send'> = {
-        async send({ mayHold }) {
-          if (!mayHold?.(body.length)) throw fail('REQUESTS_EXCEEDED', 'too much');
+        async send({ canBuffer }) {
+          if (!canBuffer?.(body.length)) throw fail('REQUESTS_EXCEEDED', 'too much');
           await new Promise<void>((resolve) => void open.push(resolve));
           return { status: 200, headers: {}, body };
         },

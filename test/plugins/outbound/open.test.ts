@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { createPolicy } from '../../../plugins/outbound/addresses.ts';
+import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
-import type { Resolve } from '../../../plugins/outbound/resolve.ts';
+import type { ResolveHost } from '../../../plugins/outbound/resolve.ts';
 import { createOutbound } from '../../../plugins/outbound/send.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Listening, listen } from './servers.ts';
 
-const LOOPBACK = createPolicy([], ['127.0.0.1']);
-const nobody: Resolve = async () => [];
+const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
+const nobody: ResolveHost = async () => [];
 const outbound = createOutbound({ policy: LOOPBACK, resolve: nobody });
 
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
@@ -134,11 +134,11 @@ describe('outbound: answers as they come', () => {
   });
 
   it('come from nowhere that is denied', async () => {
-    const strict = createOutbound({ policy: createPolicy([], []), resolve: nobody });
+    const strict = createOutbound({ policy: createAddressPolicy([], []), resolve: nobody });
     for (const url of [at('/'), 'http://[::1]/', 'file:///etc/passwd', 'http://2130706433/'])
       expect((await failureOf(strict.open(request(url)))).reason, url).to.equal('denied');
     const inward = createOutbound({
-      policy: createPolicy([], []),
+      policy: createAddressPolicy([], []),
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     });
     expect((await failureOf(inward.open(request('http://a.example/')))).reason).to.equal('denied');

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { createResolver, type Resolve } from '../../../plugins/outbound/resolve.ts';
+import { createResolver, type ResolveHost } from '../../../plugins/outbound/resolve.ts';
 
 describe('outbound: names', () => {
   const later = () => {
     const asked: string[] = [];
-    const open: ((addresses: Awaited<ReturnType<Resolve>> | Error) => void)[] = [];
-    const find: Resolve = (host) => {
+    const open: ((addresses: Awaited<ReturnType<ResolveHost>> | Error) => void)[] = [];
+    const find: ResolveHost = (host) => {
       asked.push(host);
       return new Promise((resolve, reject) =>
         open.push((answer) => (answer instanceof Error ? reject(answer) : resolve(answer))),

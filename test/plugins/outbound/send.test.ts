@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect } from 'chai';
-import { createPolicy } from '../../../plugins/outbound/addresses.ts';
+import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import type { OutboundRequest } from '../../../plugins/outbound/contract.ts';
-import type { Resolve } from '../../../plugins/outbound/resolve.ts';
+import type { ResolveHost } from '../../../plugins/outbound/resolve.ts';
 import { createOutbound } from '../../../plugins/outbound/send.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Listening, listen } from './servers.ts';
 
-const LOOPBACK = createPolicy([], ['127.0.0.1']);
-const nobody: Resolve = async () => [];
-const toLoopback: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
+const nobody: ResolveHost = async () => [];
+const toLoopback: ResolveHost = async () => [{ address: '127.0.0.1', family: 4 }];
 
-const outboundWith = (resolve: Resolve = nobody, policy = LOOPBACK) => createOutbound({ policy, resolve });
+const outboundWith = (resolve: ResolveHost = nobody, policy = LOOPBACK) => createOutbound({ policy, resolve });
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
   url: new URL(url),
@@ -104,7 +104,7 @@ describe('outbound: sending', () => {
   it('has one deadline for all of it, names included', async () => {
     for (const path of ['/slow', '/never'])
       expect(await reasonOf(outboundWith().send(request(at(path), { timeout: 100 }))), path).to.equal('timeout');
-    const stuck: Resolve = () => new Promise(() => {});
+    const stuck: ResolveHost = () => new Promise(() => {});
     expect(await reasonOf(outboundWith(stuck).send(request('http://a.example/', { timeout: 50 })))).to.equal('timeout');
   });
 
@@ -127,7 +127,7 @@ describe('outbound: sending', () => {
   });
 
   describe('to addresses', () => {
-    const strict = createPolicy([], []);
+    const strict = createAddressPolicy([], []);
     for (const host of [
       ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '0', '[::1]', '[::ffff:127.0.0.1]', '[::]'],
       ...['169.254.169.254', '[64:ff9b::7f00:1]', '127。0。0。1', '127.0.0.1.', 'localhost.', 'a.example.'],
@@ -141,7 +141,7 @@ describe('outbound: sending', () => {
     }
 
     it('is denied for names that lead inside, if only with one of their addresses', async () => {
-      const mixed: Resolve = async () => [
+      const mixed: ResolveHost = async () => [
         { address: '93.184.216.34', family: 4 },
         { address: '10.0.0.1', family: 4 },
       ];
@@ -155,7 +155,7 @@ describe('outbound: sending', () => {
 
     it('asks for the name once, and connects to what it was answered', async () => {
       let asked = 0;
-      const turning: Resolve = async () => {
+      const turning: ResolveHost = async () => {
         asked++;
         return [{ address: asked === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
       };
@@ -165,7 +165,7 @@ describe('outbound: sending', () => {
     });
 
     it('fails for names that are not there', async () => {
-      const missing: Resolve = async () => {
+      const missing: ResolveHost = async () => {
         throw new Error('ENOTFOUND a.example');
       };
       for (const resolve of [missing, nobody])

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { requestScope } from '#kernel';
-import { CALLS } from '../../../plugins/sandbox/account.ts';
-import { type Behaviour, echo, type FakeLauncher, fakeLauncher } from '../../sandbox/supervisor/fake.ts';
-import { until } from '../../sandbox/supervisor/ground.ts';
+import { HOST_CALL_LIMITS } from '../../../plugins/sandbox/host-calls.ts';
+import { type Behaviour, createFakeLauncher, echo, type FakeLauncher } from '../../sandbox/supervisor/fake-launcher.ts';
+import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { callerOf } from '../../support/caller.ts';
-import { type Ground, request, withSandbox } from './ground.ts';
+import { createRun, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
 
 type Called = readonly [method: string, args: unknown, call?: number];
 
@@ -17,14 +17,14 @@ function caller(): Behaviour {
       runs.set(message.id, { replies: [], left: calls.filter(([, , call]) => call !== 0).length });
       calls.forEach(([method, args, call], at) => {
         const text = typeof args === 'string' ? args : JSON.stringify(args);
-        child.say({ type: 'call', id: message.id, call: call ?? at + 1, method }, text);
+        child.send({ type: 'call', id: message.id, call: call ?? at + 1, method }, text);
       });
-      if (runs.get(message.id)?.left === 0) child.say({ type: 'result', id: message.id }, '[]');
+      if (runs.get(message.id)?.left === 0) child.send({ type: 'result', id: message.id }, '[]');
     } else if (message.type === 'reply') {
       const run = runs.get(message.id);
       if (!run) return;
       run.replies[message.call - 1] = [message.ok, JSON.parse(body)];
-      if (--run.left === 0) child.say({ type: 'result', id: message.id }, JSON.stringify(run.replies));
+      if (--run.left === 0) child.send({ type: 'result', id: message.id }, JSON.stringify(run.replies));
     } else echo(child, message, body);
   };
 }
@@ -33,13 +33,13 @@ type Reply = [ok: boolean, value: unknown];
 
 describe('sandbox: calls of the host', () => {
   let launcher: FakeLauncher;
-  const within = (work: (ground: Ground) => Promise<void>, config = {}) => {
-    launcher = fakeLauncher({ calls: caller() });
+  const within = (work: (ground: SandboxFixture) => Promise<void>, config = {}) => {
+    launcher = createFakeLauncher({ calls: caller() });
     return withSandbox(async () => launcher, config, work);
   };
-  const replies = async ({ open }: Ground, calls: readonly Called[]): Promise<Reply[]> =>
-    (await open('calls').invoke(request(calls))).value as Reply[];
-  const codes = async (ground: Ground, calls: readonly Called[]) =>
+  const replies = async ({ open }: SandboxFixture, calls: readonly Called[]): Promise<Reply[]> =>
+    (await open('calls').invoke(createRun(calls))).value as Reply[];
+  const codes = async (ground: SandboxFixture, calls: readonly Called[]) =>
     (await replies(ground, calls)).map(([ok, value]) => (ok ? value : (value as { code: string }).code));
 
   it('are carried out under the grants of the package, and are in the ledger', () =>
@@ -84,7 +84,7 @@ describe('sandbox: calls of the host', () => {
   it('are denied without a grant', () =>
     within(async ({ open, admit, ledger }) => {
       const guest = open('calls', { admitted: admit({}) });
-      const { value } = await guest.invoke(request([['desk.echo', []]]));
+      const { value } = await guest.invoke(createRun([['desk.echo', []]]));
       expect((value as Reply[])[0]).to.deep.equal([
         false,
         { code: 'denied', message: 'The capability "desk" is not granted.' },
@@ -113,11 +113,11 @@ describe('sandbox: calls of the host', () => {
       async (ground) => {
         const [short, long, fits] = await codes(ground, [
           ['desk.short', []],
-          ['desk.long', [CALLS.reply]],
-          ['desk.long', [CALLS.reply - 2]],
+          ['desk.long', [HOST_CALL_LIMITS.reply]],
+          ['desk.long', [HOST_CALL_LIMITS.reply - 2]],
         ]);
         expect([short, long]).to.deep.equal(['invalid_request', 'invalid_request']);
-        expect((fits as string).length).to.equal(CALLS.reply - 2);
+        expect((fits as string).length).to.equal(HOST_CALL_LIMITS.reply - 2);
       },
       { EXTENSIONS_SANDBOX_MAX_RESULT: '16mb' },
     ));
@@ -126,13 +126,13 @@ describe('sandbox: calls of the host', () => {
     within(async (ground) => {
       const waiting = Array.from({ length: 20 }, (): Called => ['desk.wait', []]);
       const answer = codes(ground, waiting);
-      await until(() => ground.desk.working === CALLS.inFlight);
+      await until(() => ground.desk.working === HOST_CALL_LIMITS.inFlight);
       ground.desk.release();
       expect(await answer).to.deep.equal([...Array(16).fill('waited'), ...Array(4).fill('rate_limited')]);
       // Not carried out, but counted.
-      const many = await codes(ground, Array(CALLS.total + 5).fill(['desk.echo', '7']));
-      expect(many.slice(0, CALLS.total).every((code) => code === 'invalid_request')).to.equal(true);
-      expect(many.slice(CALLS.total)).to.deep.equal(Array(5).fill('rate_limited'));
+      const many = await codes(ground, Array(HOST_CALL_LIMITS.total + 5).fill(['desk.echo', '7']));
+      expect(many.slice(0, HOST_CALL_LIMITS.total).every((code) => code === 'invalid_request')).to.equal(true);
+      expect(many.slice(HOST_CALL_LIMITS.total)).to.deep.equal(Array(5).fill('rate_limited'));
     }));
 
   it('end after five seconds, while their work still counts', () =>
@@ -151,7 +151,7 @@ describe('sandbox: calls of the host', () => {
         users.map((user) =>
           requestScope.run({ id: `request of ${user}` }, () =>
             guest.invoke(
-              request([['desk.look', []]], { caller: callerOf({ user, role: 'r', app: true, ip: '1.2.3.4' }) }),
+              createRun([['desk.look', []]], { caller: callerOf({ user, role: 'r', app: true, ip: '1.2.3.4' }) }),
             ),
           ),
         ),
@@ -159,12 +159,12 @@ describe('sandbox: calls of the host', () => {
       expect(answers.map(({ value }) => (value as [[boolean, { user: string }]])[0][1].user)).to.deep.equal(users);
       expect(desk.seen.map(({ scope }) => scope)).to.deep.equal(users.map((user) => `request of ${user}`));
       expect(new Set(desk.seen.map(({ invocation }) => invocation.id)).size).to.equal(2);
-      await guest.invoke(request([['desk.look', []]]));
+      await guest.invoke(createRun([['desk.look', []]]));
       const last = desk.seen[2];
       expect(last?.invocation.caller).to.equal(null);
       // Where there is no request, the run itself is the scope.
       expect(last?.scope).to.equal(last?.invocation.id);
-      const invoked = launcher.children.flatMap(({ got }) => got.filter(({ type }) => type === 'invoke'));
+      const invoked = launcher.children.flatMap(({ received }) => received.filter(({ type }) => type === 'invoke'));
       expect(invoked.map((message) => 'context' in message && message.context)).to.deep.equal([
         ...users.map((user) => ({
           extensionId: 'ext',
@@ -180,14 +180,14 @@ describe('sandbox: calls of the host', () => {
     within(async ({ open, desk }) => {
       const guest = open('calls');
       const gone = new AbortController();
-      const answer = guest.invoke(request([['desk.wait', []]], { signal: gone.signal })).catch(({ code }) => code);
+      const answer = guest.invoke(createRun([['desk.wait', []]], { signal: gone.signal })).catch(({ code }) => code);
       await until(() => desk.working === 1);
       gone.abort();
       expect(await answer).to.equal('timeout');
       expect(desk.aborted).to.equal(1);
       desk.release();
       await until(() => desk.working === 0);
-      const got = launcher.children.flatMap(({ got }) => got.map(({ type }) => type));
+      const got = launcher.children.flatMap(({ received }) => received.map(({ type }) => type));
       expect(got).to.include('cancel').and.not.include('reply');
     }, {}));
 
@@ -195,7 +195,7 @@ describe('sandbox: calls of the host', () => {
     within(async (ground) => {
       const { log, open } = ground;
       const { value } = await open('calls').invoke(
-        request([
+        createRun([
           ['log.info', ['hello', { a: 1 }], 0],
           ['desk.look', [], 0],
           ['log.warn', '"no list"', 0],
@@ -206,9 +206,12 @@ describe('sandbox: calls of the host', () => {
       expect(lines()).to.have.length(1);
       expect(lines()[0]).to.deep.include({ msg: 'hello', meta: { a: 1 }, level: 30 });
       expect(ground.desk.seen).to.deep.equal([]);
-      const flood = Array.from({ length: CALLS.logs + 50 }, (_, at): Called => ['log.info', [`line ${at}`], 0]);
-      await open('calls').invoke(request(flood));
-      expect(lines().filter(({ msg }) => String(msg).startsWith('line'))).to.have.length(CALLS.logs);
+      const flood = Array.from(
+        { length: HOST_CALL_LIMITS.logs + 50 },
+        (_, at): Called => ['log.info', [`line ${at}`], 0],
+      );
+      await open('calls').invoke(createRun(flood));
+      expect(lines().filter(({ msg }) => String(msg).startsWith('line'))).to.have.length(HOST_CALL_LIMITS.logs);
       expect(lines().filter(({ msg }) => /dropped/.test(String(msg)))).to.have.length(1);
     }));
 
@@ -216,14 +219,14 @@ describe('sandbox: calls of the host', () => {
     within(async ({ open, desk }) => {
       const guest = open('calls');
       await guest.invoke(
-        request(null, {
+        createRun(null, {
           prepare: ({ secrets }) => {
             secrets.conceal('hunter2-hunter2');
             return JSON.stringify([['desk.look', []]]);
           },
         }),
       );
-      await guest.invoke(request([['desk.look', []]]));
+      await guest.invoke(createRun([['desk.look', []]]));
       const scrubbed = desk.seen.map(({ invocation }) => invocation.secrets.scrub('hunter2-hunter2'));
       expect(scrubbed).to.deep.equal(['--redact--', 'hunter2-hunter2']);
     }));

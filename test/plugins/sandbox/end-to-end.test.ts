@@ -3,10 +3,10 @@ import type { Guest, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import { sandbox as service } from '../../../plugins/sandbox/contract.ts';
 import type { Child, LauncherOptions } from '../../../sandbox/host/child.ts';
 import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { until } from '../../sandbox/supervisor/ground.ts';
+import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { callerOf } from '../../support/caller.ts';
 import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
-import { codeOf, type Ground, request, withSandbox } from './ground.ts';
+import { createRun, getFailureCode, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
 
 /** An artifact whose handler has this body. */
 const script = (body: string, before = ''): string =>
@@ -28,7 +28,7 @@ const EVERYTHING = script(`
 /** The real launcher and runner; `children` are those of this test. */
 async function withReal(
   config: Record<string, string>,
-  work: (ground: Ground, children: Child[]) => Promise<void>,
+  work: (ground: SandboxFixture, children: Child[]) => Promise<void>,
 ): Promise<void> {
   const children: Child[] = [];
   const launch = async (options: LauncherOptions) => {
@@ -51,7 +51,7 @@ async function withReal(
   await Promise.all(children.map(({ ended }) => ended));
 }
 
-const ask = async (guest: Guest, input: unknown) => (await guest.invoke(request(input))).value;
+const ask = async (guest: Guest, input: unknown) => (await guest.invoke(createRun(input))).value;
 
 describe('sandbox: real processes', function () {
   this.timeout(120_000);
@@ -61,14 +61,14 @@ describe('sandbox: real processes', function () {
       expect(await sandbox.probe(EVERYTHING)).to.deep.equal([
         { key: '', id: 'ext', handler: true, filters: [], actions: [] },
       ]);
-      expect(await codeOf(sandbox.probe('(function () { throw 1; })'))).to.equal('invalid-entry');
+      expect(await getFailureCode(sandbox.probe('(function () { throw 1; })'))).to.equal('invalid-entry');
       const guest = open(EVERYTHING);
       expect(await ask(guest, { echo: { a: [1, 'é'] } })).to.deep.equal({ body: { a: [1, 'é'] } });
       expect([await ask(guest, { state: 1 }), await ask(guest, { state: 1 })]).to.deep.equal([
         { body: 1 },
         { body: 1 },
       ]);
-      expect(await codeOf(guest.invoke(request({ throw: 1 })))).to.equal('guest-error');
+      expect(await getFailureCode(guest.invoke(createRun({ throw: 1 })))).to.equal('guest-error');
       const many = await Promise.all(Array.from({ length: 50 }, (_, echo) => ask(guest, { echo: echo + 1 })));
       expect(many).to.deep.equal(Array.from({ length: 50 }, (_, at) => ({ body: at + 1 })));
     }));
@@ -78,7 +78,7 @@ describe('sandbox: real processes', function () {
       const fields = { user: 'ann', role: 'r', admin: false, app: true };
       const caller = callerOf(fields);
       const granted = open(EVERYTHING, { admitted: admit({ log: true, template: true }) });
-      const { value } = await granted.invoke(request({ render: 'text' }, { caller }));
+      const { value } = await granted.invoke(createRun({ render: 'text' }, { caller }));
       expect(value).to.deep.equal({ body: { ok: true, value: fields } });
       expect(desk.seen).to.have.length(1);
       const denied = await ask(open(EVERYTHING), { render: 'text' });
@@ -99,7 +99,7 @@ describe('sandbox: real processes', function () {
       for (const input of [{ loop: 1 }, { never: 1 }]) {
         const from = performance.now();
         // Where the machine is slow the deadline comes first.
-        expect(await codeOf(guest.invoke(request(input)))).to.be.oneOf(['cpu-limit', 'timeout']);
+        expect(await getFailureCode(guest.invoke(createRun(input)))).to.be.oneOf(['cpu-limit', 'timeout']);
         // 2 s of CPU, 3 s of waiting.
         expect(performance.now() - from).to.be.within(1900, 20_000);
         expect(await ask(guest, { echo: 2 })).to.deep.equal({ body: 2 });
@@ -110,7 +110,7 @@ describe('sandbox: real processes', function () {
     withReal({ EXTENSIONS_SANDBOX_TIMEOUT: '5s' }, async ({ open }, children) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
-      const never = codeOf(guest.invoke(request({ never: 1 })));
+      const never = getFailureCode(guest.invoke(createRun({ never: 1 })));
       await new Promise((resolve) => setTimeout(resolve, 2500));
       const slept = ask(guest, { sleep: 3500 });
       expect([await never, await slept]).to.deep.equal(['timeout', { body: 'slept' }]);
@@ -122,7 +122,7 @@ describe('sandbox: real processes', function () {
       const bomber = open(EVERYTHING);
       const other = open(EVERYTHING);
       await Promise.all([ask(bomber, { echo: 1 }), ask(other, { echo: 1 })]);
-      const bomb = codeOf(bomber.invoke(request({ bomb: 1 })));
+      const bomb = getFailureCode(bomber.invoke(createRun({ bomb: 1 })));
       expect(await ask(other, { echo: 2 })).to.deep.equal({ body: 2 });
       expect(await bomb).to.be.oneOf(['crash', 'timeout', 'guest-error', 'cpu-limit']);
       expect(await ask(other, { echo: 3 })).to.deep.equal({ body: 3 });
@@ -134,12 +134,12 @@ describe('sandbox: real processes', function () {
       const guest = open(EVERYTHING);
       /** The spare is killed as well, so that a process may not be had at once. */
       const answering = async () => {
-        while ((await codeOf(guest.invoke(request({ echo: 1 })))) !== 'none')
+        while ((await getFailureCode(guest.invoke(createRun({ echo: 1 })))) !== 'none')
           await new Promise((resolve) => setTimeout(resolve, 20));
       };
       const kill = async () => {
         await answering();
-        const answer = codeOf(guest.invoke(request({ never: 1 })));
+        const answer = getFailureCode(guest.invoke(createRun({ never: 1 })));
         for (const child of children) child.kill();
         return answer;
       };
@@ -185,11 +185,11 @@ describe('sandbox: real processes', function () {
         expect(used?.state().state).to.equal('not-required');
         expect((await used?.runtime())?.posture?.decision).to.equal('run');
         expect(await used?.probe(EVERYTHING)).to.have.length(1);
-        late = codeOf(used?.probe(script('', 'for (;;);')) as Promise<unknown>);
+        late = getFailureCode(used?.probe(script('', 'for (;;);')) as Promise<unknown>);
       },
       { product: ['sandbox'] },
     );
     expect(await late).to.be.oneOf(['crash', 'internal']);
-    expect(await codeOf(used?.probe(EVERYTHING) as Promise<unknown>)).to.equal('internal');
+    expect(await getFailureCode(used?.probe(EVERYTHING) as Promise<unknown>)).to.equal('internal');
   });
 });

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import type { Launcher, LauncherOptions } from '../../../sandbox/host/child.ts';
 import type { Posture } from '../../../sandbox/host/posture/posture.ts';
-import { doing, fakeLauncher } from '../../sandbox/supervisor/fake.ts';
-import { until } from '../../sandbox/supervisor/ground.ts';
+import { createFakeLauncher, onInvoke } from '../../sandbox/supervisor/fake-launcher.ts';
+import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { codeOf, request, withSandbox } from './ground.ts';
+import { createRun, getFailureCode, withSandbox } from './sandbox-fixture.ts';
 
 const refusing = (posture: Partial<Posture>): Launcher => {
-  const launcher = fakeLauncher();
+  const launcher = createFakeLauncher();
   return { ...launcher, posture: { ...launcher.posture, decision: 'refuse', ...posture } };
 };
 
@@ -17,7 +17,7 @@ describe('sandbox: the runtime', () => {
     let launched = 0;
     const launch = async () => {
       launched++;
-      return fakeLauncher();
+      return createFakeLauncher();
     };
     await withSandbox(launch, {}, async ({ sandbox, open }) => {
       expect(sandbox.state()).to.deep.equal({ state: 'not-required', posture: null });
@@ -37,7 +37,7 @@ describe('sandbox: the runtime', () => {
     let told: LauncherOptions | undefined;
     const launch = async (options: LauncherOptions) => {
       told = options;
-      return fakeLauncher();
+      return createFakeLauncher();
     };
     const config = { EXTENSIONS_SANDBOX_MAX_MEMORY: '32mb', EXTENSIONS_SANDBOX_MAX_PROCESSES: '2' };
     await withSandbox(launch, config, async ({ sandbox }) => void (await sandbox.runtime()));
@@ -49,14 +49,14 @@ describe('sandbox: the runtime', () => {
     let launched = 0;
     const launch = async () => {
       launched++;
-      return fakeLauncher();
+      return createFakeLauncher();
     };
     await withSandbox(launch, { EXTENSIONS_SANDBOX_TIMEOUT: '1h' }, async ({ sandbox, open }) => {
       const state = await sandbox.runtime();
       expect(state).to.deep.include({ state: 'unavailable', posture: null });
       expect(state.reason).to.contain('EXTENSIONS_SANDBOX_TIMEOUT');
-      expect(await codeOf(open('echo').invoke(request()))).to.equal('internal');
-      expect(await codeOf(sandbox.probe('echo'))).to.equal('internal');
+      expect(await getFailureCode(open('echo').invoke(createRun()))).to.equal('internal');
+      expect(await getFailureCode(sandbox.probe('echo'))).to.equal('internal');
       expect(sandbox.maxArtifact()).to.equal(8 * 1024 * 1024);
     });
     expect(launched).to.equal(0);
@@ -68,7 +68,7 @@ describe('sandbox: the runtime', () => {
       const { state, posture, reason } = await sandbox.runtime();
       expect([state, posture?.decision]).to.deep.equal(['unavailable', 'refuse']);
       expect(reason).to.match(/seccomp\.$/);
-      expect(await codeOf(open('echo').invoke(request()))).to.equal('internal');
+      expect(await getFailureCode(open('echo').invoke(createRun()))).to.equal('internal');
     });
   });
 
@@ -76,7 +76,7 @@ describe('sandbox: the runtime', () => {
     let times = 0;
     const launch = async () => {
       if (times++ === 0) throw new Error('no room in /tmp/somewhere');
-      return fakeLauncher();
+      return createFakeLauncher();
     };
     await withSandbox(launch, {}, async ({ sandbox }) => {
       const first = await sandbox.runtime();
@@ -87,7 +87,7 @@ describe('sandbox: the runtime', () => {
   });
 
   it('leaves nothing behind when it stops, and takes nothing more', async () => {
-    const launcher = fakeLauncher({ never: doing(() => {}) });
+    const launcher = createFakeLauncher({ never: onInvoke(() => {}) });
     let late: Promise<string> | undefined;
     let again: (() => Promise<string>) | undefined;
     await withSandbox(
@@ -96,8 +96,8 @@ describe('sandbox: the runtime', () => {
       async ({ sandbox, open }) => {
         await sandbox.runtime();
         const guest = open('never');
-        late = codeOf(guest.invoke(request()));
-        again = () => codeOf(guest.invoke(request()));
+        late = getFailureCode(guest.invoke(createRun()));
+        again = () => getFailureCode(guest.invoke(createRun()));
         await until(() => guest.state() === 'running');
       },
     );
@@ -111,18 +111,21 @@ describe('sandbox: programs', () => {
   it('answer the text and the value of their JSON', () =>
     withSandbox(
       async () =>
-        fakeLauncher({
-          none: doing((child, id) => child.say({ type: 'result', id, none: true }, 'null')),
-          broken: doing((child, id) => child.say({ type: 'result', id }, '{"a":')),
-          deep: doing((child, id) => child.say({ type: 'result', id }, '['.repeat(90_000) + ']'.repeat(90_000))),
+        createFakeLauncher({
+          none: onInvoke((child, id) => child.send({ type: 'result', id, none: true }, 'null')),
+          broken: onInvoke((child, id) => child.send({ type: 'result', id }, '{"a":')),
+          deep: onInvoke((child, id) => child.send({ type: 'result', id }, '['.repeat(90_000) + ']'.repeat(90_000))),
         }),
       {},
       async ({ open }) => {
-        expect(await open('echo').invoke(request({ a: 'é' }))).to.deep.equal({ text: '{"a":"é"}', value: { a: 'é' } });
-        expect(await open('none').invoke(request())).to.deep.equal({ text: undefined, value: undefined });
-        const error = await failureOf(open('broken').invoke(request()));
+        expect(await open('echo').invoke(createRun({ a: 'é' }))).to.deep.equal({
+          text: '{"a":"é"}',
+          value: { a: 'é' },
+        });
+        expect(await open('none').invoke(createRun())).to.deep.equal({ text: undefined, value: undefined });
+        const error = await failureOf(open('broken').invoke(createRun()));
         expect(error).to.be.instanceOf(GuestFailure).with.property('code', 'invalid-result');
-        expect(await codeOf(open('deep').invoke(request()))).to.equal('invalid-result');
+        expect(await getFailureCode(open('deep').invoke(createRun()))).to.equal('invalid-result');
       },
     ));
 
@@ -130,28 +133,28 @@ describe('sandbox: programs', () => {
     let left = 5;
     return withSandbox(
       async () =>
-        fakeLauncher({
-          dies: doing((child, id) => (left-- > 0 ? child.die() : child.say({ type: 'result', id }, '1'))),
+        createFakeLauncher({
+          dies: onInvoke((child, id) => (left-- > 0 ? child.die() : child.send({ type: 'result', id }, '1'))),
         }),
       {},
       async ({ open, parked }) => {
         const guest = open('dies');
         while (guest.state() !== 'parked') {
-          const code = await codeOf(guest.invoke(request()));
+          const code = await getFailureCode(guest.invoke(createRun()));
           expect(['crash', 'busy']).to.include(code);
         }
         await until(() => parked.length > 0);
         expect(parked).to.have.length(1);
         expect(parked[0]?.code).to.equal('RUNTIME_CRASHED');
         guest.restart();
-        expect((await guest.invoke(request())).value).to.equal(1);
+        expect((await guest.invoke(createRun())).value).to.equal(1);
       },
     );
   });
 
   it('are probed for their contract', () =>
     withSandbox(
-      async () => fakeLauncher({ bad: (child) => child.say({ type: 'refused', code: 'invalid-entry' }) }),
+      async () => createFakeLauncher({ bad: (child) => child.send({ type: 'refused', code: 'invalid-entry' }) }),
       {},
       async ({ sandbox }) => {
         await sandbox.runtime();

@@ -34,7 +34,7 @@ describe('sandbox: settings', () => {
 
   it('keep half of the memory for the service, and always let one process execute', () => {
     const processes = (memory: number, set?: string) =>
-      readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory).open.places;
+      readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory).endpoints.slots;
     expect([processes(256 * MB), processes(GB), processes(2 * GB)]).to.deep.equal([1, 3, 4]);
     expect([processes(64 * GB, '32'), processes(256 * MB, '1')]).to.deep.equal([32, 1]);
     expect(() => processes(GB, '4'))
@@ -45,8 +45,8 @@ describe('sandbox: settings', () => {
 
   it('let more processes live than execute, as many as memory holds while they wait', () => {
     const shares = (memory: number, set?: string) => {
-      const { open, hooks } = readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory);
-      return [open.processes, hooks.places, hooks.processes];
+      const { endpoints, hooks } = readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory);
+      return [endpoints.processes, hooks.slots, hooks.processes];
     };
     expect(shares(64 * GB, '1')).to.deep.equal([8, 1, 4]);
     expect(shares(64 * GB, '32')).to.deep.equal([64, 16, 32]);

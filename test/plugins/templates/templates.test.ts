@@ -4,7 +4,7 @@ import type { Secrets } from '../../../plugins/broker/contract.ts';
 import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { templateCapability, templateMethods } from '../../../plugins/templates/capability.ts';
 import type { Delimiters } from '../../../plugins/templates/contract.ts';
-import { processOptions } from '../../../plugins/templates/processes.ts';
+import { createProcessOptions } from '../../../plugins/templates/processes.ts';
 import { createTemplates } from '../../../plugins/templates/service.ts';
 import type { WorkerPool } from '../../../plugins/workers/contract.ts';
 import { createPool } from '../../../plugins/workers/pool.ts';
@@ -22,7 +22,7 @@ const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
 describe('templates', () => {
   let pool: WorkerPool;
   before(() => {
-    pool = createPool(processOptions());
+    pool = createPool(createProcessOptions());
   });
   after(() => pool.stop());
 
@@ -127,7 +127,7 @@ describe('templates', () => {
   });
 
   it('are refused after the end', async () => {
-    const own = createPool(processOptions());
+    const own = createPool(createProcessOptions());
     const ownTemplates = createTemplates(own);
     const running = failureOf(ownTemplates.render('x'));
     const stopped = own.stop();

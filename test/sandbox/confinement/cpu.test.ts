@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import type { RunFailure } from '../../../sandbox/host/supervisor/failure.ts';
+import type { RunFailure } from '../../../sandbox/host/supervisor/run-failure.ts';
 import { createSupervisor, type Supervisor } from '../../../sandbox/host/supervisor/supervisor.ts';
-import { isLinux, launching, MEMORY } from './launching.ts';
+import { createTestLauncher, isLinux, MEMORY } from './launcher-fixture.ts';
 
 const CPU = 400;
 const WALL = 60_000;
@@ -26,7 +26,7 @@ const BUILT_INS: Readonly<Record<string, string>> = {
   let supervisor: Supervisor;
   const children: ReturnType<ConfinedLauncher['launch']>[] = [];
   before(async () => {
-    launcher = await launching();
+    launcher = await createTestLauncher();
     const launch = () => {
       const child = launcher.launch();
       children.push(child);
@@ -36,7 +36,7 @@ const BUILT_INS: Readonly<Record<string, string>> = {
     supervisor = createSupervisor({
       launcher: { posture: launcher.posture, launch, close: () => launcher.close() },
       ...{ limits, processes: 2, log: { warn() {} } },
-      bounds: { crashes: 1000, firstDelay: 1, longestDelay: 1 },
+      bounds: { maxCrashes: 1000, firstDelay: 1, longestDelay: 1 },
     });
   });
   after(async () => {

@@ -4,16 +4,16 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
 import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { childrenOf, innermost, statusLine } from '../../../sandbox/host/launch/proc.ts';
-import type { Started } from '../../../sandbox/host/launch/start.ts';
+import { childrenOf, findGuestPid, readStatusLine } from '../../../sandbox/host/launch/proc.ts';
+import type { StartedChild } from '../../../sandbox/host/launch/start.ts';
 import type { Posture } from '../../../sandbox/host/posture/posture.ts';
-import { type Answer, valueIn } from '../../../sandbox/host/posture/talk.ts';
-import { isLinux, launching, launchProbe, MIB, until } from './launching.ts';
-import { serve } from './serving.ts';
+import { getValue, type ProbeAnswer } from '../../../sandbox/host/posture/probe-client.ts';
+import { createTestLauncher, isLinux, launchProbe, MIB, until } from './launcher-fixture.ts';
+import { startLauncherProcess } from './start-launcher-process.ts';
 
-const isGone = (pid: number) => ['', 'Z'].includes(statusLine(pid, 'State').slice(0, 1));
-const treeOf = (pid: number) => [...new Set([pid, ...childrenOf(pid), innermost(pid)])];
-const groupsOf = ({ group }: Started) => (group?.doors ?? []).map(dirname);
+const isGone = (pid: number) => ['', 'Z'].includes(readStatusLine(pid, 'State').slice(0, 1));
+const treeOf = (pid: number) => [...new Set([pid, ...childrenOf(pid), findGuestPid(pid)])];
+const groupsOf = ({ group }: StartedChild) => (group?.procsFiles ?? []).map(dirname);
 
 /** A folder for everything temporary, empty again at the end where nothing was left behind. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -29,7 +29,7 @@ describe('confinement: the life of a child', () => {
   let launcher: ConfinedLauncher;
 
   before(async () => {
-    launcher = await launching();
+    launcher = await createTestLauncher();
   });
   after(() => launcher.close());
 
@@ -48,7 +48,7 @@ describe('confinement: the life of a child', () => {
     expect(groups.every((path) => existsSync(path))).to.equal(true);
     child.kill();
     child.kill();
-    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', memory: false });
+    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', isOutOfMemory: false });
     expect(pids.filter((pid) => !isGone(pid))).to.deep.equal([]);
     expect(groups.filter((path) => existsSync(path))).to.deep.equal([]);
     child.kill();
@@ -78,7 +78,7 @@ describe('confinement: the life of a child', () => {
   it('ends by itself when its channel closes', async () => {
     const { child } = await launchProbe(launcher);
     child.channel.end();
-    expect(await child.ended).to.deep.equal({ code: 0, signal: null, memory: false });
+    expect(await child.ended).to.deep.equal({ code: 0, signal: null, isOutOfMemory: false });
   });
 
   it('has a channel that survives the end of the other side', async () => {
@@ -104,7 +104,7 @@ describe('confinement: the life of a child', () => {
     if (!isLinux) return;
     const { child } = await launchProbe(launcher);
     const { getPriority } = await import('node:os');
-    expect(getPriority(innermost(child.pid))).to.equal(10);
+    expect(getPriority(findGuestPid(child.pid))).to.equal(10);
     child.kill();
     await child.ended;
   });
@@ -120,7 +120,7 @@ describe('confinement: the life of a child', () => {
 
 describe('confinement: the end of a service', () => {
   it('leaves no process or group when it closes', async () => {
-    const launcher = await launching();
+    const launcher = await createTestLauncher();
     const { child } = await launchProbe(launcher);
     const pids = treeOf(child.pid);
     const groups = groupsOf(child);
@@ -131,7 +131,7 @@ describe('confinement: the end of a service', () => {
 
   it('leaves no file when it closes', async () => {
     await inFolder(async (folder) => {
-      const served = serve({ mode: 'posture', env: { TMPDIR: folder } });
+      const served = startLauncherProcess({ mode: 'posture', env: { TMPDIR: folder } });
       expect(await served.next()).to.have.property('decision');
       expect(await served.ended).to.equal(0);
       expect(readdirSync(folder)).to.deep.equal([]);
@@ -141,15 +141,15 @@ describe('confinement: the end of a service', () => {
   it('leaves no child when it is killed, and what it leaves of groups the next one removes', async () => {
     if (!isLinux) return;
     await inFolder(async (folder) => {
-      const served = serve({ mode: 'holds', env: { TMPDIR: folder } });
+      const served = startLauncherProcess({ mode: 'holds', env: { TMPDIR: folder } });
       const { pids } = (await served.next()) as { readonly pids: readonly number[] };
       expect(pids.filter(isGone)).to.deep.equal([]);
       served.process.kill('SIGKILL');
       await served.ended;
       await until(() => pids.every(isGone));
       const cgroups = await openCgroups();
-      const own = cgroups?.make({ memory: 64 * MIB, tasks: 8 });
-      const left = (own?.doors ?? [])
+      const own = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
+      const left = (own?.procsFiles ?? [])
         .flatMap((door) => readdirSync(dirname(dirname(dirname(door)))))
         .filter((name) => name.startsWith(`tenon-${served.process.pid}-`));
       await own?.remove();
@@ -160,14 +160,14 @@ describe('confinement: the end of a service', () => {
 
   it('is not needed where there is no room for a child: that one has ended', async () => {
     if (!isLinux) return;
-    const through = ['/bin/sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'];
-    const served = serve({ mode: 'crowded', through });
+    const wrapper = ['/bin/sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'];
+    const served = startLauncherProcess({ mode: 'crowded', wrapper });
     expect(await served.next()).to.equal('EMFILE');
     expect(await served.next()).to.deep.equal({
-      end: { code: null, signal: null, memory: false },
+      end: { code: null, signal: null, isOutOfMemory: false },
       isDestroyed: true,
     });
-    expect(valueIn((await served.next()) as Answer)).to.be.a('number');
+    expect(getValue((await served.next()) as ProbeAnswer)).to.be.a('number');
     expect(await served.ended).to.equal(0);
   });
 
@@ -177,15 +177,15 @@ describe('confinement: the end of a service', () => {
       const path = join(folder, 'secret');
       const fd = openSync(path, 'w+');
       const { dev, ino } = statSync(path);
-      const served = serve({ mode: 'inherits', inherited: { 20: fd, 200: fd } });
+      const served = startLauncherProcess({ mode: 'inherits', inherited: { 20: fd, 200: fd } });
       const { posture, descriptors } = (await served.next()) as {
         readonly posture: Posture;
-        readonly descriptors: Answer;
+        readonly descriptors: ProbeAnswer;
       };
       await served.ended;
       closeSync(fd);
       expect(posture.applied).to.include('process');
-      const files = (valueIn(descriptors) as readonly { readonly file: string }[]).map(({ file }) => file);
+      const files = (getValue(descriptors) as readonly { readonly file: string }[]).map(({ file }) => file);
       expect(files).not.to.include(`${dev}:${ino}`);
     });
   });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import type { RunFailure } from '../../../sandbox/host/supervisor/failure.ts';
+import type { RunFailure } from '../../../sandbox/host/supervisor/run-failure.ts';
 import { createSupervisor, type Supervisor } from '../../../sandbox/host/supervisor/supervisor.ts';
-import { isLinux, launching, MEMORY } from './launching.ts';
+import { createTestLauncher, isLinux, MEMORY } from './launcher-fixture.ts';
 
 const AT_A_TIME = 32;
 const INVOCATIONS = 2000;
@@ -20,7 +20,7 @@ const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(i
   let supervisor: Supervisor;
   const lost: object[] = [];
   before(async () => {
-    launcher = await launching();
+    launcher = await createTestLauncher();
     const log = { warn: (data: object) => void lost.push(data) };
     supervisor = createSupervisor({ launcher, limits: LIMITS, processes: 2, log });
   });

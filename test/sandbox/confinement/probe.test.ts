@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { innermost } from '../../../sandbox/host/launch/proc.ts';
-import { type Bait, layBait } from '../../../sandbox/host/posture/bait.ts';
+import { findGuestPid } from '../../../sandbox/host/launch/proc.ts';
+import { type Canary, createCanary } from '../../../sandbox/host/posture/canary.ts';
 import type { Layer } from '../../../sandbox/host/posture/posture.ts';
-import { type Answer, type Talk, valueIn } from '../../../sandbox/host/posture/talk.ts';
-import { isRoot, launching, launchProbe, MEMORY, MIB } from './launching.ts';
+import { getValue, type ProbeAnswer, type ProbeClient } from '../../../sandbox/host/posture/probe-client.ts';
+import { createTestLauncher, isRoot, launchProbe, MEMORY, MIB } from './launcher-fixture.ts';
 
 /**
  * A hostile program in place of the runner. What a layer keeps from it is expected where the posture claims the layer,
@@ -14,17 +14,17 @@ import { isRoot, launching, launchProbe, MEMORY, MIB } from './launching.ts';
  */
 describe('confinement: a hostile program', () => {
   let launcher: ConfinedLauncher;
-  let bait: Bait;
-  let ask: Talk['ask'];
+  let bait: Canary;
+  let ask: ProbeClient['ask'];
   let pid: number;
 
   before(async () => {
-    launcher = await launching();
+    launcher = await createTestLauncher();
     expect(launcher.posture.decision).to.equal('run');
-    bait = await layBait();
+    bait = await createCanary();
     const { child, ask: say } = await launchProbe(launcher);
     ask = say;
-    pid = innermost(child.pid);
+    pid = findGuestPid(child.pid);
   });
 
   after(async () => {
@@ -34,7 +34,7 @@ describe('confinement: a hostile program', () => {
 
   const has = (layer: Layer) => launcher.posture.applied.includes(layer);
   /** Where the layer is claimed, the attempt fails in one of these ways; any way at all where none is named. */
-  const expectRefused = (layer: Layer, answer: Answer, ...codes: readonly string[]) => {
+  const expectRefused = (layer: Layer, answer: ProbeAnswer, ...codes: readonly string[]) => {
     if (!has(layer)) return;
     expect(answer).to.have.property('error');
     const { error } = answer as { readonly error: string };
@@ -43,12 +43,12 @@ describe('confinement: a hostile program', () => {
   };
 
   it('sees no variable of the service', async () => {
-    const found = valueIn(await ask('environment')) as object;
+    const found = getValue(await ask('environment')) as object;
     expect(Object.keys(found).filter((name) => name !== 'PWD')).to.deep.equal(['MALLOC_ARENA_MAX']);
   });
 
   it('inherits no file, pipe or socket but its channel', async () => {
-    const found = valueIn(await ask('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
+    const found = getValue(await ask('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
     const sockets = found.filter(({ fd }) => fd === 3);
     expect(sockets).to.have.length(1);
     // What Node makes for itself are pipes that both ends of which are in here.
@@ -129,7 +129,7 @@ describe('confinement: a hostile program', () => {
 
   it('cannot signal the service, other children or the first process of its namespace', async () => {
     const other = await launchProbe(launcher);
-    const targets = [process.pid, other.child.pid, innermost(other.child.pid)];
+    const targets = [process.pid, other.child.pid, findGuestPid(other.child.pid)];
     for (const target of targets) {
       expectRefused('process-namespace', await ask('signal', { pid: target, signal: 'SIGKILL' }));
     }
@@ -138,11 +138,11 @@ describe('confinement: a hostile program', () => {
         expectRefused('seccomp', await ask('signal', { pid: target, signal: 'SIGKILL' }), 'EPERM');
       }
     }
-    expect(valueIn(await other.ask('pid'))).to.be.a('number');
+    expect(getValue(await other.ask('pid'))).to.be.a('number');
   });
 
   it('is nobody and cannot become anybody', async () => {
-    const found = valueIn(await ask('identity')) as { readonly uid: number; readonly gid: number; groups: number[] };
+    const found = getValue(await ask('identity')) as { readonly uid: number; readonly gid: number; groups: number[] };
     if (!has('unprivileged-user')) return;
     expect(found.uid).to.be.above(0);
     if (isRoot) expect(found.groups).to.deep.equal([found.gid]);
@@ -152,14 +152,14 @@ describe('confinement: a hostile program', () => {
   it('has a user of its own where the service is root', async () => {
     if (!isRoot || !has('unprivileged-user')) return;
     const other = await launchProbe(launcher);
-    const uidOf = async (say: Talk['ask']) => (valueIn(await say('identity')) as { readonly uid: number }).uid;
+    const uidOf = async (say: ProbeClient['ask']) => (getValue(await say('identity')) as { readonly uid: number }).uid;
     expect(await uidOf(ask)).not.to.equal(await uidOf(other.ask));
   });
 
   it('cannot hold more files open than it needs', async () => {
     if (!has('rlimits')) return;
     const path = has('filesystem') ? '/runner.cjs' : import.meta.filename;
-    expect(valueIn(await ask('open', { path, count: 500 }))).to.be.below(64);
+    expect(getValue(await ask('open', { path, count: 500 }))).to.be.below(64);
   });
 
   it('cannot use more memory than its limit', async () => {
@@ -168,15 +168,15 @@ describe('confinement: a hostile program', () => {
     const answer = await say('hoard', { bytes: 4096 * MIB });
     // Killed by the group, or refused by the limit of addresses: half a gigabyte of these is an isolate's to reserve.
     if ('value' in answer) expect(answer.value).to.be.below(2 * MEMORY + 896 * MIB);
-    else expect((await child.ended).memory).to.equal(launcher.posture.cgroupMechanic !== null);
+    else expect((await child.ended).isOutOfMemory).to.equal(launcher.posture.cgroupMechanic !== null);
   });
 
   it('is told to have died of memory, and leaves no group', async () => {
     if (launcher.posture.cgroupMechanic === null) return;
     const { child, ask: say } = await launchProbe(launcher);
     await say('hoard', { bytes: 4096 * MIB });
-    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', memory: true });
-    for (const door of child.group?.doors ?? []) expect(existsSync(door)).to.equal(false);
+    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', isOutOfMemory: true });
+    for (const door of child.group?.procsFiles ?? []) expect(existsSync(door)).to.equal(false);
   });
 
   it('cannot start threads without end', async () => {
@@ -193,7 +193,7 @@ describe('confinement: a hostile program', () => {
     // One thread does not use up what a child gets, and the start itself may take more.
     await new Promise((resolve) => setTimeout(resolve, 400));
     child.group?.throttle(0.5);
-    const share = valueIn(await say('spin', { ms: 1_000 })) as number;
+    const share = getValue(await say('spin', { ms: 1_000 })) as number;
     expect(share).to.be.below(0.65);
     // On a busy machine it may have got less than its share anyway.
     if (share > 0.45) expect(child.group?.counters().throttled).to.be.above(0);
@@ -201,6 +201,6 @@ describe('confinement: a hostile program', () => {
 
   it('can still run an isolate', async () => {
     const path = has('filesystem') ? '/isolated_vm.node' : undefined;
-    if (path !== undefined) expect(valueIn(await ask('isolate', { path, memory: 64 }))).to.equal('[42]');
+    if (path !== undefined) expect(getValue(await ask('isolate', { path, memory: 64 }))).to.equal('[42]');
   });
 });

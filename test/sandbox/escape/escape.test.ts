@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { attack } from './attack.ts';
-import { DEADLINE, type HostileService, hostileService } from './hostile-service.ts';
+import { DEADLINE, type HostileService, startHostileService } from './hostile-service.ts';
 import { hostilePrograms } from './programs.ts';
+import { runHostileProgram } from './run-hostile-program.ts';
 
 interface Row {
   readonly name: string;
@@ -18,7 +18,7 @@ describe('sandbox: programs that want out', function () {
   let hostile: HostileService;
   let rows: readonly Row[];
   before(async () => {
-    hostile = await hostileService(programs);
+    hostile = await startHostileService(programs);
     const { admin, request } = hostile.service;
     rows = (await request('GET', '/extensions', { token: admin.token })).body.data;
   });
@@ -35,9 +35,9 @@ describe('sandbox: programs that want out', function () {
         expect(row?.status).to.equal('failed');
         if (program.expectation.code) expect(row?.reason?.code).to.equal(program.expectation.code);
       } else expect(row?.reason, JSON.stringify(row?.reason)).to.equal(undefined);
-      const { complaint, took } = await attack(hostile, program);
-      expect(complaint).to.equal(undefined);
-      expect(took).to.be.below(SLOW);
+      const { problem, durationMs } = await runHostileProgram(hostile, program);
+      expect(problem).to.equal(undefined);
+      expect(durationMs).to.be.below(SLOW);
     });
   }
 
@@ -47,7 +47,7 @@ describe('sandbox: programs that want out', function () {
     expect(await hostile.service.database.query('select text from secrets')).to.deep.equal([
       { text: 'a secret of the database' },
     ]);
-    expect(hostile.reached).to.deep.equal([]);
+    expect(hostile.reachedRequests).to.deep.equal([]);
     expect(hostile.service.output()).not.to.contain('a secret of the database');
   });
 });

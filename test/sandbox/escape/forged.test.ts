@@ -6,10 +6,10 @@ import { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import { createSandbox } from '../../../plugins/sandbox/service.ts';
 import { type ConfinedLauncher, createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { caller, type ItemsService, itemsService, ROLE, USER } from '../../plugins/items/capability/service.ts';
-import { defaults } from '../../plugins/sandbox/ground.ts';
+import { DEFAULT_CONFIG } from '../../plugins/sandbox/sandbox-fixture.ts';
 import { type EventLoopWatch, watchEventLoop } from '../../support/event-loop.ts';
 import { garbageCollector } from '../../support/garbage.ts';
-import { until } from '../supervisor/ground.ts';
+import { until } from '../supervisor/supervisor-fixture.ts';
 
 const SQL = `
   create table articles (id serial primary key, title text);
@@ -129,7 +129,11 @@ describe('sandbox: a process that was taken over', function () {
     service = await itemsService(SQL);
     const quiet = () => {};
     const log = { debug: quiet, info: quiet, warn: quiet, error: quiet } as unknown as Log;
-    const config = { ...defaults, EXTENSIONS_SANDBOX_TIMEOUT: String(WALL), EXTENSIONS_SANDBOX_MAX_PROCESSES: '4' };
+    const config = {
+      ...DEFAULT_CONFIG,
+      EXTENSIONS_SANDBOX_TIMEOUT: String(WALL),
+      EXTENSIONS_SANDBOX_MAX_PROCESSES: '4',
+    };
     const made = createSandbox(
       config,
       async (options) => {

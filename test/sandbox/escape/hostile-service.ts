@@ -13,18 +13,18 @@ export const DEADLINE = 2000;
 
 export interface HostileService {
   readonly service: Spawned;
-  /** Requests that reached the server inside, which nobody may reach. */
-  readonly reached: readonly string[];
+  /** Requests that reachedRequests the server inside, which nobody may reach. */
+  readonly reachedRequests: readonly string[];
   /** How long the service's event loop stood still since the last call, in ms, and its memory in bytes. */
-  watch(): Promise<{ readonly longest: number; readonly rss: number }>;
+  measure(): Promise<{ readonly longest: number; readonly rss: number }>;
   stop(): Promise<void>;
 }
 
 /** A service of its own process with every program in its folder, rows that nobody may read, and a server inside. */
-export async function hostileService(programs: readonly HostileProgram[]): Promise<HostileService> {
+export async function startHostileService(programs: readonly HostileProgram[]): Promise<HostileService> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-escape-'));
-  const reached: string[] = [];
-  const inside = await listening(reached);
+  const reachedRequests: string[] = [];
+  const inside = await startInnerServer(reachedRequests);
   const { port } = inside.address() as AddressInfo;
   const watched = join(folder, 'watch.json');
   const remove = async () => {
@@ -42,12 +42,12 @@ export async function hostileService(programs: readonly HostileProgram[]): Promi
         ESCAPE_WATCH: watched,
       },
     });
-    await makeSecrets(service);
+    await createSecretRows(service);
     let sequence = 0;
     return {
       service,
-      reached,
-      async watch() {
+      reachedRequests,
+      async measure() {
         sequence++;
         process.kill(service.pid, 'SIGUSR2');
         for (const deadline = Date.now() + 30_000; Date.now() < deadline; await pause(5)) {
@@ -67,9 +67,9 @@ export async function hostileService(programs: readonly HostileProgram[]): Promi
   }
 }
 
-async function listening(reached: string[]): Promise<Server> {
+async function startInnerServer(reachedRequests: string[]): Promise<Server> {
   const server = createServer((request, response) => {
-    reached.push(`${request.method} ${request.url}`);
+    reachedRequests.push(`${request.method} ${request.url}`);
     response.end('inside');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -106,7 +106,7 @@ async function install(folder: string, program: HostileProgram, port: number): P
   );
 }
 
-async function makeSecrets({ request, admin, database }: Spawned): Promise<void> {
+async function createSecretRows({ request, admin, database }: Spawned): Promise<void> {
   await database.query('create table secrets (id serial primary key, text text)');
   await database.query(`insert into secrets (text) values ('a secret of the database')`);
   await database.query('create table notes (id serial primary key, text text)');

@@ -2,7 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type InProcess, startService } from '../../support/service.ts';
-import { confinedEndpoint, type PackageSketch, type Packages, packages } from './packages.ts';
+import { confinedEndpoint, type PackageSketch, type WrittenPackages, writePackages } from './write-packages.ts';
 
 const good = (id: string) => `export default { id: '${id}', handler: () => ({ body: 'ESCAPED' }) };\n`;
 const access = { endpoint: { access: 'public' } };
@@ -75,12 +75,12 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
 ];
 
 describe('sandbox: hostile packages', () => {
-  let installed: Packages;
+  let installed: WrittenPackages;
   let service: InProcess;
   let rows: { name: string; status: string; reason?: { code: string; detail: string } }[];
   const nameOf = (at: number) => `service-extension-hostile${at}`;
   before(async () => {
-    installed = await packages(
+    installed = await writePackages(
       hostile.map(([, , sketch], at) => ({
         ...sketch,
         name: nameOf(at),

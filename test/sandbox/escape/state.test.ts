@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../../support/service.ts';
-import { type Packages, packages } from './packages.ts';
+import { type WrittenPackages, writePackages } from './write-packages.ts';
 
 /** Leaves marks wherever a script can, and tells which of them it found. */
 const MARKS = `
@@ -51,10 +51,10 @@ const WHO = `
 `;
 
 describe('sandbox: state of one caller', () => {
-  let installed: Packages;
+  let installed: WrittenPackages;
   let service: InProcess;
   before(async () => {
-    installed = await packages([
+    installed = await writePackages([
       { name: 'service-extension-marking', files: { 'index.js': marking('marking') } },
       { name: 'service-extension-other', files: { 'index.js': marking('other') } },
       {

@@ -4,9 +4,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
 import { findTools } from '../../../sandbox/host/launch/tools.ts';
-import { LAYERS, type Layer, LEAST, type Posture, REQUIRED } from '../../../sandbox/host/posture/posture.ts';
-import { isLinux, isRoot, type Line, launching } from '../confinement/launching.ts';
-import { serve } from '../confinement/serving.ts';
+import {
+  LAYERS,
+  type Layer,
+  MINIMUM_LAYERS,
+  type Posture,
+  REQUIRED_LAYERS,
+} from '../../../sandbox/host/posture/posture.ts';
+import { createTestLauncher, isLinux, isRoot, type LogLine } from '../confinement/launcher-fixture.ts';
+import { startLauncherProcess } from '../confinement/start-launcher-process.ts';
 
 const tools = findTools();
 /** Layers that only bubblewrap carries here. */
@@ -16,13 +22,13 @@ const WRAPPED: readonly Layer[] = ['filesystem', 'network', 'process-namespace',
 function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Posture) {
   expect([...applied, ...missing].sort()).to.deep.equal([...LAYERS].sort());
   for (const list of [applied, missing]) expect(list).to.deep.equal(LAYERS.filter((layer) => list.includes(layer)));
-  const demanded = mode === 'required' ? REQUIRED : LEAST;
+  const demanded = mode === 'required' ? REQUIRED_LAYERS : MINIMUM_LAYERS;
   expect(decision).to.equal(demanded.every((layer) => applied.includes(layer)) ? 'run' : 'refuse');
   if (cgroupMechanic === null) expect(missing).to.include.members(['pids-limit', 'cpu-limit']);
 }
 
-const resolved = async (...given: Parameters<typeof launching>): Promise<Posture> => {
-  const launcher = await launching(...given);
+const resolved = async (...given: Parameters<typeof createTestLauncher>): Promise<Posture> => {
+  const launcher = await createTestLauncher(...given);
   await launcher.close();
   return launcher.posture;
 };
@@ -58,17 +64,17 @@ describe('posture', () => {
   });
 
   it('is told once, with what is missing and why', async () => {
-    const lines: Line[] = [];
+    const lines: LogLine[] = [];
     const posture = await resolved('auto', { folders: [folderWith([])], cgroups: false }, lines);
     expect(lines.map(({ level }) => level)).to.deep.equal(['info', 'warn']);
     expect(lines[0]?.data).to.deep.include({ posture });
-    const { missing } = (lines[1] as Line).data as { readonly missing: object };
+    const { missing } = (lines[1] as LogLine).data as { readonly missing: object };
     expect(Object.keys(missing)).to.have.members([...posture.missing]);
   });
 
   it('claims what an ordinary user can have', async () => {
     if (!isLinux) return;
-    const served = serve({ mode: 'posture', ...(isRoot ? { uid: 64_321 } : {}) });
+    const served = startLauncherProcess({ mode: 'posture', ...(isRoot ? { uid: 64_321 } : {}) });
     const posture = (await served.next()) as Posture | undefined;
     // A checkout in a folder of root alone is nothing an ordinary user could start.
     if (posture === undefined && isRoot) return;
@@ -89,7 +95,7 @@ describe('posture', () => {
   });
 
   it('falls back where bubblewrap is there and fails', async () => {
-    const lines: Line[] = [];
+    const lines: LogLine[] = [];
     const script = '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n';
     const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice'], { bwrap: script });
     const posture = await resolved('auto', { folders: [folder] }, lines);
@@ -125,7 +131,7 @@ describe('posture', () => {
   it('refuses where memory cannot be limited, whatever the mode', async () => {
     const folder = folderWith(['bubblewrap', 'setpriv', 'shell', 'nice']);
     for (const mode of ['auto', 'required'] as const) {
-      const launcher = await launching(mode, { folders: [folder], cgroups: false });
+      const launcher = await createTestLauncher(mode, { folders: [folder], cgroups: false });
       expect(launcher.posture.decision).to.equal('refuse');
       expect(launcher.posture.missing).to.include('memory-limit');
       expect(() => launcher.launch()).to.throw();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 async function contractOf(script: string): Promise<unknown> {
   const runner = await Runner.start();

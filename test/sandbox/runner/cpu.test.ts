@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 const limits = { cpu: 1000 };
 const BURN = 'const burn = (ms) => { const end = Date.now() + ms; while (Date.now() < end); };';
@@ -67,7 +67,7 @@ describe('runner: processor time', () => {
       expect(await runner.run(id, 1)).to.equal('timeout');
       expect(await runner.run(id + 1, 2)).to.equal('served');
     }
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
   it('used up in a shared realm ends all who are inside, and the next have a new one', async () => {

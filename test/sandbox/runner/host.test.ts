@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 const load = (body: string, reuse = false): Promise<Runner> =>
   Runner.load(`module.exports = { async handler(input, { host }) { ${body} } };`, { reuse });
@@ -57,7 +57,7 @@ describe('runner: calls of the host', () => {
     );
     expect(await runner.run(1)).to.eql([null, null, null]);
     expect(await runner.next('call')).to.include({ id: 1, call: 0, method: 'log.info', body: '["text",{"a":1}]' });
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
   it('are refused where the arguments cannot be written or are too long', async () => {
@@ -67,7 +67,7 @@ describe('runner: calls of the host', () => {
       for (const one of all) codes.push(await host.settings.get(one));
       return codes.map(({ ok, error }) => ok || error.code);`);
     expect(await runner.run(1)).to.eql(Array(7).fill('invalid_request'));
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
   it('are at most sixteen at a time and a thousand in all', async () => {
@@ -116,7 +116,7 @@ describe('runner: calls of the host', () => {
     );
     expect(await runner.run(1)).to.equal('kept');
     expect(await runner.run(2)).to.equal('denied');
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
   it('end with a cancelled invocation, and the others go on', async () => {
@@ -137,7 +137,7 @@ describe('runner: calls of the host', () => {
       expect([late.id, late.method]).to.eql([2, 'log.info']);
       runner.reply(2, 1, null);
       expect(await runner.outcome(2)).to.equal(2);
-      expect(runner.said).to.eql([]);
+      expect(runner.received).to.eql([]);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 const operation = { type: 'flow-operation' } as const;
 const filter = { type: 'event-filter', event: 'items.create' } as const;
@@ -104,7 +104,7 @@ describe('runner: invocations', () => {
     let id = 0;
     for (const [query, code] of Object.entries(codes)) expect(await runner.run(++id, { query }), query).to.equal(code);
     expect(await runner.run(++id, {})).to.have.length(9998);
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
   it('fail with what was thrown and where, or with what the author states, in bounds', async () => {

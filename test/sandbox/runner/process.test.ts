@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { endRunners, LIMITS, Runner } from './child.ts';
+import { endRunners, LIMITS, Runner } from './runner-process.ts';
 
 const SIMPLE = 'module.exports = { handler: () => 1 };';
 const FAILED = 70;

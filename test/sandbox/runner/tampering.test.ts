@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 /** Poisons everything, calls the host, sets a timer, answers: all of which must work, with nothing of ours recorded. */
 const TAMPER = `
@@ -234,6 +234,6 @@ describe('runner: a realm that tampers with itself', () => {
     expect(await runner.outcome(2)).to.equal('two');
     expect(await runner.outcome(1)).to.be.oneOf(['one', 'from the other']);
     expect(await runner.run(3, 2)).to.equal('two');
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 });

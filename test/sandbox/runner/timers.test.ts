@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 const load = (body: string, before = '', reuse = false): Promise<Runner> =>
   Runner.load(`${before}; module.exports = { async handler(input, { host }) { ${body} } };`, { reuse });

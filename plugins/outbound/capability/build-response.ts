@@ -1,0 +1,49 @@
+import type { Secrets } from '../../broker/contract.ts';
+import { Refusal } from '../../broker/library.ts';
+import type { OutboundResponse, SendResponse } from '../contract.ts';
+import { MAX_MESSAGE } from './build-request.ts';
+
+const TOO_LONG = 'The answer is too long.';
+/** Deeper JSON stays text: it is nothing that one would read member by member. */
+const MAX_DEPTH = 200;
+
+/** What the other side answered, without the secrets it was sent. JSON is parsed where it is called so. */
+export function buildResponse({ status, headers, body }: OutboundResponse, secrets: Secrets): SendResponse {
+  const clean = Object.entries(headers).map(([name, value]) => [secrets.scrub(name), secrets.scrub(value)]);
+  const answer = {
+    status,
+    headers: Object.fromEntries(clean) as Record<string, string>,
+    body: parseResponseBody(new TextDecoder().decode(body), headers['content-type'] ?? '', secrets),
+  };
+  if (Buffer.byteLength(JSON.stringify(answer)) > MAX_MESSAGE) throw new Refusal('invalid_request', TOO_LONG);
+  return answer;
+}
+
+function parseResponseBody(text: string, type: string, secrets: Secrets): unknown {
+  if (/^\s*(?:application|text)\/(?:[\w.+-]{1,100}\+)?json\s*(?:;|$)/i.test(type) && !isDeeplyNested(text)) {
+    try {
+      // Once parsed, since a secret may be written in JSON in another way than it is.
+      return secrets.scrubValue(JSON.parse(text));
+    } catch {
+      // Then it is a text like any other.
+    }
+  }
+  return secrets.scrub(text);
+}
+
+/** Looked at as text: what is nested a million times must not be walked through before that is known. */
+function isDeeplyNested(text: string): boolean {
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (isQuoted) {
+      if (char === '\\') at++;
+      else if (char === '"') isQuoted = false;
+    } else if (char === '"') isQuoted = true;
+    else if (char === '[' || char === '{') {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (char === ']' || char === '}') depth--;
+  }
+  return false;
+}

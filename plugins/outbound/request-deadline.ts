@@ -1,0 +1,34 @@
+import type { OutboundRequest } from './contract.ts';
+import { OutboundFailure } from './failure.ts';
+
+/** The end of everything that belongs to one request, whichever comes first: its time or the sender's own signal. */
+export interface RequestDeadline {
+  readonly signal: AbortSignal;
+  /** What is not done by then fails. */
+  race<T>(work: Promise<T>): Promise<T>;
+  /** Nothing is waited for any more. */
+  cancel(): void;
+}
+
+export function createRequestDeadline({
+  timeout,
+  signal,
+}: Pick<OutboundRequest, 'timeout' | 'signal'>): RequestDeadline {
+  const stop = new AbortController();
+  const expired = new Promise<never>((_resolve, reject) =>
+    stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true }),
+  );
+  expired.catch(() => {});
+  const abort = () => stop.abort(new OutboundFailure('unreachable'));
+  const timer = setTimeout(() => stop.abort(new OutboundFailure('timeout')), timeout);
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
+  return {
+    signal: stop.signal,
+    race: (work) => Promise.race([work, expired]),
+    cancel() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** Why a process is no more; `asked` is the only one that is nobody's fault. */
+export type EndCause = 'asked' | 'refused' | 'died' | 'protocol' | 'stuck' | 'slow-start' | 'cpu' | 'memory';
+
+const SENTENCES: Readonly<Record<EndCause, string>> = {
+  asked: 'it was asked to',
+  refused: 'its code could not be evaluated',
+  died: 'its process died',
+  protocol: 'it broke the protocol',
+  stuck: 'it did not answer in time',
+  'slow-start': 'it did not start in time',
+  cpu: 'it used more CPU time than it may',
+  memory: 'confined processes used more memory together than they may, and it had the most',
+};
+
+export const renderCause = (cause: EndCause): string => SENTENCES[cause];

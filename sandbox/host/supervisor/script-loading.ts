@@ -1,0 +1,32 @@
+import type { ContractEntry } from '../../protocol/messages.ts';
+import { createDeferred } from './deferred.ts';
+import type { RunFailure } from './run-failure.ts';
+
+/** Calls a script may make while it is evaluated; each is refused. */
+const MAX_CALLS = 1000;
+const REFUSAL = JSON.stringify({ code: 'unsupported', message: 'Nothing can be asked while loading.' });
+
+/** The evaluation of a script by a process, from `load` to `loaded` or `refused`. */
+export class ScriptLoading {
+  readonly #contract = createDeferred<readonly ContractEntry[]>();
+  #calls = 0;
+
+  get contract(): Promise<readonly ContractEntry[]> {
+    return this.#contract.promise;
+  }
+
+  finish(contract: readonly ContractEntry[]): void {
+    this.#contract.resolve(contract);
+  }
+
+  fail(failure: RunFailure): void {
+    this.#contract.reject(failure);
+  }
+
+  /** Answers a call of the host with a refusal. False where there were too many. */
+  refuse(reply: (json: string) => void): boolean {
+    if (++this.#calls > MAX_CALLS) return false;
+    reply(REFUSAL);
+    return true;
+  }
+}
