@@ -39,10 +39,10 @@ describe('outbound: the capability request', () => {
   const sentences = (grant: RequestGrant) => renderAuthorities(authoritiesOf(grant));
   const fits = (grant: unknown) => problems(schema, grant).length === 0;
 
-  describe('its grant', () => {
+  describe('the grant', () => {
     const origins = (...list: string[]) => ({ origins: list });
 
-    it('is a list of bare origins, as origins or as urls, with methods', () => {
+    it('a grant is a list of origins, named origins or urls, with methods', () => {
       for (const grant of [
         origins('https://api.example.com'),
         { urls: ['https://api.example.com/'] },
@@ -76,24 +76,24 @@ describe('outbound: the capability request', () => {
         ...['https://a.example:123456', 'javascript:x', 'https:///a.example', 'https://[::1'],
       ].map((one) => origins(one)),
     ]) {
-      it(`is not ${JSON.stringify(grant)}`, () => {
+      it(`the grant ${JSON.stringify(grant)} is invalid`, () => {
         expect(fits(grant)).to.equal(false);
       });
     }
 
-    it('is parsed again when it is bound', async () => {
+    it('binding validates the grant again', async () => {
       const bind = () => requestCapability(outside().outbound).bind(origins('https://a.example:99999'), subject);
       expect(await failureOf(bind)).to.include({ code: 'CAPABILITY_DENIED' });
     });
 
-    it('is described by what is compared', () => {
+    it('the audit describes the canonical origins and the methods', () => {
       expect(sentences(GRANT)).to.deep.equal(['sends requests to https://api.example.com (GET, POST)']);
       expect(sentences({ urls: ['HTTPS://Bücher.example:443/', 'http://2130706433'] })).to.deep.equal([
         'sends requests to http://127.0.0.1, https://xn--bcher-kva.example (GET)',
       ]);
     });
 
-    it('widens by an origin or a method more, not by another spelling', () => {
+    it('a grant widens by another origin or method, not by another spelling', () => {
       const [before] = [{ urls: ['https://a.example/'] }] as const;
       expect(widens(undefined, before)).to.equal(true);
       expect(widens(before, { origins: ['https://A.example:443'], methods: ['GET'] })).to.equal(false);
@@ -104,7 +104,7 @@ describe('outbound: the capability request', () => {
     });
   });
 
-  describe('send', () => {
+  describe('host.request.send', () => {
     const answered = async (
       options: SendOptions,
       {
@@ -123,7 +123,7 @@ describe('outbound: the capability request', () => {
       return refusal.code;
     };
 
-    it('goes to origins and by methods that are granted', async () => {
+    it('a request to a granted origin with a granted method is sent', async () => {
       const { seen } = await answered({ url: 'https://API.example.com:443/a?b', method: 'post', body: 'x' });
       expect([seen.url.href, seen.method]).to.deep.equal(['https://api.example.com/a?b', 'POST']);
       expect(
@@ -141,17 +141,17 @@ describe('outbound: the capability request', () => {
       'file:///etc/passwd',
       'data:,x',
     ]) {
-      it(`is denied to ${url}`, async () => {
+      it(`a request to ${url} is denied`, async () => {
         expect(await refusalOf({ url })).to.equal('denied');
       });
     }
 
-    it('is denied by other methods', async () => {
+    it('a method that is not granted is denied', async () => {
       for (const method of ['DELETE', 'PUT', 'CONNECT', '', 'GET\r\n'])
         expect(await refusalOf({ url: URL_OF, method })).to.equal('denied');
     });
 
-    it('is invalid with what is no URL, and with a user in it', async () => {
+    it('a text that is no URL and a URL with credentials are invalid_request', async () => {
       for (const url of [
         '',
         'nonsense',
@@ -163,7 +163,7 @@ describe('outbound: the capability request', () => {
         expect(await refusalOf({ url }), url).to.equal('invalid_request');
     });
 
-    it('sends texts as they are and all else as JSON, with a type unless one is given', async () => {
+    it('a text body is sent as it is, other values as JSON with a default content-type', async () => {
       for (const [body, headers, text, type] of [
         ['plain', {}, 'plain', undefined],
         [{ a: [1] }, {}, '{"a":[1]}', 'application/json'],
@@ -177,7 +177,7 @@ describe('outbound: the capability request', () => {
       }
     });
 
-    it('leaves out headers that are not the sender’s to set', async () => {
+    it('reserved headers are left out', async () => {
       const names = [
         'Host',
         'connection',
@@ -200,14 +200,14 @@ describe('outbound: the capability request', () => {
       expect((await answered({ url: URL_OF, headers })).seen.headers).to.deep.equal({ 'x-kept': 'yes' });
     });
 
-    it('has ten seconds, and thirty at most', async () => {
+    it('the timeout is ten seconds by default and thirty at most', async () => {
       const timeouts = [undefined, 5, 30_000, 60_000].map(
         async (timeoutMs) => (await answered({ url: URL_OF, ...(timeoutMs ? { timeoutMs } : {}) })).seen.timeout,
       );
       expect(await Promise.all(timeouts)).to.deep.equal([10_000, 5, 30_000, 30_000]);
     });
 
-    it('answers any status; JSON is parsed where it is called so and is some', async () => {
+    it('any status is an answer, and a body is parsed where its type says JSON and it is valid', async () => {
       const body = Buffer.from('{"a":"ü"}');
       for (const [type, expected] of [
         ['application/json', { a: 'ü' }],
@@ -228,7 +228,7 @@ describe('outbound: the capability request', () => {
       );
     });
 
-    it('is invalid where request or answer are above 2 MiB as JSON', async () => {
+    it('a request or an answer over 2 MiB as JSON is invalid_request', async () => {
       const long = 'x'.repeat(2 * 1024 * 1024);
       expect(await refusalOf({ url: URL_OF, method: 'POST', body: long })).to.equal('invalid_request');
       expect(await refusalOf({ url: URL_OF, headers: { a: long } })).to.equal('invalid_request');
@@ -237,7 +237,7 @@ describe('outbound: the capability request', () => {
       expect(await refusalOf({ url: URL_OF }, { answer: { body: escaped } })).to.equal('invalid_request');
     });
 
-    it('tells of the network only what there is a code for', async () => {
+    it('network failures are reported with the codes of the conventions only', async () => {
       const tooLong = Object.assign(await failureOf(Promise.reject(new OutboundFailure('denied'))));
       expect(tooLong).to.include({ code: 'SERVICE_UNAVAILABLE' });
       for (const [error, code] of [
@@ -251,7 +251,7 @@ describe('outbound: the capability request', () => {
       }
     });
 
-    it('holds so much of all answers to a package at a time, whichever of its parts asks', async () => {
+    it('answers to one package may hold at most 8 MiB at a time over all its entries', async () => {
       const open: (() => void)[] = [];
       const body = Buffer.alloc(2 * 1024 * 1024 - 1000, 'x');
       const outbound: Pick<Outbound, 'send'> = {
@@ -283,13 +283,13 @@ describe('outbound: the capability request', () => {
       expect(await again).to.equal(200);
     });
 
-    describe('with secrets', () => {
+    describe('secrets in host.request.send', () => {
       const given = (value = 'hunter2') => {
         const secrets = new InvocationSecrets();
         return { secrets, secret: secrets.conceal(value) };
       };
 
-      it('puts them where auth says', async () => {
+      it('a secret is put into the header that auth names', async () => {
         const { secrets, secret } = given();
         const bearer = await answered({ url: URL_OF, auth: { bearer: secret } }, { secrets });
         expect(bearer.seen.headers).to.deep.equal({ authorization: 'Bearer hunter2' });
@@ -297,7 +297,7 @@ describe('outbound: the capability request', () => {
         expect(own.seen.headers).to.deep.equal({ 'x-api-key': 'hunter2' });
       });
 
-      it('refuses them anywhere else, before it looks at the rest', async () => {
+      it('a secret outside of auth is denied before other checks', async () => {
         const { secrets, secret } = given();
         for (const options of [
           { url: `https://evil.example/${secret.ref}` },
@@ -311,14 +311,14 @@ describe('outbound: the capability request', () => {
           expect(await refusalOf(options, { secrets }), JSON.stringify(options)).to.equal('denied');
       });
 
-      it('refuses those of others, and those that were never given', async () => {
+      it('references of another invocation and unknown ones are denied', async () => {
         const { secret } = given();
         const { secrets } = given();
         for (const reference of [secret, { kind: 'secret-reference', ref: '' }, 'hunter2', null, 7, {}])
           expect(await refusalOf({ url: URL_OF, auth: { bearer: reference } }, { secrets })).to.equal('denied');
       });
 
-      it('refuses headers that are set already or not the sender’s to set', async () => {
+      it('auth in a header that is already set or reserved is denied', async () => {
         const { secrets, secret } = given();
         for (const [header, headers] of [
           ['Host', {}],
@@ -334,19 +334,19 @@ describe('outbound: the capability request', () => {
         expect(await refusalOf({ url: URL_OF, headers, auth: { bearer: secret } }, { secrets })).to.equal('denied');
       });
 
-      it('takes exactly one form of auth', async () => {
+      it('auth must have exactly one form', async () => {
         const { secrets, secret } = given();
         const forms: unknown[] = [{}, [], 'x', 7, { header: 'x' }, { secret }, { bearer: secret, header: 'x', secret }];
         for (const auth of [...forms, { bearer: secret, more: 1 }, { header: 7, secret }])
           expect(await refusalOf({ url: URL_OF, auth }, { secrets }), JSON.stringify(auth)).to.equal('invalid_request');
       });
 
-      it('sends no secret that would break out of its header', async () => {
+      it('a secret with characters outside of a header value is invalid_request', async () => {
         const { secrets, secret } = given('a\r\nX-Injected: 1');
         expect(await refusalOf({ url: URL_OF, auth: { bearer: secret } }, { secrets })).to.equal('invalid_request');
       });
 
-      it('takes little time to do so, whatever comes back', async () => {
+      it('scrubbing secrets from an answer takes bounded time', async () => {
         const { secrets, secret } = given('correct horse battery staple');
         for (let at = 0; at < 980; at++) secrets.conceal('correct horse battery staple');
         const headers = { 'content-type': 'application/json' };
@@ -361,7 +361,7 @@ describe('outbound: the capability request', () => {
         expect(processorTime() - since).to.be.below(500);
       });
 
-      it('takes them out of what comes back, however it is written', async () => {
+      it('secrets are removed from the answer in every notation', async () => {
         const { secrets, secret } = given('pa"ss/12');
         const number = secrets.conceal('424242');
         const headers = { 'content-type': 'application/json', 'x-echo': 'Bearer pa"ss/12', 'x-ref': number.ref };
@@ -382,7 +382,7 @@ describe('outbound: the capability request', () => {
     });
   });
 
-  it('serves admitted packages, and accounts for each request by method and origin alone', async () => {
+  it('packages send requests through the broker, and the ledger shows method and origin alone', async () => {
     const inside = await listen((_request, response) =>
       response.setHeader('content-type', 'application/json').end('{"ok":1}'),
     );

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createResolver, type ResolveHost } from '../../../plugins/outbound/resolve.ts';
 
-describe('outbound: names', () => {
+describe('createResolver', () => {
   const later = () => {
     const asked: string[] = [];
     const open: ((addresses: Awaited<ReturnType<ResolveHost>> | Error) => void)[] = [];
@@ -16,7 +16,7 @@ describe('outbound: names', () => {
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const here = [{ address: '192.0.2.1', family: 4 }];
 
-  it('are looked up once for all who ask, and two at a time', async () => {
+  it('concurrent requests share one lookup of a name, and at most two names are looked up at a time', async () => {
     const { asked, open, find } = later();
     const resolve = createResolver(find);
     const all = ['slow.example', 'slow.example', 'slower.example', 'fast.example', 'slow.example'].map((host) =>
@@ -34,7 +34,7 @@ describe('outbound: names', () => {
     expect(asked.filter((host) => host === 'slow.example')).to.have.length(2);
   });
 
-  it('that cannot be resolved are left alone for a while', async () => {
+  it('a name that cannot be resolved is not looked up again for two seconds', async () => {
     let now = 0;
     const { asked, open, find } = later();
     const resolve = createResolver(find, () => now);

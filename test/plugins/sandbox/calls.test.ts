@@ -42,7 +42,7 @@ describe('sandbox: calls of the host', () => {
   const codes = async (ground: SandboxFixture, calls: readonly Called[]) =>
     (await replies(ground, calls)).map(([ok, value]) => (ok ? value : (value as { code: string }).code));
 
-  it('are carried out under the grants of the package, and are in the ledger', () =>
+  it('host calls run under the grants of the package and appear in the ledger', () =>
     within(async (ground) => {
       expect(
         await replies(ground, [
@@ -58,7 +58,7 @@ describe('sandbox: calls of the host', () => {
       ]);
     }));
 
-  it('are answered by a code where they fail, and no inner detail crosses', () =>
+  it('a failed host call is answered with a code and no internal detail', () =>
     within(async (ground) => {
       const answers = await replies(ground, [
         ['desk.refuse', []],
@@ -81,7 +81,7 @@ describe('sandbox: calls of the host', () => {
       expect(JSON.stringify(line.err)).to.contain('an inner detail');
     }));
 
-  it('are denied without a grant', () =>
+  it('host calls without a grant are denied', () =>
     within(async ({ open, admit, ledger }) => {
       const guest = open('calls', { admitted: admit({}) });
       const { value } = await guest.invoke(createRun([['desk.echo', []]]));
@@ -92,7 +92,7 @@ describe('sandbox: calls of the host', () => {
       expect(ledger().map(({ kind, what }) => [kind, what])).to.deep.equal([['denied', 'desk.echo: not granted']]);
     }));
 
-  it('are refused when their arguments are no list, too long, or nested too deeply', () =>
+  it('host calls whose arguments are no list, too long or nested too deeply are refused', () =>
     within(
       async (ground) => {
         expect(
@@ -108,7 +108,7 @@ describe('sandbox: calls of the host', () => {
       { EXTENSIONS_SANDBOX_MAX_HOST_API_CALL: '1kb' },
     ));
 
-  it('are refused when the answer is longer than its method or any method may answer', () =>
+  it('a host call is refused when its answer exceeds the limit of its method or of all methods', () =>
     within(
       async (ground) => {
         const [short, long, fits] = await codes(ground, [
@@ -122,7 +122,7 @@ describe('sandbox: calls of the host', () => {
       { EXTENSIONS_SANDBOX_MAX_RESULT: '16mb' },
     ));
 
-  it('are limited in number at a time and in all', () =>
+  it('host calls are limited in number at a time and in total', () =>
     within(async (ground) => {
       const waiting = Array.from({ length: 20 }, (): Called => ['desk.wait', []]);
       const answer = codes(ground, waiting);
@@ -135,7 +135,7 @@ describe('sandbox: calls of the host', () => {
       expect(many.slice(HOST_CALL_LIMITS.total)).to.deep.equal(Array(5).fill('rate_limited'));
     }));
 
-  it('end after five seconds, while their work still counts', () =>
+  it('a host call times out after five seconds while its work still counts as in flight', () =>
     within(async (ground) => {
       const from = performance.now();
       expect(await codes(ground, [['desk.wait', []]])).to.deep.equal(['timeout']);
@@ -143,7 +143,7 @@ describe('sandbox: calls of the host', () => {
       expect([ground.desk.working, ground.desk.aborted]).to.deep.equal([1, 1]);
     })).timeout(120_000);
 
-  it('know on whose behalf they are made, of which run, and in which request', () =>
+  it('a host call carries its caller, invocation and request', () =>
     within(async ({ open, desk }) => {
       const guest = open('calls');
       const users = ['ann', 'ben'];
@@ -176,7 +176,7 @@ describe('sandbox: calls of the host', () => {
       ]);
     }));
 
-  it('end with their run: the signal aborts and late answers are dropped', () =>
+  it('the end of an invocation aborts its host calls and drops late answers', () =>
     within(async ({ open, desk }) => {
       const guest = open('calls');
       const gone = new AbortController();
@@ -191,7 +191,7 @@ describe('sandbox: calls of the host', () => {
       expect(got).to.include('cancel').and.not.include('reply');
     }, {}));
 
-  it('write to the log without an answer, up to a bound, and nothing else goes unanswered', () =>
+  it('log calls need no answer up to a limit, and other calls without reply are refused', () =>
     within(async (ground) => {
       const { log, open } = ground;
       const { value } = await open('calls').invoke(
@@ -215,7 +215,7 @@ describe('sandbox: calls of the host', () => {
       expect(lines().filter(({ msg }) => /dropped/.test(String(msg)))).to.have.length(1);
     }));
 
-  it('hold the secrets of their own run alone', () =>
+  it('host calls see the secrets of their own invocation alone', () =>
     within(async ({ open, desk }) => {
       const guest = open('calls');
       await guest.invoke(

@@ -56,7 +56,7 @@ const ask = async (guest: Guest, input: unknown) => (await guest.invoke(createRu
 describe('sandbox: real processes', function () {
   this.timeout(120_000);
 
-  it('answer, keep no state between calls, and say what fails without its words', () =>
+  it('a program answers, keeps no state between calls, and fails with a code and without its own text', () =>
     withReal({}, async ({ sandbox, open }) => {
       expect(await sandbox.probe(EVERYTHING)).to.deep.equal([
         { key: '', id: 'ext', handler: true, filters: [], actions: [] },
@@ -73,7 +73,7 @@ describe('sandbox: real processes', function () {
       expect(many).to.deep.equal(Array.from({ length: 50 }, (_, at) => ({ body: at + 1 })));
     }));
 
-  it('call the host under the grants of their package, on behalf of their caller', () =>
+  it('host calls run under the grants of the package on behalf of the caller', () =>
     withReal({}, async ({ open, admit, desk, log, ledger }) => {
       const fields = { user: 'ann', role: 'r', admin: false, app: true };
       const caller = callerOf(fields);
@@ -92,7 +92,7 @@ describe('sandbox: real processes', function () {
       expect(log.find(({ msg }) => msg === 'a line')).to.deep.include({ meta: { of: 'the guest' }, level: 30 });
     }));
 
-  it('are stopped in an endless loop, and the next call works', () =>
+  it('an endless loop is stopped, and the next call succeeds', () =>
     withReal({ EXTENSIONS_SANDBOX_TIMEOUT: '3s' }, async ({ open }) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
@@ -106,7 +106,7 @@ describe('sandbox: real processes', function () {
       }
     }));
 
-  it('keep a process whose neighbour never settles', () =>
+  it('an invocation that never settles does not end the process of its neighbours', () =>
     withReal({ EXTENSIONS_SANDBOX_TIMEOUT: '5s' }, async ({ open }, children) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
@@ -117,7 +117,7 @@ describe('sandbox: real processes', function () {
       await until(() => children.length === 2);
     }));
 
-  it('die of a memory bomb without harm to others, and come back', () =>
+  it('a memory bomb ends its own process only, and the program starts again', () =>
     withReal({}, async ({ open }) => {
       const bomber = open(EVERYTHING);
       const other = open(EVERYTHING);
@@ -129,7 +129,7 @@ describe('sandbox: real processes', function () {
       expect(await ask(bomber, { echo: 4 })).to.deep.equal({ body: 4 });
     }));
 
-  it('park after crash upon crash, and start again when told to', () =>
+  it('a program is parked after repeated crashes, and restart() starts it again', () =>
     withReal({}, async ({ open, parked }, children) => {
       const guest = open(EVERYTHING);
       /** The spare is killed as well, so that a process may not be had at once. */
@@ -155,7 +155,7 @@ describe('sandbox: real processes', function () {
       expect(await ask(guest, { echo: 9 })).to.deep.equal({ body: 9 });
     }));
 
-  it('have a spare, which serves the next program', () =>
+  it('the spare process serves the next program', () =>
     withReal({}, async ({ open }, children) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
@@ -167,7 +167,7 @@ describe('sandbox: real processes', function () {
       expect(await Promise.race(children.map((child) => child.ended.then(() => child)))).to.equal(children[1]);
     }));
 
-  it('are the plugin’s own: booted beside others, and gone when the kernel stops', async () => {
+  it('processes of the plugin end when the kernel stops', async () => {
     let used: Sandbox | undefined;
     const user: PluginSketch = {
       name: 'user',

@@ -13,7 +13,7 @@ const refusing = (posture: Partial<Posture>): Launcher => {
 };
 
 describe('sandbox: the runtime', () => {
-  it('is not required, and starts nothing, until somebody asks for it', async () => {
+  it('the runtime is not-required and starts no process until runtime() is called', async () => {
     let launched = 0;
     const launch = async () => {
       launched++;
@@ -33,7 +33,7 @@ describe('sandbox: the runtime', () => {
     });
   });
 
-  it('tells the launcher what the settings say', async () => {
+  it('the launcher receives mode, memory and process count of the settings', async () => {
     let told: LauncherOptions | undefined;
     const launch = async (options: LauncherOptions) => {
       told = options;
@@ -45,7 +45,7 @@ describe('sandbox: the runtime', () => {
     expect(told?.processes, 'waiting ones and those of hooks included').to.be.above(2);
   });
 
-  it('is unavailable under a wrong setting, and says which', async () => {
+  it('the runtime is unavailable under an invalid setting and names it', async () => {
     let launched = 0;
     const launch = async () => {
       launched++;
@@ -62,7 +62,7 @@ describe('sandbox: the runtime', () => {
     expect(launched).to.equal(0);
   });
 
-  it('is unavailable where the posture refuses, shows it, and names what is missing', async () => {
+  it('the runtime is unavailable where the posture refuses, and names the missing layers', async () => {
     const launch = async () => refusing({ mode: 'required', missing: ['seccomp', 'cpu-limit'] });
     await withSandbox(launch, { EXTENSIONS_SANDBOX_OS_HARDENING: 'required' }, async ({ sandbox, open }) => {
       const { state, posture, reason } = await sandbox.runtime();
@@ -72,7 +72,7 @@ describe('sandbox: the runtime', () => {
     });
   });
 
-  it('tries again where the launcher failed', async () => {
+  it('runtime() tries again after a launcher failure', async () => {
     let times = 0;
     const launch = async () => {
       if (times++ === 0) throw new Error('no room in /tmp/somewhere');
@@ -86,7 +86,7 @@ describe('sandbox: the runtime', () => {
     });
   });
 
-  it('leaves nothing behind when it stops, and takes nothing more', async () => {
+  it('stop() ends every process, and later invocations fail with internal', async () => {
     const launcher = createFakeLauncher({ never: onInvoke(() => {}) });
     let late: Promise<string> | undefined;
     let again: (() => Promise<string>) | undefined;
@@ -108,7 +108,7 @@ describe('sandbox: the runtime', () => {
 });
 
 describe('sandbox: programs', () => {
-  it('answer the text and the value of their JSON', () =>
+  it('an invocation resolves with the JSON text and its value', () =>
     withSandbox(
       async () =>
         createFakeLauncher({
@@ -129,7 +129,7 @@ describe('sandbox: programs', () => {
       },
     ));
 
-  it('are told of with a code when they are parked, and start again when told to', () => {
+  it('a parked program is reported with RUNTIME_CRASHED, and restart() starts it again', () => {
     let left = 5;
     return withSandbox(
       async () =>
@@ -152,7 +152,7 @@ describe('sandbox: programs', () => {
     );
   });
 
-  it('are probed for their contract', () =>
+  it('probe() reads the contract of a script', () =>
     withSandbox(
       async () => createFakeLauncher({ bad: (child) => child.send({ type: 'refused', code: 'invalid-entry' }) }),
       {},

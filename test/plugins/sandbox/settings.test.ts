@@ -14,7 +14,7 @@ const plain: SandboxConfig = {
 const GB = 1024 * MB;
 
 describe('sandbox: settings', () => {
-  it('are what the conventions say when nothing is set', () => {
+  it('defaults are those of the conventions', () => {
     expect(readSettings(plain, 16 * GB)).to.deep.equal({
       limits: { wall: 10_000, cpu: 2000, memory: 64 * MB, result: MB, hostCall: 256 * 1024 },
       open: { places: 4, processes: 32, memory: 6 * GB },
@@ -24,7 +24,7 @@ describe('sandbox: settings', () => {
     });
   });
 
-  it('take plain numbers and units', () => {
+  it('values may be plain numbers or have units', () => {
     const { limits } = readSettings(
       { ...plain, EXTENSIONS_SANDBOX_TIMEOUT: '1500', EXTENSIONS_SANDBOX_MAX_MEMORY: String(32 * MB) },
       16 * GB,
@@ -32,7 +32,7 @@ describe('sandbox: settings', () => {
     expect(limits).to.include({ wall: 1500, cpu: 1200, memory: 32 * MB });
   });
 
-  it('keep half of the memory for the service, and always let one process execute', () => {
+  it('half of the memory is kept for the service, and at least one process executes', () => {
     const processes = (memory: number, set?: string) =>
       readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory).endpoints.slots;
     expect([processes(256 * MB), processes(GB), processes(2 * GB)]).to.deep.equal([1, 3, 4]);
@@ -43,7 +43,7 @@ describe('sandbox: settings', () => {
       .that.contains('EXTENSIONS_SANDBOX_MAX_PROCESSES');
   });
 
-  it('let more processes live than execute, as many as memory holds while they wait', () => {
+  it('more processes live than execute, as many as memory holds while they wait', () => {
     const shares = (memory: number, set?: string) => {
       const { endpoints, hooks } = readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory);
       return [endpoints.processes, hooks.slots, hooks.processes];
@@ -64,7 +64,7 @@ describe('sandbox: settings', () => {
     ['EXTENSIONS_SANDBOX_OS_HARDENING', ['off', 'REQUIRED', '']],
   ];
   for (const [name, values] of wrong) {
-    it(`refuse a wrong ${name} by its name, without its value`, () => {
+    it(`an invalid ${name} is refused by its name, without its value`, () => {
       for (const value of values) {
         let message = '';
         try {

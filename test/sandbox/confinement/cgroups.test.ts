@@ -18,18 +18,18 @@ const OLDER = {
   groups: '4:memory:/docker/abc/inner\n2:cpu,cpuacct:/a:b\n1:name=systemd:/\n0::/user.slice/x.scope\n',
 };
 
-describe('confinement: where this process is among the control groups', () => {
-  it('is found for each controller of the older hierarchy', () => {
+describe('findOwnGroupV1 and findOwnGroupV2', () => {
+  it('the own group is found for each controller of cgroup v1', () => {
     expect(findOwnGroupV1(OLDER, 'cpu')).to.equal('/sys/fs/cgroup/cpu,cpuacct/a:b');
     expect(findOwnGroupV1(OLDER, 'pids')).to.equal(null);
   });
 
-  it('is counted from what is mounted, in a container', () => {
+  it('the own group is relative to the mounted root in a container', () => {
     expect(findOwnGroupV1(OLDER, 'memory')).to.equal('/sys/fs/cgroup/memory/inner');
     expect(findOwnGroupV1({ ...OLDER, groups: '4:memory:/docker/other' }, 'memory')).to.equal(null);
   });
 
-  it('is found in the newer hierarchy', () => {
+  it('the own group is found in cgroup v2', () => {
     expect(findOwnGroupV2(OLDER)).to.equal('/sys/fs/cgroup/unified/user.slice/x.scope');
     expect(findOwnGroupV2({ mounts: '', groups: '' })).to.equal(null);
   });
@@ -48,7 +48,7 @@ describe('confinement: control groups', () => {
     return spawn('/bin/sh', ['-c', joining, 'sh', ...doors, '--', '/bin/sh', '-c', code], { stdio: 'ignore' });
   };
 
-  it('kill what is inside before they go', async () => {
+  it('remove() kills the processes of a group before it removes the folder', async () => {
     const group = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
     if (group === undefined) return;
     const child = inGroup(group.procsFiles, 'sleep 600 & sleep 600');
@@ -60,7 +60,7 @@ describe('confinement: control groups', () => {
     expect(await group.remove()).to.equal(true);
   });
 
-  it('count what they refused', async () => {
+  it('counters() counts refused threads and processes', async () => {
     const group = cgroups?.createGroup({ memory: 64 * MIB, tasks: 2 });
     if (group === undefined) return;
     const child = inGroup(group.procsFiles, 'sleep 0.01 & sleep 0.01 & sleep 0.01 & wait');
@@ -69,7 +69,7 @@ describe('confinement: control groups', () => {
     await group.remove();
   });
 
-  it('are those of two launchers in one process', async () => {
+  it('two launchers in one process keep their own groups', async () => {
     const other = await openCgroups();
     const group = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
     const third = await openCgroups();
@@ -77,7 +77,7 @@ describe('confinement: control groups', () => {
     await Promise.all([group?.remove(), other?.close(), third?.close()]);
   });
 
-  it('of dead services are removed, with those of the same process id', async () => {
+  it('groups of dead services are removed, also with the process id of this one', async () => {
     const own = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
     if (own === undefined) return;
     const base = dirname(dirname(dirname(own.procsFiles[0] as string)));
@@ -96,7 +96,7 @@ describe('confinement: control groups', () => {
   });
 });
 
-describe('confinement: the newer hierarchy', () => {
+describe('confinement: cgroup v2', () => {
   /** Where memory is bound to the older hierarchy, another controller stands in: moving, handing on, undoing are the same. */
   const controllers = () => {
     const own = findOwnGroupV2(readCgroupProcFiles());
@@ -104,12 +104,12 @@ describe('confinement: the newer hierarchy', () => {
     return has.includes('memory') ? ['memory', 'pids'] : has.slice(0, 1).filter(Boolean);
   };
 
-  it('is not taken without the controllers for memory and tasks', async () => {
+  it('openV2 returns null without the controllers for memory and tasks', async () => {
     if (controllers().includes('memory')) return;
     expect(await openV2()).to.equal(null);
   });
 
-  it('gives groups that can be joined, killed and removed, and nothing stays', async () => {
+  it('groups can be joined, killed and removed, and no folder stays', async () => {
     const needed = controllers();
     const own = findOwnGroupV2(readCgroupProcFiles());
     const cgroups = needed.length === 0 ? null : await openV2(readCgroupProcFiles(), needed);
@@ -127,7 +127,7 @@ describe('confinement: the newer hierarchy', () => {
     expect(readdirSync(own).filter((name) => name.startsWith(`tenon-${process.pid}`))).to.deep.equal([]);
   });
 
-  it('is handed on from a group in which nobody but the service is, which steps aside and back', async () => {
+  it('a service alone in its group moves to a leaf, and back when the launcher closes', async () => {
     const needed = controllers();
     const own = findOwnGroupV2(readCgroupProcFiles());
     const cgroups = needed.length === 0 ? null : await openV2(readCgroupProcFiles(), needed);
@@ -137,16 +137,16 @@ describe('confinement: the newer hierarchy', () => {
     mkdirSync(unit);
     const code = `
       import { openV2 } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/v2.ts', import.meta.url).href)};
-      import { ownV2, readFacts } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/own-group.ts', import.meta.url).href)};
-      const before = ownV2(readFacts());
-      const cgroups = await openV2(readFacts(), ${JSON.stringify(needed)});
-      const group = cgroups.make({ memory: 67108864, tasks: 8 });
-      const during = ownV2(readFacts());
-      const second = await openV2(readFacts(), ${JSON.stringify(needed)});
+      import { findOwnGroupV2, readCgroupProcFiles } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/own-group.ts', import.meta.url).href)};
+      const before = findOwnGroupV2(readCgroupProcFiles());
+      const cgroups = await openV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
+      const group = cgroups.createGroup({ memory: 67108864, tasks: 8 });
+      const during = findOwnGroupV2(readCgroupProcFiles());
+      const second = await openV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
       await second.close();
       await group.remove();
       await cgroups.close();
-      console.log(JSON.stringify({ before, during, after: ownV2(readFacts()), mechanic: second.mechanic }));`;
+      console.log(JSON.stringify({ before, during, after: findOwnGroupV2(readCgroupProcFiles()), mechanic: second.mechanic }));`;
     const script = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"';
     const child = spawn('/bin/sh', ['-c', script, 'sh', unit, process.execPath, '--input-type=module', '-e', code]);
     let text = '';

@@ -45,7 +45,7 @@ const BUILT_INS: Readonly<Record<string, string>> = {
   });
 
   for (const [name, work] of Object.entries(BUILT_INS)) {
-    it(`ends soon after its CPU time: ${name}`, async () => {
+    it(`the child ends soon after its CPU time: ${name}`, async () => {
       const script = `(function (module) { module.exports = { id: 'x', handler() { ${work} } } })`;
       const guest = supervisor.open({ name: 'x', script, reuse: false, onParked: () => {} });
       const context = { extensionId: 'x', contributionId: 'x', activation: { type: 'json-endpoint' } } as const;

@@ -13,7 +13,7 @@ import { startLauncherProcess } from './start-launcher-process.ts';
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('that was killed are removed by the next one, those of one that lives are not', async () => {
+  it('the next launcher removes folders of a killed service and keeps those of a living one', async () => {
     const env = { TMPDIR: folder };
     const killed = startLauncherProcess({ mode: 'holds', env });
     expect(await killed.next()).to.have.property('pids');

@@ -33,7 +33,7 @@ describe('confinement: the life of a child', () => {
   });
   after(() => launcher.close());
 
-  it('says its first word soon', async () => {
+  it('a child sends its hello within the start time', async () => {
     const child = launcher.launch();
     const first = await new Promise<Buffer>((resolve) => child.channel.once('data', resolve));
     expect(String(first)).to.include('hello');
@@ -41,7 +41,7 @@ describe('confinement: the life of a child', () => {
     await child.ended;
   });
 
-  it('is killed with all its processes, and its groups go', async () => {
+  it('kill() ends all processes of a child and removes its control groups', async () => {
     const { child } = await launchProbe(launcher);
     const pids = treeOf(child.pid);
     const groups = groupsOf(child);
@@ -54,7 +54,7 @@ describe('confinement: the life of a child', () => {
     child.kill();
   });
 
-  it('can be killed at every moment of its start', async () => {
+  it('a child can be killed at every moment of its start', async () => {
     for (const delay of [0, 1, 3, 8, 20, 50]) {
       const child = launcher.launch();
       await new Promise((resolve) => setTimeout(resolve, delay));
@@ -66,7 +66,7 @@ describe('confinement: the life of a child', () => {
     }
   });
 
-  it('is killed while it burns the processor', async () => {
+  it('a child is killed while it uses a full core', async () => {
     const { child, ask } = await launchProbe(launcher);
     void ask('spin', { ms: 600_000 });
     const start = performance.now();
@@ -75,13 +75,13 @@ describe('confinement: the life of a child', () => {
     expect(performance.now() - start).to.be.below(60_000);
   });
 
-  it('ends by itself when its channel closes', async () => {
+  it('a child ends by itself when its channel closes', async () => {
     const { child } = await launchProbe(launcher);
     child.channel.end();
     expect(await child.ended).to.deep.equal({ code: 0, signal: null, isOutOfMemory: false });
   });
 
-  it('has a channel that survives the end of the other side', async () => {
+  it('the channel emits no error when the child ends', async () => {
     const { child } = await launchProbe(launcher);
     child.kill();
     for (let count = 0; count < 20; count += 1) child.channel.write(Buffer.alloc(MIB));
@@ -89,7 +89,7 @@ describe('confinement: the life of a child', () => {
     expect(child.channel.destroyed).to.equal(true);
   });
 
-  it('tells how much memory the process of the guest has', async () => {
+  it('resident() reports the memory of the guest process', async () => {
     if (!isLinux) return;
     const { child, ask } = await launchProbe(launcher);
     const before = await child.resident();
@@ -100,7 +100,7 @@ describe('confinement: the life of a child', () => {
     expect(await child.resident()).to.equal(0);
   });
 
-  it('is as nice as its place demands', async () => {
+  it('a child runs with the configured niceness', async () => {
     if (!isLinux) return;
     const { child } = await launchProbe(launcher);
     const { getPriority } = await import('node:os');
@@ -109,7 +109,7 @@ describe('confinement: the life of a child', () => {
     await child.ended;
   });
 
-  it('is one of many that come and go at once', async () => {
+  it('many children start and end at the same time', async () => {
     const children = Array.from({ length: 6 }, () => launcher.launch());
     await Promise.all(children.map(({ channel }) => new Promise((resolve) => channel.once('data', resolve))));
     for (const child of children) child.kill();
@@ -119,7 +119,7 @@ describe('confinement: the life of a child', () => {
 });
 
 describe('confinement: the end of a service', () => {
-  it('leaves no process or group when it closes', async () => {
+  it('a closed launcher leaves no process or control group', async () => {
     const launcher = await createTestLauncher();
     const { child } = await launchProbe(launcher);
     const pids = treeOf(child.pid);
@@ -129,7 +129,7 @@ describe('confinement: the end of a service', () => {
     expect(groups.flatMap((path) => [path, dirname(path)]).filter((path) => existsSync(path))).to.deep.equal([]);
   });
 
-  it('leaves no file when it closes', async () => {
+  it('a closed launcher leaves no file', async () => {
     await inFolder(async (folder) => {
       const served = startLauncherProcess({ mode: 'posture', env: { TMPDIR: folder } });
       expect(await served.next()).to.have.property('decision');
@@ -138,7 +138,7 @@ describe('confinement: the end of a service', () => {
     });
   });
 
-  it('leaves no child when it is killed, and what it leaves of groups the next one removes', async () => {
+  it('a killed service leaves no child, and the next service removes its control groups', async () => {
     if (!isLinux) return;
     await inFolder(async (folder) => {
       const served = startLauncherProcess({ mode: 'holds', env: { TMPDIR: folder } });
@@ -158,7 +158,7 @@ describe('confinement: the end of a service', () => {
     });
   });
 
-  it('is not needed where there is no room for a child: that one has ended', async () => {
+  it('a child that cannot start for lack of descriptors has ended, and the service goes on', async () => {
     if (!isLinux) return;
     const wrapper = ['/bin/sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'];
     const served = startLauncherProcess({ mode: 'crowded', wrapper });
@@ -171,7 +171,7 @@ describe('confinement: the end of a service', () => {
     expect(await served.ended).to.equal(0);
   });
 
-  it('does not hand on what it inherited itself', async () => {
+  it('a child inherits no descriptor that the service inherited', async () => {
     if (!isLinux) return;
     await inFolder(async (folder) => {
       const path = join(folder, 'secret');

@@ -29,7 +29,7 @@ const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(i
     await launcher?.close();
   });
 
-  it('lives on: its limits leave room for the threads that the engine needs', async () => {
+  it('the limits of a child leave room for the threads of the engine', async () => {
     const guest = supervisor.open({ name: 'x', script: SCRIPT, reuse: false, onParked: () => {} });
     const context = { extensionId: 'x', contributionId: 'x', activation: { type: 'json-endpoint' } } as const;
     const codes: string[] = [];

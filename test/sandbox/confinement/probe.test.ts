@@ -12,7 +12,7 @@ import { createTestLauncher, isRoot, launchProbe, MEMORY, MIB } from './launcher
  * A hostile program in place of the runner. What a layer keeps from it is expected where the posture claims the layer,
  * so on every machine these tests say whether the posture told the truth.
  */
-describe('confinement: a hostile program', () => {
+describe('confinement: the probe program', () => {
   let launcher: ConfinedLauncher;
   let bait: Canary;
   let ask: ProbeClient['ask'];
@@ -42,12 +42,12 @@ describe('confinement: a hostile program', () => {
     if (codes.length > 0) expect(error).to.be.oneOf(codes);
   };
 
-  it('sees no variable of the service', async () => {
+  it('the probe sees no environment variable of the service', async () => {
     const found = getValue(await ask('environment')) as object;
     expect(Object.keys(found).filter((name) => name !== 'PWD')).to.deep.equal(['MALLOC_ARENA_MAX']);
   });
 
-  it('inherits no file, pipe or socket but its channel', async () => {
+  it('the probe inherits no file, pipe or socket but its channel', async () => {
     const found = getValue(await ask('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
     const sockets = found.filter(({ fd }) => fd === 3);
     expect(sockets).to.have.length(1);
@@ -56,7 +56,7 @@ describe('confinement: a hostile program', () => {
     expect(others.length, JSON.stringify(others)).to.be.at.most(1);
   });
 
-  it('cannot read a file of the machine or of the service', async () => {
+  it('the probe cannot read a file of the machine or of the service', async () => {
     for (const path of ['/etc/passwd', '/etc/hostname', bait.file, process.execPath, import.meta.filename]) {
       expectRefused('filesystem', await ask('read', { path }), 'ENOENT', 'EACCES');
     }
@@ -65,11 +65,11 @@ describe('confinement: a hostile program', () => {
     }
   });
 
-  it('cannot leave its root by the way up', async () => {
+  it('the probe cannot leave its root through ..', async () => {
     expectRefused('filesystem', await ask('read', { path: `${'../'.repeat(20)}etc/passwd` }), 'ENOENT');
   });
 
-  it('cannot write, replace or remove anything, its own program included', async () => {
+  it('the probe cannot write, replace or remove a file, its own program included', async () => {
     const targets = [
       '/new',
       './new',
@@ -87,47 +87,47 @@ describe('confinement: a hostile program', () => {
     expect(existsSync(bait.file)).to.equal(true);
   });
 
-  it('cannot connect to a port of the service', async () => {
+  it('the probe cannot connect to a port of the service', async () => {
     const target = bait.listeners.find(({ port }) => port !== undefined) ?? {};
     expectRefused('network', await ask('connect', target));
     expect(has('network') && bait.isTouched()).to.equal(false);
   });
 
-  it('cannot connect to a Unix socket of the service, with a file or without one', async () => {
+  it('the probe cannot connect to a Unix socket of the service, with a file or abstract', async () => {
     for (const target of bait.listeners.filter(({ path }) => path !== undefined)) {
       expectRefused('network', await ask('connect', target));
     }
     expect(has('network') && bait.isTouched()).to.equal(false);
   });
 
-  it('cannot send a datagram to the service', async () => {
+  it('the probe cannot send a datagram to the service', async () => {
     const answer = await ask('datagram', { host: '127.0.0.1', port: bait.port });
     expectRefused('seccomp', answer, 'EPERM');
     await new Promise((resolve) => setImmediate(resolve));
     expect(has('network') && bait.isTouched()).to.equal(false);
   });
 
-  it('cannot listen', async () => {
+  it('the probe cannot listen on a port', async () => {
     expectRefused('seccomp', await ask('listen', { host: '127.0.0.1', port: 0 }), 'EPERM');
     expectRefused('seccomp', await ask('listen', { path: '/socket' }), 'EPERM');
     expectRefused('seccomp', await ask('listen', { path: '\0socket' }), 'EPERM');
   });
 
-  it('cannot start a shell, Node or any other process', async () => {
+  it('the probe cannot start a shell, Node or any other process', async () => {
     for (const path of ['/bin/sh', '/usr/bin/env', '/node', '/setpriv', '/prlimit', process.execPath]) {
       expectRefused('seccomp', await ask('run', { path }), 'EPERM', 'ENOENT');
     }
     if (has('seccomp')) expect(readdirSync(`/proc/${pid}/task`).length).to.be.above(0);
   });
 
-  it("cannot read the service's variables or memory", async () => {
+  it("the probe cannot read the service's environment or memory", async () => {
     for (const file of ['environ', 'mem', 'maps', 'cmdline', 'root/etc/passwd']) {
       expectRefused('process-namespace', await ask('read', { path: `/proc/${process.pid}/${file}` }));
     }
     if (has('filesystem')) expectRefused('filesystem', await ask('read', { path: '/proc/self/environ' }), 'ENOENT');
   });
 
-  it('cannot signal the service, other children or the first process of its namespace', async () => {
+  it('the probe cannot signal the service, other children or the first process of its namespace', async () => {
     const other = await launchProbe(launcher);
     const targets = [process.pid, other.child.pid, findGuestPid(other.child.pid)];
     for (const target of targets) {
@@ -141,7 +141,7 @@ describe('confinement: a hostile program', () => {
     expect(getValue(await other.ask('pid'))).to.be.a('number');
   });
 
-  it('is nobody and cannot become anybody', async () => {
+  it('the probe has no privileges and cannot change its user', async () => {
     const found = getValue(await ask('identity')) as { readonly uid: number; readonly gid: number; groups: number[] };
     if (!has('unprivileged-user')) return;
     expect(found.uid).to.be.above(0);
@@ -149,20 +149,20 @@ describe('confinement: a hostile program', () => {
     for (const uid of [0, 1, found.uid + 1]) expectRefused('unprivileged-user', await ask('setuid', { uid }));
   });
 
-  it('has a user of its own where the service is root', async () => {
+  it('the probe has a user of its own where the service is root', async () => {
     if (!isRoot || !has('unprivileged-user')) return;
     const other = await launchProbe(launcher);
     const uidOf = async (say: ProbeClient['ask']) => (getValue(await say('identity')) as { readonly uid: number }).uid;
     expect(await uidOf(ask)).not.to.equal(await uidOf(other.ask));
   });
 
-  it('cannot hold more files open than it needs', async () => {
+  it('the probe cannot open more files than the limit', async () => {
     if (!has('rlimits')) return;
     const path = has('filesystem') ? '/runner.cjs' : import.meta.filename;
     expect(getValue(await ask('open', { path, count: 500 }))).to.be.below(64);
   });
 
-  it('cannot use more memory than its limit', async () => {
+  it('the probe cannot use more memory than its limit', async () => {
     if (!has('memory-limit')) return;
     const { child, ask: say } = await launchProbe(launcher);
     const answer = await say('hoard', { bytes: 4096 * MIB });
@@ -171,7 +171,7 @@ describe('confinement: a hostile program', () => {
     else expect((await child.ended).isOutOfMemory).to.equal(launcher.posture.cgroupMechanic !== null);
   });
 
-  it('is told to have died of memory, and leaves no group', async () => {
+  it('a probe killed at its memory limit is reported as out of memory and leaves no control group', async () => {
     if (launcher.posture.cgroupMechanic === null) return;
     const { child, ask: say } = await launchProbe(launcher);
     await say('hoard', { bytes: 4096 * MIB });
@@ -179,7 +179,7 @@ describe('confinement: a hostile program', () => {
     for (const door of child.group?.procsFiles ?? []) expect(existsSync(door)).to.equal(false);
   });
 
-  it('cannot start threads without end', async () => {
+  it('the probe cannot start an unlimited number of threads', async () => {
     if (!has('rlimits')) return;
     const { child, ask: say } = await launchProbe(launcher);
     const answer = await say('threads', { count: 60 });
@@ -187,7 +187,7 @@ describe('confinement: a hostile program', () => {
     else expect((await child.ended).signal).not.to.equal(null);
   });
 
-  it('gets its share of a core and no more', async () => {
+  it('the probe gets no more than its share of a core', async () => {
     if (!has('cpu-limit')) return;
     const { child, ask: say } = await launchProbe(launcher);
     // One thread does not use up what a child gets, and the start itself may take more.
@@ -199,7 +199,7 @@ describe('confinement: a hostile program', () => {
     if (share > 0.45) expect(child.group?.counters().throttled).to.be.above(0);
   });
 
-  it('can still run an isolate', async () => {
+  it('the probe can run an isolate', async () => {
     const path = has('filesystem') ? '/isolated_vm.node' : undefined;
     if (path !== undefined) expect(getValue(await ask('isolate', { path, memory: 64 }))).to.equal('[42]');
   });

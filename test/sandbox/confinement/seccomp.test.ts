@@ -108,40 +108,40 @@ const REFUSED: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 for (const [machine, architecture] of Object.entries(MACHINES) as [Machine, number][]) {
-  describe(`confinement: the filter of system calls on ${machine}`, () => {
+  describe(`confinement: the seccomp filter on ${machine}`, () => {
     const filter = buildSeccompFilter(machine) as Buffer;
     const numberOf = ([x64, arm64]: readonly [number, number]) => (machine === 'x64' ? x64 : arm64);
     const clone = numberOf([56, 220]);
 
-    it('fits the kernel', () => {
+    it('the filter has a size and instructions that the kernel accepts', () => {
       expect(filter.length % 8).to.equal(0);
       expect(filter.length / 8).to.be.below(4096);
     });
 
-    it('ends a process that speaks another binary interface', () => {
+    it('the filter kills a process that uses another binary interface', () => {
       const other = machine === 'x64' ? MACHINES.arm64 : MACHINES.x64;
       expect(runFilter(filter, other, 0)).to.equal(KILL);
       expect(runFilter(filter, 0x40000003, 0)).to.equal(KILL);
       if (machine === 'x64') expect(runFilter(filter, architecture, 0x40000000 + 59)).to.equal(KILL);
     });
 
-    it('allows what is on the list', () => {
+    it('the filter allows every listed call', () => {
       for (const number of listNumbers(ALLOWED, machine))
         expect(runFilter(filter, architecture, number)).to.equal(ALLOW);
     });
 
-    it('names no call twice', () => {
+    it('the list names no call twice', () => {
       const numbers = listNumbers(ALLOWED, machine);
       expect(new Set(numbers).size).to.equal(numbers.length);
     });
 
     for (const [name, numbers] of Object.entries(REFUSED)) {
-      it(`refuses ${name}`, () => {
+      it(`the filter refuses ${name}`, () => {
         expect(runFilter(filter, architecture, numberOf(numbers))).to.equal(EPERM);
       });
     }
 
-    it('allows threads, and neither processes nor namespaces', () => {
+    it('clone may create threads, but neither processes nor namespaces', () => {
       const thread = 0x3d0f00;
       expect(runFilter(filter, architecture, clone, thread)).to.equal(ALLOW);
       expect(runFilter(filter, architecture, clone, 0x1200011)).to.equal(EPERM);
@@ -151,13 +151,13 @@ for (const [machine, architecture] of Object.entries(MACHINES) as [Machine, numb
       }
     });
 
-    it('lets the C library fall back from what it would try first', () => {
+    it('calls with a fallback in the C library answer ENOSYS', () => {
       expect(runFilter(filter, architecture, 435)).to.equal(ENOSYS);
       expect(runFilter(filter, architecture, 425)).to.equal(ENOSYS);
       expect(runFilter(filter, architecture, 5000)).to.equal(ENOSYS);
     });
 
-    it('looks at what is asked of prctl and ioctl', () => {
+    it('prctl and ioctl are allowed with listed arguments only', () => {
       const prctl = numberOf([157, 167]);
       const ioctl = numberOf([16, 29]);
       expect(runFilter(filter, architecture, prctl, 15)).to.equal(ALLOW);
@@ -172,8 +172,8 @@ for (const [machine, architecture] of Object.entries(MACHINES) as [Machine, numb
   });
 }
 
-describe('confinement: the filter of system calls', () => {
-  it('does not exist for machines without a list', () => {
+describe('buildSeccompFilter', () => {
+  it('buildSeccompFilter returns null for a machine without a list', () => {
     expect(buildSeccompFilter('ia32')).to.equal(null);
     expect(buildSeccompFilter('riscv64')).to.equal(null);
   });

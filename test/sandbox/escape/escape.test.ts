@@ -12,7 +12,7 @@ interface Row {
 /** What is only slow because the machine is busy must not fail: `npm run escape` measures, here is what must hold always. */
 const SLOW = 10 * DEADLINE;
 
-describe('sandbox: programs that want out', function () {
+describe('sandbox: hostile programs', function () {
   this.timeout(180_000);
   const programs = hostilePrograms();
   let hostile: HostileService;
@@ -24,12 +24,12 @@ describe('sandbox: programs that want out', function () {
   });
   after(() => hostile?.stop());
 
-  it('are at least sixty', () => {
+  it('the folder holds at least sixty hostile programs', () => {
     expect(programs.length).to.be.at.least(60);
   });
 
   for (const program of programs) {
-    it(`${program.group}: ${program.about}`, async () => {
+    it(`the sandbox contains ${program.id}: ${program.about}`, async () => {
       const row = rows.find(({ name }) => name === `service-extension-${program.id}`);
       if (program.expectation.kind === 'refused') {
         expect(row?.status).to.equal('failed');
@@ -41,7 +41,7 @@ describe('sandbox: programs that want out', function () {
     });
   }
 
-  it('leave the service and everybody else unharmed', async () => {
+  it('the service serves and leaks no secret after all hostile programs', async () => {
     const reply = await hostile.service.request('GET', '/items/notes?limit=1');
     expect(reply.body).to.deep.equal({ data: [{ id: 1, text: 'note 1' }] });
     expect(await hostile.service.database.query('select text from secrets')).to.deep.equal([

@@ -112,7 +112,7 @@ function areFewHeld(before: number): boolean {
 }
 const nobody: Caller = caller({ user: null, role: null });
 
-describe('sandbox: a process that was taken over', function () {
+describe('sandbox: a child process that sends forged messages', function () {
   this.timeout(120_000);
   let service: ItemsService;
   let launcher: ConfinedLauncher;
@@ -192,12 +192,12 @@ describe('sandbox: a process that was taken over', function () {
       )
     )[0]?.n;
 
-  it('has at least forty things to say', () => {
+  it('the table holds at least forty forgeries', () => {
     expect(Object.keys(FORGERIES).length).to.be.at.least(40);
   });
 
   for (const [name, expected] of Object.entries(FORGERIES)) {
-    it(`gets nowhere with ${name}`, async () => {
+    it(`the host withstands a forged child: ${name}`, async () => {
       const guest = open(name);
       try {
         loop.reset();
@@ -218,7 +218,7 @@ describe('sandbox: a process that was taken over', function () {
     });
   }
 
-  it('has the authority of its own callers alone, whatever ids others have', async () => {
+  it('a forged child has the authority of its own callers alone, whatever ids it sends', async () => {
     const [waiting, forging] = [open('waits'), open('an id of another program')];
     try {
       // Its process is started, which may take its time; ids are counted from one in each.
@@ -235,7 +235,7 @@ describe('sandbox: a process that was taken over', function () {
     }
   });
 
-  it('is answered in time also where many are, and leaves room for others', async () => {
+  it('several forged children at once neither exceed deadlines nor block other programs', async () => {
     const guests = ['a flood of calls', 'never reads again', 'hangs for good'].map(open);
     try {
       const since = performance.now();
@@ -253,7 +253,7 @@ describe('sandbox: a process that was taken over', function () {
     await until(() => areFewHeld(held), `less than ${MOST_HELD} bytes are held`);
   });
 
-  it('leaves nothing behind', async () => {
+  it('forged children leave no process behind', async () => {
     await stop?.();
     stop = undefined;
     const left = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)));

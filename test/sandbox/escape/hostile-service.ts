@@ -38,7 +38,7 @@ export async function startHostileService(programs: readonly HostileProgram[]): 
       env: {
         EXTENSIONS_PATH: join(folder, 'extensions'),
         EXTENSIONS_SANDBOX_TIMEOUT: String(DEADLINE),
-        NODE_OPTIONS: `--import=${fileURLToPath(new URL('watch.ts', import.meta.url))}`,
+        NODE_OPTIONS: `--import=${fileURLToPath(new URL('report-health.ts', import.meta.url))}`,
         ESCAPE_WATCH: watched,
       },
     });

@@ -23,7 +23,7 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
     { manifest: { capabilities: { ...access, database: { sql: 'tests run any statement' } } } },
   ],
   ['full authority as a capability', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, full: true } } }],
-  ['the say over other packages', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, packages: true } } }],
+  ['authority over other packages', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, packages: true } } }],
   [
     'the minting of callers',
     'MANIFEST_INVALID',
@@ -40,17 +40,21 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
     'MANIFEST_INVALID',
     { manifest: { capabilities: { ...access, request: { origins: ['https://u:p@a.b'] } } } },
   ],
-  ['events of everybody', 'MANIFEST_INVALID', { manifest: { capabilities: access, events: { filter: ['*'] } } }],
+  ['a wildcard event', 'MANIFEST_INVALID', { manifest: { capabilities: access, events: { filter: ['*'] } } }],
   ['the host of another version', 'MANIFEST_INVALID', { manifest: { host: '^99.0.0' } }],
   ['no access level', 'CAPABILITY_MISSING', { manifest: { capabilities: {} } }],
-  ['the id of another', 'IDENTITY_MISMATCH', { files: { 'index.js': good('users') } }],
+  ['the id of a core route', 'IDENTITY_MISMATCH', { files: { 'index.js': good('users') } }],
   ['an id that is a prototype', 'IDENTITY_MISMATCH', { files: { 'index.js': good('__proto__') } }],
   [
     'a module of the host',
     'USES_CHILD_PROCESS',
     { files: { 'index.js': `import 'node:child_process';\n${good('x')}` } },
   ],
-  ['files by another name', 'USES_RAW_FS', { files: { 'index.js': `import fs from 'fs/promises';\n${good('x')}` } }],
+  [
+    'raw file access by another module name',
+    'USES_RAW_FS',
+    { files: { 'index.js': `import fs from 'fs/promises';\n${good('x')}` } },
+  ],
   ['code made from text', 'USES_DYNAMIC_CODE', { files: { 'index.js': `eval('1');\n${good('x')}` } }],
   [
     'a manifest of many megabytes',
@@ -103,7 +107,7 @@ describe('sandbox: hostile packages', () => {
   });
 
   for (const [at, [what, code]] of hostile.entries()) {
-    it(`with ${what} are refused`, async () => {
+    it(`a package with ${what} is refused`, async () => {
       const row = rows.find(({ name }) => name === nameOf(at));
       expect(row?.status).to.equal('failed');
       expect(row?.reason?.code, row?.reason?.detail).to.equal(code);
@@ -112,7 +116,7 @@ describe('sandbox: hostile packages', () => {
     });
   }
 
-  it('leave the routes of the product as they are', async () => {
+  it('routes of the service answer as before with hostile packages installed', async () => {
     expect((await service.request('GET', '/server/ping')).status).to.equal(200);
     expect((await service.request('GET', '/users', { token: service.admin.token })).body.data).to.have.length(1);
   });

@@ -50,7 +50,7 @@ const WHO = `
   };
 `;
 
-describe('sandbox: state of one caller', () => {
+describe('sandbox: state left by one caller', () => {
   let installed: WrittenPackages;
   let service: InProcess;
   before(async () => {
@@ -93,16 +93,16 @@ describe('sandbox: state of one caller', () => {
     await installed.remove();
   });
 
-  it('is invisible to the next one, wherever it was left', async () => {
+  it('state of one caller is invisible to the next one, wherever it was left', async () => {
     for (let at = 0; at < 3; at++) expect((await service.request('GET', '/marking')).body).to.deep.equal([]);
   });
 
-  it('is invisible to another extension', async () => {
+  it('state of one extension is invisible to another', async () => {
     await service.request('GET', '/marking');
     expect((await service.request('GET', '/other')).body).to.deep.equal([]);
   });
 
-  it('gives a stateful extension nothing to act with after its call is over', async () => {
+  it('a stateful extension cannot use the host of a call that is over', async () => {
     const { request, admin } = service;
     expect((await request('GET', '/keeping?keep=1', { token: admin.token })).body).to.equal(true);
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -113,7 +113,7 @@ describe('sandbox: state of one caller', () => {
     expect(body.answers).not.to.include('ESCAPED');
   });
 
-  it('is never mistaken for that of another one at the same time', async () => {
+  it('concurrent calls never see the state of one another', async () => {
     const { request, admin } = service;
     const calls = Array.from({ length: 40 }, (_, at) => {
       const isAdmin = at % 2 === 0;

@@ -103,17 +103,17 @@ const CASES: readonly (readonly [what: string, change: Partial<ProbeFindings>, .
   ['groups that do nothing', { counters: { outOfMemory: 0, refused: 0, throttled: 0 } }, 'pids-limit', 'cpu-limit'],
 ];
 
-describe('posture: what proves a layer', () => {
-  it('is all there for a child around which everything holds', () => {
+describe('LAYER_CHECKS', () => {
+  it('a fully confined child passes every layer', () => {
     expect(missingFor({})).to.deep.equal([]);
   });
 
-  it('is memory refused as well as a process killed', () => {
+  it('memory-limit holds where memory is refused and where the process is killed', () => {
     expect(missingFor({ hoard: yes(400), hoardEnd: null })).to.deep.equal([]);
   });
 
   for (const [what, change, ...layers] of CASES) {
-    it(`is not there with ${what}`, () => {
+    it(`layers ${layers.join(', ')} fail: ${what}`, () => {
       expect(missingFor(change)).to.deep.equal(layers);
     });
   }

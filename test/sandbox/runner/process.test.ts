@@ -12,7 +12,7 @@ const resident = (runner: Runner): number =>
 describe('runner: the process', () => {
   after(endRunners);
 
-  it('ends when the channel does', async () => {
+  it('the runner ends when its channel closes', async () => {
     const runner = await Runner.load(
       'module.exports = { handler: () => new Promise(() => setInterval(() => {}, 1)) };',
     );
@@ -21,7 +21,7 @@ describe('runner: the process', () => {
     expect(await runner.ended).to.equal(0);
   });
 
-  it('ends when the isolate is over its memory limit, before its time is over', async () => {
+  it('the runner ends when the isolate exceeds its memory limit, before the time limit', async () => {
     for (const bomb of [
       'const list = []; for (;;) list.push(new Array(1000).fill(1));',
       'const list = []; for (;;) list.push(1.5);',
@@ -38,7 +38,7 @@ describe('runner: the process', () => {
     }
   }).timeout(120_000);
 
-  it('ends when the host says what makes no sense', async () => {
+  it('the runner ends on a message that is malformed or out of order', async () => {
     const nonsense: ((runner: Runner) => void)[] = [
       (runner) => runner.channel.write(Buffer.alloc(16, 255)),
       (runner) => runner.send({ type: 'unheard-of' } as never),
@@ -52,13 +52,13 @@ describe('runner: the process', () => {
     }
   });
 
-  it('is prepared before it is loaded', async () => {
+  it('the runner ends when it is loaded before it is prepared', async () => {
     const runner = await Runner.start();
     runner.send({ type: 'load', reuse: false }, `(function (module) { ${SIMPLE} })`);
     expect(await runner.ended).to.equal(FAILED);
   });
 
-  it('answers that it has nothing to run', async () => {
+  it('the runner answers an invocation without a loaded artifact with guest-error', async () => {
     const runner = await Runner.start();
     expect(await runner.run(1)).to.equal('guest-error');
     runner.load('5');

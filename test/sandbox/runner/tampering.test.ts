@@ -51,7 +51,7 @@ describe('runner: a realm that tampers with itself', () => {
     return result;
   };
 
-  it('has the language and nothing else', async () => {
+  it('the realm has the globals of the language and nothing else', async () => {
     const names = await run('', 'return Reflect.ownKeys(globalThis).map(String);');
     const known = new Set(GLOBALS.split(/\s+/));
     expect((names as string[]).filter((name) => !known.has(name))).to.eql([]);
@@ -60,7 +60,7 @@ describe('runner: a realm that tampers with itself', () => {
     expect(missing.filter((name) => !/^(Float16Array|SuppressedError|(Async)?DisposableStack)$/.test(name))).to.eql([]);
   });
 
-  it('works the same with every built-in function poisoned', async () => {
+  it('host calls and results work with every built-in function poisoned', async () => {
     // Loops by index, since iterators are among what is poisoned.
     const poisonAll = `${TAMPER}
       const each = (list, visit) => { for (let n = 0; n < list.length; n++) visit(list[n]); };
@@ -85,7 +85,7 @@ describe('runner: a realm that tampers with itself', () => {
     });
   });
 
-  it('hears nothing through setters and getters on the prototypes', async () => {
+  it('setters and getters on the prototypes receive no value of the host', async () => {
     const names = [
       ...['text', 'next', 'id', 'type', 'over', 'calls', 'inFlight', 'waiting', 'callback', 'args', 'repeat', 'owner'],
       ...['entry', 'context', 'host', 'ok', 'value', 'error', 'code', 'message', 'exports', 'default', 'get', 'set'],
@@ -123,7 +123,7 @@ describe('runner: a realm that tampers with itself', () => {
     });
   });
 
-  it('makes JSON of its own objects as it likes, but not of ours', async () => {
+  it('toJSON affects objects of the guest but none of the host', async () => {
     const before = `${TAMPER} let whole = 0;
       Object.prototype.toJSON = function () { push(Array.isArray(this) ? 'list' : Object.keys(this).join()); return 'mine'; };
       Array.prototype.toJSON = Object.prototype.toJSON; String.prototype.toJSON = function () { push('text'); return 1; };`;
@@ -135,7 +135,7 @@ describe('runner: a realm that tampers with itself', () => {
     expect(answer).to.eql([{ asked: ['posts', 'mine'] }, ['a']]);
   });
 
-  it('sees no function or receiver of ours in stack traces, callers or species', async () => {
+  it('stack traces, callers and species expose no function or receiver of the host', async () => {
     const before = `const found = [];
       const isOurs = (value) => value !== undefined && value !== null && value !== globalThis && !/sloppy/.test(value);
       const note = (kind, value) => { if (isOurs(value)) found.push(kind + ' ' + value); };
@@ -173,7 +173,7 @@ describe('runner: a realm that tampers with itself', () => {
     expect(await runner.outcome(1)).to.eql({ found: [], some: true });
   });
 
-  it('reaches no object of the library or of the process', async () => {
+  it('the realm reaches no object of isolated-vm or of the process', async () => {
     const handler = `
       const seen = new Set(), bad = [];
       const visit = (value, path) => {
@@ -202,7 +202,7 @@ describe('runner: a realm that tampers with itself', () => {
     });
   });
 
-  it('answers through proxies and foreign promises like anybody else', async () => {
+  it('results may be proxies and thenables', async () => {
     for (const [answer, expected] of [
       [`new Proxy({ a: 1 }, { get: (target, key) => (key === 'then' ? undefined : target[key]) })`, { a: 1 }],
       [`new Proxy({}, { get() { throw 1; } })`, 'guest-error'],
@@ -221,7 +221,7 @@ describe('runner: a realm that tampers with itself', () => {
     }
   });
 
-  it('cannot make another invocation of a shared realm answer twice or for it', async () => {
+  it('an invocation of a shared realm cannot answer for another or make it answer twice', async () => {
     const runner = await Runner.load(
       `let first; module.exports = { handler: (input, { host }) => {
         if (input === 1) return { then(resolve) { first = resolve; setTimeout(() => { resolve('one'); resolve('again'); }, 5); } };

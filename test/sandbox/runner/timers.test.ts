@@ -7,7 +7,7 @@ const load = (body: string, before = '', reuse = false): Promise<Runner> =>
 describe('runner: timers', () => {
   after(endRunners);
 
-  it('fire in their order, with arguments, once or again and again, or not at all', async () => {
+  it('timeouts and intervals fire in order with their arguments, and cleared ones do not fire', async () => {
     const runner = await load(`const seen = [];
       return new Promise((resolve) => {
         setTimeout((...args) => seen.push('late', ...args), 40, 1, 2);
@@ -24,7 +24,7 @@ describe('runner: timers', () => {
     expect(seen).to.include('thrice');
   });
 
-  it('are at most 256 of each kind', async () => {
+  it('a realm has at most 256 timeouts and 256 intervals', async () => {
     const runner = await load(`const count = (start) => {
         let timers = 0;
         try { for (;;) { start(() => {}, 1e9); timers++; } } catch (error) { return [timers, error instanceof RangeError]; }
@@ -39,7 +39,7 @@ describe('runner: timers', () => {
     ]);
   });
 
-  it('end with their invocation, also in a shared realm', async () => {
+  it('timers end with their invocation, also in a shared realm', async () => {
     const runner = await load(
       `if (input === 1) { setInterval(() => { ticks++; }, 1); return 1; }
        const before = ticks; await new Promise((resolve) => setTimeout(resolve, 30)); return ticks - before;`,
@@ -50,7 +50,7 @@ describe('runner: timers', () => {
     expect(await runner.run(2, 2)).to.equal(0);
   });
 
-  it('of the evaluation begin with the first invocation', async () => {
+  it('timers started by the evaluation belong to the first invocation', async () => {
     const runner = await load(
       'return new Promise((resolve) => { const look = () => (ready ? resolve(ready) : setTimeout(look, 1)); look(); });',
       'let ready = 0; setTimeout(() => { ready = 1; }, 5); const no = setTimeout(() => { ready = 2; }, 1); clearTimeout(no)',

@@ -13,7 +13,7 @@ describe('supervisor: CPU time', () => {
     if (child) child.cpu = milliseconds;
   };
 
-  it('of one invocation that is used up ends its process, long before the time by the clock', () => {
+  it('an invocation that exhausts its CPU time ends its process long before the wall-clock deadline', () => {
     const launcher = createFakeLauncher({ stuck });
     launcher.onLaunch = (child) => setImmediate(() => child.send({ type: 'hello', protocol: 1 }));
     return withSupervisor(launcher, { limits, bounds }, async ({ open, parked }) => {
@@ -34,7 +34,7 @@ describe('supervisor: CPU time', () => {
     });
   });
 
-  it('is not what a slow machine takes: the clock alone ends nobody before the deadline', () => {
+  it('wall-clock time without CPU time ends no process before the deadline on a slow machine', () => {
     const slow = onInvoke((child, id, body) => setTimeout(() => child.send({ type: 'result', id }, body), 1000));
     const launcher = createFakeLauncher({ slow });
     return withSupervisor(launcher, { limits, bounds }, async ({ open }) => {
@@ -45,7 +45,7 @@ describe('supervisor: CPU time', () => {
     });
   });
 
-  it('of a crowd is its own: what many use together that say something ends nobody', () => {
+  it('the joint CPU time of many invocations that send messages ends no process', () => {
     const quick = onInvoke((child, id, body) => {
       child.cpu = (child.cpu ?? 0) + 150;
       setTimeout(() => child.send({ type: 'result', id }, body), 20);
@@ -57,7 +57,7 @@ describe('supervisor: CPU time', () => {
     });
   });
 
-  it('is the fault of the invocation that executes, not of those that wait beside it', () => {
+  it('cpu-limit is reported for the executing invocation and crash for those that wait beside it', () => {
     const mixed = (child: FakeChild, message: { type: string; id?: number }, body: string): void => {
       if (message.type === 'invoke' && body === '"hog"') child.behaviour = () => {};
       else if (message.type !== 'invoke' || body !== '"waits"') echo(child, message as never, body);
@@ -83,7 +83,7 @@ describe('supervisor: CPU time', () => {
     });
   });
 
-  it('is not known on every system: there the deadline by the clock is all', () =>
+  it('the wall-clock deadline alone applies on a system that reports no CPU time', () =>
     withSupervisor(createFakeLauncher({ stuck }), { limits: { cpu: 50, wall: 500 }, bounds }, async ({ open }) => {
       expect(await getOutcome(open('stuck').invoke(createRun()))).to.equal('timeout');
     }));

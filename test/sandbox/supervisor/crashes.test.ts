@@ -4,14 +4,14 @@ import { Stability } from '../../../sandbox/host/supervisor/stability.ts';
 import { createFakeLauncher, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-describe('supervisor: stability', () => {
+describe('Stability: restart delays and parking', () => {
   const stability = () => {
     let time = 0;
     const one = new Stability({ ...DEFAULT_BOUNDS, crashWindow: 1 }, () => time);
     return { one, pass: (milliseconds: number) => (time += milliseconds) };
   };
 
-  it('lets the first restart be immediate, and doubles the wait up to half a minute', () => {
+  it('the first restart is immediate, and each further delay doubles up to 30 seconds', () => {
     const { one, pass } = stability();
     const waits: number[] = [];
     for (let at = 0; at < 12; at++) {
@@ -22,7 +22,7 @@ describe('supervisor: stability', () => {
     expect(waits).to.deep.equal([0, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000]);
   });
 
-  it('begins anew after a minute of good service, not after a minute of waiting', () => {
+  it('a minute of good service resets the delay, a minute of waiting does not', () => {
     const { one, pass } = stability();
     for (let at = 0; at < 4; at++) one.recordCrash();
     pass(120_000);
@@ -34,7 +34,7 @@ describe('supervisor: stability', () => {
     expect(one.wait()).to.equal(0);
   });
 
-  it('parks after five crashes within a minute, or twenty used-up invocations', () => {
+  it('a program is parked after five crashes or twenty exhausted invocations within a minute', () => {
     let time = 0;
     for (const [times, method] of [
       [5, 'recordCrash'],
@@ -51,7 +51,7 @@ describe('supervisor: stability', () => {
     for (let at = 0; at < 64; at++) expect(together.recordExhaustion()).to.equal(false);
   });
 
-  it('forgets crashes that are long past', () => {
+  it('crashes older than the crash window do not count', () => {
     let time = 0;
     const one = new Stability(DEFAULT_BOUNDS, () => time);
     for (let at = 0; at < 50; at++) {
@@ -61,11 +61,11 @@ describe('supervisor: stability', () => {
   });
 });
 
-describe('supervisor: crashes', () => {
+describe('supervisor: crashes of a program', () => {
   const dying = (count: { left: number }) =>
     onInvoke((child, id, body) => (count.left-- > 0 ? child.die() : child.send({ type: 'result', id }, body)));
 
-  it('restarts at once after the first, is busy while it waits after the second', () => {
+  it('a program restarts at once after its first crash and is busy during the delay after the second', () => {
     const count = { left: 2 };
     let time = 0;
     return withSupervisor(createFakeLauncher({ dies: dying(count) }), { now: () => time }, async ({ open, parked }) => {
@@ -81,7 +81,7 @@ describe('supervisor: crashes', () => {
     });
   });
 
-  it('fails all that is in flight, and retries nothing', () => {
+  it('a crash fails all invocations in flight, and the supervisor retries none', () => {
     const seen: string[] = [];
     return withSupervisor(
       createFakeLauncher({
@@ -100,7 +100,7 @@ describe('supervisor: crashes', () => {
     );
   });
 
-  it('parks once after too many, says why, and starts anew when told to', () => {
+  it('a program with too many crashes is parked once with a reason, and restart() starts it again', () => {
     const count = { left: 5 };
     return withSupervisor(
       createFakeLauncher({
@@ -127,7 +127,7 @@ describe('supervisor: crashes', () => {
     );
   });
 
-  it('parks a program whose invocations use up their CPU time again and again; waiting is no fault', () => {
+  it('a program whose invocations exhaust their CPU time repeatedly is parked; invocations that only wait do not count', () => {
     const burning = onInvoke((child, id) => child.send({ type: 'failure', id, code: 'timeout' }));
     const idling = onInvoke((child, id) =>
       setTimeout(() => child.send({ type: 'failure', id, code: 'timeout' }), LONG * 0.97),
@@ -145,7 +145,7 @@ describe('supervisor: crashes', () => {
     });
   });
 
-  it('counts a script that cannot be evaluated', () =>
+  it('a script that cannot be evaluated counts as a crash', () =>
     withSupervisor(
       createFakeLauncher({ bad: (child) => child.send({ type: 'refused', code: 'invalid-entry' }) }),
       {},

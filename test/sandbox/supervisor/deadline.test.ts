@@ -5,8 +5,8 @@ import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixtu
 /** Milliseconds of a run that is to end at its deadline, and enough for all that happens before. */
 const WALL = 1500;
 
-describe('supervisor: deadlines', () => {
-  it('ends a run at its deadline and keeps a process that still answers', () =>
+describe('supervisor: deadlines of invocations, loading and process starts', () => {
+  it('the supervisor ends an invocation at its deadline and keeps a process that still answers pings', () =>
     withSupervisor(
       createFakeLauncher({
         some: onInvoke((child, id, body) => body === '"never"' || child.send({ type: 'result', id }, body)),
@@ -25,7 +25,7 @@ describe('supervisor: deadlines', () => {
       },
     ));
 
-  it('kills a process that answers nothing after a deadline; neighbours crash, and the next call works', () => {
+  it('the supervisor kills a process that does not answer after a deadline; its other invocations crash, the next one succeeds', () => {
     let isStuck = true;
     return withSupervisor(
       createFakeLauncher({
@@ -47,7 +47,7 @@ describe('supervisor: deadlines', () => {
     );
   });
 
-  it('keeps a process that answers late after a deadline, as one does that waits for a core', () =>
+  it('the supervisor keeps a process that answers late after a deadline because it waits for a core', () =>
     withSupervisor(
       createFakeLauncher({
         late: (child, message, body) => {
@@ -64,7 +64,7 @@ describe('supervisor: deadlines', () => {
       },
     ));
 
-  it('bounds loading', () =>
+  it('loading a script ends with timeout at its deadline', () =>
     withSupervisor(createFakeLauncher({ slow: () => {} }), { limits: { wall: 300 } }, async ({ open, supervisor }) => {
       expect(await getOutcome(open('slow').invoke(createRun()))).to.equal('timeout');
       expect(
@@ -75,7 +75,7 @@ describe('supervisor: deadlines', () => {
       ).to.equal('timeout');
     }));
 
-  it('bounds the start of a process, and blames no program for it', () => {
+  it('a process that does not start in time ends, and no program is blamed for it', () => {
     const launcher = createFakeLauncher();
     launcher.onLaunch = () => {};
     return withSupervisor(launcher, { bounds: { helloTimeout: 50, firstDelay: 20 } }, async ({ open }) => {
@@ -88,7 +88,7 @@ describe('supervisor: deadlines', () => {
     });
   });
 
-  it('counts a run that nobody waits for until it is seen to be gone', () =>
+  it('a cancelled invocation counts as in flight until the process confirms its end', () =>
     withSupervisor(
       createFakeLauncher({
         // Answers nothing at all, pings included.

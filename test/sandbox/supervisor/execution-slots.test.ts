@@ -21,8 +21,8 @@ function executing() {
   return { behaviour, release, invocations: () => held.filter(({ type }) => type === 'invoke') };
 }
 
-describe('supervisor: places of execution', () => {
-  it('gives the place of a process that waits to another program', () => {
+describe('supervisor: execution slots', () => {
+  it('the slot of a waiting process passes to another program', () => {
     const waiting = onInvoke(() => {});
     const options = { processes: 30, places: 2 };
     return withSupervisor(createFakeLauncher(programs(20, waiting)), options, async ({ open, launcher }) => {
@@ -37,7 +37,7 @@ describe('supervisor: places of execution', () => {
     });
   });
 
-  it('lets no more processes execute than there are places', () => {
+  it('no more processes execute than there are slots', () => {
     const { behaviour, release, invocations } = executing();
     const options = { processes: 10, places: 2 };
     return withSupervisor(createFakeLauncher(programs(5, behaviour)), options, async ({ open }) => {
@@ -62,7 +62,7 @@ describe('supervisor: places of execution', () => {
     });
   });
 
-  it('gives all programs turns while one of them has many invocations', () => {
+  it('all programs have turns while one of them has many invocations', () => {
     const order: string[] = [];
     const slow = (name: string) =>
       onInvoke((child, id, body) => {
@@ -85,7 +85,7 @@ describe('supervisor: places of execution', () => {
     });
   });
 
-  it('sends a process no more than it works off, and keeps back at most 32 MiB of inputs', () => {
+  it('the supervisor sends a process no more than it confirms and queues at most 32 MiB of inputs', () => {
     const { behaviour, release, invocations } = executing();
     const options = { bounds: { maxQueuedBytes: 20_000 } };
     return withSupervisor(createFakeLauncher({ slow: behaviour }), options, async ({ open }) => {
@@ -105,7 +105,7 @@ describe('supervisor: places of execution', () => {
     });
   });
 
-  it('gives a program that waits for a process the one that has served its program for longest', () => {
+  it('a program that waits for a process replaces the one that has served for longest', () => {
     const forever = onInvoke(() => {});
     const ends = onInvoke((child, id, body) => setTimeout(() => child.send({ type: 'result', id }, body), 50));
     const options = { processes: 2, bounds: { minService: 20, claimInterval: 5 } };

@@ -15,8 +15,8 @@ const BOUNDS = { crowdSize: 3, maxLag: 0, calmTimeout: 20, sweepInterval: 10, sp
 const serving = (open: readonly { readonly child: FakeChild }[]): number =>
   new Set(open.map(({ child }) => child)).size;
 
-describe('supervisor: a second process', () => {
-  it('helps in a crowd, and is ended when that is over', () => {
+describe('supervisor: the helper process of a crowded program', () => {
+  it('a helper process starts for a crowd of invocations and ends afterwards', () => {
     const { launcher, open, answer } = crowd();
     return withSupervisor(launcher, { bounds: BOUNDS }, async ({ open: opened }) => {
       const guest = opened('slow');
@@ -40,7 +40,7 @@ describe('supervisor: a second process', () => {
     });
   });
 
-  it('is not for programs with state', () => {
+  it('a stateful program gets no helper process', () => {
     const { launcher, open, answer } = crowd();
     return withSupervisor(launcher, { bounds: BOUNDS }, async ({ supervisor }) => {
       const guest = supervisor.open({ name: 'slow', script: 'slow', reuse: true, onParked() {} });
@@ -56,7 +56,7 @@ describe('supervisor: a second process', () => {
     });
   });
 
-  it('makes room for a program that has none', () => {
+  it('a helper process makes room for a program without a process', () => {
     const { launcher, open, answer } = crowd();
     return withSupervisor(
       launcher,
@@ -83,7 +83,7 @@ describe('supervisor: a second process', () => {
     );
   });
 
-  it('that dies takes its own invocations with it, and no others', () => {
+  it('the death of a helper process fails its own invocations and no others', () => {
     const { launcher, open, answer } = crowd();
     return withSupervisor(launcher, { bounds: BOUNDS }, async ({ open: opened }) => {
       const guest = opened('slow');
@@ -103,7 +103,7 @@ describe('supervisor: a second process', () => {
     });
   });
 
-  it('is not for a crowd that waits for something else', () => {
+  it('a crowd that waits for timers or the host gets no helper process', () => {
     const { launcher, open, answer } = crowd();
     return withSupervisor(launcher, { bounds: { ...BOUNDS, maxLag: 1 }, now: () => 0 }, async ({ open: opened }) => {
       const guest = opened('slow');

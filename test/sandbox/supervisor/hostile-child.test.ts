@@ -13,13 +13,13 @@ describe('supervisor: children that break the protocol', () => {
     'a second hello': saying((child) => child.send({ type: 'hello', protocol: 1 })),
     'loaded twice': saying((child) => child.sendLoaded()),
     'refused after loaded': saying((child) => child.send({ type: 'refused', code: 'timeout' })),
-    'members nobody expects': saying((child, id) => child.send({ type: 'result', id, status: 200 })),
+    'unexpected members': saying((child, id) => child.send({ type: 'result', id, status: 200 })),
     'the end of the pipe': saying((child) => child.childEnd.end()),
     'a result before loaded': (child, message) =>
       void (message.type === 'load' && child.send({ type: 'result', id: 1 }, '1')),
   };
   for (const [what, behaviour] of Object.entries(broken)) {
-    it(`ends a child after ${what}`, () =>
+    it(`the supervisor ends a child that breaks the protocol: ${what}`, () =>
       withSupervisor(createFakeLauncher({ broken: behaviour }), {}, async ({ open, launcher }) => {
         expect(await getOutcome(open('broken').invoke(createRun()))).to.equal('crash');
         const [child] = launcher.children.filter(({ behaviour: its }) => its === behaviour);
@@ -27,7 +27,7 @@ describe('supervisor: children that break the protocol', () => {
       }));
   }
 
-  it('takes no other protocol', () => {
+  it('the supervisor rejects a child with another protocol version', () => {
     const launcher = createFakeLauncher();
     launcher.onLaunch = (child) => setImmediate(() => child.send({ type: 'hello', protocol: 2 }));
     return withSupervisor(launcher, {}, async ({ open }) => {
@@ -35,7 +35,7 @@ describe('supervisor: children that break the protocol', () => {
     });
   });
 
-  it('does not pile up what a child does not read', () => {
+  it('the supervisor bounds the bytes queued for a child that does not read', () => {
     const big = 'x'.repeat(1 << 20);
     return withSupervisor(
       createFakeLauncher({
@@ -56,7 +56,7 @@ describe('supervisor: children that break the protocol', () => {
     );
   });
 
-  it('reads a child more slowly that floods it with what nobody asked for', () => {
+  it('the supervisor throttles reading from a child that floods it with useless frames', () => {
     let sent = 0;
     const flood = (child: FakeChild): void => {
       if (!child.isAlive) return;
@@ -84,7 +84,7 @@ describe('supervisor: children that break the protocol', () => {
     );
   });
 
-  it('refuses what a script asks while it is loaded', () => {
+  it('host calls of a script while it loads are refused', () => {
     const replies: string[] = [];
     return withSupervisor(
       createFakeLauncher({
@@ -104,7 +104,7 @@ describe('supervisor: children that break the protocol', () => {
     );
   });
 
-  it('leaves other programs alone when one dies', () =>
+  it('the death of one process leaves other programs running', () =>
     withSupervisor(createFakeLauncher({ dies: onInvoke((child) => child.die()) }), {}, async ({ open, launcher }) => {
       const good = open('echo');
       await good.invoke(createRun());

@@ -3,7 +3,7 @@ import { createFakeLauncher, echo, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 describe('supervisor: invocations', () => {
-  it('starts a process on first use, loads the script once, and answers', () =>
+  it('the first invocation starts a process, and the script is loaded once', () =>
     withSupervisor(createFakeLauncher(), {}, async ({ open, launcher }) => {
       const guest = open('echo');
       expect(guest.state()).to.equal('idle');
@@ -18,7 +18,7 @@ describe('supervisor: invocations', () => {
       expect(loads).to.have.length(1);
     }));
 
-  it('gives each program a process of its own', () =>
+  it('each program has a process of its own', () =>
     withSupervisor(createFakeLauncher({ other: echo }), {}, async ({ open, launcher }) => {
       await open('echo').invoke(createRun());
       await open('other').invoke(createRun());
@@ -26,7 +26,7 @@ describe('supervisor: invocations', () => {
       expect(served.filter((count) => count > 0)).to.deep.equal([1, 1]);
     }));
 
-  it('tells apart no value and null', () =>
+  it('an invocation distinguishes no value from null', () =>
     withSupervisor(
       createFakeLauncher({ none: onInvoke((child, id) => child.send({ type: 'result', id, none: true }, 'null')) }),
       {},
@@ -36,7 +36,7 @@ describe('supervisor: invocations', () => {
       },
     ));
 
-  it('passes on what the runner reports, and refuses a longer answer than allowed', () =>
+  it('failures of the runner are passed on, and a result over the limit is refused', () =>
     withSupervisor(
       createFakeLauncher({
         bad: onInvoke((child, id) => child.send({ type: 'failure', id, code: 'guest-error' })),
@@ -49,7 +49,7 @@ describe('supervisor: invocations', () => {
       },
     ));
 
-  it('hands calls to their own run, and answers them', () =>
+  it('host calls reach their own invocation and are answered', () =>
     withSupervisor(
       createFakeLauncher({
         asks: (child, message, body) => {
@@ -82,7 +82,7 @@ describe('supervisor: invocations', () => {
       },
     ));
 
-  it('hands no call of a finished or made-up run to anybody', () =>
+  it('host calls of finished or unknown invocations are dropped', () =>
     withSupervisor(
       createFakeLauncher({
         late: onInvoke((child, id) => {
@@ -105,7 +105,7 @@ describe('supervisor: invocations', () => {
       },
     ));
 
-  it('is busy above the invocations allowed at a time', () =>
+  it('an invocation above the allowed number in flight is busy', () =>
     withSupervisor(
       createFakeLauncher({ never: onInvoke(() => {}) }),
       { bounds: { maxInFlight: 3 }, limits: { wall: 1000 } },
@@ -116,7 +116,7 @@ describe('supervisor: invocations', () => {
       },
     ));
 
-  it('ends with timeout when its signal aborts, and the process is told', () =>
+  it('an aborted signal ends the invocation with timeout and cancels it in the process', () =>
     withSupervisor(createFakeLauncher({ never: onInvoke(() => {}) }), {}, async ({ open, launcher }) => {
       const gone = new AbortController();
       const guest = open('never');
@@ -129,7 +129,7 @@ describe('supervisor: invocations', () => {
       expect(await getOutcome(guest.invoke(createRun(1, { signal: gone.signal })))).to.equal('timeout');
     }));
 
-  it('fails what is in flight when it is closed, and takes nothing more', () =>
+  it('close() fails invocations in flight and rejects new ones', () =>
     withSupervisor(createFakeLauncher({ never: onInvoke(() => {}) }), {}, async ({ open }) => {
       const guest = open('never');
       const answer = getOutcome(guest.invoke(createRun()));

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { createFakeLauncher, echo, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-describe('supervisor: processes', () => {
-  it('starts nothing before a program is known, then keeps a spare', () =>
+describe('supervisor: the process pool', () => {
+  it('the pool starts no process before a program is opened and then keeps a spare', () =>
     withSupervisor(createFakeLauncher(), {}, async ({ open, launcher }) => {
       expect(launcher.children).to.have.length(0);
       const guest = open('echo');
@@ -15,7 +15,7 @@ describe('supervisor: processes', () => {
       await until(() => launcher.living() === 2);
     }));
 
-  it('never has more than allowed: ends the one that was idle for longest', () =>
+  it('the pool never exceeds its limit and ends the process idle for longest', () =>
     withSupervisor(createFakeLauncher({ a: echo, b: echo, c: echo }), { processes: 2 }, async ({ open, launcher }) => {
       let most = 0;
       const launch = launcher.launch.bind(launcher);
@@ -36,7 +36,7 @@ describe('supervisor: processes', () => {
       expect(most).to.equal(2);
     }));
 
-  it('is busy when no process can be had in half of the time of an invocation', () =>
+  it('an invocation is busy when no process is free within half of its time', () =>
     withSupervisor(
       createFakeLauncher({ works: onInvoke(() => {}), other: echo }),
       { processes: 1, limits: { wall: 2000 } },
@@ -53,7 +53,7 @@ describe('supervisor: processes', () => {
       },
     ));
 
-  it('gives each of several that come at once a place of its own', () =>
+  it('several programs that start at once each get a process', () =>
     withSupervisor(
       createFakeLauncher({ a: echo, b: echo, c: echo, d: echo }),
       { processes: 2 },
@@ -65,7 +65,7 @@ describe('supervisor: processes', () => {
       },
     ));
 
-  it('ends what is idle for long, the spare last', () => {
+  it('the pool ends processes that are idle for long, the spare last', () => {
     let time = 0;
     const options = { bounds: { idleTimeout: 60, sweepInterval: 10, spareDelay: 0 }, now: () => time };
     return withSupervisor(createFakeLauncher(), options, async ({ open, launcher }) => {
@@ -79,7 +79,7 @@ describe('supervisor: processes', () => {
     });
   });
 
-  it('replaces a process that has served long, without a gap', () =>
+  it('the pool replaces a process that has served its maximum without a gap', () =>
     withSupervisor(createFakeLauncher(), { bounds: { maxServed: 10 } }, async ({ open, launcher }) => {
       const guest = open('echo');
       const replaced = () => launcher.children.filter(({ behaviour }) => behaviour).length - 1;
@@ -92,7 +92,7 @@ describe('supervisor: processes', () => {
       await until(() => launcher.living() <= 2);
     }));
 
-  it('lets the old process finish what it has', () => {
+  it('a replaced process finishes its invocations', () => {
     const slow = onInvoke((child, id, body) =>
       setTimeout(() => child.send({ type: 'result', id }, body), body === '"slow"' ? 150 : 0),
     );
@@ -105,7 +105,7 @@ describe('supervisor: processes', () => {
     });
   });
 
-  it('replaces one that has grown, and where there is no room ends it once idle', () =>
+  it('a process that has grown is replaced, or ended once idle where there is no room', () =>
     withSupervisor(
       createFakeLauncher(),
       { processes: 1, bounds: { sweepInterval: 10 } },
@@ -121,7 +121,7 @@ describe('supervisor: processes', () => {
       },
     ));
 
-  it('ends one that has grown a little once it has been idle for some seconds, unless it keeps state', () =>
+  it('a stateless process that has grown a little ends after some idle seconds, a stateful one does not', () =>
     withSupervisor(
       createFakeLauncher(),
       { bounds: { sweepInterval: 10, calmTimeout: 30 } },
@@ -137,7 +137,7 @@ describe('supervisor: processes', () => {
       },
     ));
 
-  it('probes in a process that runs nothing else, and ends it', () =>
+  it('a probe runs in a process of its own, which ends afterwards', () =>
     withSupervisor(
       createFakeLauncher({
         bad: (child) => child.send({ type: 'refused', code: 'invalid-entry' }),
@@ -158,7 +158,7 @@ describe('supervisor: processes', () => {
       },
     ));
 
-  it('lets a probe wait for a place, but not for ever', () => {
+  it('a probe waits for a process only until its timeout', () => {
     let time = 0;
     return withSupervisor(
       createFakeLauncher({ works: onInvoke(() => {}) }),
@@ -178,7 +178,7 @@ describe('supervisor: processes', () => {
     );
   });
 
-  it('tries again more and more slowly when processes cannot be launched', () => {
+  it('failed launches are retried with growing delays', () => {
     const launcher = createFakeLauncher();
     const launch = launcher.launch.bind(launcher);
     let times = 0;
@@ -200,7 +200,7 @@ describe('supervisor: processes', () => {
     });
   });
 
-  it('holds on to no request: processes are launched outside of the one that needs them', () => {
+  it('processes are launched outside of the asynchronous context of the request that needs them', () => {
     const storage = new AsyncLocalStorage<string>();
     const launcher = createFakeLauncher();
     const launch = launcher.launch.bind(launcher);
@@ -216,7 +216,7 @@ describe('supervisor: processes', () => {
     });
   });
 
-  it('ends a process that is still starting when it is closed', () => {
+  it('close() ends a process that is still starting', () => {
     const launcher = createFakeLauncher();
     launcher.onLaunch = () => {};
     return withSupervisor(launcher, {}, async ({ open, supervisor }) => {
