@@ -5,35 +5,38 @@ import { parseChildMessage } from '../protocol/parse-child-message.ts';
 import { Throttle } from './throttle.ts';
 
 const MB = 1024 * 1024;
-/** Bytes on their way to a child: above `FULL` nothing of size is added, above `DEAF` nothing at all. */
+/**
+ * Bytes queued for a child: above `MAX_QUEUED_WITH_BODY` messages with a body over `SMALL_BODY` are refused, above
+ * `MAX_QUEUED` all messages.
+ */
 const MAX_QUEUED_WITH_BODY = 32 * MB;
 const MAX_QUEUED = MAX_QUEUED_WITH_BODY + MB;
-/** A child that does not take what it is sent is not listened to either. */
+/** Above this many queued bytes the host stops reading from the child, since it does not read either. */
 const PAUSE_READING_ABOVE = 4 * MB;
-/** A message that must get through, by its size. */
+/** Bytes of a body that is still accepted above `MAX_QUEUED_WITH_BODY`. */
 const SMALL_BODY = 4096;
-/** Bytes taken in one turn of the event loop, before others have theirs. */
+/** Bytes read from one child in one turn of the event loop, so that other work gets its turn. */
 const BYTES_PER_TURN = 128 * 1024;
-/** Room for the error of a body that is a little too long: the worker says so, the connection does not break. */
+/** A body slightly over the limit does not break the connection: the worker answers it with an error. */
 const BODY_SLACK = 64 * 1024;
 
 const RATE_LIMITED = JSON.stringify({ code: 'rate_limited', message: 'Too many answers are on their way.' });
 
 export interface ConnectionListener {
-  /** A frame in proper shape. */
+  /** Called for each well-formed frame. */
   frame(message: ChildMessage, body: Buffer): void;
-  /** Nothing more will arrive. The fault is what was wrong with a frame, or our own mistake in dealing with it. */
+  /** Called once, when no more frames arrive. `fault` is the error of a malformed frame or of its handler. */
   ended(cause: 'died' | 'protocol', fault?: unknown): void;
 }
 
-/** The pipe to one child. What is under way in either direction is bounded, and so is the time it gets of the host. */
+/** The socket to one child. It bounds queued bytes in both directions and the time that the host spends on reading. */
 export class Connection {
   readonly #channel: Duplex;
   readonly #listener: ConnectionListener;
   readonly #reader: FrameReader;
   readonly #throttle = new Throttle();
   #bytesThisTurn = 0;
-  /** Reasons not to read just now. */
+  /** Reasons for which reading is paused. */
   readonly #pauses = new Set<'turn' | 'slow' | 'waste'>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -51,7 +54,7 @@ export class Connection {
     channel.on('end', died).on('close', died).on('error', died);
   }
 
-  /** False when it was not sent: the child does not take what it is sent already. */
+  /** False when the message was not sent because too many bytes are queued for the child. */
   send(message: HostMessage, body = ''): boolean {
     const waiting = this.#channel.writableLength;
     if (this.#closed || waiting > (body.length > SMALL_BODY ? MAX_QUEUED_WITH_BODY : MAX_QUEUED)) return false;
@@ -60,13 +63,13 @@ export class Connection {
     return true;
   }
 
-  /** The answer to a call; where there is no room for it, that is the answer. */
+  /** Sends the reply to a host call; where the queue has no room for it, a `rate_limited` error instead. */
   reply(id: number, call: number, ok: boolean, json: string): void {
     if (!this.send({ type: 'reply', id, call, ok }, json))
       this.send({ type: 'reply', id, call, ok: false }, RATE_LIMITED);
   }
 
-  /** The last frame was of no use to anybody. */
+  /** Counts a useless frame, such as a call of an unknown invocation, and pauses reading above the allowed rate. */
   recordUselessFrame(): void {
     const milliseconds = this.#throttle.recordUselessFrame();
     if (milliseconds === 0 || this.#pauses.has('waste') || this.#closed) return;

@@ -5,14 +5,14 @@ const METHOD = /^[a-z]{1,32}\.[A-Za-z]{1,32}$/;
 const MAX_ENTRIES = 64;
 const MAX_NAMES = 16;
 const MAX_NAME_LENGTH = 128;
-/** `type:` and the name of a package, or an identity. */
+/** `type:` and the name of a package or contribution. */
 const MAX_KEY_LENGTH = 300;
 
 type Header = Readonly<Record<string, unknown>>;
 
 /**
- * The header of a frame as what a child may say, or a FrameError: unknown types, members that are missing, of another
- * type or that nobody expects. Whether it may say so *now* is for the connection to judge.
+ * Validates the header of a frame as a message of a child. Throws a FrameError for unknown types and for missing,
+ * mistyped or additional members. The worker checks whether the message is allowed in its state.
  */
 export function parseChildMessage(header: Header): ChildMessage {
   switch (header.type) {
@@ -61,7 +61,7 @@ const FAILURES: ReadonlySet<unknown> = new Set<ChildFailure>([
 
 const createMalformedError = (type: string): FrameError => new FrameError(`malformed message: ${type}`);
 
-/** With every expected member present, a right count says that there is no other. */
+/** Callers check every expected member, so a matching count means that there is no other. */
 function assertMemberCount(header: Header, count: number): void {
   let found = 0;
   for (const _ in header) found++;

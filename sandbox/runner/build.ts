@@ -5,7 +5,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 let source: Promise<string> | undefined;
 
-/** The program of the child as one CommonJS text without any import but Node's own. Made once per process. */
+/** The runner as one CommonJS text that imports modules of Node only. Built once per process. */
 export function runnerSource(): Promise<string> {
   source ??= bundleRunner().catch((error) => {
     source = undefined;
@@ -19,9 +19,8 @@ async function bundleRunner(): Promise<string> {
 }
 
 /**
- * What runs in the guest's realm before the artifact, as a script whose value is a function of the limits and of what is
- * not the language (`language.ts`), which answers
- * the way in (`guest/index.ts`).
+ * The code that runs in the guest's realm before the artifact. The value of the script is a function of the limits and
+ * of the globals to remove (`language-globals.ts`). It returns the entry point `enter` (`guest/index.ts`).
  */
 export async function preludeSource(): Promise<string> {
   const code = await bundle('guest/index.ts', 'esm', {});

@@ -5,42 +5,43 @@ import { listOtherGlobals } from './language-globals.ts';
 import { OP } from './ops.ts';
 import { createSliceRunner, type EnterReference, type TimeSlice } from './time-slice.ts';
 
-/** The text of `guest/`, put in when the runner is bundled. */
+/** The bundled text of `guest/`, defined when the runner is built. */
 declare const PRELUDE: string;
 
 export type Ivm = typeof IsolatedVm;
 
-/** A context with our prelude and the artifact in it. */
+/** A V8 context with the prelude and the artifact in it. */
 export interface GuestRealm {
-  /** What evaluating the artifact in it came to. */
+  /** The result of evaluating the artifact in it. */
   readonly state: 'ready' | 'timeout' | 'broken';
-  /** Runs guest code for at most `time` milliseconds, and all the promise jobs that follow. */
+  /** Runs guest code and the promise jobs that follow for at most `time` milliseconds. */
   enter(op: number, id: number, key: number, text: string, more: string | number, time: number): TimeSlice;
-  /** What the guest has to say, oldest first; see `guest/outbox.ts`. Runs none of its code. */
+  /** The oldest message of the realm; see `guest/outbox.ts`. Runs no guest code. */
   fetch(): string | undefined;
   release(): void;
 }
 
-/** Makes realms for one artifact, in one isolate. */
+/** Creates realms for one artifact, in one isolate. */
 export interface Isolate {
-  /** Makes what a number of realms need before their artifact. */
+  /** Creates a number of realms without the artifact. */
   prepare(realms: number): void;
-  /** The artifact of all realms from now on. Throws where it cannot be compiled. */
+  /** Sets the artifact of all further realms. Throws where it cannot be compiled. */
   load(artifact: string): void;
-  /** Evaluates the artifact; the first thing a room says is its contract where `describe`. */
+  /** Creates a realm and evaluates the artifact. With `describe` its first message is the contract. */
   createRealm(describe: boolean): GuestRealm;
-  /** Returns once the isolate has done something of ours. */
+  /** Returns once the isolate has executed a function of the runner. */
   touch(): void;
 }
 
-/** A context with our prelude in it, before anything foreign. */
+/** A context with the prelude in it and without the artifact. */
 interface BareRealm {
   readonly context: IsolatedVm.Context;
   readonly enter: EnterReference;
 }
 
 export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
-  // No `onCatastrophicError`: it would be told on this thread, which is the one that hangs. Without it the process aborts.
+  // No `onCatastrophicError`: it would be called on this thread, which is the one that hangs. Without it the process
+  // aborts.
   const isolate = new ivm.Isolate({ memoryLimit: Math.max(8, Math.floor(limits.memory / 2 ** 20)), inspector: false });
   const idle = isolate.createContextSync();
   const facts = [
@@ -79,7 +80,7 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
 
   function evaluate(context: IsolatedVm.Context, enter: EnterReference, describe: boolean): GuestRealm['state'] {
     let artifactFunction: IsolatedVm.Reference | undefined;
-    // A reference, since anything else would make the library look at the value with the guest's own getters.
+    // A reference, since otherwise isolated-vm would read the value through getters of the guest.
     const run = runSlice(limits.cpu, (options) => {
       artifactFunction = program?.runSync(context, { ...options, reference: true }) as unknown as IsolatedVm.Reference;
     });

@@ -1,7 +1,7 @@
 /**
- * The language and nothing else. Left out on purpose: WebAssembly, SharedArrayBuffer and Atomics (memory outside of the
- * limit, clocks), FinalizationRegistry (its callbacks run after the invocation, outside of any time limit), and whatever
- * a newer engine brings until somebody has looked at it.
+ * Globals of the language, which the guest keeps. Left out on purpose: WebAssembly, SharedArrayBuffer and Atomics
+ * (memory outside of the limit, clocks), FinalizationRegistry (its callbacks run after the invocation, outside of any
+ * time limit), and globals of newer engines until they are reviewed.
  */
 const LANGUAGE_GLOBALS: ReadonlySet<string> = new Set([
   ...['globalThis', 'Infinity', 'NaN', 'undefined', 'eval', 'isFinite', 'isNaN', 'parseFloat', 'parseInt'],
@@ -15,8 +15,8 @@ const LANGUAGE_GLOBALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What else a realm is born with, by name. All realms of an isolate are born alike, so it is looked for in one of them;
- * `evaluate` runs a script in that one and returns its value. Throws for what has no name: no engine has such a thing yet.
+ * Names of all other globals of a new realm. All realms of an isolate start alike, so one of them is inspected:
+ * `evaluate` runs a script in it and returns its value. Throws for a global without a name, which no engine has so far.
  */
 export function listOtherGlobals(evaluate: (script: string) => unknown): readonly string[] {
   const all: readonly string[] = JSON.parse(

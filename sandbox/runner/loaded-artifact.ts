@@ -12,9 +12,9 @@ interface Invocation {
   cpuLeft: number;
 }
 
-/** A loaded artifact: takes what the host asks of it, and says what comes of that. */
+/** A loaded artifact: executes messages of the host and sends their results. */
 export interface LoadedArtifact {
-  /** `told`: `{ entry, context }` as JSON; `input`: JSON. */
+  /** `invocation`: `{ entry, context }` as JSON; `input`: JSON. */
   invoke(id: number, invocation: string, input: string): void;
   reply(id: number, call: number, ok: boolean, text: string): void;
   cancel(id: number): void;
@@ -22,9 +22,9 @@ export interface LoadedArtifact {
 
 export interface LoadedArtifactOptions {
   readonly limits: GuestLimits;
-  /** One realm serves all invocations, also at the same time; else each has a realm nobody was in before. */
+  /** True: one realm serves all invocations, also concurrent ones. False: each invocation has a fresh realm. */
   readonly reuse: boolean;
-  /** The realm the contract was read in. */
+  /** The realm in which the contract was read. */
   readonly first: GuestRealm;
   createRealm(): GuestRealm;
   send(message: ChildMessage, body?: Buffer | string): void;
@@ -32,7 +32,7 @@ export interface LoadedArtifactOptions {
 
 export const serializeInvocation = (entry: string, context: GuestContext): string => JSON.stringify({ entry, context });
 
-/** What the guest's realm posts as a failure. */
+/** Failure codes by the words of the realm. */
 const FAILURES: Readonly<Record<string, ChildFailure>> = {
   'invalid-result': 'invalid-result',
   'result-too-large': 'result-too-large',
@@ -43,7 +43,7 @@ const TOO_LONG_REFUSAL = JSON.stringify({ code: 'invalid_request', message: 'the
 
 export const createLoadedArtifact = (options: LoadedArtifactOptions): LoadedArtifact => new ArtifactRunner(options);
 
-/** A realm whose guest had to be interrupted serves nobody any more; with `reuse`, those inside fail together. */
+/** A realm whose guest was interrupted is not used again. With `reuse` all its invocations fail together. */
 class ArtifactRunner implements LoadedArtifact {
   readonly #limits: GuestLimits;
   readonly #reuse: boolean;
@@ -83,11 +83,11 @@ class ArtifactRunner implements LoadedArtifact {
     const invocation = this.#invocations.get(id);
     if (!invocation) return;
     this.#finish(invocation);
-    // Others live in a shared realm, so the guest's half is taken down by itself; it runs no code of the guest.
+    // A shared realm has other invocations, so only this one is ended in it. That runs no guest code.
     if (this.#reuse) invocation.realm.enter(OP.end, id, 0, '', 0, this.#limits.cpu);
   }
 
-  /** Enters the guest for an invocation and passes on what it says then. */
+  /** Enters the realm for an invocation and handles its messages. */
   #enter(invocation: Invocation, op: number, key: number, text: string, more: string | number): void {
     const { id, realm } = invocation;
     const { cpuTime, isInterrupted } = realm.enter(op, id, key, text, more, invocation.cpuLeft);
@@ -105,7 +105,7 @@ class ArtifactRunner implements LoadedArtifact {
   }
 
   #handleMessage(entered: Invocation, [kind, id, ...rest]: readonly string[], body: string): void {
-    // What the evaluation of the artifact started has no owner, and becomes the first one's.
+    // Messages of the evaluation have no owner and belong to the first invocation.
     const invocation = id === '0' ? entered : this.#invocations.get(Number(id));
     if (!invocation) return;
     switch (kind) {
@@ -158,7 +158,7 @@ class ArtifactRunner implements LoadedArtifact {
     invocation.timers.delete(key);
   }
 
-  /** It is over: nothing of it is left but, with `reuse`, what it has written into the realm. */
+  /** Ends an invocation. With `reuse` only the state that it wrote into the realm remains. */
   #finish(invocation: Invocation): void {
     this.#invocations.delete(invocation.id);
     for (const timer of invocation.timers.values()) clearTimeout(timer);

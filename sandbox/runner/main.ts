@@ -1,7 +1,7 @@
 /**
- * The program inside of a confined child: `node [flags] runner.cjs <isolated_vm.node>`, with the host at the other end of
- * file descriptor 3. It holds no authority and decides nothing that the host does not decide again; it only keeps the
- * guest's isolate. Whatever is out of order ends it, since another one is easily had.
+ * The program inside of a confined child: `node [flags] runner.cjs <isolated_vm.node>`, with the host at the other end
+ * of file descriptor 3. It has no authority, and the host checks all its decisions again. It only keeps the guest's
+ * isolate. Any error ends the process, since the host can easily start another one.
  */
 import { constants } from 'node:os';
 import {
@@ -50,7 +50,7 @@ function handleMessage(message: HostMessage, body: Buffer): void {
       program?.cancel(message.id);
       break;
     case 'ping':
-      // Guests run on this very thread, so none of them executes now; where it is asked for, the isolate is tried as well.
+      // Guests run on this thread, so none of them executes now. With `isolate` the isolate is tested as well.
       if (message.isolate) prepared?.isolate.touch();
       channel.send({ type: 'pong', id: message.id });
       break;
@@ -93,9 +93,9 @@ function load({ load, createRealm }: Isolate, limits: GuestLimits, reuse: boolea
   return { type: 'loaded', contract };
 }
 
-/** The first thing a described room has to say. */
-function readContract(room: GuestRealm): ContractEntry[] | undefined {
-  const { words, body } = parseRealmMessage(room.fetch() ?? '');
+/** Reads the contract, which is the first message of a realm created with `describe`. */
+function readContract(realm: GuestRealm): ContractEntry[] | undefined {
+  const { words, body } = parseRealmMessage(realm.fetch() ?? '');
   if (words[0] !== 'loaded' || Buffer.byteLength(body) > LONGEST_CONTRACT) return undefined;
   return JSON.parse(body);
 }

@@ -1,8 +1,8 @@
-/** Something the guest's realm has said (`guest/outbox.ts`), cut into the words of its first line and a body. */
+/** A message of the guest's realm (`guest/outbox.ts`), split into the words of its first line and a body. */
 export interface RealmMessage {
   readonly words: readonly string[];
   readonly body: string;
-  /** There is more to fetch. */
+  /** True where another message can be fetched. */
   readonly hasMore: boolean;
 }
 

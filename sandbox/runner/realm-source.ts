@@ -1,15 +1,15 @@
 import type { GuestRealm } from './isolate.ts';
 
-/** Rooms kept ready: making one takes about ten times as long as using it. */
+/** Realms that are kept ready, since creating one takes about ten times as long as using it. */
 export const SPARE_REALMS = 3;
 
 export interface RealmSource {
   take(): GuestRealm;
-  /** Makes up for what was taken, a room at a time, whenever there is nothing else to do. */
+  /** Creates missing realms, one at a time, when the event loop is idle. */
   refill(): void;
 }
 
-/** Begins with `first` and makes the others by `make`. */
+/** Starts with `first` and creates further realms by `make`. */
 export function createSpareRealms(first: GuestRealm, make: () => GuestRealm): RealmSource {
   const ready: GuestRealm[] = [first];
   let planned = false;
@@ -25,7 +25,7 @@ export function createSpareRealms(first: GuestRealm, make: () => GuestRealm): Re
   return { take: () => ready.shift() ?? make(), refill };
 }
 
-/** One room for all, until it has to be left. */
+/** One realm for all invocations, until it is dropped. */
 export function createSharedRealm(first: GuestRealm, make: () => GuestRealm): RealmSource & { drop(): void } {
   let shared: GuestRealm | undefined = first;
   return {

@@ -3,29 +3,29 @@ import type { GuestLimits } from '../protocol/messages.ts';
 
 export type EnterReference = IsolatedVm.Reference<(...args: unknown[]) => string | undefined>;
 
-/** How one stretch of guest code went. `used`: milliseconds of CPU. */
+/** The result of one time slice of guest code. `cpuTime`: milliseconds of CPU. */
 export interface TimeSlice {
   readonly cpuTime: number;
-  /** It was interrupted: its room must be left and never entered again. */
+  /** The slice was interrupted: its realm must be released and not entered again. */
   readonly isInterrupted: boolean;
 }
 
-/** Runs guest code in stretches, each within a time. */
+/** Runs guest code in time slices. */
 export interface SliceRunner {
   /**
-   * Runs what may run guest code, and says how that went. What the guest throws is of no interest to anybody. The time is
-   * a limit of wall-clock time; the account is of CPU. Outside of the limit the library reads `message` and `stack` of a
-   * promise that was rejected beside: a getter there can hang this process, which the host ends at its own deadline.
+   * Runs work that may execute guest code. Errors of the guest are ignored. `time` limits wall-clock time, and the
+   * result counts CPU time. Outside of the limit isolated-vm reads `message` and `stack` of unhandled rejections: a
+   * getter there can hang this process, which the host ends at its own deadline.
    */
   runSlice(time: number, work: (options: { timeout: number }) => void): TimeSlice;
   /**
-   * Promise jobs that an interrupted stretch left behind would run inside of the next one, on the account of another
-   * invocation. They run now, shortly, and are dropped by the engine where they do not come to an end.
+   * Promise jobs of an interrupted slice would run in the next slice and use the time of another invocation. They run
+   * now for a short time, and the engine drops those that do not end.
    */
   flushPromiseJobs(): void;
 }
 
-/** The isolate has gone over its memory limit. Nothing can be done in this process any more. */
+/** The isolate has exceeded its memory limit and is disposed. The process must end. */
 class IsolateLost extends Error {}
 
 /** `rest`: a function of the isolate that does nothing. */
@@ -54,7 +54,8 @@ export function createSliceRunner(isolate: IsolatedVm.Isolate, rest: EnterRefere
         if (isolate.isDisposed) throw new IsolateLost();
       }
       const elapsed = performance.now() - started;
-      // A text of the guest's could claim a timeout, the clock cannot. Where the guest threw just now, it is late as well.
+      // An error of the guest could imitate a timeout, so the clock decides. A guest that throws at the end of its time
+      // counts as interrupted.
       const isInterrupted = failed && elapsed >= timeout - 1;
       if (isInterrupted) flushPromiseJobs();
       return { cpuTime: Math.min(elapsed, readCpuTime() - cpu), isInterrupted };
@@ -64,15 +65,15 @@ export function createSliceRunner(isolate: IsolatedVm.Isolate, rest: EnterRefere
 }
 
 /**
- * What is left, rounded up to quarters of the whole: the library keeps a thread for every time that ends before those it
- * is already waiting for, and so needs few of them.
+ * The remaining time, rounded up to quarters of the whole: isolated-vm keeps a thread for every timeout that ends
+ * before the pending ones, and so needs few threads.
  */
 function quantum(time: number, whole: number): number {
   const quarter = whole / 4;
   return Math.max(1, Math.ceil(Math.max(1, Math.ceil(time / quarter)) * quarter));
 }
 
-/** Milliseconds of CPU this thread has used. The library's own count is of wall-clock time on most systems. */
+/** Milliseconds of CPU that this thread has used. The counter of isolated-vm is wall-clock time on most systems. */
 function readCpuTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -12,7 +12,9 @@ const WARM_UP_CONTEXT = {
   accountability: null,
 } as const;
 
-/** Runs a program of our own from its load to its answer, so that our code is compiled before anybody waits for it. */
+/**
+ * Runs a small artifact from load to result, so that the code of the runner is compiled before the first invocation.
+ */
 export function warmUp(isolate: Isolate, limits: GuestLimits): void {
   isolate.load(WARM_UP_ARTIFACT);
   const first = isolate.createRealm(true);

@@ -3,7 +3,7 @@ import type { ControlGroup } from './cgroups/group.ts';
 import { type LaunchPlan, MAX_OPEN_FILES } from './launch-plan.ts';
 import type { LaunchResources } from './resources.ts';
 
-/** Names under which a confined child sees its files. */
+/** Paths of files inside of a confined child. */
 const CHILD_PATHS = {
   node: '/node',
   runner: '/runner.cjs',
@@ -12,12 +12,12 @@ const CHILD_PATHS = {
   prlimit: '/prlimit',
 };
 
-/** How much a hot child stands back. */
+/** A busy child yields to the service. */
 const NICENESS = 10;
 
 /**
- * The whole command line of a child, from the outside in: join the groups, be nice, bubblewrap, give the user up, limits,
- * Node. Each step executes the next one in its place.
+ * Builds the command line of a child, outermost program first: join the groups, nice, bubblewrap, setpriv, prlimit,
+ * Node. Each program replaces itself with the next one.
  */
 export function buildCommand(
   resources: LaunchResources,
@@ -44,7 +44,7 @@ export function buildCommand(
   ];
 }
 
-/** bubblewrap starts processes at once, so it must be in the groups before it runs. */
+/** bubblewrap starts processes immediately, so the shell joins the groups before it executes bubblewrap. */
 const buildJoinCommand = (shell: string, group: ControlGroup): readonly string[] => [
   ...[
     shell,
@@ -70,7 +70,7 @@ function buildBubblewrapCommand(
   return [tools.bubblewrap as string, ...buildBubblewrapArguments(carrier, { files }, plan.seccomp)];
 }
 
-/** Without bubblewrap the user was changed before anything runs, and only the promise is left to make. */
+/** Without bubblewrap `spawn` has already changed the user, and setpriv only sets no-new-privileges. */
 function buildSetprivCommand(setpriv: string, { namespaceMode }: LaunchPlan, uid: number | null): readonly string[] {
   if (namespaceMode === 'user') return [];
   if (namespaceMode === 'none' || uid === null) return [setpriv, '--no-new-privs', '--'];

@@ -4,8 +4,9 @@ import { devNull } from 'node:os';
 const CLOSE_ON_EXEC = 0o2000000;
 
 /**
- * Descriptors that whoever started the service left open and that every process it starts would get as well: sockets
- * of a service manager, pipes of a shell. Node closes those it makes itself, and of these only the lowest.
+ * Descriptors that the parent of the service left open, such as sockets of a service manager or pipes of a shell. Every
+ * process that the service starts would inherit them: Node sets close-on-exec only on descriptors that it opens itself,
+ * and on the lowest of the inherited ones.
  */
 export function inheritedDescriptors(): readonly number[] {
   try {
@@ -16,8 +17,8 @@ export function inheritedDescriptors(): readonly number[] {
 }
 
 /**
- * Adds to a list for `spawn`, so that the child finds the null device in place of each of them. `close` is for after
- * the start.
+ * Extends the stdio list of `spawn` so that the child gets the null device in place of each inherited descriptor. Call
+ * `close` after the start.
  */
 export function coverInheritedDescriptors<T>(stdio: readonly T[], inherited: readonly number[]) {
   const highest = Math.max(-1, ...inherited);

@@ -9,24 +9,24 @@ import { createLaunchResources } from './resources.ts';
 import { type StartedChild, startProgram } from './start.ts';
 import { createUidPool } from './uids.ts';
 
-/** What else the machine is taken to have; for tests, and all of it is looked up where it is not given. */
+/** Overrides of what the machine offers, for tests. Everything else is looked up. */
 export interface LaunchEnvironment {
-  /** Where programs of the operating system are looked for. */
+  /** Folders in which programs of the operating system are looked up. */
   readonly folders?: readonly string[];
-  /** False for a machine without control groups. */
+  /** False: as if the machine had no control groups. */
   readonly cgroups?: boolean;
 }
 
 export interface ConfinedLauncher extends Launcher {
   launch(): StartedChild;
-  /** Starts another program in place of the runner, confined in the same way. The text is that of a CommonJS module. */
+  /** Starts another program in place of the runner under the same confinement. `text` is a CommonJS module. */
   launchProgram(text: string): StartedChild;
 }
 
 /**
- * Resolves how children can be confined on this machine, proves it with children of its own, and starts them. Takes
- * about a second. Rejects where the private folder cannot be made or the runner cannot be built; where confinement
- * is not to be had, the posture says `refuse` and starting a child throws.
+ * Determines how children can be confined on this machine and proves it with test children, which takes about a second.
+ * Rejects where the private folder cannot be created or the runner cannot be built. Where confinement is not possible,
+ * the posture says `refuse` and `launch` throws.
  */
 export async function createLauncher(
   options: LauncherOptions,
@@ -79,7 +79,9 @@ export async function createLauncher(
   }
 }
 
-/** A machine for which the engine has no file runs no packages of others, and the posture says so. */
+/**
+ * Null on a machine for which isolated-vm has no addon. Third-party packages then do not run, and the posture says so.
+ */
 function findNativeAddon(): string | null {
   try {
     return isolatedVmBinary();

@@ -6,8 +6,8 @@ import { isAlive, PID_NAMESPACE } from './proc.ts';
 const PREFIX = 'tenon-child-';
 
 /**
- * A new folder for the files of one launcher, whose name says whose it is. Nothing secret is kept there, and a child
- * without a file system of its own reads it as another user. What services left that were killed is removed.
+ * Creates a folder for the files of one launcher, named by its owner. It holds no secrets: a child without a file
+ * system of its own reads it as another user. Folders of killed services are removed first.
  */
 export function createPrivateFolder(): string {
   const parent = tmpdir();
@@ -17,7 +17,7 @@ export function createPrivateFolder(): string {
   return folder;
 }
 
-/** Only what is our user's: the folder for temporary files is everybody's. */
+/** Only folders of this user, since all users share the folder for temporary files. */
 function listLeftovers(parent: string): readonly string[] {
   return readdirSync(parent).filter((name) => {
     const [, pid, count] = name.match(/^tenon-child-(\d+)-(\d+)-/) ?? [];

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** Direct children of a process, as this namespace counts; empty where the kernel does not tell. */
+/** Ids of the direct children of a process in this namespace; empty where the kernel does not report them. */
 export function childrenOf(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
@@ -10,14 +10,14 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** The process that runs the guest: the last of the chain that bubblewrap makes. */
+/** The process that runs the guest: the last one of the chain that bubblewrap starts. */
 export function findGuestPid(pid: number): number {
   let found = pid;
   for (let next = childrenOf(found)[0]; next !== undefined; next = childrenOf(found)[0]) found = next;
   return found;
 }
 
-/** Lines of /proc/<pid>/status by name; empty once the process is gone. */
+/** Lines of /proc/<pid>/status by name; empty once the process has ended. */
 export async function readStatus(pid: number): Promise<Readonly<Record<string, string>>> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Object.fromEntries(text.split('\n').map((line) => line.split(/:\s*/, 2)));
@@ -37,8 +37,8 @@ export async function readLimits(pid: number): Promise<Readonly<Record<string, n
 }
 
 /**
- * Containers that share folders or hierarchies count processes each for itself: nobody judges by a number of another
- * count. This is the name of ours.
+ * The inode of this process namespace. Containers that share folders or cgroups have process ids of their own, so ids
+ * are compared within one namespace only.
  */
 export const PID_NAMESPACE = readPidNamespace();
 
@@ -59,7 +59,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** One line of /proc/<pid>/status at once; '' once the process is gone. */
+/** One line of /proc/<pid>/status, read synchronously; '' once the process has ended. */
 export function readStatusLine(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${name}:\\s*(.*)$`, 'm'))?.[1] ?? '';
@@ -68,10 +68,10 @@ export function readStatusLine(pid: number, name: string): string {
   }
 }
 
-/** Of a tick of the kernel's account, which is the same on all machines for those who read it. Milliseconds. */
+/** Milliseconds of a tick in /proc, which is the same on all machines (USER_HZ). */
 const TICK_MS = 10;
 
-/** Milliseconds of CPU that the first thread of a process has used; undefined where the kernel does not tell. */
+/** Milliseconds of CPU that the first thread of a process has used; undefined where the kernel does not report it. */
 export function readThreadTime(pid: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1');

@@ -6,21 +6,21 @@ import { createPrivateFolder } from './private-folder.ts';
 import { buildSeccompFilter } from './seccomp.ts';
 import { findTools, type Tools } from './tools.ts';
 
-/** What children are made from, looked up once. */
+/** Programs, libraries and files that every child is started with, looked up once. */
 export interface LaunchResources {
   readonly node: string;
   /** Arguments of Node before the program. */
   readonly flags: readonly string[];
-  /** The native half of the engine; null where the package has none for this machine. */
+  /** Path of the native addon of isolated-vm; null where the package has none for this machine. */
   readonly native: string | null;
   readonly tools: Tools;
-  /** Everything Node, the native half, setpriv and prlimit load; null where that cannot be found out. */
+  /** Libraries that Node, the native addon, setpriv and prlimit load; null where they cannot be determined. */
   readonly libraries: readonly string[] | null;
-  /** The filter as a file; null where there is none for this machine. */
+  /** Path of the seccomp filter; null where there is none for this machine. */
   readonly seccompFilter: string | null;
-  /** Open to every process the service starts, unless something is put in their place. */
+  /** Descriptors that every process of the service inherits unless the null device covers them. */
   readonly inheritedDescriptors: readonly number[];
-  /** Keeps the text of a program in the private folder and returns its path. */
+  /** Writes a program into the private folder and returns its path. */
   writeFile(name: string, text: string): string;
   /** Removes the private folder. */
   close(): void;
@@ -29,7 +29,7 @@ export interface LaunchResources {
 export interface LaunchResourcesOptions {
   readonly flags: readonly string[];
   readonly native: string | null;
-  /** Where programs are looked for; the usual folders unless given. */
+  /** Folders in which programs are looked up. Default: `FOLDERS` of `tools.ts`. */
   readonly folders?: readonly string[] | undefined;
 }
 

@@ -2,8 +2,8 @@ import { release } from 'node:os';
 import type { LaunchPlan } from './launch-plan.ts';
 
 /**
- * Does the kernel count the tasks of a child apart from those of the service? It counts by user, so with a user of its
- * own; and since 5.14 by user namespace as well.
+ * Whether the kernel counts the tasks of a child separately from those of the service. It counts by user, and since
+ * 5.14 by user namespace as well.
  */
 export function countsTasksSeparately(
   namespaceMode: LaunchPlan['namespaceMode'],

@@ -21,11 +21,11 @@ const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
 const ARCHITECTURES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
-/** From here on x64 counts the calls of its third binary interface, with numbers of their own. */
+/** Numbers from here on are calls of the x32 binary interface. */
 const X32 = 0x40000000;
 
 const CLONE_THREAD = 0x00010000;
-/** Every flag that makes a namespace. */
+/** Every flag that creates a namespace. */
 const CLONE_NEW = 0x7e020000;
 /** Names of threads and mappings; capabilities kept over the change of user and given up; no new privileges. */
 const PRCTL_OPTIONS = [7, 8, 15, 16, 23, 24, 27, 28, 38, 39, 47, 0x53564d41];
@@ -38,7 +38,7 @@ const returnIf = (code: number, operand: number, value: number): readonly Instru
   [code, 0, 1, operand],
   returnValue(value),
 ];
-/** Where the call is this one, `then` decides, and must return. */
+/** For this call `then` decides. It must end with a return. */
 const onCall = (row: Parameters<typeof listNumbers>[0][number], machine: Machine, then: readonly Instruction[]) =>
   listNumbers([row], machine).flatMap((number): Instruction[] => [[EQUAL, 0, then.length, number], ...then]);
 
@@ -64,7 +64,7 @@ function buildProgram(machine: Machine): readonly Instruction[] {
     load(NUMBER),
     ...(machine === 'x64' ? returnIf(AT_LEAST, X32, KILL) : []),
     ...listNumbers(ALLOWED, machine).flatMap((number) => returnIf(EQUAL, number, ALLOW)),
-    // A thread, and no namespace with it: everything else would be a process.
+    // Threads without new namespaces only. Any other clone would create a process.
     ...onCall(CLONE, machine, [
       load(ARGUMENT[0]),
       ...returnIf(ANY_BIT, CLONE_NEW, EPERM),

@@ -11,20 +11,18 @@ import { findGuestPid, parseKilobytes, readStatus, readThreadTime } from './proc
 import type { LaunchResources } from './resources.ts';
 import { waitForEnd } from './wait-for-end.ts';
 
-/** A child with what only the launcher and its self-tests look at. */
+/** A child with members for the launcher and its self-tests. */
 export interface StartedChild extends Child {
   readonly group: ControlGroup | null;
-  /** The end of what it wrote to stderr, where that was asked for. */
+  /** The last characters written to stderr; empty unless started with `diagnose`. */
   stderr(): string;
 }
 
-/** A start takes all it can get; from here on the child gets its share of a core. Milliseconds. */
+/** Milliseconds after which the CPU limit is set, so that the start itself is fast. */
 const UNTHROTTLED_START_MS = 300;
 const MAX_STDERR_LENGTH = 500;
 
-/**
- * Starts a program under a plan. Whatever goes wrong, a child is the answer: one that has ended, with a closed channel.
- */
+/** Starts a program under a plan. Never throws: a child that cannot be started has ended, with a closed channel. */
 export function startProgram(
   resources: LaunchResources,
   plan: LaunchPlan,
@@ -39,7 +37,7 @@ export function startProgram(
   try {
     group = plan.cgroups?.createGroup({ memory: plan.memory, tasks: MAX_TASKS + BUBBLEWRAP_TASKS }) ?? null;
     if (plan.namespaceMode === 'user' && uid !== null) allowJoining(group, uid);
-    // Opened for each child: they would share the position in it.
+    // Opened for each child, since children would share the file position.
     filter = plan.seccomp && resources.seccompFilter !== null ? openSync(resources.seccompFilter, 'r') : null;
     const pipes = [
       'ignore',
@@ -52,7 +50,7 @@ export function startProgram(
     close = cover.close;
     const [command = '', ...parameters] = buildCommand(resources, plan, program, group, uid);
     spawned = spawn(command, parameters, {
-      // Its own session: a signal of the terminal is meant for the service alone.
+      // The child has its own session, since signals of the terminal are for the service alone.
       detached: true,
       cwd: '/',
       env: { ...CHILD_ENVIRONMENT },
@@ -61,7 +59,7 @@ export function startProgram(
     });
     if (plan.namespaceMode === 'none' && spawned.pid !== undefined) group?.join(spawned.pid);
   } catch {
-    // No room for another descriptor, process or group: said by the child that has ended.
+    // No descriptor, process or group was available. The returned child reports it as its end.
     spawned?.kill('SIGKILL');
   } finally {
     if (filter !== null) closeSync(filter);
@@ -72,7 +70,7 @@ export function startProgram(
   return child;
 }
 
-/** Lets a child that is born as another user join its groups; inside it cannot see them. */
+/** Lets a child that is spawned as another user join its groups. Inside of its namespaces it cannot see them. */
 function allowJoining(group: ControlGroup | null, uid: number): void {
   for (const door of group?.procsFiles ?? []) chownSync(door, uid, uid);
 }
@@ -81,7 +79,7 @@ function toChild(spawned: ChildProcess | null, plan: LaunchPlan, group: ControlG
   const pid = spawned?.pid;
   const stream = spawned?.stdio?.[3];
   const channel = stream instanceof Duplex ? stream : new Duplex({ read() {}, write: (_c, _e, done) => done() });
-  // A child that is killed in the middle of a frame is no error of the service.
+  // Killing a child in the middle of a frame is no error of the service.
   channel.on('error', () => {});
   if (spawned === null || pid === undefined) channel.destroy();
   spawned?.on('error', () => {});

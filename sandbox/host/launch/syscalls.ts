@@ -1,10 +1,10 @@
 /**
- * System calls a child may make, with their numbers. What is not here is refused.
+ * System calls a child may make, with their numbers. Any other call is refused.
  *
- * An allow list and not a block list: what Node, V8 and libuv need for a program that reads and writes one inherited
- * socket is small and changes seldom (it was taken from traced runs of Node 24 and 26 with isolates, threads, garbage
- * collection and aborts, plus the forms other C libraries use), while what a kernel offers grows with every release. A
- * call that a later Node needs and that is missing here shows up in the self-test, which then does not claim the layer.
+ * It is an allow list and not a block list: the calls that Node, V8 and libuv need for a program with one inherited
+ * socket are few and change seldom, while kernels add calls with every release. The list comes from traced runs of Node
+ * 24 and 26 with isolates, threads, garbage collection and aborts, plus the variants of other C libraries. Where a
+ * later Node needs a missing call, the self-test fails and the layer is not claimed.
  */
 export type Machine = 'x64' | 'arm64';
 
@@ -46,7 +46,10 @@ const FILES: readonly Syscall[] = [
   ['pipe2', 293, 59],
 ];
 
-/** libuv asks what fd 3 is and then only reads and writes it: no call that names an address or hands over a descriptor. */
+/**
+ * libuv queries the type of fd 3 and then only reads and writes it. Calls that name an address or pass a descriptor are
+ * missing.
+ */
 const EVENTS: readonly Syscall[] = [
   ['getsockname', 51, 204],
   ['getsockopt', 55, 209],
@@ -139,8 +142,8 @@ const SYSTEM_INFO: readonly Syscall[] = [
 ];
 
 /**
- * bubblewrap loads the filter and executes the rest of the command line under it: setpriv, which gives the identity up,
- * prlimit, then Node. Afterwards there is no right left that these calls could use, and nothing else to execute.
+ * bubblewrap loads the filter and executes the rest of the command line under it: setpriv, which drops the identity,
+ * prlimit, then Node. Afterwards these calls have no privilege to use, and there is no other program to execute.
  */
 const START: readonly Syscall[] = [
   ['execve', 59, 221],
@@ -155,18 +158,18 @@ const START: readonly Syscall[] = [
 
 export const ALLOWED: readonly Syscall[] = [...FILES, ...EVENTS, ...MEMORY, ...THREADS, ...SYSTEM_INFO, ...START];
 
-/** Allowed with some arguments only; the filter says with which. */
+/** Allowed with some arguments only, which `seccomp.ts` lists. */
 export const CLONE: Syscall = ['clone', 56, 220];
 export const PRCTL: Syscall = ['prctl', 157, 167];
 export const IOCTL: Syscall = ['ioctl', 16, 29];
 
-/** Answered as if the kernel did not know them: the C library and libuv then take the older way. */
+/** Answered with ENOSYS, so that the C library and libuv fall back to older calls. */
 export const UNSUPPORTED: readonly Syscall[] = [
   ['clone3', 435, 435],
   ['io_uring_setup', 425, 425],
 ];
 
-/** Above this number is what this list has never heard of: answered as by a kernel that has not either. */
+/** Calls above this number are newer than this list and answered with ENOSYS, as an older kernel does. */
 export const NEWEST_KNOWN = 462;
 
 /** Numbers of rows on one machine. */

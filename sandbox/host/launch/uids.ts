@@ -1,22 +1,22 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** Gives every living child a user of its own, so that limits count per child and children cannot signal each other. */
+/** User ids, one for each living child, so that limits count per child and children cannot signal each other. */
 export interface UidPool {
   take(): number;
   free(uid: number): void;
 }
 
 /**
- * Ids that distributions, containers and directory services leave alone (systemd's overview calls the range unused).
- * A service takes 64 of them by chance and not by its process id, which is the same in many containers of one machine.
+ * Ids that distributions, containers and directory services do not use (systemd documents the range as unused). A
+ * service picks 64 of them at random, since process ids repeat over containers of one machine.
  */
 const UNUSED_RANGE = { first: 0x70000000, last: 0x7fffffff };
 /** Inside of a user namespace with the usual 65 536 ids: Debian keeps these for services that register one. */
 const NAMESPACE_RANGE = { first: 60_000, last: 64_999 };
 const POOL_SIZE = 64;
 
-/** Null where the machine does not map enough ids into the namespace this runs in. */
+/** Null where this user namespace does not map enough ids. */
 export function createUidPool(map = readUidMap()): UidPool | null {
   const range = [UNUSED_RANGE, NAMESPACE_RANGE].find(({ first, last }) => isMapped(map, first, last));
   if (range === undefined) return null;

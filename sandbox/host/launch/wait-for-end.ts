@@ -5,7 +5,7 @@ import type { ControlGroup } from './cgroups/group.ts';
 import { killGroup } from './kill.ts';
 import type { LaunchPlan } from './launch-plan.ts';
 
-/** Waits until a child is reaped, then until its group is removed. Never rejects. */
+/** Waits until a child is reaped and its group is removed. Never rejects. */
 export async function waitForEnd(
   process: ChildProcess | null,
   plan: LaunchPlan,
@@ -15,7 +15,7 @@ export async function waitForEnd(
   if (plan.namespaceMode === 'none' && process?.pid !== undefined) killGroup(process.pid);
   const isOutOfMemory = group !== null && group.counters().outOfMemory > 0;
   await group?.remove().catch(() => false);
-  // bubblewrap passes on how the guest ended, the way a shell does.
+  // bubblewrap reports a signal of the guest as exit code 128 + signal, as a shell does.
   const inner = plan.namespaceMode === 'none' || code === null ? undefined : SIGNALS.get(code - 128);
   return inner === undefined ? { code, signal, isOutOfMemory } : { code: null, signal: inner, isOutOfMemory };
 }
@@ -31,6 +31,6 @@ const waitForExit = (process: ChildProcess) =>
       return;
     }
     process.once('exit', (code, signal) => resolve({ code, signal }));
-    // It could not be started at all: there will be no exit.
+    // The process could not be started, so no exit event follows.
     process.once('error', () => process.pid === undefined && resolve({ code: null, signal: null }));
   });

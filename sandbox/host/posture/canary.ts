@@ -6,18 +6,18 @@ import { type AddressInfo, createServer, type ListenOptions } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What the service leaves open to everybody on the machine, for a child that should not reach it. */
+/** Canary resources that every process of the machine may use and that a confined child must not reach. */
 export interface Canary {
-  /** A file anybody may read, with this text. */
+  /** A world-readable file with this text. */
   readonly file: string;
   readonly text: string;
-  /** A folder anybody may write to. */
+  /** A world-writable folder. */
   readonly folder: string;
-  /** Where to connect to: TCP on the loopback, a Unix socket by path, and where there is one without a file. */
+  /** Listening sockets: TCP on the loopback, a Unix socket by path, and on Linux an abstract one. */
   readonly listeners: readonly ListenOptions[];
-  /** A UDP port of the loopback. */
+  /** A UDP port on the loopback. */
   readonly port: number;
-  /** Has anything arrived anywhere, or been put into the folder? */
+  /** True once a connection or datagram has arrived or a file was written into the folder. */
   isTouched(): boolean;
   close(): Promise<void>;
 }

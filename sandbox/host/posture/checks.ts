@@ -4,16 +4,16 @@ import { CHILD_ENVIRONMENT, type LaunchPlan, MAX_OPEN_FILES } from '../launch/la
 import type { Layer } from './posture.ts';
 import { getValue, isRefusedByKernel, type ProbeAnswer } from './probe-client.ts';
 
-/** What the self-test children and the host saw. */
+/** Observations of the self-test children and of the host. */
 export interface ProbeFindings {
   readonly plan: LaunchPlan;
-  /** Lines of /proc/<pid>/status of the service and of a child. */
+  /** Lines of /proc/<pid>/status of the service; those of a child are in `status`. */
   readonly service: Readonly<Record<string, string>>;
   readonly status: Readonly<Record<string, string>>;
-  /** Limits of a child under the final plan. */
+  /** Soft limits of a child under the final plan. */
   readonly limits: Readonly<Record<string, number>>;
   readonly environment: ProbeAnswer;
-  /** Files, pipes and sockets that are open in a child, and in the service. */
+  /** Files, pipes and sockets that are open in a child; those of the service are in `serviceFiles`. */
   readonly descriptors: ProbeAnswer;
   readonly serviceFiles: readonly string[];
   readonly root: ProbeAnswer;
@@ -25,24 +25,24 @@ export interface ProbeFindings {
   readonly shell: ProbeAnswer;
   readonly signal: ProbeAnswer;
   readonly setuid: ProbeAnswer;
-  /** Has anything arrived at what the host had laid out? */
+  /** True where a child has reached a canary resource. */
   readonly isTouched: boolean;
-  /** A trivial job in an isolate, before and under the final limits. */
+  /** Results of a trivial script in an isolate, before and under the final limits. */
   readonly isolates: readonly ProbeAnswer[];
   readonly runner: boolean;
   readonly open: ProbeAnswer;
   readonly reserve: ProbeAnswer;
   readonly hoard: ProbeAnswer;
-  /** Bytes after which a hoard has proved that nothing holds it. */
+  /** Bytes of allocated memory that prove that no limit applies. */
   readonly hoardTarget: number;
-  /** How the hoarding child ended; null where it is still there. */
+  /** How the child that allocates memory ended; null where it did not end. */
   readonly hoardEnd: ChildEnd | null;
   readonly counters: GroupCounters | null;
 }
 
 type LayerCheck = readonly [name: string, holds: boolean];
 
-/** A layer stands where all of its checks hold. */
+/** The checks of each layer. A layer holds where all of its checks hold. */
 export const LAYER_CHECKS: { readonly [L in Layer]: (findings: ProbeFindings) => readonly LayerCheck[] } = {
   isolate: ({ isolates, runner }) => [
     ['a job in an isolate', isolates.length > 0 && isolates.every((answer) => getValue(answer) === '[42]')],
@@ -99,11 +99,11 @@ export const LAYER_CHECKS: { readonly [L in Layer]: (findings: ProbeFindings) =>
   'cpu-limit': ({ counters }) => [['throttled by the group', (counters?.throttled ?? 0) > 0]],
 };
 
-/** Killed by its group; or dead of its own, as V8 is where the limit of addresses refuses it something. */
+/** Killed by its control group, or aborted by V8 where the address space limit refused an allocation. */
 const diedOfMemory = (end: ChildEnd, { limits }: LaunchPlan): boolean =>
   end.isOutOfMemory || (limits?.addresses ?? null) !== null;
 
-/** bubblewrap sets the working folder, and nothing else is there but what children are meant to have. */
+/** True where the child has the intended variables only. bubblewrap also sets PWD. */
 function isCleanEnvironment(environment: unknown): boolean {
   if (typeof environment !== 'object' || environment === null) return false;
   return Object.entries({ ...environment }).every(
@@ -115,13 +115,13 @@ const sharesNoFile = (descriptors: unknown, own: readonly string[]): boolean =>
   Array.isArray(descriptors) && !descriptors.some(({ file }) => own.includes(file));
 
 const HOST_FOLDERS = ['boot', 'dev', 'etc', 'home', 'proc', 'root', 'run', 'srv', 'sys', 'tmp', 'var'];
-/** Its program is there, and of the machine nothing but the folders of libraries. */
+/** True where the root holds the program and, of the machine, the folders of libraries only. */
 const isOwnRoot = (root: unknown): boolean =>
   Array.isArray(root) && root.includes('runner.cjs') && !HOST_FOLDERS.some((name) => root.includes(name));
 
 const getError = (answer: ProbeAnswer): string | null => ('error' in answer ? answer.error : null);
 const parseUids = (status: Readonly<Record<string, string>>): readonly number[] =>
   (status.Uid ?? '').split(/\s+/).filter(Boolean).map(Number);
-/** How many process namespaces a process is in. */
+/** The number of process namespaces a process is in. */
 const countPidNamespaces = ({ NSpid = '' }: Readonly<Record<string, string>>): number =>
   NSpid.split(/\s+/).filter(Boolean).length;

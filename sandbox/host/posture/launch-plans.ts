@@ -13,10 +13,11 @@ export interface MachineCapabilities {
   readonly memory: number;
 }
 
-/** Every composition this machine might carry, from the most protection to the least. The first that starts is taken. */
+/** Every plan that this machine might support, from most to least protection. The first one that starts is used. */
 export function listPlans(machine: MachineCapabilities): readonly LaunchPlan[] {
   const fullPlans = listNamespaceChoices(machine).map((namespaceMode) => createFullPlan(machine, namespaceMode));
-  // One thing less at a time and then all of it: a layer that cannot be had should not cost the others.
+  // Plans without one layer at a time, then without all of these, so that one unavailable layer does not cost the
+  // others.
   const candidates = fullPlans.flatMap((plan) => [
     plan,
     { ...plan, cgroups: null },
@@ -31,7 +32,7 @@ export function listPlans(machine: MachineCapabilities): readonly LaunchPlan[] {
   });
 }
 
-/** A short name for the log. */
+/** A short name of the plan for the log. */
 export const renderPlanName = ({ namespaceMode, seccomp, uids, cgroups, limits }: LaunchPlan): string =>
   [
     { root: 'bubblewrap', user: 'bubblewrap in a user namespace', none: 'plain' }[namespaceMode],
@@ -48,7 +49,8 @@ function listNamespaceChoices({ resources, uids, isRoot }: MachineCapabilities):
   const wraps = tools.bubblewrap !== null && libraries !== null;
   return [
     ...(wraps && isRoot && uids !== null && tools.setpriv !== null ? [{ namespaceMode: 'root' as const, uids }] : []),
-    // Root without the right to mount: as another user from the start, which needs paths that are open to all.
+    // Root without the capability to mount: the child runs as another user from the start, which needs world-readable
+    // paths.
     ...(wraps && isRoot && uids !== null ? [{ namespaceMode: 'user' as const, uids }] : []),
     ...(wraps ? [{ namespaceMode: 'user' as const, uids: null }] : []),
     ...(isRoot && uids !== null ? [{ namespaceMode: 'none' as const, uids }] : []),
@@ -64,7 +66,7 @@ function createFullPlan(
   return {
     ...{ namespaceMode, uids },
     seccomp: namespaceMode !== 'none' && seccompFilter !== null,
-    // A shell is needed to join a group before bubblewrap.
+    // bubblewrap needs a shell that joins the group first.
     cgroups: namespaceMode === 'none' || tools.shell !== null ? cgroups : null,
     limits:
       tools.prlimit === null

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { Child } from '../child.ts';
 
-/** The hostile program as text. */
+/** The source of the probe program. */
 export const readProbeSource = (): string => readFileSync(new URL('./probe.cjs', import.meta.url), 'utf8');
 
-/** What came of an attempt: a value where it worked, else why not. `ENDED` where the process did not survive it. */
+/** The result of an attempt: a value where it succeeded, else an error code. `ENDED` where the process ended. */
 export type ProbeAnswer = { readonly value: unknown } | { readonly error: string };
 
 export interface ProbeClient {
-  /** Resolves with false where the program did not start within the time. */
+  /** Resolves with false where the probe program did not start within the timeout. */
   readonly ready: Promise<boolean>;
   ask(attempt: string, parameters?: object): Promise<ProbeAnswer>;
 }
@@ -16,7 +16,7 @@ export interface ProbeClient {
 export const ENDED: ProbeAnswer = { error: 'ENDED' };
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** Speaks with the hostile program in a child. */
+/** Creates the client of the probe program in a child. */
 export function createProbeClient({ channel, ended }: Child, timeout = ANSWER_TIMEOUT_MS): ProbeClient {
   const waiting = new Map<number, (answer: ProbeAnswer) => void>();
   let isOver = false;
@@ -53,9 +53,7 @@ export function createProbeClient({ channel, ended }: Child, timeout = ANSWER_TI
   };
 }
 
-/**
- * Did the kernel refuse it? A mistake of the program itself, its end and its silence prove nothing.
- */
+/** True where the kernel refused the attempt. An error of the program itself, its end and a timeout prove nothing. */
 export const isRefusedByKernel = (answer: ProbeAnswer): boolean =>
   'error' in answer && answer !== ENDED && /^E[A-Z0-9]+$/.test(answer.error);
 export const getValue = (answer: ProbeAnswer): unknown => ('value' in answer ? answer.value : undefined);

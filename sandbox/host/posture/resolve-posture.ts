@@ -7,12 +7,12 @@ import { LAYERS, type Layer, MINIMUM_LAYERS, type Posture, REQUIRED_LAYERS } fro
 import { type SelfTestPrograms, selfTest } from './self-test.ts';
 
 export interface ResolvedPosture {
-  /** How children are started; null where not even the hostile program starts. */
+  /** How children are started; null where not even the probe program starts. */
   readonly plan: LaunchPlan | null;
   readonly posture: Posture;
 }
 
-/** Finds the composition with the most protection that works here and claims of it what was proved. */
+/** Finds the plan with the most protection that works here. The posture claims its proved layers. */
 export async function resolvePosture(
   machine: MachineCapabilities,
   programs: SelfTestPrograms,
@@ -57,7 +57,7 @@ function concludePosture(
   return { plan, posture };
 }
 
-/** By layer, the checks that did not hold; without findings the layer alone. */
+/** Failed checks by layer. Without findings every layer has failed. */
 function listFailedChecks(findings: ProbeFindings | null): Readonly<Partial<Record<Layer, readonly string[]>>> {
   const entries = LAYERS.map((layer) => {
     const checks = findings === null ? [['not tried', false] as const] : LAYER_CHECKS[layer](findings);

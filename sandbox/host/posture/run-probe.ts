@@ -13,7 +13,7 @@ export type ProbeResults = Omit<
   ProbeFindings,
   'plan' | 'limits' | 'isTouched' | 'isolates' | 'runner' | 'open' | 'reserve' | 'counters' | `hoard${string}`
 > & {
-  /** Bytes of addresses it had at most. */
+  /** Peak address space of the child in bytes. */
   readonly peak: number;
   readonly isolate: ProbeAnswer;
 };
@@ -21,8 +21,8 @@ export type ProbeResults = Omit<
 const MIB = 1024 * 1024;
 
 /**
- * Lets the hostile program try everything under a plan, and looks at it from outside meanwhile. Answers with the last
- * words of a child that does not even start.
+ * Runs every attempt of the probe program under a plan and observes the child from outside. Resolves with the last line
+ * of stderr where the child does not start.
  */
 export async function runProbe(
   machine: MachineCapabilities,
@@ -82,7 +82,7 @@ export async function runProbe(
   }
 }
 
-/** What the service itself has open, as device and number of the file behind it. */
+/** Open files of the service, as `device:inode`. */
 function listOpenFiles(): readonly string[] {
   const list = process.platform === 'linux' ? readdirSync('/proc/self/fd').map(Number) : [0, 1, 2];
   return list.flatMap((fd) => {
@@ -95,7 +95,7 @@ function listOpenFiles(): readonly string[] {
   });
 }
 
-/** Where nothing of the kind may appear; what did is taken away again. */
+/** Attempts to write where a child must not write. Files that do appear are removed. */
 async function tryWrites({ ask }: ProbeClient, canary: Canary) {
   const name = `tenon-probe-${randomUUID()}`;
   const paths = [
@@ -108,11 +108,11 @@ async function tryWrites({ ask }: ProbeClient, canary: Canary) {
   return answers.map((answer, index) => (exists[index] ? { value: true } : answer));
 }
 
-/** Where a child sees a file. */
+/** The path of a file as the child sees it. */
 export const pathInChild = ({ namespaceMode }: LaunchPlan, outside: string, inside: string) =>
   namespaceMode === 'none' ? outside : inside;
 
-/** A trivial job in an isolate, as a runner does it. */
+/** Runs a trivial script in an isolate, as the runner does. */
 export const probeIsolate = (
   { resources, memory }: MachineCapabilities,
   plan: LaunchPlan,

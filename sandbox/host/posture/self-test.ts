@@ -9,12 +9,12 @@ import { createProbeClient, ENDED, type ProbeClient } from './probe-client.ts';
 import { pathInChild, probeIsolate, runProbe } from './run-probe.ts';
 
 export interface SelfTestPrograms {
-  /** Paths of the two programs in the private folder. */
+  /** Path of the probe program in the private folder. */
   readonly probe: string;
   readonly runner: string;
 }
 
-/** What was seen; or where a child does not even start under the plan, its last words. */
+/** The findings, or the last line of stderr where a child does not start under the plan. */
 export type SelfTestResult =
   | { readonly plan: LaunchPlan; readonly findings: ProbeFindings }
   | { readonly error: string };
@@ -22,9 +22,9 @@ export type SelfTestResult =
 const MIB = 1024 * 1024;
 
 /**
- * Tries a plan out with real children: first one without a limit of addresses, which is attacked by the hostile program
- * and tells how many addresses a healthy child has; then, under the final plan and at once, one for the limits, one
- * that hoards memory, and the runner itself.
+ * Tests a plan with real children. The first one runs the probe program without a limit of address space, which also
+ * measures the address space of a healthy child. Then three children run concurrently under the final plan: one for
+ * limits, one that allocates memory, and the runner itself.
  */
 export async function selfTest(
   machine: MachineCapabilities,
@@ -69,7 +69,7 @@ async function testLimits(machine: MachineCapabilities, plan: LaunchPlan, { prob
     const open = await client.ask('open', { path: pathInChild(plan, probe, '/runner.cjs'), count: MAX_OPEN_FILES });
     const reserve = await client.ask('reserve', { bytes: plan.limits?.addresses ?? 2 ** 42 });
     await provokeThrottling(child, client);
-    // One more than it has, and it asks for three.
+    // The group may have one more task than now, and the child starts three.
     child.group?.limitTasks(child.group.tasks() + 1);
     await client.ask('threads', { count: 3 });
     return { isolate, open, reserve, limits, counters: child.group?.counters() ?? null };
@@ -79,14 +79,11 @@ async function testLimits(machine: MachineCapabilities, plan: LaunchPlan, { prob
   }
 }
 
-/**
- * Two milliseconds of every hundred: so little that it is felt even where a busy machine leaves a nice process hardly
- * more.
- */
+/** Limits the child to 2 ms of every 100 ms, so that it is throttled even on a busy machine. */
 async function provokeThrottling({ group }: StartedChild, { ask }: ProbeClient): Promise<void> {
   if (group === null) return;
   for (let count = 0; count < 4 && group.counters().throttled === 0; count += 1) {
-    // Each time: the end of the head start sets the usual share.
+    // Repeated, since the end of `UNTHROTTLED_START_MS` sets the default share.
     group.throttle(0.02);
     await ask('spin', { ms: 300, cpu: 6 });
   }
@@ -99,7 +96,7 @@ async function testMemoryLimit(
   { probe }: SelfTestPrograms,
   bytes: number,
 ) {
-  // Where nothing would stop it, the machine is not made to find out.
+  // Without any limit the attempt would only exhaust the memory of the machine.
   if (plan.cgroups === null && plan.limits?.addresses == null) return { hoard: { value: bytes }, hoardEnd: null };
   const child = startProgram(machine.resources, plan, probe);
   const client = createProbeClient(child);
@@ -112,7 +109,7 @@ async function testMemoryLimit(
   return { hoard: answer, hoardEnd: hasEnded ? end : null };
 }
 
-/** Its first message says that it is up. */
+/** True where the runner sends its hello within 10 seconds. */
 async function canStartRunner(
   machine: MachineCapabilities,
   plan: LaunchPlan,

@@ -2,7 +2,7 @@ import { startTimeout } from './deferred.ts';
 import type { GuestRun, RunResult } from './guest-run.ts';
 import type { RunFailure } from './run-failure.ts';
 
-/** An invocation that a process works on. */
+/** An invocation in flight in a process. */
 export interface ActiveRun {
   readonly run: GuestRun;
   readonly since: number;
@@ -15,7 +15,7 @@ interface WatchedRun extends ActiveRun {
   readonly abort: () => void;
 }
 
-/** The invocations of one process, by their ids. */
+/** The invocations in flight in one process, by id. */
 export class ActiveRuns {
   readonly #now: () => number;
   readonly #runs = new Map<number, WatchedRun>();
@@ -36,7 +36,10 @@ export class ActiveRuns {
     return this.#runs.get(id);
   }
 
-  /** `leave` is called when the `wall` milliseconds are over or the client is gone, with those that are left. */
+  /**
+   * Calls `onAbandon` with the remaining milliseconds when the `wall` milliseconds are over or the client has
+   * disconnected.
+   */
   add(id: number, run: GuestRun, wall: number, onAbandon: (left: number) => void): Promise<RunResult> {
     const { promise, resolve, reject } = Promise.withResolvers<RunResult>();
     const since = this.#now();
@@ -47,7 +50,7 @@ export class ActiveRuns {
     return promise;
   }
 
-  /** Takes one away; its promise is for the caller to settle. */
+  /** Removes an invocation. The caller settles its promise. */
   remove(id: number): ActiveRun | undefined {
     const active = this.#runs.get(id);
     if (!active) return undefined;

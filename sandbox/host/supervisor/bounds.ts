@@ -1,46 +1,54 @@
-/** How the supervisor paces itself; times in milliseconds. Tests use shorter ones. */
+/** Timeouts, intervals and limits of the supervisor; times in milliseconds. Tests use shorter ones. */
 export interface SupervisorBounds {
-  /** From the launch of a process until its runner has said hello. */
+  /** From the launch of a process until the hello of its runner. */
   readonly helloTimeout: number;
   /** A program's process without work is ended after this; the spare too, when no program has one. */
   readonly idleTimeout: number;
-  /** From a first call until the next spare is started: a start stops the service for some milliseconds. */
+  /**
+   * From the first call of a program until the next spare starts, since a start blocks the service for some
+   * milliseconds.
+   */
   readonly spareDelay: number;
-  /** Between two looks at idle and growing processes. */
+  /** Between two checks of idle and growing processes. */
   readonly sweepInterval: number;
-  /** How soon after a deadline a process must prove that nothing holds it up. One that waits for a core is not held up. */
+  /**
+   * Time after a deadline within which a process must answer a ping. It is long enough for a process that waits for a
+   * core.
+   */
   readonly healthTimeout: number;
-  /** Of one program at the same time; more is busy. */
+  /** Invocations of one program at the same time. Further ones are `busy`. */
   readonly maxInFlight: number;
-  /** Bytes of inputs that wait for a process or a place, of all programs together. */
+  /** Bytes of inputs that wait for a process or an execution slot, over all programs. */
   readonly maxQueuedBytes: number;
-  /** A process that has served its program for so long makes room for a program that waits for one. */
+  /** After serving this long a process may be retired for a program that waits for one. */
   readonly minService: number;
-  /** Between two looks for room while programs wait for a process. */
+  /** Between two attempts to make room while programs wait for a process. */
   readonly claimInterval: number;
-  /** Between two looks at the memory of all processes together. */
+  /** Between two checks of the memory of all processes together. */
   readonly memoryInterval: number;
-  /** Between two looks at the CPU time of a process at work. */
+  /** Between two checks of the CPU time of a busy process. */
   readonly cpuInterval: number;
-  /** As many at the same time in one process are a crowd: it is asked whether it keeps up. */
+  /** Invocations at the same time in one process from which on its lag is measured. */
   readonly crowdSize: number;
-  /** Where it takes so long to answer, a program without state gets a second process. */
+  /** Lag of a process from which on a stateless program gets a helper process. */
   readonly maxLag: number;
-  /** The second process without work is ended after this, and so is one that has grown. */
+  /** An idle helper process ends after this, and so does an idle process that has grown. */
   readonly calmTimeout: number;
-  /** A process that has served so many is replaced. */
+  /** A process that has served this many invocations is replaced. */
   readonly maxServed: number;
-  /** First and longest wait of a program that crashes again and again; the first restart is immediate. */
+  /** First and longest restart delay of a program that crashes repeatedly. The first restart is immediate. */
   readonly firstDelay: number;
   readonly longestDelay: number;
-  /** A process that served so long makes the next restart immediate again. */
+  /** A process that served this long resets the restart delay. */
   readonly goodService: number;
-  /** So many crashes within `crashWindow` park a program. */
+  /** This many crashes within `crashWindow` park a program. */
   readonly maxCrashes: number;
   readonly crashWindow: number;
-  /** Invocations that are stopped within this time of each other, as those that share a context, are one mishap. */
+  /**
+   * Invocations that exhaust their CPU time within this time of each other count once, since they may share a realm.
+   */
   readonly incidentWindow: number;
-  /** Waiting for a process to probe with, when all are at work. */
+  /** How long a probe waits for a process when all are busy. */
   readonly probeTimeout: number;
 }
 

@@ -1,10 +1,10 @@
-/** A script of a third-party package, and whom to tell when it is given up. */
+/** A script of a third-party package, and the callback for its parking. */
 export interface ConfinedProgram {
   /** For the log. */
   readonly name: string;
   readonly script: string;
-  /** Invocations share one context. */
+  /** Invocations share one realm. */
   readonly reuse: boolean;
-  /** It crashed too often; `detail` is one sentence for the administrator. */
+  /** Called when the program is parked. `detail` is one sentence for the administrator. */
   onParked(detail: string): void;
 }

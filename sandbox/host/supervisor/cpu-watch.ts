@@ -2,12 +2,15 @@ import type { GuestLimits } from '../../protocol/messages.ts';
 import type { Child } from '../child.ts';
 import type { SupervisorBounds } from './bounds.ts';
 
-/** Part of an invocation's CPU time: the kernel counts in 10 ms, and the runner's own work is no guest's. */
+/**
+ * Tolerance as a fraction of an invocation's CPU time, since the kernel counts in 10 ms and the runner itself uses
+ * some.
+ */
 const GRACE = 0.1;
 
-/** CPU time since a mark, against the number of invocations that were in the process meanwhile. */
+/** CPU time since a mark, and the number of invocations in the process since then. */
 interface CpuSpan {
-  /** Set by the first look after the mark. */
+  /** CPU time at the first check after the mark. */
   from: number | undefined;
   runs: number;
 }
@@ -15,25 +18,25 @@ interface CpuSpan {
 interface CpuWatchOptions {
   /** Milliseconds of CPU for one invocation. */
   readonly limit: number;
-  /** Between two looks. */
+  /** Milliseconds between two checks. */
   readonly interval: number;
   readonly now: () => number;
-  /** CPU time since the start of the process; undefined where the system does not tell. */
+  /** CPU time since the start of the process; undefined where the operating system does not report it. */
   read(): number | undefined;
-  /** There is nothing to watch any more. */
+  /** True when no invocation is in flight. */
   isIdle(): boolean;
-  /** The process has used more than its invocations may. */
+  /** Called when the process has used more than its invocations may. */
   onExceeded(): void;
 }
 
-/** A process that is watched. */
+/** The watched process. */
 interface WatchedWorker {
   readonly busy: number;
   readonly state: string;
   kill(cause: 'cpu'): void;
 }
 
-/** Ends a process that has used more than its invocations, or the evaluation of its script, may. */
+/** Kills a process that uses more CPU time than its invocations, or the evaluation of its script, may. */
 export const watchCpu = (
   worker: WatchedWorker,
   child: Child,
@@ -51,10 +54,10 @@ export const watchCpu = (
   });
 
 /**
- * Watches from outside what CPU time a process uses, since some built-ins of the language cannot be interrupted from
- * inside. CPU time and not the clock: a machine that is slow, or busy with others, ends nobody. Which invocation used it
- * cannot be seen from here. So a process may use as much as all invocations together that it had since it was idle, and
- * as much as those that it had since it last said something, which it cannot do while a guest executes.
+ * Watches the CPU time of a process from outside, since some built-ins of the language cannot be interrupted from
+ * inside. It measures CPU time and not wall-clock time, so that a slow or busy machine ends no process. Which
+ * invocation used the time cannot be seen from outside. So a process may use the time of all invocations since it was
+ * last idle, and the time of those since its last message, which it cannot send while a guest executes.
  */
 export class CpuWatch {
   readonly #options: CpuWatchOptions;
@@ -67,7 +70,7 @@ export class CpuWatch {
     this.#options = options;
   }
 
-  /** An invocation was sent to the process, which now has so many. */
+  /** An invocation was sent to the process. `busy` is the number now in flight. */
   recordInvocation(busy: number): void {
     if (busy === 1) this.#sinceIdle.from = undefined;
     this.#sinceIdle.runs = busy === 1 ? 1 : this.#sinceIdle.runs + 1;
@@ -76,7 +79,7 @@ export class CpuWatch {
     this.#timer ??= setInterval(() => this.#check(), this.#options.interval).unref();
   }
 
-  /** The process said something; it has so many invocations now. */
+  /** The process has sent a message. `busy` is the number of invocations now in flight. */
   recordMessage(busy: number): void {
     this.#sinceMessage.from = undefined;
     this.#sinceMessage.runs = busy;
@@ -98,7 +101,7 @@ export class CpuWatch {
       return;
     }
     const left = Math.min(this.#left(this.#sinceIdle, used), this.#left(this.#sinceMessage, used));
-    // One thread uses no more than the time that passes, so there is nothing to be seen earlier.
+    // One thread cannot use more CPU time than the time that passes, so an earlier check is useless.
     this.#nextCheckAt = time + left;
     if (left <= 0) onExceeded();
   }

@@ -1,4 +1,4 @@
-/** Why a process is no more; `asked` is the only one that is nobody's fault. */
+/** Why a process ended. Only `requested` is no fault of the program. */
 export type EndCause = 'asked' | 'refused' | 'died' | 'protocol' | 'stuck' | 'slow-start' | 'cpu' | 'memory';
 
 const SENTENCES: Readonly<Record<EndCause, string>> = {

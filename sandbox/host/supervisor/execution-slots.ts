@@ -1,30 +1,30 @@
-/** A process, as far as its place is concerned. */
+/** A process that may hold an execution slot. */
 export interface SlotHolder {
-  /** Sends a ping, unless one is unanswered. The answer arrives at `Places.report`. */
+  /** Sends a ping unless one is unanswered. The answer is passed to `ExecutionSlots.report`. */
   ping(): void;
 }
 
-/** A program with invocations to send, and no place for its process. */
+/** A program with queued invocations and no execution slot for its process. */
 export interface SlotClaim {
-  /** A place is free. The program takes it with `Places.enter`, or leaves it to the next program. */
+  /** Called when a slot is free. The program takes it with `ExecutionSlots.enter` or leaves it to the next program. */
   onSlotFree(): void;
 }
 
 /**
- * Places of execution: how many processes may execute at a time. A process that is known to wait holds none. While
- * programs queue, a process gets one invocation for each turn, so that all programs have turns.
+ * A semaphore of execution slots: limits how many processes execute at a time (ADR 30). A process that is known to wait
+ * holds no slot. While programs queue, a process gets one invocation per turn, so that all programs have turns.
  */
 export class ExecutionSlots {
   readonly #count: number;
   readonly #holders = new Set<SlotHolder>();
-  /** First come, first served; a program queues once. */
+  /** First in, first out. A program queues once. */
   readonly #queue = new Set<SlotClaim>();
 
   constructor(count: number) {
     this.#count = count;
   }
 
-  /** Takes a place and answers true, where nobody queues and the process holds one or one is free. */
+  /** Takes a slot and returns true where no program queues and the process holds a slot or one is free. */
   take(holder: SlotHolder): boolean {
     if (this.#queue.size > 0) return false;
     if (this.#holders.has(holder)) return true;
@@ -33,18 +33,20 @@ export class ExecutionSlots {
     return true;
   }
 
-  /** The process executes, even above the number of places: a resumed invocation ends soonest when it goes on. */
+  /**
+   * The process executes, also above the number of slots, since a resumed invocation ends soonest when it continues.
+   */
   enter(holder: SlotHolder): void {
     this.#holders.add(holder);
     if (this.#queue.size > 0) holder.ping();
   }
 
-  /** The process executes nothing any more. */
+  /** The process executes nothing any more and releases its slot. */
   leave(holder: SlotHolder): void {
     if (this.#holders.delete(holder)) this.#serve();
   }
 
-  /** What the answer to a ping showed. */
+  /** The process answered a ping. `isWaiting`: it executes nothing. */
   report(holder: SlotHolder, isWaiting: boolean): void {
     if (isWaiting) this.leave(holder);
     else if (this.#queue.size > 0) holder.ping();

@@ -1,25 +1,27 @@
 import type { GuestContext } from '../../protocol/messages.ts';
 
-/** Something a run asks of the host. */
+/** A call of the host by an invocation. */
 export interface HostCall {
   readonly method: string;
-  /** The list of arguments as JSON, unchecked. */
+  /** The arguments as a JSON list, unchecked. */
   readonly body: Buffer;
-  /** Undefined where no answer is wanted. Late ones are dropped. */
+  /** Undefined where the guest expects no reply. Late replies are dropped. */
   readonly reply: ((ok: boolean, json: string) => void) | undefined;
 }
 
-/** What is asked of a program. */
+/** One invocation of a program. */
 export interface GuestRun {
   readonly entry: string;
   readonly context: GuestContext;
   /** JSON. */
   readonly input: string;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
-  /** False when the call was beyond its bounds: too many of those, and the process is listened to less. */
+  /**
+   * Handles a host call. False where it exceeds a limit: the host reads a process with too many of these more slowly.
+   */
   call(call: HostCall): boolean;
 }
 
-/** What a handler answered, as JSON that nobody has checked; undefined for no value. */
+/** The result of a handler as unchecked JSON; undefined for no value. */
 export type RunResult = Buffer | undefined;

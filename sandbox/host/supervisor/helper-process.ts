@@ -4,20 +4,20 @@ import type { Worker } from './worker.ts';
 interface HelperOptions {
   readonly bounds: SupervisorBounds;
   readonly now: () => number;
-  /** A process with the program in it, where one can be had without a wait for another program. */
+  /** Obtains a process with the program loaded, where that needs no wait for another program. */
   obtain(idle: number): Promise<Worker>;
-  /** Many wait in the host for the process to confirm what it was sent. */
+  /** True where many invocations are queued because the process has not confirmed earlier ones. */
   isBehind(): boolean;
-  /** This process still serves the program. */
+  /** True while this process serves the program. */
   isCurrent(worker: Worker): boolean;
 }
 
-/** The second process of a program, which helps the first in a crowd. */
+/** The second process of a program, used while many invocations are in flight. */
 export class HelperProcess {
   readonly #options: HelperOptions;
   #worker: Worker | undefined;
   #seeking: Promise<void> | undefined;
-  /** Not sought again before. */
+  /** Time before which no helper is sought again. */
   #seekAt = 0;
 
   constructor(options: HelperOptions) {
@@ -28,12 +28,12 @@ export class HelperProcess {
     return this.#worker;
   }
 
-  /** Resolves when no process is being sought. */
+  /** Resolves when the search for a process ends. */
   get seeking(): Promise<void> | undefined {
     return this.#seeking;
   }
 
-  /** Asks the process of a crowd whether it keeps up, and gets a second one where it does not. */
+  /** Measures the lag of the current process and obtains a second one where it is too long. */
   seek(current: Worker): void {
     const { bounds, now } = this.#options;
     if (this.#worker || this.#seeking || now() < this.#seekAt) return;
@@ -41,12 +41,12 @@ export class HelperProcess {
     this.#seeking = this.#obtainWorker(current).finally(() => (this.#seeking = undefined));
   }
 
-  /** It is gone. */
+  /** The helper process has ended. */
   onWorkerGone(): void {
     this.#worker = undefined;
   }
 
-  /** It finishes what it has. */
+  /** Lets the helper finish its invocations and end. */
   dismiss(): void {
     const worker = this.#worker;
     this.#worker = undefined;
@@ -55,7 +55,7 @@ export class HelperProcess {
     if (worker.busy === 0) void worker.end();
   }
 
-  /** A crowd that waits for something else than the process is not served sooner by two. */
+  /** A second process does not help invocations that wait for timers or the host. */
   async #obtainWorker(current: Worker): Promise<void> {
     const { bounds, obtain, isBehind, isCurrent } = this.#options;
     if ((await current.lag()) < bounds.maxLag && !isBehind()) return;

@@ -23,23 +23,23 @@ interface ProcessPoolOptions {
 }
 
 interface ProcessClaim {
-  /** False once nobody needs the process any more. */
+  /** False once the process is no longer needed. */
   isNeeded(): boolean;
   settle(worker: Worker | RunFailure): void;
 }
 
-/** All processes: never more than allowed, and one of them a spare that waits for a program. */
+/** All child processes: at most `processes`, one of them a spare without a program. */
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
   /** From launch until reaped. */
   readonly #living = new Set<Worker>();
-  /** First come, first served; each program has one at most. */
+  /** First in, first out. Each program has one claim at most. */
   readonly #claims: ProcessClaim[] = [];
   readonly slots: ExecutionSlots;
   readonly inputs: InputBudget;
   #spare: Worker | undefined;
   #lastUse = Number.NEGATIVE_INFINITY;
-  /** Launches that came to nothing, one after another. */
+  /** Consecutive failed launches. */
   #failed = 0;
   #notBefore = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -56,31 +56,31 @@ export class ProcessPool {
     return this.#living.size;
   }
 
-  /** Could another process be had without ending anybody's? */
+  /** True where another process is available without ending one. */
   hasRoom(): boolean {
     return this.#spare !== undefined || this.#living.size < this.#options.processes;
   }
 
   /**
-   * A process without a program: the spare, a new one, or one in place of another that has been idle for at least `idle`
-   * milliseconds. A program that has no process (`idle` is 0) waits for one: the process of a helper makes room, and where
-   * all are at work the one that has served its program for longest, once it has done what it has. Rejects with `busy`
-   * where none can be had, and with `internal` when none can be started.
+   * Obtains a process without a program: the spare, a new one, or one in place of a process that has been idle for at
+   * least `idle` milliseconds. A program without a process (`idle` is 0) waits: a helper process makes room for it, or,
+   * where all are busy, the process that has served for longest, after its invocations. Rejects with `busy` where no
+   * process is free, and with `internal` when none can be started.
    */
   async acquire(idle: number, isNeeded: () => boolean): Promise<Worker> {
     const worker = await this.#obtain(idle, isNeeded);
     await worker.hello;
-    // From here on its end is the business of whoever has it.
+    // From here on the program that has the process handles its end.
     worker.onDown = undefined;
     return worker;
   }
 
-  /** A process has become idle: a program may be waiting for its place. */
+  /** A process has become idle. A program may be waiting for its room. */
   onProcessIdle(): void {
     if (this.#claims.length > 0) this.#serveClaims();
   }
 
-  /** Sees to it that a spare is on its way while the sandbox is in use. */
+  /** Starts a spare while the sandbox is in use. */
   prepareSpare(): void {
     const { processes, bounds, now } = this.#options;
     if (this.#closed || this.#spare || this.#living.size >= processes || now() < this.#notBefore) return;
@@ -89,11 +89,11 @@ export class ProcessPool {
     try {
       this.#spare = this.#launch();
     } catch {
-      // Noted where it failed; whoever needs a process is told.
+      // `#launch` has logged the failure. The next program that needs a process gets the error.
     }
   }
 
-  /** Does so once those who are waiting now have been served. */
+  /** Starts a spare after `spareDelay`, when waiting programs have been served. */
   prepareSpareSoon(): void {
     this.#timer ??= withoutRequestContext(() =>
       setTimeout(() => {
@@ -103,14 +103,14 @@ export class ProcessPool {
     );
   }
 
-  /** The sandbox is in use from now on. */
+  /** Records a use of the sandbox, which keeps the spare. */
   markUsed(): void {
     this.#lastUse = this.#options.now();
   }
 
   /**
-   * Keeps the memory of all processes together below its limit: first the idle ones end, then the largest. Each has a
-   * limit of its own, so what they can gain between two looks is bounded as well.
+   * Keeps the memory of all processes together below the limit: idle processes end first, then the largest. Each
+   * process has its own limit, so growth between two checks is bounded.
    */
   async limitMemory(): Promise<void> {
     const workers = [...this.#living].filter(({ state }) => state !== 'down');
@@ -125,7 +125,7 @@ export class ProcessPool {
     }
   }
 
-  /** Ends the spare once nobody has needed a process for long. */
+  /** Ends the spare after `idleTimeout` without use of the sandbox. */
   sweep(): void {
     const { bounds, now } = this.#options;
     if (this.#spare && this.#living.size === 1 && now() - this.#lastUse >= bounds.idleTimeout) void this.#spare.end();
@@ -151,7 +151,7 @@ export class ProcessPool {
       const worker = this.#takeAvailable();
       if (worker) return worker;
     }
-    // A second process for a program is not worth waiting for.
+    // A helper process is not worth waiting for.
     if (idle > 0 && (this.#claims.length > 0 || !this.#makeRoom(idle))) throw new RunFailure('busy');
     const got = await new Promise<Worker | RunFailure>((settle) => {
       this.#claims.push({ isNeeded, settle });
@@ -212,7 +212,7 @@ export class ProcessPool {
     return release !== undefined;
   }
 
-  /** All processes are at work: the one that has served for longest does what it has, and makes room then. */
+  /** All processes are busy: the one that has served for longest finishes its invocations and ends. */
   #retire(): boolean {
     const { now, bounds } = this.#options;
     const [oldest] = [...this.#living]
@@ -265,5 +265,5 @@ export class ProcessPool {
   }
 }
 
-/** Processes that start at a time: a start takes a core for some hundred milliseconds. */
+/** Processes that start at a time, since a start uses a core for some hundred milliseconds. */
 const MAX_STARTING = 4;

@@ -7,7 +7,7 @@ interface Log {
   warn(data: object, text: string): void;
 }
 
-/** Logs how a process ended that did not end as it was asked to. Resolves with the reason, once it is reaped. */
+/** Logs the unrequested end of a process. Resolves with the reason once the process is reaped. */
 export async function reportLoss(
   { name }: ConfinedProgram,
   worker: Worker,
@@ -22,7 +22,7 @@ export async function reportLoss(
   return reason;
 }
 
-/** Tells whoever opened the program that it is not started again. */
+/** Reports to the opener of the program that it is parked and not started again. */
 export function reportParked(
   program: ConfinedProgram,
   reason: string,

@@ -1,9 +1,9 @@
 import type { GuestError } from '../../protocol/messages.ts';
 
-/** A run, a start or a probe that came to nothing. */
+/** The failure of an invocation, a start or a probe. */
 export class RunFailure extends Error {
   readonly code: GuestError;
-  /** What the child told with it, unchecked: see the message `failure`. */
+  /** The unchecked body of the child's message `failure`. */
   readonly body: Buffer | undefined;
 
   constructor(code: GuestError, body?: Buffer) {

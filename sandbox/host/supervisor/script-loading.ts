@@ -2,11 +2,11 @@ import type { ContractEntry } from '../../protocol/messages.ts';
 import { createDeferred } from './deferred.ts';
 import type { RunFailure } from './run-failure.ts';
 
-/** Calls a script may make while it is evaluated; each is refused. */
+/** Host calls that are refused while a script is evaluated, before the process is ended. */
 const MAX_CALLS = 1000;
 const REFUSAL = JSON.stringify({ code: 'unsupported', message: 'Nothing can be asked while loading.' });
 
-/** The evaluation of a script by a process, from `load` to `loaded` or `refused`. */
+/** The evaluation of a script in a process, from the message `load` to `loaded` or `refused`. */
 export class ScriptLoading {
   readonly #contract = createDeferred<readonly ContractEntry[]>();
   #calls = 0;
@@ -23,7 +23,7 @@ export class ScriptLoading {
     this.#contract.reject(failure);
   }
 
-  /** Answers a call of the host with a refusal. False where there were too many. */
+  /** Refuses a host call. False after `MAX_CALLS`. */
   refuse(reply: (json: string) => void): boolean {
     if (++this.#calls > MAX_CALLS) return false;
     reply(REFUSAL);

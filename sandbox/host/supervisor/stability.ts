@@ -1,11 +1,11 @@
 import type { SupervisorBounds } from './bounds.ts';
 
-/** Many invocations that use up their CPU time are as bad as a crash; one is not. */
+/** An invocation that exhausts its CPU time counts as this fraction of a crash. */
 const EXHAUSTION_WEIGHT = 0.25;
 
 /**
- * How well a program does: when its next process may start, and whether there is to be a next one. The first restart
- * is immediate, the next wait 0.1 s and twice as long each time.
+ * The crash record of a program: when its next process may start, and whether it is parked. The first restart is
+ * immediate, the next ones wait 0.1 s and twice as long each time.
  */
 export class Stability {
   readonly #bounds: SupervisorBounds;
@@ -32,7 +32,7 @@ export class Stability {
     this.#servingSince = this.#now();
   }
 
-  /** Its process died of its own fault or had to be killed. True when that was once too often. */
+  /** The process crashed or had to be killed. Returns true when this parks the program. */
   recordCrash(): boolean {
     const { firstDelay, longestDelay, goodService } = this.#bounds;
     const now = this.#now();
@@ -43,7 +43,7 @@ export class Stability {
     return this.#count(1);
   }
 
-  /** An invocation used up its CPU time and was stopped inside. True when that was once too often. */
+  /** An invocation exhausted its CPU time. Returns true when this parks the program. */
   recordExhaustion(): boolean {
     const now = this.#now();
     if (now - this.#exhaustedAt < this.#bounds.incidentWindow) return false;

@@ -18,13 +18,13 @@ interface SupervisedProgramOptions {
   readonly bounds: SupervisorBounds;
   readonly now: () => number;
   readonly log: { warn(data: object, text: string): void };
-  /** It is closed. */
+  /** Called when the program is closed. */
   onClosed(): void;
 }
 
 /**
- * One program and its process; in a crowd, a second one that helps it, unless the program keeps state between
- * invocations. Older ones may finish what they have.
+ * One program with its process and, while many invocations are in flight, a helper process, unless the program is
+ * stateful. Replaced processes finish their invocations.
  */
 export class SupervisedProgram implements SlotClaim {
   readonly #program: ConfinedProgram;
@@ -37,7 +37,7 @@ export class SupervisedProgram implements SlotClaim {
   #isLoading = false;
   readonly #helper: HelperProcess;
   #closed = false;
-  /** The current process is to be replaced; not tried again before. */
+  /** Time before which a replacement of the current process is not tried again. */
   #renewAt = Number.POSITIVE_INFINITY;
 
   constructor(program: ConfinedProgram, options: SupervisedProgramOptions) {
@@ -55,7 +55,7 @@ export class SupervisedProgram implements SlotClaim {
     });
   }
 
-  /** Invocations at work or waiting. */
+  /** Invocations in flight or queued. */
   get busy(): number {
     return [...this.#workers].reduce((sum, worker) => sum + worker.busy, this.#queue.length);
   }
@@ -67,8 +67,8 @@ export class SupervisedProgram implements SlotClaim {
   }
 
   /**
-   * Rejects with a RunFailure: `busy` at once where too many wait, or the next start after a crash has to wait, and later
-   * where no process or place was free in time; `crash` when parked.
+   * Rejects with a RunFailure: `busy` at once where too many invocations are in flight or a restart delay runs, later
+   * where no process or slot was free in time; `crash` when parked.
    */
   async invoke(run: GuestRun): Promise<RunResult> {
     if (this.#closed) throw new RunFailure('internal');
@@ -83,7 +83,7 @@ export class SupervisedProgram implements SlotClaim {
     return answer;
   }
 
-  /** A place of execution is free. */
+  /** An execution slot is free. */
   onSlotFree(): void {
     const worker = this.#current;
     if (!worker || this.#queue.length === 0) return;
@@ -96,7 +96,7 @@ export class SupervisedProgram implements SlotClaim {
     this.#sendQueued();
   }
 
-  /** Sends what is queued, as far as there are a process and a place for it. */
+  /** Sends queued invocations while a process and a slot are free. */
   #sendQueued(): void {
     while (this.#current && this.#queue.length > 0) {
       const worker = this.#acquireWorker(this.#current);
@@ -106,7 +106,10 @@ export class SupervisedProgram implements SlotClaim {
     if (this.#queue.length > 0 && !this.#starting) this.#startForQueue();
   }
 
-  /** The process that may be sent an invocation now, with its place. Where there is none, `grant` or a pong comes later. */
+  /**
+   * The process that may get an invocation now, with a slot. Undefined where there is none: `onSlotFree` or a pong
+   * follows.
+   */
   #acquireWorker(current: Worker): Worker | undefined {
     const { slots } = this.#options.pool;
     const helper = this.#helper.worker;
@@ -141,7 +144,7 @@ export class SupervisedProgram implements SlotClaim {
     await Promise.all([this.#starting, this.#helper.seeking, ...[...this.#workers].map((worker) => worker.end())]);
   }
 
-  /** Ends what has been idle for long, replaces what has grown. */
+  /** Ends processes that have been idle for long and replaces processes that have grown. */
   async sweep(): Promise<void> {
     const { bounds, limits } = this.#options;
     const helper = this.#helper.worker;
@@ -151,7 +154,7 @@ export class SupervisedProgram implements SlotClaim {
     if (this.#isIdle(worker, bounds.idleTimeout)) return void worker.end();
     const resident = await worker.resident();
     const grown = worker.baseline > 0 ? (resident - worker.baseline) / limits.memory : 0;
-    // Without state there is nothing to lose, and the spare takes over at once.
+    // A stateless program loses nothing, and the spare takes over at once.
     if (grown > IDLE_END_GROWTH && !this.#program.reuse && this.#isIdle(worker, bounds.calmTimeout)) void worker.end();
     else if (grown > REPLACE_GROWTH) this.#replace(worker);
   }
@@ -160,17 +163,20 @@ export class SupervisedProgram implements SlotClaim {
     return worker.busy === 0 && this.#options.now() - worker.idleSince >= since;
   }
 
-  /** Never rejects: whoever waits is told. */
+  /** Never rejects: a failure is passed to the queued invocations. */
   async #start(idle: number): Promise<void> {
     try {
       this.#serve(await this.#obtain(idle, () => this.#queue.length > 0));
     } catch (error) {
-      // The process that serves goes on where no other takes over from it.
+      // The current process continues where no replacement is available.
       if (!this.#current) this.#queue.refuse(error as RunFailure);
     }
   }
 
-  /** A process with the program in it, if need be in place of one that has been idle for so long. Rejects with a RunFailure. */
+  /**
+   * A process with the program loaded, if necessary in place of one that has been idle for `idle` milliseconds. Rejects
+   * with a RunFailure.
+   */
   async #obtain(idle: number, isWanted: () => boolean): Promise<Worker> {
     const { pool } = this.#options;
     const { script, reuse } = this.#program;
@@ -208,7 +214,7 @@ export class SupervisedProgram implements SlotClaim {
     this.#renewAt = Number.POSITIVE_INFINITY;
     this.#stability.recordServing();
     if (before?.busy === 0) void before.end();
-    // It holds a place since it was loaded: the first invocation goes on with it.
+    // The process holds a slot since loading, and the first invocation continues with it.
     this.onSlotFree();
     if (worker.isWaiting) this.#options.pool.slots.leave(worker);
   }
@@ -218,7 +224,7 @@ export class SupervisedProgram implements SlotClaim {
     this.#sendQueued();
   }
 
-  /** It does what it has; what arrives from now on waits for another process. */
+  /** Lets the process finish its invocations. New ones wait for another process. */
   #retire(worker: Worker): void {
     if (worker === this.#helper.worker) this.#helper.dismiss();
     worker.isRetiring = true;
@@ -239,7 +245,10 @@ export class SupervisedProgram implements SlotClaim {
     this.#sendQueued();
   }
 
-  /** A new process takes over and this one finishes what it has; where there is no room for both, once it is idle. */
+  /**
+   * Starts a replacement while this process finishes its invocations. Without room for both, the process ends once
+   * idle.
+   */
   #replace(worker: Worker): void {
     const { pool, now, bounds } = this.#options;
     if (worker !== this.#current || this.#starting) return;
@@ -265,7 +274,7 @@ export class SupervisedProgram implements SlotClaim {
     });
   }
 
-  /** Nobody takes invocations any more. */
+  /** No process takes invocations any more. */
   #dropCurrent(): void {
     this.#current = undefined;
     this.#helper.dismiss();
@@ -282,6 +291,9 @@ export class SupervisedProgram implements SlotClaim {
   }
 }
 
-/** Of the isolate's memory: what the resident size may gain before a process is replaced, and before an idle one is ended. */
+/**
+ * Fractions of the isolate's memory by which resident memory may grow before a process is replaced, and before an idle
+ * one ends.
+ */
 const REPLACE_GROWTH = 0.75;
 const IDLE_END_GROWTH = 0.25;

@@ -14,24 +14,24 @@ export interface SupervisorOptions {
   readonly limits: GuestLimits;
   /** Living processes at any moment, at least 1. */
   readonly processes: number;
-  /** Processes that execute at a time; as many as may live unless told. */
+  /** Execution slots: processes that execute at a time. Default: `processes`. */
   readonly slots?: number;
-  /** Bytes that all processes may have together; no limit unless told. */
+  /** Resident bytes of all processes together. Default: no limit. */
   readonly memory?: number;
   readonly log: { warn(data: object, text: string): void };
   readonly bounds?: Partial<SupervisorBounds>;
-  /** Milliseconds that only grow. */
+  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/** Keeps the processes of confined programs: it knows neither what they are for nor what they may ask. */
+/** Runs confined programs in processes. It knows neither their purpose nor their grants. */
 export interface Supervisor {
   open(program: ConfinedProgram): SupervisedProgram;
   /** Evaluates a script in a process of its own. Rejects with `invalid-entry`, `timeout`, `crash`, `busy` or `internal`. */
   probe(script: string): Promise<readonly ContractEntry[]>;
-  /** Processes from launch until they are reaped. */
+  /** The number of processes, from launch until they are reaped. */
   living(): number;
-  /** Ends everything; resolves when no process is left. */
+  /** Ends all processes and resolves when they are reaped. */
   close(): Promise<void>;
 }
 
@@ -69,10 +69,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       return program;
     },
     async probe(script) {
-      // A probe is no invocation: it may wait for its turn.
+      // A probe is no invocation and may wait longer.
       const until = now() + bounds.probeTimeout;
       const worker = await pool.acquire(0, () => !isClosed && now() < until);
-      // Programs come in rows, so the process for the next one starts meanwhile.
+      // Several programs are usually probed in sequence, so a process for the next one starts meanwhile.
       pool.prepareSpare();
       try {
         return await worker.load(script, false);

@@ -15,37 +15,40 @@ import { RunFailure } from './run-failure.ts';
 import { ScriptLoading } from './script-loading.ts';
 
 /**
- * One process: blank after its hello, then with one program for the rest of its life. Identity is the pipe: what
- * arrives here concerns the runs of this process or nothing.
+ * One child process: blank after its hello, then bound to one program until it ends. The socket is the identity:
+ * messages that arrive here can concern invocations of this process only.
  */
 export class Worker implements SlotHolder {
-  /** Resolves when its runner is up; rejects with `internal` when it never will be. */
+  /** Resolves with the hello of the runner. Rejects with `internal` where the process ends before it. */
   readonly hello: Promise<void>;
-  /** The process is gone and reaped. */
+  /** Resolves when the process is reaped. */
   readonly exited: Promise<ChildEnd>;
-  /** Told once, at the moment from which it is of no use. */
+  /** Called once, when the process becomes unusable. */
   onDown: ((cause: EndCause) => void) | undefined;
-  /** It was sent a reply: an invocation in it executes again. */
+  /** Called when a reply was sent: an invocation executes again. */
   onResumed: (() => void) | undefined;
-  /** It answered a ping. */
+  /** Called when the process answers a ping. */
   onPong: (() => void) | undefined;
-  /** An invocation is over, or a cancelled one has left. `exhausted`: it had used up its CPU time. */
+  /**
+   * Called when an invocation ends or the end of a cancelled one is confirmed. `exhausted`: it had used up its CPU
+   * time.
+   */
   onSettled: ((exhausted: boolean) => void) | undefined;
-  /** Its program can do without it, and is told so when somebody else needs the place. */
+  /** Set for a helper process, which its program can do without: called when another program needs the room. */
   onSlotNeeded: (() => void) | undefined;
-  /** Another program has waited long enough for its place: it gets nothing more to do. */
+  /** Called when the process must make room for another program: it gets no more invocations. */
   onRetired: (() => void) | undefined;
-  /** It gets nothing more to do and ends once idle. */
+  /** It gets no more invocations and ends once idle. */
   isRetiring = false;
   state: 'starting' | 'blank' | 'loading' | 'ready' | 'down' = 'starting';
   served = 0;
-  /** Since when it has had nothing to do. */
+  /** Time since which it has had no invocation. */
   idleSince: number;
-  /** Since when it serves its program. */
+  /** Time since which it serves its program. */
   readySince = 0;
-  /** What was wrong with the frame that it was ended for. */
+  /** The error of the frame for which the process was ended. */
   fault: unknown;
-  /** Resident bytes once it had loaded, 0 while unknown. */
+  /** Resident bytes after loading; 0 while unknown. */
   baseline = 0;
 
   readonly #child: Child;
@@ -90,17 +93,17 @@ export class Worker implements SlotHolder {
     void child.ended.then(() => this.#down('died'));
   }
 
-  /** Invocations at work in it, cancelled ones included. */
+  /** Invocations in flight, including cancelled ones whose end is unconfirmed. */
   get busy(): number {
     return this.#runs.count + this.#abandoned.count;
   }
 
-  /** Nothing in it is known to execute. */
+  /** No invocation is known to execute. */
   get isWaiting(): boolean {
     return this.busy === 0 || this.#progress.isWaiting;
   }
 
-  /** It has to confirm some of what it was sent before it gets more. */
+  /** It must confirm invocations before it gets more. */
   get isFull(): boolean {
     return this.#progress.isFull;
   }
@@ -109,7 +112,7 @@ export class Worker implements SlotHolder {
     return this.#child.resident().catch(() => 0);
   }
 
-  /** Hands over the script, once. Rejects with `invalid-entry`, `timeout` or `crash`. */
+  /** Loads the script, once. Rejects with `invalid-entry`, `timeout` or `crash`. */
   load(script: string, reuse: boolean): Promise<readonly ContractEntry[]> {
     if (this.state !== 'blank') return Promise.reject(new RunFailure('crash'));
     this.state = 'loading';
@@ -122,7 +125,7 @@ export class Worker implements SlotHolder {
     return this.#loading.contract;
   }
 
-  /** Rejects with a RunFailure, at the latest when the `wall` milliseconds that it has left are over. */
+  /** Sends an invocation. Rejects with a RunFailure, at the latest after the remaining `wall` milliseconds. */
   invoke(run: GuestRun, wall = this.#limits.wall): Promise<RunResult> {
     if (this.state !== 'ready') return Promise.reject(new RunFailure('crash'));
     const { entry, context, input } = run;
@@ -143,7 +146,7 @@ export class Worker implements SlotHolder {
     return answer;
   }
 
-  /** Milliseconds until it has done what it was asked for before; 0 where it is gone. */
+  /** Milliseconds until it has processed earlier messages; 0 where it has ended. */
   lag(): Promise<number> {
     const id = ++this.#lastId;
     const since = this.#now();
@@ -162,13 +165,13 @@ export class Worker implements SlotHolder {
     });
   }
 
-  /** Ends the process. Resolves when it is gone. */
+  /** Ends the process. Resolves when it is reaped. */
   async end(): Promise<void> {
     this.#down('asked');
     await this.exited;
   }
 
-  /** Ends the process at once: it has broken a limit. */
+  /** Kills the process because it has broken a limit. */
   kill(cause: EndCause): void {
     if (this.state === 'loading') this.#failLoading('timeout', cause);
     else this.#down(cause);
@@ -221,7 +224,7 @@ export class Worker implements SlotHolder {
 
   #settle(active: ActiveRun, message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
     const { wall, result } = this.#limits;
-    // What took its whole time merely waited.
+    // An invocation that took its whole wall-clock time merely waited.
     const isExhausted =
       message.type === 'failure' && message.code === 'timeout' && this.#now() - active.since < wall * 0.95;
     if (message.type === 'failure')
@@ -253,7 +256,10 @@ export class Worker implements SlotHolder {
       this.onResumed?.();
     };
 
-  /** Nobody waits for this run any more. Should it hold the process up for longer than `patience`, that is killed. */
+  /**
+   * Abandons an invocation. The process is killed unless it confirms the end of the invocation within `timeout`
+   * milliseconds.
+   */
   #abandon(id: number, patience: number): void {
     const active = this.#finishRun(id);
     if (!active) return;

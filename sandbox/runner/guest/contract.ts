@@ -19,7 +19,7 @@ const isSingle = (value: object): boolean =>
 const isLists = (value: object): boolean =>
   isArray(own(value, 'endpoints')) || isArray(own(value, 'hooks')) || isArray(own(value, 'operations'));
 
-/** The contract object (or function) of a key; undefined where there is none. Runs getters of the guest. */
+/** The contract object or function of a key; undefined where there is none. Runs getters of the guest. */
 export function findEntry(contract: Contract, key: string): object | undefined {
   if (contract === undefined) return undefined;
   if (typeof contract === 'function' || isSingle(contract)) return key === '' ? contract : undefined;
@@ -30,7 +30,7 @@ export function findEntry(contract: Contract, key: string): object | undefined {
   return found;
 }
 
-/** Calls back with every entry of a bundle; false where it is none. */
+/** Calls `visit` with every entry of a bundle. False where the value is no bundle. */
 function visitEntries(bundle: object, visit: (key: string, entry: unknown) => void): boolean {
   if (!isLists(bundle)) {
     const names = keys(bundle);
@@ -66,7 +66,7 @@ function hasType(key: string): boolean {
   return false;
 }
 
-/** The list of contract entries as JSON (`ContractEntry` of the protocol); undefined where it is not a contract. */
+/** Renders the contract entries as JSON (`ContractEntry` of the protocol); undefined where the value is no contract. */
 export function renderContract(contract: Contract): string | undefined {
   if (contract === undefined) return undefined;
   if (typeof contract === 'function') return `[${renderLine('', null, false, '', '')}]`;
@@ -98,7 +98,10 @@ function renderEntry(key: string, entry: object): string | undefined {
 const renderLine = (key: string, id: string | null, handler: boolean, filters: string, actions: string): string =>
   `{"key":${stringify(key)},"id":${stringify(id)},"handler":${handler},"filters":[${filters}],"actions":[${actions}]}`;
 
-/** Names with a function each, as the inside of a JSON list; undefined where there are too many or too long ones. */
+/**
+ * Names of members that are functions, as the inside of a JSON list; undefined where there are too many or too long
+ * ones.
+ */
 function renderNames(handlers: unknown): string | undefined {
   if (!isObject(handlers)) return '';
   const names = keys(handlers);
@@ -113,7 +116,7 @@ function renderNames(handlers: unknown): string | undefined {
   return text;
 }
 
-/** Throws what nobody sees: the invocation fails. */
+/** Throws `undefined` where the value is no function: the invocation fails. */
 export function requireFunction(value: unknown): (...args: unknown[]) => unknown {
   if (typeof value !== 'function') throw undefined;
   return value as (...args: unknown[]) => unknown;

@@ -1,6 +1,6 @@
 import { defineProperty, deleteProperty } from './primordials.ts';
 
-/** Names of what is not the language (`language.ts`); filled in where the script is made. */
+/** Globals that are not part of the language (`language-globals.ts`). `preludeSource` passes them in. */
 declare const OTHER_GLOBALS: readonly string[];
 
 export function define(name: string, value: unknown): void {
@@ -9,10 +9,10 @@ export function define(name: string, value: unknown): void {
 
 export function removeOtherGlobals(): void {
   for (let index = 0; index < OTHER_GLOBALS.length; index++) deleteProperty(globalThis, OTHER_GLOBALS[index] as string);
-  // The engine's own console talks to debuggers; libraries still expect one to be there (conventions, "The guest
+  // The console of the engine writes to debuggers. Libraries still expect a console (conventions, "The guest
   // environment": output is dropped).
   const silent = () => {};
-  // Without a prototype it is made in a third of the time.
+  // Without a prototype it is created in a third of the time.
   define('console', {
     __proto__: null,
     assert: silent,

@@ -1,13 +1,13 @@
 import { post } from './outbox.ts';
 import { deleteProperty, freeze, PromiseOf, parse, stringify, type Table, table } from './primordials.ts';
 
-/** Longest list of arguments, as JSON; filled in where the script is made. */
+/** Characters of the longest list of arguments, as JSON. `preludeSource` passes it in. */
 declare const LONGEST_CALL: number;
-/** Conventions, "Limits". The service behind the pipe counts again. */
+/** Conventions, "Limits". The host counts again. */
 const MOST_CALLS = 1000;
 const MOST_IN_FLIGHT = 16;
 
-/** One invocation, as far as this realm knows. */
+/** One invocation, as this realm knows it. */
 export interface RealmRun {
   readonly id: number;
   /** The type of its activation. */
@@ -16,7 +16,7 @@ export interface RealmRun {
   calls: number;
   inFlight: number;
   readonly pendingCalls: Table<(answer: unknown) => void>;
-  /** What `reject` threw last, and what it says. */
+  /** The error that `reject` threw last, and its message text. */
   rejection: { readonly error: object; readonly text: string } | undefined;
 }
 
@@ -25,16 +25,16 @@ export const createRun = (id: number, type: string): RealmRun =>
     __proto__: null,
     id,
     type,
-    over: false,
+    isOver: false,
     calls: 0,
     inFlight: 0,
-    waiting: table(),
+    pendingCalls: table(),
     rejection: undefined,
   }) as unknown as RealmRun;
 
 /**
- * `host` of one invocation (conventions, "Host API"): frozen, without prototypes, and of no use once it is over. Each
- * group is made when it is first looked at, since few handlers need more than one.
+ * `host` of one invocation (conventions, "Host API"): frozen, without prototypes, and refusing calls once the
+ * invocation is over. Each group is created on first access, since few handlers need more than one.
  */
 export function createHost(run: RealmRun): unknown {
   const callMethod = (method: string) => freeze((...args: unknown[]) => call(run, method, args));
@@ -95,7 +95,7 @@ const refuse = (code: string, message: string): Promise<unknown> =>
   new PromiseOf((resolve) => resolve({ ok: false, error: { code, message } }));
 
 function call(run: RealmRun, method: string, args: unknown[]): Promise<unknown> {
-  // Making text may run code of the guest, which may call us again: everything is judged afterwards.
+  // Serializing may run code of the guest, which may call this function again. So all checks follow afterwards.
   const text = renderArguments(args);
   if (run.isOver) return refuse('denied', 'the invocation is over');
   if (text === undefined) return refuse('invalid_request', 'an argument cannot be written as JSON');
@@ -117,7 +117,9 @@ function notify(run: RealmRun, method: string, args: unknown[]): void {
   post(`call ${run.id} 0 ${method}\n${text}`);
 }
 
-/** Each by itself, since a list could be told how to become JSON. Undefined where one cannot be written. */
+/**
+ * Serializes each argument by itself, since the guest can define `toJSON` for lists. Undefined where one is not JSON.
+ */
 function renderArguments(args: unknown[]): string | undefined {
   let length = args.length;
   while (length > 0 && args[length - 1] === undefined) length--;
@@ -134,7 +136,7 @@ function renderArguments(args: unknown[]): string | undefined {
   return `${text}]`;
 }
 
-/** What the call of a run was answered. */
+/** Resolves a host call of an invocation with its reply. */
 export function reply(run: RealmRun, key: number, ok: boolean, text: string): void {
   const resolve = run.pendingCalls[key];
   if (resolve === undefined) return;

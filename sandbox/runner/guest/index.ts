@@ -7,7 +7,7 @@ import { fetch, post, postFirst } from './outbox.ts';
 import { apply, deleteProperty, isObject, own, parse, stringify, type Table, table } from './primordials.ts';
 import { adoptTimers, defineTimers, endTimersOf, fire, setCurrentInvocation } from './timers.ts';
 
-/** Longest answer, as JSON; filled in where the script is made. */
+/** Characters of the longest result, as JSON. `preludeSource` passes it in. */
 declare const LONGEST_RESULT: number;
 
 const runs: Table<RealmRun> = table();
@@ -18,8 +18,8 @@ removeOtherGlobals();
 defineTimers();
 
 /**
- * The one way in. The runner holds it, and nobody in here ever sees it. It takes and returns numbers and strings, but for
- * the artifact itself, and never throws: what goes wrong is posted.
+ * The only entry point. The runner holds it, and guest code never sees it. It takes and returns numbers and strings,
+ * except for the artifact itself, and never throws: errors are posted.
  */
 export default function enter(op: number, id: number, key: number, text: string, more: unknown): string | undefined {
   setCurrentInvocation(id);
@@ -49,7 +49,7 @@ export default function enter(op: number, id: number, key: number, text: string,
   return undefined;
 }
 
-/** Runs the artifact's function as a module and keeps what it exports. */
+/** Runs the artifact's function as a module and keeps its exports. */
 function evaluate(artifact: unknown, isReported: boolean): void {
   let description: string | undefined;
   try {
@@ -74,7 +74,7 @@ async function invoke(id: number, invocationJson: string, input: string): Promis
   runs[id] = run;
   let answer: string;
   try {
-    // What is awaited may be anything of the guest's; the engine asks it for `then` and gives nothing of ours away.
+    // The awaited value may be any object of the guest. The engine reads its `then` and exposes nothing of the prelude.
     answer = renderAnswer(run, await handle(run, entry, context, input));
   } catch (error) {
     answer = renderFailure(run, error);
@@ -121,7 +121,7 @@ function requireHandler(entry: object, kind: 'filters' | 'actions', event: strin
   return requireFunction(isObject(handlers) ? own(handlers, event) : undefined);
 }
 
-/** How an answer is posted. */
+/** Renders the result of a handler as a message. */
 function renderAnswer(run: RealmRun, value: unknown): string {
   if (run.type === 'event-action') return `result ${run.id}\nnull`;
   if (value === undefined) return run.type === 'event-filter' ? `none ${run.id}` : `result ${run.id}\nnull`;
@@ -129,7 +129,7 @@ function renderAnswer(run: RealmRun, value: unknown): string {
   try {
     text = stringify(value);
   } catch {
-    // Not JSON: a loop, a BigInt, or a `toJSON` that throws.
+    // Not JSON: a cycle, a BigInt, or a `toJSON` that throws.
   }
   if (text === undefined) return `failure ${run.id} invalid-result`;
   if (text.length > LONGEST_RESULT) return `failure ${run.id} result-too-large`;

@@ -24,13 +24,13 @@ function executing() {
 describe('supervisor: execution slots', () => {
   it('the slot of a waiting process passes to another program', () => {
     const waiting = onInvoke(() => {});
-    const options = { processes: 30, places: 2 };
+    const options = { processes: 30, slots: 2 };
     return withSupervisor(createFakeLauncher(programs(20, waiting)), options, async ({ open, launcher }) => {
       const guests = Array.from({ length: 20 }, (_, at) => open(`p${at}`));
       const answers = guests.map((guest) => getOutcome(guest.invoke(createRun())));
       const invoked = () =>
         launcher.children.filter(({ received }) => received.some(({ type }) => type === 'invoke')).length;
-      await until(() => invoked() === 20, 'twenty programs at a time on two places');
+      await until(() => invoked() === 20, 'twenty programs at a time on two slots');
       expect(await getOutcome(open('echo').invoke(createRun(7)))).to.equal('7');
       await Promise.all(guests.map((guest) => guest.close()));
       expect(new Set(await Promise.all(answers))).to.deep.equal(new Set(['crash']));
@@ -39,7 +39,7 @@ describe('supervisor: execution slots', () => {
 
   it('no more processes execute than there are slots', () => {
     const { behaviour, release, invocations } = executing();
-    const options = { processes: 10, places: 2 };
+    const options = { processes: 10, slots: 2 };
     return withSupervisor(createFakeLauncher(programs(5, behaviour)), options, async ({ open }) => {
       const guests = Array.from({ length: 5 }, (_, at) => open(`p${at}`));
       // Each has its process before any of them executes for long.

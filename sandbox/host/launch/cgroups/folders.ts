@@ -4,14 +4,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isAlive, PID_NAMESPACE } from '../proc.ts';
 
 const PREFIX = 'tenon-';
-/** How long what was killed may take to be gone. */
+/** How long killed processes may take to disappear before a folder is given up. */
 const REMOVAL_TIMEOUT_MS = 3_000;
 
-/** Folders of launchers of this process: two services in one process do not take each other's for leftovers. */
+/** Folders of launchers in this process, so that two services in one process do not remove each other's. */
 const ownNames = new Set<string>();
 let count = 0;
 
-/** A name for the folder of one launcher, which says whose it is. */
+/** A folder name for one launcher: process id, number and process namespace of the owner. */
 export function claimName(): string {
   count += 1;
   const name = `${PREFIX}${process.pid}-${count}-${PID_NAMESPACE}`;
@@ -44,26 +44,26 @@ export function read(path: string): string {
   }
 }
 
-/** A number out of a file of lines such as `oom_kill 2`; 0 where it is not there. */
+/** The number of a line such as `oom_kill 2`; 0 where there is no such line. */
 export const parseCounter = (text: string, name: string): number =>
   Number(text.match(new RegExp(`^${name} (\\d+)$`, 'm'))?.[1] ?? 0);
 
 export const listProcesses = (folder: string): readonly number[] =>
   read(join(folder, 'cgroup.procs')).split('\n').map(Number).filter(Boolean);
 
-/** SIGKILL to what is in the folder. Who starts something meanwhile is met by the next call. */
+/** Sends SIGKILL to all processes of the group. The next call kills processes that were started meanwhile. */
 export function killProcesses(folder: string): void {
   if (tryWrite(join(folder, 'cgroup.kill'), 1)) return;
   for (const pid of listProcesses(folder)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone already.
+      // The process has already ended.
     }
   }
 }
 
-/** Kills what is inside and removes the folder once the kernel lets go of it. */
+/** Kills the processes of a group and removes the folder. False after `REMOVAL_TIMEOUT_MS`. */
 export async function removeFolder(folder: string): Promise<boolean> {
   const deadline = Date.now() + REMOVAL_TIMEOUT_MS;
   for (;;) {
@@ -79,13 +79,13 @@ export async function removeFolder(folder: string): Promise<boolean> {
   }
 }
 
-/** Removes a launcher's folder with the groups in it. */
+/** Removes the folder of a launcher with the groups in it. */
 export async function removeTree(folder: string): Promise<void> {
   await Promise.all(subfolders(folder).map((name) => removeFolder(join(folder, name))));
   await removeFolder(folder);
 }
 
-/** Folders that dead services left. */
+/** Removes folders of services that have ended. */
 export async function removeLeftovers(base: string): Promise<void> {
   for (const name of subfolders(base)) {
     const service = Number(name.match(/^tenon-service-(\d+)$/)?.[1]);
@@ -99,12 +99,12 @@ export async function removeLeftovers(base: string): Promise<void> {
   await Promise.all(left.map((name) => removeTree(join(base, name))));
 }
 
-/** For folders in which services are: never with `removeFolder`, which kills. */
+/** For folders that may hold a service. `removeFolder` would kill it. */
 export function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Somebody is still inside, and the next service that starts tries again.
+    // A process is still inside. The next service that starts tries again.
   }
 }
 

@@ -18,14 +18,14 @@ export function readCgroupProcFiles(): CgroupProcFiles {
   return { mounts: read('/proc/self/mountinfo'), groups: read('/proc/self/cgroup') };
 }
 
-/** Folder of the group this process is in, in the newer hierarchy; null where it is not mounted. */
+/** Folder of this process's group in cgroup v2; null where it is not mounted. */
 export function findOwnGroupV2(facts: CgroupProcFiles): string | null {
   const mount = parseMounts(facts).find(({ type }) => type === 'cgroup2');
   const path = parseGroups(facts).find(({ controllers }) => controllers === '')?.path;
   return mount === undefined || path === undefined ? null : resolveInMount(mount, path);
 }
 
-/** Folder of the group this process is in for one controller of the older hierarchy. */
+/** Folder of this process's group for one controller of cgroup v1; null where it is not mounted. */
 export function findOwnGroupV1(facts: CgroupProcFiles, controller: string): string | null {
   const has = (list: string) => list.split(',').includes(controller);
   const mount = parseMounts(facts).find(({ type, options }) => type === 'cgroup' && has(options));
@@ -34,14 +34,14 @@ export function findOwnGroupV1(facts: CgroupProcFiles, controller: string): stri
 }
 
 interface Mount {
-  /** The group that is mounted: in a container often not the outermost. */
+  /** The group that is the root of the mount. In a container it is often not the outermost one. */
   readonly root: string;
   readonly point: string;
   readonly type: string;
   readonly options: string;
 }
 
-/** A group outside of what is mounted belongs to somebody else. */
+/** Null for a group outside of the mount, since this process cannot write there. */
 function resolveInMount({ root, point }: Mount, path: string): string | null {
   const inside = relative(root, path);
   return inside.startsWith('..') ? null : join(point, inside);

@@ -16,14 +16,14 @@ import {
 import { type Cgroups, type ControlGroup, CPU_PERIOD_US, CPU_SHARE, type GroupLimits } from './group.ts';
 import { type CgroupProcFiles, findOwnGroupV1, readCgroupProcFiles } from './own-group.ts';
 
-/** One hierarchy per controller, of which `cpu` may be missing. */
+/** Folder of the launcher by controller of cgroup v1. `cpu` may be missing. */
 interface ControllerFolders {
   readonly memory: string;
   readonly pids: string;
   readonly cpu: string | null;
 }
 
-/** The older hierarchies, below the groups this process is in. Null where they are not there or not ours to write. */
+/** Opens cgroup v1 below the groups of this process. Null where it is not mounted or not writable. */
 export async function openV1(procFiles: CgroupProcFiles = readCgroupProcFiles()): Promise<Cgroups | null> {
   const own = {
     memory: findOwnGroupV1(procFiles, 'memory'),
@@ -68,7 +68,7 @@ function createGroup(bases: ControllerFolders, name: string, limits: GroupLimits
   try {
     for (const folder of folders) mkdirSync(folder, { recursive: true });
     write(join(memory, 'memory.limit_in_bytes'), limits.memory);
-    // Together with swap, where the kernel counts swap at all.
+    // The sum of memory and swap, where the kernel counts swap.
     tryWrite(join(memory, 'memory.memsw.limit_in_bytes'), limits.memory);
     write(join(pids, 'pids.max'), limits.tasks);
   } catch (error) {

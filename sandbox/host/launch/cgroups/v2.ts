@@ -17,14 +17,14 @@ import { type Cgroups, type ControlGroup, CPU_PERIOD_US, CPU_SHARE, type GroupLi
 import { moveToLeaf } from './move-to-leaf.ts';
 import { type CgroupProcFiles, findOwnGroupV2, readCgroupProcFiles } from './own-group.ts';
 
-/** What must be there, and what is taken where it is. */
+/** Controllers without which v2 is not used, and those that are used where available. */
 const REQUIRED_CONTROLLERS = ['memory', 'pids'];
 const OPTIONAL_CONTROLLERS = ['cpu'];
 const SERVICE_LEAF = `tenon-service-${process.pid}`;
 
 /**
- * The newer hierarchy, below the group this process is in: a container with its groups writable, a unit or a scope with
- * `Delegate=yes`, a service of root. Null where the controllers are not there or not ours to hand on.
+ * Opens cgroup v2 below the group of this process: in a container with writable groups, in a unit or scope with
+ * `Delegate=yes`, or as root. Null where the controllers are missing or cannot be enabled.
  */
 export async function openV2(
   procFiles: CgroupProcFiles = readCgroupProcFiles(),
@@ -32,7 +32,7 @@ export async function openV2(
 ): Promise<Cgroups | null> {
   const found = findOwnGroupV2(procFiles);
   if (found === null) return null;
-  // A launcher before this one stepped aside already.
+  // An earlier launcher of this process has already moved it to the leaf.
   const base = basename(found) === SERVICE_LEAF ? dirname(found) : found;
   if (!hasAll(read(join(base, 'cgroup.controllers')), needed)) return null;
   await removeLeftovers(base);
@@ -70,7 +70,7 @@ export async function openV2(
 
 const hasAll = (list: string, needed: readonly string[]) => needed.every((one) => list.split(' ').includes(one));
 
-/** Lets the groups inside of a folder use the controllers. */
+/** Enables the controllers for child groups of a folder. False where a required one cannot be enabled. */
 function enableControllers(folder: string, needed: readonly string[]): boolean {
   const control = join(folder, 'cgroup.subtree_control');
   for (const one of [...needed, ...OPTIONAL_CONTROLLERS])
@@ -85,7 +85,7 @@ function createGroup(folder: string, limits: GroupLimits, needed: readonly strin
     if (needed.includes('memory')) {
       write(at('memory.max'), limits.memory);
       tryWrite(at('memory.swap.max'), 0);
-      // A child that lost one of its processes is of no use.
+      // The kernel kills the whole group at its memory limit, since a child without one of its processes cannot go on.
       tryWrite(at('memory.oom.group'), 1);
     }
     if (needed.includes('pids')) write(at('pids.max'), limits.tasks);
