@@ -11,7 +11,7 @@ import { startServer } from '../test/support/server.ts';
 const LATE = 100;
 const MiB = 1024 ** 2;
 const BOUNDS = { growth: 64 * MiB, ratio: 2, pause: 50 } as const;
-const QUIET = 5000;
+const BASELINE_MS = 5000;
 /** Between two reads of the bystander. */
 const PACE = 10;
 
@@ -24,7 +24,7 @@ try {
   hostile = await startHostileService(programs);
   const url = `${hostile.service.url}/items/notes?limit=20`;
   await readsUntil(url, after(1000));
-  const quiet = p95(await readsUntil(url, after(QUIET)));
+  const baseline = p95(await readsUntil(url, after(BASELINE_MS)));
   await hostile.measure();
   const before = (await hostile.measure()).rss;
 
@@ -53,12 +53,12 @@ try {
     );
   }
   isOver = true;
-  const attacked = p95(await bystander);
+  const underLoad = p95(await bystander);
   const growth = most - before;
   for (const line of wrong) console.log(`! ${line}`);
   console.log(`${counts.contained} contained, ${counts.escaped} not, ${counts.late} later than deadline + ${LATE} ms`);
   console.log(
-    `a plain read, p95: ${quiet.toFixed(1)} ms quiet, ${attacked.toFixed(1)} ms attacked, ratio ${(attacked / quiet).toFixed(2)}`,
+    `a plain read, p95: ${baseline.toFixed(1)} ms baseline, ${underLoad.toFixed(1)} ms under load, ratio ${(underLoad / baseline).toFixed(2)}`,
   );
   console.log(
     `memory of the service: ${(before / MiB).toFixed(0)} MiB before, grown by ${(growth / MiB).toFixed(0)} MiB at most`,
@@ -68,7 +68,7 @@ try {
     counts.escaped === 0 &&
     counts.late === 0 &&
     growth <= BOUNDS.growth &&
-    attacked <= BOUNDS.ratio * quiet &&
+    underLoad <= BOUNDS.ratio * baseline &&
     longest <= BOUNDS.pause;
   console.log(isGood ? 'within bounds' : 'OUT OF BOUNDS');
   process.exitCode = isGood ? 0 : 1;

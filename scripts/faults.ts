@@ -33,7 +33,7 @@ let second: Spawned | undefined;
 try {
   first = await spawn(database);
   const { token } = first.admin;
-  const made = await first.request('POST', '/collections', {
+  const created = await first.request('POST', '/collections', {
     token,
     body: {
       collection: 'thing',
@@ -45,7 +45,7 @@ try {
       ],
     },
   });
-  if (made.status !== 200) throw new Error(`the collection cannot be made: ${JSON.stringify(made.body)}`);
+  if (created.status !== 200) throw new Error(`the collection cannot be made: ${JSON.stringify(created.body)}`);
   second = await spawn(database);
   let addresses = [first.url, second.url];
   const writers = createWriters({

@@ -55,12 +55,12 @@ try {
   // What the first request to a package starts, its process, is not the attack's.
   await Promise.all(packages.map((name) => fetch(new URL(`/${name}`, url)).then((reply) => reply.text())));
   await read().readFor(1000);
-  const quiet = await read().readFor((seconds * 1000) / 3);
+  const baseline = await read().readFor((seconds * 1000) / 3);
   const watch = fork(new URL('siege/memory.ts', import.meta.url), [`${pid}`]);
   const memory = async () => {
-    const told = once(watch, 'message');
+    const reply = once(watch, 'message');
     watch.send('most');
-    const [{ own, all }] = (await told) as [Memory];
+    const [{ own, all }] = (await reply) as [Memory];
     return { own: own / MB, all: all / MB };
   };
   const before = await memory();
@@ -78,22 +78,22 @@ try {
   };
   const load = fork(new URL('siege/hostile-load.ts', import.meta.url), [JSON.stringify(siege)]);
   await once(load, 'message');
-  const attacked = await read().readFor(seconds * 1000);
+  const underLoad = await read().readFor(seconds * 1000);
   const most = await memory();
   watch.disconnect();
-  const told = once(load, 'message');
+  const reply = once(load, 'message');
   load.send('end');
-  const [endings] = (await told) as [Endings];
+  const [endings] = (await reply) as [Endings];
   await lock.end();
 
   for (const [what, counts] of Object.entries(endings)) {
     const parts = Object.entries(counts).map(([ending, count]) => `${ending} × ${count}`);
     console.log(`${what.padEnd(16)}${parts.join(', ')}`);
   }
-  const ratio = p95(attacked.latencies) / p95(quiet.latencies);
+  const ratio = p95(underLoad.latencies) / p95(baseline.latencies);
   const growth = { own: most.own - before.own, all: most.all - before.all };
   console.log(
-    `a plain read    p95 ${p95(quiet.latencies).toFixed(1)} ms quiet, ${p95(attacked.latencies).toFixed(1)} ms attacked, ratio ${ratio.toFixed(2)}; ${attacked.latencies.length} reads, ${attacked.failed} failed`,
+    `a plain read    p95 ${p95(baseline.latencies).toFixed(1)} ms baseline, ${p95(underLoad.latencies).toFixed(1)} ms under load, ratio ${ratio.toFixed(2)}; ${underLoad.latencies.length} reads, ${underLoad.failed} failed`,
   );
   console.log(
     `memory          service ${before.own.toFixed(0)} MB, grew by ${growth.own.toFixed(0)} MB; with its processes ${before.all.toFixed(0)} MB, grew by ${growth.all.toFixed(0)} MB`,
@@ -101,7 +101,7 @@ try {
   await pause(100);
   console.log(`log             ${(Buffer.byteLength(service.output()) / 1024).toFixed(0)} KiB at warn and above`);
   const isGood =
-    ratio <= MAX_RATIO && attacked.failed === 0 && growth.own <= MAX_GROWTH_MB && growth.all <= MAX_GROWTH_MB;
+    ratio <= MAX_RATIO && underLoad.failed === 0 && growth.own <= MAX_GROWTH_MB && growth.all <= MAX_GROWTH_MB;
   console.log(isGood ? 'within bounds' : 'OUT OF BOUNDS');
   process.exitCode = isGood ? 0 : 1;
 } finally {

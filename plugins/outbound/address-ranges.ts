@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address by number. An IPv4 address that is written as an IPv6 one (`::ffff:1.2.3.4`) is the IPv4 address. */
+/** A parsed address. An IPv4-mapped IPv6 address (`::ffff:1.2.3.4`) is the IPv4 address. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** All addresses of one kind from `first` to `last`. */
@@ -10,15 +10,15 @@ export interface AddressRange {
   readonly last: bigint;
 }
 
-/** The text is neither an address nor a range of addresses. */
+/** The text is neither an address nor an address range. */
 export class AddressListError extends Error {}
 
-/** Undefined for what is no address. A zone (`fe80::1%eth0`) is left out. */
+/** Parses an address; undefined where the text is none. A zone (`fe80::1%eth0`) is ignored. */
 export function parseAddress(text: string): Address | undefined {
   const [plain = ''] = text.split('%', 1);
   if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return ipaddr.IPv4.parse(plain);
   if (!/^[0-9a-f.]*:[0-9a-f:.]*$/i.test(plain) || !URL.canParse(`http://[${plain}]`)) return undefined;
-  // The library takes `::1.2.3.4` for a mapped address; without dots it is what the system takes it for.
+  // ipaddr.js reads `::1.2.3.4` as a mapped address. Without dots it is read as the operating system does.
   return ipaddr.process(new URL(`http://[${plain}]`).hostname.slice(1, -1));
 }
 
@@ -47,7 +47,7 @@ function parsePrefix(entry: string): AddressRange | undefined {
   if (!address || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined;
   const written = start.includes(':') ? 128 : 32;
   const width = address.kind() === 'ipv4' ? 32 : 128;
-  // Of a mapped address only the part counts that is the IPv4 address.
+  // Of a mapped address only the prefix within the IPv4 part counts.
   const prefix = (bits === undefined ? written : Number(bits)) - (written - width);
   if (prefix < 0 || prefix > width) return undefined;
   const host = (1n << BigInt(width - prefix)) - 1n;
@@ -64,11 +64,12 @@ export function isWithin(address: Address, ranges: readonly AddressRange[]): boo
 const toNumber = (address: Address): bigint =>
   address.toByteArray().reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 
-/** IPv6 addresses of one network are one client: a client has as many of them as it wants. */
+/** Bytes of an IPv6 prefix that counts as one client, since a client can use any address of its /64 network. */
 const CLIENT_PREFIX = 8;
 
 /**
- * What limits for each client go by: the IPv4 address, or the /64 network of an IPv6 address; `unknown` for what is no address.
+ * The key of limits per client: the IPv4 address, or the /64 network of an IPv6 address; `unknown` for a text that is
+ * no address.
  */
 export function networkOf(text: string | null | undefined): string {
   const address = parseAddress(text ?? '');

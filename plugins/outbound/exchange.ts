@@ -5,16 +5,16 @@ import type { OutboundRequest } from './contract.ts';
 import { OutboundFailure } from './failure.ts';
 import { pickForwardableHeaders } from './headers.ts';
 
-/** An answer whose headers are there. Whoever has it ends it, once its bytes are read or nobody wants them any more. */
+/** A response whose headers have arrived. Its owner must call `end` once the body is read or no longer needed. */
 export interface ReceivedResponse {
   readonly response: IncomingMessage;
-  /** Lets go of the connection. */
+  /** Closes the connection. */
   end(): void;
 }
 
 /**
- * One request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used. The signal
- * cuts the connection until `end`.
+ * One request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used. The
+ * signal closes the connection until `end` is called.
  */
 export async function exchange(
   { method, url, headers = {}, body }: OutboundRequest,
@@ -34,12 +34,13 @@ export async function exchange(
       'accept-encoding': 'identity',
       ...(payload ? { 'content-length': String(payload.length) } : {}),
     },
-    // An agent of this one request, so that it finds no connection of others and leaves none.
+    // Without an agent the request reuses no connection and keeps none.
     agent: false,
     lookup: createPinnedLookup(addresses),
     ...(isIP(host) ? {} : { servername: host }),
   };
-  // Most services never ask for anything, and the two modules are a tenth of a start.
+  // The two modules are imported on first use, since they take a tenth of the start and most services never send a
+  // request.
   const { request: open } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   return new Promise<ReceivedResponse>((resolve, reject) => {
     const request: ClientRequest = open(options);
@@ -60,7 +61,7 @@ export async function exchange(
     });
     request.on('response', (response) => {
       isAnswered = true;
-      // Whoever reads it is told by the read that fails; between two reads nobody listens.
+      // The read that fails reports the error. Between two reads the event needs a listener.
       response.on('error', () => {});
       resolve({ response, end });
     });
@@ -69,7 +70,7 @@ export async function exchange(
   });
 }
 
-/** Answers what was checked, whatever is asked. */
+/** A lookup function that returns the checked addresses for any name. */
 const createPinnedLookup =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_host, { all }, callback) => {

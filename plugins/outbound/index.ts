@@ -23,7 +23,7 @@ export default definePlugin<OutboundConfig>({
   },
 });
 
-/** A list that cannot be read must not deny less than was meant. */
+/** An invalid list stops the start, since ignoring it would deny too little. */
 function createConfiguredPolicy({ IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST }: OutboundConfig): AddressPolicy {
   try {
     return createAddressPolicy(IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST);

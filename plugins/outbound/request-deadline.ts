@@ -1,12 +1,12 @@
 import type { OutboundRequest } from './contract.ts';
 import { OutboundFailure } from './failure.ts';
 
-/** The end of everything that belongs to one request, whichever comes first: its time or the sender's own signal. */
+/** The deadline of one request: aborts after its timeout or with the sender's signal, whichever is first. */
 export interface RequestDeadline {
   readonly signal: AbortSignal;
-  /** What is not done by then fails. */
+  /** Rejects where the work is not done at the deadline. */
   race<T>(work: Promise<T>): Promise<T>;
-  /** Nothing is waited for any more. */
+  /** Cancels the deadline. */
   cancel(): void;
 }
 

@@ -5,13 +5,13 @@ import { OutboundFailure } from './failure.ts';
 
 interface ReadOptions {
   readonly maxBytes: number;
-  /** Says why, where the bytes broke off because of it. */
+  /** Aborts reading. Its reason is the error of the reader. */
   readonly signal: AbortSignal;
-  /** Called once, when nothing more is read. */
+  /** Called once, when reading ends. */
   readonly done: () => void;
 }
 
-/** The answer as it comes: a part is taken from the connection when it is asked for. */
+/** Creates the streamed response: a part is read from the connection when the reader asks for it. */
 export const createStream = (
   { response, end }: ReceivedResponse,
   { done, ...reading }: ReadOptions,
@@ -24,7 +24,7 @@ export const createStream = (
   }),
 });
 
-/** Not a generator: one that was never started does not run its `finally`, and would keep the connection. */
+/** Not a generator, since one that was never started does not run its `finally` and would keep the connection open. */
 function readBytes(
   response: ReceivedResponse['response'],
   { maxBytes, signal }: Omit<ReadOptions, 'done'>,
@@ -59,7 +59,7 @@ function readBytes(
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** All of it, where there is room. */
+/** Reads the whole body. Throws REQUESTS_EXCEEDED where `canBuffer` refuses. */
 export async function readWhole(
   { status, headers, body }: OutboundStream,
   canBuffer: OutboundRequest['canBuffer'] = () => true,

@@ -11,16 +11,16 @@ interface OutboundOptions {
   readonly resolve: ResolveHost;
 }
 
-/** Resolves, checks and exchanges within one deadline, which lasts to the last byte. */
+/** Creates the service. Name resolution, connection and response share one deadline, to the last byte. */
 export function createOutbound({ policy, resolve }: OutboundOptions): Outbound {
   async function open(request: OutboundRequest): Promise<OutboundStream> {
     const { url, maxBytes } = request;
     if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new OutboundFailure('denied');
-    // A tunnel is not an exchange.
+    // CONNECT would open a tunnel.
     if (request.method.toUpperCase() === 'CONNECT') throw new OutboundFailure('denied');
     const { signal, race, cancel } = createRequestDeadline(request);
     try {
-      // Resolving cannot be stopped; what it answers too late is nobody's any more.
+      // A lookup cannot be cancelled. A late result is ignored.
       const addresses = await race(
         resolveAllowedAddresses(url.hostname, (address) => policy(address, request.reach), resolve),
       );

@@ -3,16 +3,16 @@ import { ARTIFACT } from '../../sandbox/protocol/messages.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { GuestFailure, type Rejection, type ThrownError } from './library.ts';
 
-/** Bytes of what a child tells with a failure; what is longer is not read. */
+/** Bytes of the body of a failure. Longer bodies are ignored. */
 const MAX_BODY = 32 * 1024;
 const MAX_MESSAGE_LENGTH = 500;
 const POSITION = new RegExp(`\\b${ARTIFACT}:(\\d{1,7}):(\\d{1,8})\\b`);
-/** Control characters, among them all that ends a line or changes the direction of a text. */
+/** Control characters, including line ends and direction marks. */
 const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 
 /**
- * The failure with the author's own words: on one line, of bounded length, without the secrets of the invocation. The
- * child may say anything; what is out of shape is left out, and a rejection out of shape is a `guest-error`.
+ * Creates the failure with the author's own texts: on one line, of bounded length, without the secrets of the
+ * invocation. The child is not trusted: malformed parts are left out, and a malformed rejection is a `guest-error`.
  */
 export function createGuestFailure({ code, body }: RunFailure, scrub: (text: string) => string): GuestFailure {
   const clean = (text: string): string => {

@@ -1,16 +1,16 @@
-/** Containers inside each other, as of JSON bodies over HTTP. */
+/** Depth of nested lists and objects, the same as for JSON bodies over HTTP. */
 const MAX_DEPTH = 100;
 
 /**
- * Parses JSON that confined code wrote. Throws a SyntaxError also where it is nested so deeply that whoever walks
- * through the value would run out of stack.
+ * Parses JSON that confined code wrote. Throws a SyntaxError also for values nested so deeply that a recursive walk
+ * would exhaust the stack.
  */
 export function parseGuestJson(text: string): unknown {
   if (text.length > 2 * MAX_DEPTH && measureDepth(text) > MAX_DEPTH) throw new SyntaxError('nested too deeply');
   return JSON.parse(text);
 }
 
-/** Of text that may not be JSON at all; stops counting at the limit. */
+/** The nesting depth of a text, which need not be JSON. Stops at the limit. */
 function measureDepth(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -30,7 +30,7 @@ const BACKSLASH = 0x5c;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
 
-/** The place of the quote that ends the string begun at `from`. */
+/** The index of the quote that ends the string begun at `from`. */
 function findStringEnd(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

@@ -5,7 +5,7 @@ import type { Refusal } from '../broker/library.ts';
 import { createCallContext } from './call-context.ts';
 import { parseGuestJson } from './guest-json.ts';
 
-/** Bounds of what one invocation may ask (conventions, "Limits"); times in milliseconds, sizes in bytes. */
+/** Limits of the host calls of one invocation (conventions, "Limits"); times in milliseconds, sizes in bytes. */
 export const HOST_CALL_LIMITS = {
   inFlight: 16,
   total: 1000,
@@ -18,16 +18,16 @@ export const HOST_CALL_LIMITS = {
 export interface HostCallOptions {
   readonly brokerAccess: Admitted;
   readonly invocation: Invocation;
-  /** Bytes of the arguments of one call. */
+  /** Bytes of the longest arguments of one call. */
   readonly hostCall: number;
   readonly log: Log;
 }
 
-/** What one invocation asks of the host, each call as the package it belongs to and in the context of its request. */
+/** The host calls of one invocation. Each runs with the grants of its package and in the context of its request. */
 export interface HostCalls {
-  /** False when it was beyond the bounds. */
+  /** Carries out a call. False where it exceeds a limit. */
   readonly call: (call: HostCall) => boolean;
-  /** The invocation is over: work for it should end, and nobody hears of its results. */
+  /** Ends the invocation: aborts its calls and drops their results. */
   readonly close: () => void;
 }
 
@@ -61,7 +61,7 @@ export function createHostCalls({ brokerAccess, invocation, hostCall, log }: Hos
       once(false, renderRefusal(code, message, details));
     } finally {
       clearTimeout(timer);
-      // Only now: work that goes on after its time counts among those in flight.
+      // Removed only now, since work that outlasts its time still counts as in flight.
       open.delete(done);
     }
   }
@@ -103,7 +103,7 @@ export function createHostCalls({ brokerAccess, invocation, hostCall, log }: Hos
   };
 }
 
-/** Undefined for what is no list. */
+/** Undefined where the body is no JSON list. */
 function parseArguments(body: Buffer): readonly unknown[] | undefined {
   try {
     const value = parseGuestJson(body.toString('utf8'));

@@ -19,7 +19,7 @@ interface InvokeOptions {
   readonly log: Log;
 }
 
-/** One run from its input to its outcome; what it asks of the host meanwhile is on its account. */
+/** Runs one invocation. Its host calls are counted and carried out by `createHostCalls`. */
 export async function invoke({ process, limits, log, ...program }: InvokeOptions, run: Run): Promise<Outcome> {
   const brokerAccess = run.admitted ?? program.brokerAccess;
   const over = new AbortController();
@@ -43,7 +43,7 @@ export async function invoke({ process, limits, log, ...program }: InvokeOptions
   }
 }
 
-/** What is not a failure of confined code stays what it is. `scrub` takes secrets out of a text. */
+/** Converts a failure of confined code; other errors stay as they are. `scrub` removes secrets from a text. */
 export const toGuestFailure = (error: unknown, scrub = (text: string): string => text): unknown =>
   error instanceof RunFailure ? createGuestFailure(error, scrub) : error;
 
@@ -54,7 +54,10 @@ const buildContext = ({ subject }: Admitted, { contributionId, activation, calle
   accountability: caller && toAccountability(caller),
 });
 
-/** Nobody known is nobody to the handler; what it asks of the host is asked as the Public role all the same. */
+/**
+ * The accountability for the handler: null for a caller without user and role. Host calls of such a caller still use
+ * the Public role.
+ */
 const toAccountability = ({ user, role, admin }: Caller): GuestContext['accountability'] =>
   user === null && role === null && !admin ? null : { user, role, admin };
 

@@ -6,14 +6,14 @@ import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 import type { RuntimeState } from './contract.ts';
 import { readSettings, type SandboxConfig, SettingError } from './settings.ts';
 
-/** Starts a launcher, or rejects where confined processes cannot be had at all. */
+/** Creates a launcher. Rejects where confined processes are not possible at all. */
 export type CreateLauncher = (options: LauncherOptions) => Promise<Launcher>;
 
-/** A runtime that runs programs. */
+/** An available runtime. */
 export interface LiveRuntime {
   /** Endpoints and operations. */
   readonly endpoints: Supervisor;
-  /** Hooks, whose processes and places are their own. */
+  /** Hooks, with processes and execution slots of their own. */
   readonly hooks: Supervisor;
   readonly limits: GuestLimits;
   /** Ends every process. */
@@ -23,11 +23,11 @@ export interface LiveRuntime {
 export interface ResolvedRuntime {
   readonly state: RuntimeState;
   readonly live?: LiveRuntime;
-  /** Nothing that lasts was in the way. */
+  /** The failure may be temporary: the next `runtime()` tries again. */
   readonly mayRetry?: true;
 }
 
-/** Settings, self-tests, posture, which the launcher logs. Never rejects. */
+/** Reads the settings, runs the self-tests and starts the supervisors. The launcher logs the posture. Never rejects. */
 export async function resolveRuntime(
   config: SandboxConfig,
   launch: CreateLauncher,

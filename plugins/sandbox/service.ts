@@ -6,7 +6,7 @@ import { GuestFailure } from './library.ts';
 import type { CreateLauncher, LiveRuntime, ResolvedRuntime } from './runtime.ts';
 import { readArtifactLimit, type SandboxConfig } from './settings.ts';
 
-/** The service and what ends it. Nothing is started before `runtime()` is asked for. */
+/** Creates the service. No process starts before `runtime()` is called. */
 export function createSandbox(
   config: SandboxConfig,
   launch: CreateLauncher,
@@ -47,7 +47,7 @@ export function createSandbox(
         reuse,
         onParked: (detail) => onParked({ code: 'RUNTIME_CRASHED', detail }),
       }));
-    // Known early, so that a process may be waiting when the first invocation comes.
+    // Opened early, so that a spare process may be ready for the first invocation.
     if (live && !isStopped) processOf(live);
     return {
       async invoke(run) {

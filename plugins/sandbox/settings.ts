@@ -3,7 +3,9 @@ import { CastError, type ConfigKey, cast } from '#kernel';
 import { RUNTIME_MEMORY } from '../../sandbox/host/launch/launch-plan.ts';
 import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 
-/** As written: a wrong one makes the runtime unavailable and stops nothing else (conventions, "Limits"). */
+/**
+ * Settings as written. An invalid one makes the runtime unavailable and affects nothing else (conventions, "Limits").
+ */
 export interface SandboxConfig {
   readonly EXTENSIONS_SANDBOX_TIMEOUT: string;
   readonly EXTENSIONS_SANDBOX_MAX_MEMORY: string;
@@ -14,13 +16,13 @@ export interface SandboxConfig {
   readonly EXTENSIONS_SANDBOX_OS_HARDENING: string;
 }
 
-/** Processes of one kind of programs. */
+/** The share of processes for one kind of programs. */
 export interface ProcessShare {
-  /** Executing at a time. */
+  /** Processes that execute at a time. */
   readonly slots: number;
-  /** Living at a time, those included that wait or are idle. */
+  /** Processes that live at a time, including waiting and idle ones. */
   readonly processes: number;
-  /** Bytes of all that live. */
+  /** Resident bytes of all living processes. */
   readonly memory: number;
 }
 
@@ -28,14 +30,14 @@ export interface SandboxSettings {
   readonly limits: GuestLimits;
   /** Endpoints and operations. */
   readonly endpoints: ProcessShare;
-  /** Hooks: what the public may call takes none of these. */
+  /** Hooks, so that public endpoints cannot use up their processes. */
   readonly hooks: ProcessShare;
   /** Bytes. */
   readonly artifact: number;
   readonly mode: 'auto' | 'required';
 }
 
-/** What is wrong with a setting, by its name and without its value. */
+/** An invalid setting. The message names it without its value. */
 export class SettingError extends Error {}
 
 const KB = 1024;
@@ -51,7 +53,7 @@ const KEYS = {
 } as const satisfies Record<string, readonly [ConfigKey['type'], number, number, string]>;
 type NumberKey = keyof typeof KEYS;
 
-/** `memory` is what the service may use at all, in bytes. Throws a SettingError. */
+/** Reads the settings. `memory`: bytes that the service may use. Throws a SettingError. */
 export function readSettings(config: SandboxConfig, memory = readEffectiveMemory()): SandboxSettings {
   const wall = readNumber(config, 'EXTENSIONS_SANDBOX_TIMEOUT');
   const limits: GuestLimits = {
@@ -72,7 +74,7 @@ export function readSettings(config: SandboxConfig, memory = readEffectiveMemory
   };
 }
 
-/** Also where another setting is wrong, and nothing will run. */
+/** The artifact limit in bytes, also where another setting is invalid. */
 export function readArtifactLimit(config: SandboxConfig): number {
   try {
     return readNumber(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT');
@@ -81,7 +83,7 @@ export function readArtifactLimit(config: SandboxConfig): number {
   }
 }
 
-/** As many as fit at their limit into the half of the memory that is for confined processes, and at least one. */
+/** Execution slots: as many processes at their memory limit as fit into half of the memory, at least one. */
 function readSlots(config: SandboxConfig, memory: number, all: number): number {
   const most = Math.max(1, Math.floor(all / 2 / (memory + RUNTIME_MEMORY)));
   if (config.EXTENSIONS_SANDBOX_MAX_PROCESSES === undefined) return Math.min(4, most);
@@ -93,10 +95,13 @@ function readSlots(config: SandboxConfig, memory: number, all: number): number {
   return slots;
 }
 
-/** What a process that waits has resident, Node's own pages included. */
+/** Resident bytes of a waiting process, Node's pages included. */
 const WAITING_PROCESS_MEMORY = 64 * MB;
 
-/** A process that waits keeps its memory and needs no execution slot: up to eight live for a slot, and up to four for hooks. */
+/**
+ * A waiting process keeps its memory and needs no execution slot. So up to eight processes live per slot, and up to
+ * four for hooks.
+ */
 function computeShares(slots: number, memory: number): Pick<SandboxSettings, 'endpoints' | 'hooks'> {
   const share = (slots: number, living: number, bytes: number): ProcessShare => ({
     slots,
@@ -119,6 +124,6 @@ function readNumber(config: SandboxConfig, name: NumberKey): number {
   }
 }
 
-/** Of the machine, or of the container where that has less. */
+/** Memory of the machine, or of the container where that is less. */
 export const readEffectiveMemory = (): number =>
   Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

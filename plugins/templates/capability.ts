@@ -42,7 +42,7 @@ const renderLiquid: RemoteMethod<TemplateApi> = {
   },
 };
 
-/** Templates of one package at a time, those that wait included: there are few processes for all packages. */
+/** Templates of one package at a time, including waiting ones, since all packages share few processes. */
 const MAX_CONCURRENT = 8;
 
 export const templateMethods: RemoteTable = { capability: 'template', methods: { renderLiquid } };

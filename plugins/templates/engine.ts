@@ -20,7 +20,7 @@ const NO_FILES: FS = {
   sep: '/',
 };
 
-/** Everything that asks for another template. */
+/** Tags that load another template. */
 const REMOVED_TAGS = ['include', 'render', 'layout', 'block'];
 
 function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters): Liquid {
@@ -57,7 +57,7 @@ export function createRender(): Render {
     const { tagLeft, tagRight, outputLeft, outputRight } = delimiters;
     const key = JSON.stringify([tagLeft, tagRight, outputLeft, outputRight]);
     const engine = engines.get(key) ?? createEngine(delimiters);
-    // The one that was used last is the last to go.
+    // Moved to the end, so that the engine unused for longest is removed first.
     engines.delete(key);
     engines.set(key, engine);
     if (engines.size > MAX_ENGINES) engines.delete(engines.keys().next().value as string);
@@ -77,7 +77,7 @@ export function createRender(): Render {
   };
 }
 
-/** What is wrong and where, without the lines around it. */
+/** The error and its position, without the excerpt of the template. */
 const renderError = (error: unknown): string =>
   (error instanceof Error ? error.message : 'it cannot be rendered')
     .split('\n', 1)[0]

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { WorkerPoolOptions } from '../workers/contract.ts';
 import { PROCESS } from './limits.ts';
 
-/** Each process may read its own program and the engine, and do nothing else to the machine. */
+/** A rendering process may read its own program and the engine, and has no other permission. */
 export function createProcessOptions(): WorkerPoolOptions {
   const engine = new URL('../', import.meta.resolve('liquidjs'));
   return {

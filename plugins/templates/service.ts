@@ -9,7 +9,7 @@ const createInvalidFailure = (reason: string): Failure =>
 const createUnavailableFailure = (why: string): Failure =>
   fail('SERVICE_UNAVAILABLE', `templates cannot be rendered now: ${why}`);
 
-/** Everything that can be said without a process is said without one. */
+/** Creates the service. Limits that need no process are checked before one is used. */
 export const createTemplates = (pool: Pick<WorkerPool, 'run'>): Templates => ({
   async render(template, data = {}, delimiters = {}) {
     if (template.length > LIMITS.parse) throw createInvalidFailure(`it is longer than ${LIMITS.parse} characters`);
@@ -23,10 +23,10 @@ export const createTemplates = (pool: Pick<WorkerPool, 'run'>): Templates => ({
 
 function readOutcome(outcome: WorkerOutcome): string {
   if (outcome === 'timeout') throw createInvalidFailure('it takes too long');
-  if (outcome === 'full') throw createUnavailableFailure('too many wait');
+  if (outcome === 'full') throw createUnavailableFailure('too many templates are waiting');
   if (outcome === 'stopped') throw createUnavailableFailure('the service stops');
-  if (outcome === 'unstarted') throw createUnavailableFailure('no process');
-  // Its heap is the one thing that ends a process in the middle of a template.
+  if (outcome === 'unstarted') throw createUnavailableFailure('no process could be started');
+  // Only its heap limit ends a process in the middle of a template.
   if (outcome === 'crashed' || !isReply(outcome.reply)) throw createInvalidFailure('it needs too much memory');
   if ('reason' in outcome.reply) throw createInvalidFailure(outcome.reply.reason);
   return outcome.reply.text;

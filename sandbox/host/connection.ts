@@ -37,7 +37,7 @@ export class Connection {
   readonly #throttle = new Throttle();
   #bytesThisTurn = 0;
   /** Reasons for which reading is paused. */
-  readonly #pauses = new Set<'turn' | 'slow' | 'waste'>();
+  readonly #pauses = new Set<'turn' | 'slow' | 'useless-frames'>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -72,9 +72,9 @@ export class Connection {
   /** Counts a useless frame, such as a call of an unknown invocation, and pauses reading above the allowed rate. */
   recordUselessFrame(): void {
     const milliseconds = this.#throttle.recordUselessFrame();
-    if (milliseconds === 0 || this.#pauses.has('waste') || this.#closed) return;
-    this.#pause('waste');
-    this.#timer = setTimeout(() => this.#resume('waste'), milliseconds);
+    if (milliseconds === 0 || this.#pauses.has('useless-frames') || this.#closed) return;
+    this.#pause('useless-frames');
+    this.#timer = setTimeout(() => this.#resume('useless-frames'), milliseconds);
   }
 
   close(): void {
@@ -98,12 +98,12 @@ export class Connection {
     setImmediate(() => this.#resume('turn'));
   }
 
-  #pause(reason: 'turn' | 'slow' | 'waste'): void {
+  #pause(reason: 'turn' | 'slow' | 'useless-frames'): void {
     this.#pauses.add(reason);
     this.#channel.pause();
   }
 
-  #resume(reason: 'turn' | 'slow' | 'waste'): void {
+  #resume(reason: 'turn' | 'slow' | 'useless-frames'): void {
     if (this.#pauses.delete(reason) && this.#pauses.size === 0 && !this.#closed) this.#channel.resume();
   }
 

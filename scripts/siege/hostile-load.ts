@@ -17,7 +17,7 @@ export interface HostileLoad {
   readonly readers: number;
 }
 
-/** Endings of requests by attack: statuses, or `no answer`. */
+/** Endings of requests by kind: statuses, or `no answer`. */
 export type Endings = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Before it stalls a body has sent this much of what it promised. */
@@ -35,13 +35,13 @@ const agent = new Agent({ keepAlive: true });
 const endings: Record<string, Record<string, number>> = {};
 let isOver = false;
 
-const countEnding = (attack: string, ending: string | number) => {
-  endings[attack] ??= {};
-  const counts = endings[attack];
+const countEnding = (kind: string, ending: string | number) => {
+  endings[kind] ??= {};
+  const counts = endings[kind];
   counts[ending] = (counts[ending] ?? 0) + 1;
 };
 
-async function send(attack: string, path: string, body?: object, token?: string): Promise<void> {
+async function send(kind: string, path: string, body?: object, token?: string): Promise<void> {
   const status = await new Promise<number | string>((resolve) => {
     const sent = request(new URL(path, target), {
       agent,
@@ -58,7 +58,7 @@ async function send(attack: string, path: string, body?: object, token?: string)
     sent.on('error', () => resolve('no answer'));
     sent.end(body && JSON.stringify(body));
   });
-  countEnding(attack, status);
+  countEnding(kind, status);
   if (status !== 200) await pause(AGAIN_MS);
 }
 
@@ -87,7 +87,7 @@ const sendStalledBody = () =>
 
 /** By turns for a user who exists and for one who does not: their answers take the same work and other ways. */
 const sendWrongLogin = (at: number) => {
-  const email = at % 2 === 0 ? 'admin@example.com' : `nobody${at}@example.com`;
+  const email = at % 2 === 0 ? 'admin@example.com' : `unknown${at}@example.com`;
   return send('wrong logins', '/auth/login', { email, password: 'not this one' });
 };
 let attempts = 0;

@@ -5,7 +5,7 @@ import { type Ask, askOf, SHAPES } from '../bench/shapes.ts';
 export interface Action {
   readonly name: string;
   readonly weight: number;
-  readonly as: 'admin' | 'editor' | 'nobody';
+  readonly as: 'admin' | 'editor' | 'public';
   readonly expected: readonly number[];
   /** The client goes away after so many milliseconds. */
   readonly abortAfter?: (random: Random) => number;
@@ -81,9 +81,9 @@ export const listActions = (scale: number, drafts: number): readonly Action[] =>
     createRequest: (_n, random) => get(`/items/article/${pickRow(random, 100)}`),
   },
   {
-    name: 'refused: nobody',
+    name: 'refused: without a token',
     weight: 2,
-    as: 'nobody',
+    as: 'public',
     expected: [403],
     createRequest: () => get('/items/article?limit=5'),
   },

@@ -17,7 +17,7 @@ export function createClient(url: URL, tokens: Readonly<Record<'admin' | 'editor
   const authorization = {
     admin: { authorization: `Bearer ${tokens.admin}` },
     editor: { authorization: `Bearer ${tokens.editor}` },
-    nobody: {},
+    public: {},
   };
 
   const send = (action: Action, n: number, random: Random): Promise<Ending> =>

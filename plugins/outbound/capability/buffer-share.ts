@@ -1,11 +1,14 @@
-/** Bytes of answers that one package may have in memory of the service at the same time. */
+/** Bytes of responses that one package may keep in memory of the service at the same time. */
 const MAX_BUFFERED = 8 * 1024 * 1024;
 
-/** What one package holds of answers. */
+/** Counts the buffered response bytes of one package. */
 export class BufferShare {
   #bufferedBytes = 0;
 
-  /** What one request holds: `canBuffer` for each part that arrives, `release` once nothing of it is needed. */
+  /**
+   * Opens the count of one request: call `canBuffer` for each part, and `release` once the response is no longer
+   * needed.
+   */
   open(): { canBuffer(bytes: number): boolean; release(): void } {
     let own = 0;
     return {
@@ -15,7 +18,7 @@ export class BufferShare {
         own += bytes;
         return true;
       },
-      // Whoever asked makes text of it at once; that should be over.
+      // Released after the current turn, since the caller converts the response to text in it.
       release: () =>
         void setImmediate(() => {
           this.#bufferedBytes -= own;
@@ -25,7 +28,7 @@ export class BufferShare {
   }
 }
 
-/** Shares by package: its parts have one together. */
+/** One share for each package, which all its entries use. */
 export function createBufferShares(): (name: string) => BufferShare {
   const shares = new Map<string, BufferShare>();
   return (name) => {
@@ -37,7 +40,7 @@ export function createBufferShares(): (name: string) => BufferShare {
 
 let last: Promise<void> = Promise.resolve();
 
-/** Resolves in a turn of the event loop that no other answer has: each takes a while to be read. */
+/** Resolves in a turn of the event loop of its own, since parsing a response takes a while. */
 export const nextTurn = (): Promise<void> => {
   last = last.then(() => new Promise((resolve) => void setImmediate(resolve)));
   return last;

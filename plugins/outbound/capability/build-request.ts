@@ -8,7 +8,7 @@ export const MAX_MESSAGE = 2 * 1024 * 1024;
 
 type Headers = Record<string, string>;
 
-/** Refuses what has a secret's reference anywhere but in `auth`, one of another run included. */
+/** Throws a Refusal where a secret reference, also of another invocation, is outside of `auth`. */
 export function assertNoSecretReference({ url, headers, body }: SendOptions, secrets: Secrets): void {
   const open = JSON.stringify([url, headers ?? null, body ?? null]);
   const text = typeof body === 'string' ? body : '';
@@ -17,7 +17,7 @@ export function assertNoSecretReference({ url, headers, body }: SendOptions, sec
     throw new Refusal('denied', 'A secret can be sent by "auth" only.');
 }
 
-/** Walked with a list of its own: the depth is the sender's choice. */
+/** Iterative, since the sender chooses the depth. */
 function holdsReference(value: unknown): boolean {
   const open = [value];
   while (open.length > 0) {
@@ -29,7 +29,7 @@ function holdsReference(value: unknown): boolean {
   return false;
 }
 
-/** The body as it is sent, and the headers that go with it. A text is sent as it is, anything else as JSON. */
+/** Builds the body and its headers. A string is sent as it is, any other value as JSON. */
 export function buildBody(options: SendOptions): { readonly headers: Headers; readonly body: string | undefined } {
   const headers = pickForwardableHeaders(options.headers ?? {});
   const { body } = options;
@@ -38,7 +38,10 @@ export function buildBody(options: SendOptions): { readonly headers: Headers; re
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
-/** The headers with the secret in them; `denied` where it is not this run's, or would stand in a header of another. */
+/**
+ * Adds the secret of `auth` to the headers. Throws `denied` where it is not a secret of this invocation or its header
+ * is reserved or already set.
+ */
 export function addSecretHeader(headers: Headers, auth: unknown, { secrets }: Pick<Invocation, 'secrets'>): Headers {
   if (auth === undefined || auth === null) return headers;
   const [name, reference, prefix] = parseAuth(auth);
@@ -50,7 +53,7 @@ export function addSecretHeader(headers: Headers, auth: unknown, { secrets }: Pi
   return { ...headers, [name.toLowerCase()]: prefix + value };
 }
 
-/** Exactly `{ bearer }` or `{ header, secret }`. */
+/** Parses `auth`: exactly `{ bearer }` or `{ header, secret }`. */
 function parseAuth(auth: unknown): readonly [name: string, reference: unknown, prefix: string] {
   if (typeof auth === 'object') {
     const { bearer, header, secret, ...rest } = auth as Record<string, unknown>;

@@ -4,10 +4,13 @@ import type { OutboundResponse, SendResponse } from '../contract.ts';
 import { MAX_MESSAGE } from './build-request.ts';
 
 const TOO_LONG = 'The answer is too long.';
-/** Deeper JSON stays text: it is nothing that one would read member by member. */
+/** JSON nested more deeply stays a string. */
 const MAX_DEPTH = 200;
 
-/** What the other side answered, without the secrets it was sent. JSON is parsed where it is called so. */
+/**
+ * Builds the response for confined code, without the secrets of the request. A body is parsed where its content type
+ * says JSON.
+ */
 export function buildResponse({ status, headers, body }: OutboundResponse, secrets: Secrets): SendResponse {
   const clean = Object.entries(headers).map(([name, value]) => [secrets.scrub(name), secrets.scrub(value)]);
   const answer = {
@@ -22,16 +25,16 @@ export function buildResponse({ status, headers, body }: OutboundResponse, secre
 function parseResponseBody(text: string, type: string, secrets: Secrets): unknown {
   if (/^\s*(?:application|text)\/(?:[\w.+-]{1,100}\+)?json\s*(?:;|$)/i.test(type) && !isDeeplyNested(text)) {
     try {
-      // Once parsed, since a secret may be written in JSON in another way than it is.
+      // Scrubbed after parsing, since JSON may escape characters of a secret.
       return secrets.scrubValue(JSON.parse(text));
     } catch {
-      // Then it is a text like any other.
+      // Invalid JSON stays a string.
     }
   }
   return secrets.scrub(text);
 }
 
-/** Looked at as text: what is nested a million times must not be walked through before that is known. */
+/** Checked on the text, since a recursive walk through deeply nested JSON would exhaust the stack. */
 function isDeeplyNested(text: string): boolean {
   let depth = 0;
   let isQuoted = false;

@@ -29,7 +29,7 @@ const send: RemoteMethod<RequestApi> = {
       properties: {
         url: { type: 'string' },
         method: { type: 'string' },
-        // Members that cannot be headers are left out, not refused.
+        // Invalid headers are left out and not refused.
         headers: { type: 'object' },
         body: {},
         timeoutMs: { type: 'number', exclusiveMinimum: 0 },
@@ -47,7 +47,7 @@ const send: RemoteMethod<RequestApi> = {
 
 export const requestMethods: RemoteTable = { capability: 'request', methods: { send } };
 
-/** `host.request`: what the grant names, and what the operator's deny list leaves of it. */
+/** `host.request`: requests to granted origins, as far as the operator's deny list allows them. */
 export const requestCapability = (
   outbound: Pick<Outbound, 'send'>,
   shareOf = createBufferShares(),
@@ -64,13 +64,13 @@ export const requestCapability = (
   widens: (before, after) => listsWiden(before && toComparableGrant(before), toComparableGrant(after)),
 });
 
-/** Two ways to say the same are the same. */
+/** Equal grants in different spellings compare as equal. */
 const toComparableGrant = (grant: RequestGrant): Record<string, unknown> => ({
   origins: listCanonicalOrigins(grant),
   methods: grant.methods ?? ['GET'],
 });
 
-/** In the order of the conventions ("request.send"), so that each refusal says one thing whatever else is wrong. */
+/** Checks in the order of the conventions ("request.send"), so that the first failing check decides the refusal. */
 async function sendGranted(
   { origins, methods }: AllowedRequests,
   outbound: Pick<Outbound, 'send'>,
@@ -106,7 +106,7 @@ async function sendGranted(
   }
 }
 
-/** Nothing of the network is told but what the conventions have a code for. */
+/** Reveals no detail of the network except the codes of the conventions. */
 function throwRefusal(error: unknown): never {
   if (error instanceof OutboundFailure && error.reason === 'denied')
     throw new Refusal('denied', `This address is not allowed. ${DENIED_REMEDY}`);

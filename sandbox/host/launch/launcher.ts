@@ -57,7 +57,8 @@ export async function createLauncher(
     const machine = { resources, cgroups, uids, isRoot, memory: options.memory };
     const { plan, posture } = await resolvePosture(machine, programs, options);
     const start = (program: string): StartedChild => {
-      if (plan === null || posture.decision === 'refuse') throw new Error('confined packages are refused here');
+      if (plan === null || posture.decision === 'refuse')
+        throw new Error('the posture refuses confined packages on this machine');
       const child = startProgram(resources, plan, program);
       living.add(child);
       void child.ended.then(() => living.delete(child));

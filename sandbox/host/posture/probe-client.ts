@@ -29,7 +29,7 @@ export function createProbeClient({ channel, ended }: Child, timeout = ANSWER_TI
         waiting.delete(id);
         resolve(answer);
       };
-      const timer = setTimeout(() => settle({ error: 'SILENT' }), timeout);
+      const timer = setTimeout(() => settle({ error: 'NO_ANSWER' }), timeout);
       waiting.set(id, settle);
       if (isOver) settle(ENDED);
     });

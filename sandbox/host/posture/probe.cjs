@@ -165,9 +165,9 @@ channel.on('data', async (text) => {
   const lines = `${rest}${text}`.split('\n');
   rest = lines.pop();
   for (const line of lines) {
-    const { id, attempt, with: given = {} } = JSON.parse(line);
+    const { id, attempt, with: parameters = {} } = JSON.parse(line);
     try {
-      say({ id, value: (await attempts[attempt](given)) ?? null });
+      say({ id, value: (await attempts[attempt](parameters)) ?? null });
     } catch (error) {
       say({ id, error: String(error.code ?? error.message) });
     }

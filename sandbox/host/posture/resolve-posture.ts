@@ -49,10 +49,10 @@ function concludePosture(
     missing,
     cgroupMechanic: (findings?.hoardEnd?.isOutOfMemory && plan?.cgroups?.mechanic) || null,
   };
-  log.info({ posture, composition: plan && renderPlanName(plan) }, 'confinement of packages of others');
+  log.info({ posture, composition: plan && renderPlanName(plan) }, 'confinement of third-party packages');
   if (missing.length > 0) {
-    const text = posture.decision === 'run' ? 'with fewer layers than there are' : 'not possible here';
-    log.warn({ missing: failedChecks, failures }, `packages of others: confinement ${text}`);
+    const text = posture.decision === 'run' ? 'some layers are missing' : 'not possible on this machine';
+    log.warn({ missing: failedChecks, failures }, `confinement of third-party packages: ${text}`);
   }
   return { plan, posture };
 }

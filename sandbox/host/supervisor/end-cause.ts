@@ -1,8 +1,8 @@
 /** Why a process ended. Only `requested` is no fault of the program. */
-export type EndCause = 'asked' | 'refused' | 'died' | 'protocol' | 'stuck' | 'slow-start' | 'cpu' | 'memory';
+export type EndCause = 'requested' | 'refused' | 'died' | 'protocol' | 'stuck' | 'slow-start' | 'cpu' | 'memory';
 
 const SENTENCES: Readonly<Record<EndCause, string>> = {
-  asked: 'it was asked to',
+  requested: 'its end was requested',
   refused: 'its code could not be evaluated',
   died: 'its process died',
   protocol: 'it broke the protocol',

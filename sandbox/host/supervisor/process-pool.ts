@@ -153,12 +153,12 @@ export class ProcessPool {
     }
     // A helper process is not worth waiting for.
     if (idle > 0 && (this.#claims.length > 0 || !this.#makeRoom(idle))) throw new RunFailure('busy');
-    const got = await new Promise<Worker | RunFailure>((settle) => {
+    const outcome = await new Promise<Worker | RunFailure>((settle) => {
       this.#claims.push({ isNeeded, settle });
       this.#serveClaims();
     });
-    if (got instanceof RunFailure) throw got;
-    return got;
+    if (outcome instanceof RunFailure) throw outcome;
+    return outcome;
   }
 
   /** The spare, or a new process where there is room for one. */
@@ -196,8 +196,8 @@ export class ProcessPool {
   /** Ends as many processes as programs wait for one. */
   #makeRoomForClaims(): void {
     if (this.#living.size < this.#options.processes) return;
-    const leaving = [...this.#living].filter(({ state, isRetiring }) => state === 'down' || isRetiring).length;
-    for (let missing = this.#claims.length - leaving; missing > 0; missing--) {
+    const retiring = [...this.#living].filter(({ state, isRetiring }) => state === 'down' || isRetiring).length;
+    for (let missing = this.#claims.length - retiring; missing > 0; missing--) {
       if (!this.#makeRoom(0) && !this.#retire()) return;
     }
   }
@@ -206,8 +206,8 @@ export class ProcessPool {
     const staying = [...this.#living].filter(({ state, isRetiring }) => state === 'ready' && !isRetiring);
     const [idlest] = staying.filter(({ busy }) => busy === 0).sort((a, b) => a.idleSince - b.idleSince);
     const isIdle = idlest !== undefined && this.#options.now() - idlest.idleSince >= idle;
-    const wanted = idle === 0 ? staying.find(({ onSlotNeeded }) => onSlotNeeded)?.onSlotNeeded : undefined;
-    const release = isIdle ? () => void idlest.end() : wanted;
+    const releaseHelper = idle === 0 ? staying.find(({ onSlotNeeded }) => onSlotNeeded)?.onSlotNeeded : undefined;
+    const release = isIdle ? () => void idlest.end() : releaseHelper;
     release?.();
     return release !== undefined;
   }
@@ -237,7 +237,7 @@ export class ProcessPool {
     this.#living.add(worker);
     worker.onDown = (cause) => {
       if (this.#spare === worker) this.#spare = undefined;
-      if (cause === 'asked') return;
+      if (cause === 'requested') return;
       this.#launchFailed();
       log.warn({ cause: renderCause(cause) }, 'a confined process ended before it had a program');
     };

@@ -32,6 +32,6 @@ export function reportParked(
   try {
     program.onParked(`Failed too often within ${seconds} seconds and is not started again; at last, ${reason}.`);
   } catch (error) {
-    log.warn({ err: error, extension: program.name }, 'nobody could be told that confined code was given up');
+    log.warn({ err: error, extension: program.name }, 'the handler for parked confined code failed');
   }
 }

@@ -4,7 +4,10 @@ import type { RunFailure } from './run-failure.ts';
 
 /** Host calls that are refused while a script is evaluated, before the process is ended. */
 const MAX_CALLS = 1000;
-const REFUSAL = JSON.stringify({ code: 'unsupported', message: 'Nothing can be asked while loading.' });
+const REFUSAL = JSON.stringify({
+  code: 'unsupported',
+  message: 'Host calls are not available while the script is loading.',
+});
 
 /** The evaluation of a script in a process, from the message `load` to `loaded` or `refused`. */
 export class ScriptLoading {

@@ -177,10 +177,10 @@ export class SupervisedProgram implements SlotClaim {
    * A process with the program loaded, if necessary in place of one that has been idle for `idle` milliseconds. Rejects
    * with a RunFailure.
    */
-  async #obtain(idle: number, isWanted: () => boolean): Promise<Worker> {
+  async #obtain(idle: number, isNeeded: () => boolean): Promise<Worker> {
     const { pool } = this.#options;
     const { script, reuse } = this.#program;
-    const worker = await pool.acquire(idle, isWanted);
+    const worker = await pool.acquire(idle, isNeeded);
     if (this.#closed || worker.state !== 'blank') {
       void worker.end();
       throw new RunFailure(this.#closed ? 'crash' : 'internal');
@@ -265,10 +265,10 @@ export class SupervisedProgram implements SlotClaim {
     if (this.#helper.worker === worker) this.#helper.onWorkerGone();
     if (this.#current === worker) this.#dropCurrent();
     const isParked =
-      cause !== 'asked' && (cause === 'cpu' ? this.#stability.recordExhaustion() : this.#stability.recordCrash());
+      cause !== 'requested' && (cause === 'cpu' ? this.#stability.recordExhaustion() : this.#stability.recordCrash());
     if (isParked) this.#queue.refuse(new RunFailure('crash'));
     this.#sendQueued();
-    if (cause === 'asked') return;
+    if (cause === 'requested') return;
     void reportLoss(this.#program, worker, cause, this.#options.log).then((reason) => {
       if (isParked) reportParked(this.#program, reason, this.#options);
     });

@@ -167,7 +167,7 @@ export class Worker implements SlotHolder {
 
   /** Ends the process. Resolves when it is reaped. */
   async end(): Promise<void> {
-    this.#down('asked');
+    this.#down('requested');
     await this.exited;
   }
 
@@ -260,11 +260,11 @@ export class Worker implements SlotHolder {
    * Abandons an invocation. The process is killed unless it confirms the end of the invocation within `timeout`
    * milliseconds.
    */
-  #abandon(id: number, patience: number): void {
+  #abandon(id: number, timeout: number): void {
     const active = this.#finishRun(id);
     if (!active) return;
     active.reject(new RunFailure('timeout'));
-    this.#abandoned.add(id, patience, () => this.#down('stuck'));
+    this.#abandoned.add(id, timeout, () => this.#down('stuck'));
     this.#connection.send({ type: 'cancel', id });
     this.#connection.send({ type: 'ping', id, isolate: true });
   }

@@ -11,20 +11,20 @@ export function removeOtherGlobals(): void {
   for (let index = 0; index < OTHER_GLOBALS.length; index++) deleteProperty(globalThis, OTHER_GLOBALS[index] as string);
   // The console of the engine writes to debuggers. Libraries still expect a console (conventions, "The guest
   // environment": output is dropped).
-  const silent = () => {};
+  const ignore = () => {};
   // Without a prototype it is created in a third of the time.
   define('console', {
     __proto__: null,
-    assert: silent,
-    debug: silent,
-    dir: silent,
-    error: silent,
-    group: silent,
-    groupEnd: silent,
-    info: silent,
-    log: silent,
-    table: silent,
-    trace: silent,
-    warn: silent,
+    assert: ignore,
+    debug: ignore,
+    dir: ignore,
+    error: ignore,
+    group: ignore,
+    groupEnd: ignore,
+    info: ignore,
+    log: ignore,
+    table: ignore,
+    trace: ignore,
+    warn: ignore,
   });
 }

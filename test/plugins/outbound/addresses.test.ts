@@ -4,7 +4,7 @@ import type { BootFailure } from '#kernel';
 import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
-const admitted = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) => {
+const listAllowed = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) => {
   const policy = createAddressPolicy(denied, allowed);
   return addresses.filter((address) => policy(address));
 };
@@ -42,44 +42,44 @@ describe('createAddressPolicy', () => {
   ];
 
   it('public addresses are allowed', () => {
-    expect(admitted(PUBLIC)).to.deep.equal(PUBLIC);
-    expect(admitted(['::ffff:8.8.8.8'])).to.have.length(1);
+    expect(listAllowed(PUBLIC)).to.deep.equal(PUBLIC);
+    expect(listAllowed(['::ffff:8.8.8.8'])).to.have.length(1);
   });
 
   it('addresses that are not public are denied in every notation', () => {
-    expect(admitted(INSIDE)).to.deep.equal([]);
+    expect(listAllowed(INSIDE)).to.deep.equal([]);
   });
 
   it('addresses of the own interfaces are denied', () => {
     const own = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
     expect(own).not.to.deep.equal([]);
-    expect(admitted(own)).to.deep.equal([]);
+    expect(listAllowed(own)).to.deep.equal([]);
   });
 
   it('texts that are no addresses are denied', () => {
-    expect(admitted(['', 'localhost', '1.2.3', '::g', '8.8.8.8.8', '8.8.8.8/8'])).to.deep.equal([]);
+    expect(listAllowed(['', 'localhost', '1.2.3', '::g', '8.8.8.8.8', '8.8.8.8/8'])).to.deep.equal([]);
   });
 
   it('addresses on the deny list are denied in addition to the built-in ones', () => {
     const denied = ['8.8.8.8', '1.1.1.0/24', '2606:4700::/32', '::ffff:9.9.9.0/120'];
-    expect(admitted([...PUBLIC, '9.9.9.9', '::ffff:8.8.8.8', '127.0.0.1'], denied)).to.deep.equal([
+    expect(listAllowed([...PUBLIC, '9.9.9.9', '::ffff:8.8.8.8', '127.0.0.1'], denied)).to.deep.equal([
       '93.184.216.34',
       '2a00:1450:4001::64',
     ]);
-    expect(admitted(PUBLIC, ['0.0.0.0', '169.254.169.254'])).to.deep.equal(PUBLIC);
-    expect(admitted(PUBLIC, ['0.0.0.0/0'])).to.deep.equal(['2606:4700:4700::1111', '2a00:1450:4001::64']);
+    expect(listAllowed(PUBLIC, ['0.0.0.0', '169.254.169.254'])).to.deep.equal(PUBLIC);
+    expect(listAllowed(PUBLIC, ['0.0.0.0/0'])).to.deep.equal(['2606:4700:4700::1111', '2a00:1450:4001::64']);
   });
 
   it('addresses on the allow list are never denied', () => {
     const inside = ['127.0.0.1', '::ffff:127.0.0.1', '10.0.0.7', '10.1.0.7', 'fd00::1'];
-    expect(admitted(inside, ['127.0.0.1'], ['127.0.0.1', '10.0.0.0/16', 'fd00::/8'])).to.deep.equal([
+    expect(listAllowed(inside, ['127.0.0.1'], ['127.0.0.1', '10.0.0.0/16', 'fd00::/8'])).to.deep.equal([
       '127.0.0.1',
       '::ffff:127.0.0.1',
       '10.0.0.7',
       'fd00::1',
     ]);
     // The address meant, not one that is translated to it.
-    expect(admitted(['64:ff9b::127.0.0.1', '127.0.0.2'], [], ['127.0.0.1'])).to.deep.equal([]);
+    expect(listAllowed(['64:ff9b::127.0.0.1', '127.0.0.2'], [], ['127.0.0.1'])).to.deep.equal([]);
   });
 
   for (const [key, value] of [

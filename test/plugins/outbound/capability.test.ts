@@ -19,7 +19,7 @@ const invocationWith = (secrets: Secrets = new InvocationSecrets()): Invocation 
 });
 
 /** An outside that notes what it is asked and answers what the test wants. */
-function outside(answer: Partial<OutboundResponse> | Error = {}) {
+function createFakeOutbound(answer: Partial<OutboundResponse> | Error = {}) {
   const seen: OutboundRequest[] = [];
   const outbound: Pick<Outbound, 'send'> = {
     async send(request) {
@@ -35,7 +35,7 @@ const GRANT: RequestGrant = { origins: ['https://api.example.com'], methods: ['G
 const URL_OF = 'https://api.example.com/a';
 
 describe('outbound: the capability request', () => {
-  const { schema, describe: authoritiesOf, widens } = requestCapability(outside().outbound);
+  const { schema, describe: authoritiesOf, widens } = requestCapability(createFakeOutbound().outbound);
   const sentences = (grant: RequestGrant) => renderAuthorities(authoritiesOf(grant));
   const fits = (grant: unknown) => problems(schema, grant).length === 0;
 
@@ -82,7 +82,8 @@ describe('outbound: the capability request', () => {
     }
 
     it('binding validates the grant again', async () => {
-      const bind = () => requestCapability(outside().outbound).bind(origins('https://a.example:99999'), subject);
+      const bind = () =>
+        requestCapability(createFakeOutbound().outbound).bind(origins('https://a.example:99999'), subject);
       expect(await failureOf(bind)).to.include({ code: 'CAPABILITY_DENIED' });
     });
 
@@ -110,10 +111,10 @@ describe('outbound: the capability request', () => {
       {
         grant = GRANT,
         secrets,
-        ...given
-      }: { grant?: RequestGrant; secrets?: Secrets; answer?: Parameters<typeof outside>[0] } = {},
+        ...fake
+      }: { grant?: RequestGrant; secrets?: Secrets; answer?: Parameters<typeof createFakeOutbound>[0] } = {},
     ) => {
-      const { outbound, seen } = outside(given.answer);
+      const { outbound, seen } = createFakeOutbound(fake.answer);
       const api = requestCapability(outbound).bind(grant, subject);
       return { value: await api.send(options, invocationWith(secrets)), seen: seen[0] as OutboundRequest };
     };
@@ -284,13 +285,13 @@ describe('outbound: the capability request', () => {
     });
 
     describe('secrets in host.request.send', () => {
-      const given = (value = 'hunter2') => {
+      const concealSecret = (value = 'hunter2') => {
         const secrets = new InvocationSecrets();
         return { secrets, secret: secrets.conceal(value) };
       };
 
       it('a secret is put into the header that auth names', async () => {
-        const { secrets, secret } = given();
+        const { secrets, secret } = concealSecret();
         const bearer = await answered({ url: URL_OF, auth: { bearer: secret } }, { secrets });
         expect(bearer.seen.headers).to.deep.equal({ authorization: 'Bearer hunter2' });
         const own = await answered({ url: URL_OF, auth: { header: 'X-Api-Key', secret } }, { secrets });
@@ -298,7 +299,7 @@ describe('outbound: the capability request', () => {
       });
 
       it('a secret outside of auth is denied before other checks', async () => {
-        const { secrets, secret } = given();
+        const { secrets, secret } = concealSecret();
         for (const options of [
           { url: `https://evil.example/${secret.ref}` },
           { url: URL_OF, headers: { 'x-a': `a ${secret.ref}` } },
@@ -312,14 +313,14 @@ describe('outbound: the capability request', () => {
       });
 
       it('references of another invocation and unknown ones are denied', async () => {
-        const { secret } = given();
-        const { secrets } = given();
+        const { secret } = concealSecret();
+        const { secrets } = concealSecret();
         for (const reference of [secret, { kind: 'secret-reference', ref: '' }, 'hunter2', null, 7, {}])
           expect(await refusalOf({ url: URL_OF, auth: { bearer: reference } }, { secrets })).to.equal('denied');
       });
 
       it('auth in a header that is already set or reserved is denied', async () => {
-        const { secrets, secret } = given();
+        const { secrets, secret } = concealSecret();
         for (const [header, headers] of [
           ['Host', {}],
           ['X-Forwarded-For', {}],
@@ -335,19 +336,19 @@ describe('outbound: the capability request', () => {
       });
 
       it('auth must have exactly one form', async () => {
-        const { secrets, secret } = given();
+        const { secrets, secret } = concealSecret();
         const forms: unknown[] = [{}, [], 'x', 7, { header: 'x' }, { secret }, { bearer: secret, header: 'x', secret }];
         for (const auth of [...forms, { bearer: secret, more: 1 }, { header: 7, secret }])
           expect(await refusalOf({ url: URL_OF, auth }, { secrets }), JSON.stringify(auth)).to.equal('invalid_request');
       });
 
       it('a secret with characters outside of a header value is invalid_request', async () => {
-        const { secrets, secret } = given('a\r\nX-Injected: 1');
+        const { secrets, secret } = concealSecret('a\r\nX-Injected: 1');
         expect(await refusalOf({ url: URL_OF, auth: { bearer: secret } }, { secrets })).to.equal('invalid_request');
       });
 
       it('scrubbing secrets from an answer takes bounded time', async () => {
-        const { secrets, secret } = given('correct horse battery staple');
+        const { secrets, secret } = concealSecret('correct horse battery staple');
         for (let at = 0; at < 980; at++) secrets.conceal('correct horse battery staple');
         const headers = { 'content-type': 'application/json' };
         const texts = Array.from({ length: 60_000 }, (_, at) => `${at} is a text of no interest`);
@@ -362,7 +363,7 @@ describe('outbound: the capability request', () => {
       });
 
       it('secrets are removed from the answer in every notation', async () => {
-        const { secrets, secret } = given('pa"ss/12');
+        const { secrets, secret } = concealSecret('pa"ss/12');
         const number = secrets.conceal('424242');
         const headers = { 'content-type': 'application/json', 'x-echo': 'Bearer pa"ss/12', 'x-ref': number.ref };
         const body = Buffer.from('{"a":["pa\\"ss\\/12","p\\u0061\\"ss/12",424242],"x 424242":true,"b":[null,4242421]}');
@@ -401,9 +402,9 @@ describe('outbound: the capability request', () => {
           expect(subjects?.problems({ request: {} })).to.deep.equal([
             '/capabilities/request must be an object with a list of "origins" (or "urls", which is the same)',
           ]);
-          const admitted = subjects?.admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
+          const brokerAccess = subjects?.admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
           const call = (...args: unknown[]) =>
-            admitted?.call('request.send', args, invocationWith()) as Promise<unknown>;
+            brokerAccess?.call('request.send', args, invocationWith()) as Promise<unknown>;
           expect(await call({ url: `${origin}/private?token=x` })).to.deep.include({ status: 200, body: { ok: 1 } });
           for (const [args, code] of [
             [[{ url: 'https://evil.example/secret' }], 'denied'],

@@ -7,8 +7,8 @@ import { failureOf } from '../../support/plugin.ts';
 import { type Listening, listen } from './servers.ts';
 
 const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
-const nobody: ResolveHost = async () => [];
-const outbound = createOutbound({ policy: LOOPBACK, resolve: nobody });
+const noAddresses: ResolveHost = async () => [];
+const outbound = createOutbound({ policy: LOOPBACK, resolve: noAddresses });
 
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
@@ -134,7 +134,7 @@ describe('outbound.open', () => {
   });
 
   it('open is denied for addresses that are not allowed', async () => {
-    const strict = createOutbound({ policy: createAddressPolicy([], []), resolve: nobody });
+    const strict = createOutbound({ policy: createAddressPolicy([], []), resolve: noAddresses });
     for (const url of [at('/'), 'http://[::1]/', 'file:///etc/passwd', 'http://2130706433/'])
       expect((await failureOf(strict.open(request(url)))).reason, url).to.equal('denied');
     const inward = createOutbound({

@@ -10,10 +10,10 @@ import { failureOf } from '../../support/plugin.ts';
 import { type Listening, listen } from './servers.ts';
 
 const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
-const nobody: ResolveHost = async () => [];
+const noAddresses: ResolveHost = async () => [];
 const toLoopback: ResolveHost = async () => [{ address: '127.0.0.1', family: 4 }];
 
-const outboundWith = (resolve: ResolveHost = nobody, policy = LOOPBACK) => createOutbound({ policy, resolve });
+const outboundWith = (resolve: ResolveHost = noAddresses, policy = LOOPBACK) => createOutbound({ policy, resolve });
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
   url: new URL(url),
@@ -154,13 +154,13 @@ describe('outbound.send', () => {
     });
 
     it('a name is resolved once, and the connection uses the checked address', async () => {
-      let asked = 0;
+      let lookups = 0;
       const turning: ResolveHost = async () => {
-        asked++;
-        return [{ address: asked === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
+        lookups++;
+        return [{ address: lookups === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
       };
       const { status } = await outboundWith(turning).send(request(`http://a.example:${inside.port}/`));
-      expect([status, asked]).to.deep.equal([200, 1]);
+      expect([status, lookups]).to.deep.equal([200, 1]);
       expect(inside.seen.at(-1)?.headers.host).to.equal(`a.example:${inside.port}`);
     });
 
@@ -168,7 +168,7 @@ describe('outbound.send', () => {
       const missing: ResolveHost = async () => {
         throw new Error('ENOTFOUND a.example');
       };
-      for (const resolve of [missing, nobody])
+      for (const resolve of [missing, noAddresses])
         expect(await reasonOf(outboundWith(resolve).send(request('http://a.example/')))).to.equal('unreachable');
     });
 

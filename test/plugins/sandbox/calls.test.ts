@@ -33,19 +33,19 @@ type Reply = [ok: boolean, value: unknown];
 
 describe('sandbox: calls of the host', () => {
   let launcher: FakeLauncher;
-  const within = (work: (ground: SandboxFixture) => Promise<void>, config = {}) => {
+  const withCalls = (work: (fixture: SandboxFixture) => Promise<void>, config = {}) => {
     launcher = createFakeLauncher({ calls: caller() });
     return withSandbox(async () => launcher, config, work);
   };
   const replies = async ({ open }: SandboxFixture, calls: readonly Called[]): Promise<Reply[]> =>
     (await open('calls').invoke(createRun(calls))).value as Reply[];
-  const codes = async (ground: SandboxFixture, calls: readonly Called[]) =>
-    (await replies(ground, calls)).map(([ok, value]) => (ok ? value : (value as { code: string }).code));
+  const codes = async (fixture: SandboxFixture, calls: readonly Called[]) =>
+    (await replies(fixture, calls)).map(([ok, value]) => (ok ? value : (value as { code: string }).code));
 
   it('host calls run under the grants of the package and appear in the ledger', () =>
-    within(async (ground) => {
+    withCalls(async (fixture) => {
       expect(
-        await replies(ground, [
+        await replies(fixture, [
           ['desk.echo', [{ a: [1] }]],
           ['desk.echo', []],
         ]),
@@ -53,14 +53,14 @@ describe('sandbox: calls of the host', () => {
         [true, { a: [1] }],
         [true, null],
       ]);
-      expect(ground.ledger().map(({ kind, plugin, what, count }) => [kind, plugin, what, count])).to.deep.equal([
+      expect(fixture.ledger().map(({ kind, plugin, what, count }) => [kind, plugin, what, count])).to.deep.equal([
         ['remote', 'ext', 'desk.echo', 2],
       ]);
     }));
 
   it('a failed host call is answered with a code and no internal detail', () =>
-    within(async (ground) => {
-      const answers = await replies(ground, [
+    withCalls(async (fixture) => {
+      const answers = await replies(fixture, [
         ['desk.refuse', []],
         ['desk.forbid', []],
         ['desk.break', []],
@@ -76,13 +76,13 @@ describe('sandbox: calls of the host', () => {
         [false, { code: 'invalid_request', message: 'The arguments do not fit: /0 must be string.' }],
         [false, { code: 'internal', message: 'The call failed.' }],
       ]);
-      const line = ground.log.find(({ method }) => method === 'desk.break') as Record<string, unknown>;
+      const line = fixture.log.find(({ method }) => method === 'desk.break') as Record<string, unknown>;
       expect(line).to.include({ owner: 'ext', level: 50 });
       expect(JSON.stringify(line.err)).to.contain('an inner detail');
     }));
 
   it('host calls without a grant are denied', () =>
-    within(async ({ open, admit, ledger }) => {
+    withCalls(async ({ open, admit, ledger }) => {
       const guest = open('calls', { admitted: admit({}) });
       const { value } = await guest.invoke(createRun([['desk.echo', []]]));
       expect((value as Reply[])[0]).to.deep.equal([
@@ -93,10 +93,10 @@ describe('sandbox: calls of the host', () => {
     }));
 
   it('host calls whose arguments are no list, too long or nested too deeply are refused', () =>
-    within(
-      async (ground) => {
+    withCalls(
+      async (fixture) => {
         expect(
-          await codes(ground, [
+          await codes(fixture, [
             ['desk.echo', '{"a":1}'],
             ['desk.echo', '[1'],
             ['desk.echo', ['x'.repeat(1024)]],
@@ -109,9 +109,9 @@ describe('sandbox: calls of the host', () => {
     ));
 
   it('a host call is refused when its answer exceeds the limit of its method or of all methods', () =>
-    within(
-      async (ground) => {
-        const [short, long, fits] = await codes(ground, [
+    withCalls(
+      async (fixture) => {
+        const [short, long, fits] = await codes(fixture, [
           ['desk.short', []],
           ['desk.long', [HOST_CALL_LIMITS.reply]],
           ['desk.long', [HOST_CALL_LIMITS.reply - 2]],
@@ -123,28 +123,28 @@ describe('sandbox: calls of the host', () => {
     ));
 
   it('host calls are limited in number at a time and in total', () =>
-    within(async (ground) => {
+    withCalls(async (fixture) => {
       const waiting = Array.from({ length: 20 }, (): Called => ['desk.wait', []]);
-      const answer = codes(ground, waiting);
-      await until(() => ground.desk.working === HOST_CALL_LIMITS.inFlight);
-      ground.desk.release();
+      const answer = codes(fixture, waiting);
+      await until(() => fixture.desk.working === HOST_CALL_LIMITS.inFlight);
+      fixture.desk.release();
       expect(await answer).to.deep.equal([...Array(16).fill('waited'), ...Array(4).fill('rate_limited')]);
       // Not carried out, but counted.
-      const many = await codes(ground, Array(HOST_CALL_LIMITS.total + 5).fill(['desk.echo', '7']));
+      const many = await codes(fixture, Array(HOST_CALL_LIMITS.total + 5).fill(['desk.echo', '7']));
       expect(many.slice(0, HOST_CALL_LIMITS.total).every((code) => code === 'invalid_request')).to.equal(true);
       expect(many.slice(HOST_CALL_LIMITS.total)).to.deep.equal(Array(5).fill('rate_limited'));
     }));
 
   it('a host call times out after five seconds while its work still counts as in flight', () =>
-    within(async (ground) => {
+    withCalls(async (fixture) => {
       const from = performance.now();
-      expect(await codes(ground, [['desk.wait', []]])).to.deep.equal(['timeout']);
+      expect(await codes(fixture, [['desk.wait', []]])).to.deep.equal(['timeout']);
       expect(performance.now() - from).to.be.at.least(4900);
-      expect([ground.desk.working, ground.desk.aborted]).to.deep.equal([1, 1]);
+      expect([fixture.desk.working, fixture.desk.aborted]).to.deep.equal([1, 1]);
     })).timeout(120_000);
 
   it('a host call carries its caller, invocation and request', () =>
-    within(async ({ open, desk }) => {
+    withCalls(async ({ open, desk }) => {
       const guest = open('calls');
       const users = ['ann', 'ben'];
       const answers = await Promise.all(
@@ -177,7 +177,7 @@ describe('sandbox: calls of the host', () => {
     }));
 
   it('the end of an invocation aborts its host calls and drops late answers', () =>
-    within(async ({ open, desk }) => {
+    withCalls(async ({ open, desk }) => {
       const guest = open('calls');
       const gone = new AbortController();
       const answer = guest.invoke(createRun([['desk.wait', []]], { signal: gone.signal })).catch(({ code }) => code);
@@ -192,8 +192,8 @@ describe('sandbox: calls of the host', () => {
     }, {}));
 
   it('log calls need no answer up to a limit, and other calls without reply are refused', () =>
-    within(async (ground) => {
-      const { log, open } = ground;
+    withCalls(async (fixture) => {
+      const { log, open } = fixture;
       const { value } = await open('calls').invoke(
         createRun([
           ['log.info', ['hello', { a: 1 }], 0],
@@ -205,7 +205,7 @@ describe('sandbox: calls of the host', () => {
       const lines = () => log.filter(({ owner }) => owner === 'ext');
       expect(lines()).to.have.length(1);
       expect(lines()[0]).to.deep.include({ msg: 'hello', meta: { a: 1 }, level: 30 });
-      expect(ground.desk.seen).to.deep.equal([]);
+      expect(fixture.desk.seen).to.deep.equal([]);
       const flood = Array.from(
         { length: HOST_CALL_LIMITS.logs + 50 },
         (_, at): Called => ['log.info', [`line ${at}`], 0],
@@ -216,7 +216,7 @@ describe('sandbox: calls of the host', () => {
     }));
 
   it('host calls see the secrets of their own invocation alone', () =>
-    within(async ({ open, desk }) => {
+    withCalls(async ({ open, desk }) => {
       const guest = open('calls');
       await guest.invoke(
         createRun(null, {

@@ -34,15 +34,15 @@ describe('sandbox: the runtime', () => {
   });
 
   it('the launcher receives mode, memory and process count of the settings', async () => {
-    let told: LauncherOptions | undefined;
+    let received: LauncherOptions | undefined;
     const launch = async (options: LauncherOptions) => {
-      told = options;
+      received = options;
       return createFakeLauncher();
     };
     const config = { EXTENSIONS_SANDBOX_MAX_MEMORY: '32mb', EXTENSIONS_SANDBOX_MAX_PROCESSES: '2' };
     await withSandbox(launch, config, async ({ sandbox }) => void (await sandbox.runtime()));
-    expect(told).to.include({ mode: 'auto', memory: 32 * 1024 * 1024 });
-    expect(told?.processes, 'waiting ones and those of hooks included').to.be.above(2);
+    expect(received).to.include({ mode: 'auto', memory: 32 * 1024 * 1024 });
+    expect(received?.processes, 'waiting ones and those of hooks included').to.be.above(2);
   });
 
   it('the runtime is unavailable under an invalid setting and names it', async () => {

@@ -17,8 +17,8 @@ describe('sandbox: settings', () => {
   it('defaults are those of the conventions', () => {
     expect(readSettings(plain, 16 * GB)).to.deep.equal({
       limits: { wall: 10_000, cpu: 2000, memory: 64 * MB, result: MB, hostCall: 256 * 1024 },
-      open: { places: 4, processes: 32, memory: 6 * GB },
-      hooks: { places: 2, processes: 16, memory: 2 * GB },
+      endpoints: { slots: 4, processes: 32, memory: 6 * GB },
+      hooks: { slots: 2, processes: 16, memory: 2 * GB },
       artifact: 8 * MB,
       mode: 'auto',
     });

@@ -85,12 +85,12 @@ describe('confinement: control groups', () => {
     const counted = readlinkSync('/proc/self/ns/pid').match(/\d+/)?.[0];
     const names = ['tenon-4194305-1', `tenon-${process.pid}-99999`].map((name) => `${name}-${counted}`);
     const dead = names.map((name) => join(base, name));
-    const elsewhere = join(base, 'tenon-4194305-1-1');
-    for (const folder of [...dead, elsewhere]) mkdirSync(join(folder, '1'), { recursive: true });
+    const otherNamespace = join(base, 'tenon-4194305-1-1');
+    for (const folder of [...dead, otherNamespace]) mkdirSync(join(folder, '1'), { recursive: true });
     const next = await openCgroups();
     await next?.close();
-    const isThere = existsSync(elsewhere);
-    for (const folder of [join(elsewhere, '1'), elsewhere]) rmdirSync(folder);
+    const isThere = existsSync(otherNamespace);
+    for (const folder of [join(otherNamespace, '1'), otherNamespace]) rmdirSync(folder);
     expect(dead.filter((folder) => existsSync(folder))).to.deep.equal([]);
     expect(isThere, 'that of a service whose process ids mean something else').to.equal(true);
   });

@@ -20,7 +20,7 @@ const BUILT_INS: Readonly<Record<string, string>> = {
   'a typed array': `const all = new Float64Array(4_000_000).map(() => Math.random()); for (;;) all.slice().sort()`,
 };
 
-(isLinux ? describe : describe.skip)('a confined child in built-ins that cannot be interrupted', function () {
+(isLinux ? describe : describe.skip)('confinement: CPU limit of built-ins that cannot be interrupted', function () {
   this.timeout(120_000);
   let launcher: ConfinedLauncher;
   let supervisor: Supervisor;

@@ -29,9 +29,9 @@ export function createOptions(mode: LauncherOptions['mode'], lines: LogLine[] = 
 
 export const createTestLauncher = (
   mode: LauncherOptions['mode'] = 'auto',
-  surroundings: LaunchEnvironment = {},
+  environment: LaunchEnvironment = {},
   lines: LogLine[] = [],
-): Promise<ConfinedLauncher> => createLauncher(createOptions(mode, lines), surroundings);
+): Promise<ConfinedLauncher> => createLauncher(createOptions(mode, lines), environment);
 
 /** The hostile program in place of the runner, under the same confinement as every real child. */
 export async function launchProbe(launcher: ConfinedLauncher) {

@@ -5,8 +5,8 @@ import { childrenOf, findGuestPid } from '../../../sandbox/host/launch/proc.ts';
 import { createOptions, launchProbe } from './launcher-fixture.ts';
 
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
-const [mode, surroundings = '{}'] = process.argv.slice(2);
-const launcher = await createLauncher(createOptions('auto'), JSON.parse(surroundings));
+const [mode, environment = '{}'] = process.argv.slice(2);
+const launcher = await createLauncher(createOptions('auto'), JSON.parse(environment));
 
 const modes: Readonly<Record<string, () => Promise<void>>> = {
   /** Says its posture and ends. */

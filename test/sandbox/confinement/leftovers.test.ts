@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { isLinux } from './launcher-fixture.ts';
 import { startLauncherProcess } from './start-launcher-process.ts';
 
-(isLinux ? describe : describe.skip)('files of a launcher', function () {
+(isLinux ? describe : describe.skip)('confinement: files of a launcher', function () {
   this.timeout(120_000);
   let folder: string;
   beforeEach(async () => {

@@ -14,7 +14,7 @@ const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(i
   return { body: 1 };
 } } })`;
 
-(isLinux ? describe : describe.skip)('a confined child that asks its host for much', function () {
+(isLinux ? describe : describe.skip)('confinement: a child with many host calls', function () {
   this.timeout(120_000);
   let launcher: ConfinedLauncher;
   let supervisor: Supervisor;

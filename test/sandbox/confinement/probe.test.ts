@@ -14,14 +14,14 @@ import { createTestLauncher, isRoot, launchProbe, MEMORY, MIB } from './launcher
  */
 describe('confinement: the probe program', () => {
   let launcher: ConfinedLauncher;
-  let bait: Canary;
+  let canary: Canary;
   let ask: ProbeClient['ask'];
   let pid: number;
 
   before(async () => {
     launcher = await createTestLauncher();
     expect(launcher.posture.decision).to.equal('run');
-    bait = await createCanary();
+    canary = await createCanary();
     const { child, ask: say } = await launchProbe(launcher);
     ask = say;
     pid = findGuestPid(child.pid);
@@ -29,7 +29,7 @@ describe('confinement: the probe program', () => {
 
   after(async () => {
     await launcher.close();
-    await bait.close();
+    await canary.close();
   });
 
   const has = (layer: Layer) => launcher.posture.applied.includes(layer);
@@ -38,7 +38,7 @@ describe('confinement: the probe program', () => {
     if (!has(layer)) return;
     expect(answer).to.have.property('error');
     const { error } = answer as { readonly error: string };
-    expect(error).not.to.be.oneOf(['ENDED', 'SILENT']);
+    expect(error).not.to.be.oneOf(['ENDED', 'NO_ANSWER']);
     if (codes.length > 0) expect(error).to.be.oneOf(codes);
   };
 
@@ -57,10 +57,10 @@ describe('confinement: the probe program', () => {
   });
 
   it('the probe cannot read a file of the machine or of the service', async () => {
-    for (const path of ['/etc/passwd', '/etc/hostname', bait.file, process.execPath, import.meta.filename]) {
+    for (const path of ['/etc/passwd', '/etc/hostname', canary.file, process.execPath, import.meta.filename]) {
       expectRefused('filesystem', await ask('read', { path }), 'ENOENT', 'EACCES');
     }
-    for (const path of ['/proc', '/dev', '/sys', '/home', '/root', '/tmp', bait.folder]) {
+    for (const path of ['/proc', '/dev', '/sys', '/home', '/root', '/tmp', canary.folder]) {
       expectRefused('filesystem', await ask('list', { path }), 'ENOENT', 'EACCES');
     }
   });
@@ -78,33 +78,34 @@ describe('confinement: the probe program', () => {
       '/runner.cjs',
       '/node',
       '/lib/new',
-      join(bait.folder, 'new'),
+      join(canary.folder, 'new'),
     ];
     if (!has('filesystem')) return;
     for (const path of targets) expectRefused('filesystem', await ask('write', { path }));
-    for (const path of ['/runner.cjs', '/node', bait.file]) expectRefused('filesystem', await ask('remove', { path }));
-    expect(existsSync(join(bait.folder, 'new'))).to.equal(false);
-    expect(existsSync(bait.file)).to.equal(true);
+    for (const path of ['/runner.cjs', '/node', canary.file])
+      expectRefused('filesystem', await ask('remove', { path }));
+    expect(existsSync(join(canary.folder, 'new'))).to.equal(false);
+    expect(existsSync(canary.file)).to.equal(true);
   });
 
   it('the probe cannot connect to a port of the service', async () => {
-    const target = bait.listeners.find(({ port }) => port !== undefined) ?? {};
+    const target = canary.listeners.find(({ port }) => port !== undefined) ?? {};
     expectRefused('network', await ask('connect', target));
-    expect(has('network') && bait.isTouched()).to.equal(false);
+    expect(has('network') && canary.isTouched()).to.equal(false);
   });
 
   it('the probe cannot connect to a Unix socket of the service, with a file or abstract', async () => {
-    for (const target of bait.listeners.filter(({ path }) => path !== undefined)) {
+    for (const target of canary.listeners.filter(({ path }) => path !== undefined)) {
       expectRefused('network', await ask('connect', target));
     }
-    expect(has('network') && bait.isTouched()).to.equal(false);
+    expect(has('network') && canary.isTouched()).to.equal(false);
   });
 
   it('the probe cannot send a datagram to the service', async () => {
-    const answer = await ask('datagram', { host: '127.0.0.1', port: bait.port });
+    const answer = await ask('datagram', { host: '127.0.0.1', port: canary.port });
     expectRefused('seccomp', answer, 'EPERM');
     await new Promise((resolve) => setImmediate(resolve));
-    expect(has('network') && bait.isTouched()).to.equal(false);
+    expect(has('network') && canary.isTouched()).to.equal(false);
   });
 
   it('the probe cannot listen on a port', async () => {

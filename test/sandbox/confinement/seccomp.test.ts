@@ -10,11 +10,11 @@ const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
 /** What the kernel does with the filter: the few instructions that it uses. */
-function runFilter(filter: Buffer, architecture: number, number: number, ...given: readonly number[]): number {
+function runFilter(filter: Buffer, architecture: number, number: number, ...parameters: readonly number[]): number {
   const record = Buffer.alloc(64);
   record.writeUInt32LE(number, 0);
   record.writeUInt32LE(architecture, 4);
-  for (const [index, value] of given.entries()) record.writeBigUInt64LE(BigInt(value), 16 + index * 8);
+  for (const [index, value] of parameters.entries()) record.writeBigUInt64LE(BigInt(value), 16 + index * 8);
   let held = 0;
   for (let at = 0; ; at += 1) {
     const [code, yes, no, operand] = [

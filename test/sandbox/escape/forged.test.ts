@@ -56,7 +56,7 @@ const FORGERIES: Readonly<Record<string, Expected>> = {
   'results that are numbers without end': () => {},
   'results with prototypes': () => {},
   'codes that are the host’s': is('crash'),
-  'members nobody expects': is('crash'),
+  'unexpected members': is('crash'),
   'members by prototype': is('crash'),
   'no frames': is('crash'),
   'bodies without end': is('crash'),
@@ -71,14 +71,14 @@ const FORGERIES: Readonly<Record<string, Expected>> = {
   'a flood of lines': ends,
   'a flood of long lines': ends,
   'a flood of calls': ends,
-  'a flood for nobody': ends,
+  'a flood of messages without an invocation': ends,
   'a flood of pongs': ends,
   'a flood of large results': ends,
   'never reads again': ends,
   'hangs, and says it is well': is('timeout'),
   'hangs for good': is('timeout', 'cpu-limit'),
   exits: is('crash'),
-  'lets go of the pipe': is('crash'),
+  'closes the socket': is('crash'),
   'hello twice': is('crash'),
   'loaded twice': is('crash'),
   'refused after loaded': is('crash'),
@@ -110,7 +110,7 @@ function areFewHeld(before: number): boolean {
   collect();
   return bytesInUse() - before < MOST_HELD;
 }
-const nobody: Caller = caller({ user: null, role: null });
+const publicCaller: Caller = caller({ user: null, role: null });
 
 describe('sandbox: a child process that sends forged messages', function () {
   this.timeout(120_000);
@@ -127,14 +127,14 @@ describe('sandbox: a child process that sends forged messages', function () {
   before(async () => {
     const text = await readFile(new URL('forged/program.cjs', import.meta.url), 'utf8');
     service = await itemsService(SQL);
-    const quiet = () => {};
-    const log = { debug: quiet, info: quiet, warn: quiet, error: quiet } as unknown as Log;
+    const ignore = () => {};
+    const log = { debug: ignore, info: ignore, warn: ignore, error: ignore } as unknown as Log;
     const config = {
       ...DEFAULT_CONFIG,
       EXTENSIONS_SANDBOX_TIMEOUT: String(WALL),
       EXTENSIONS_SANDBOX_MAX_PROCESSES: '4',
     };
-    const made = createSandbox(
+    const created = createSandbox(
       config,
       async (options) => {
         launcher = await createLauncher(options);
@@ -148,7 +148,7 @@ describe('sandbox: a child process that sends forged messages', function () {
       },
       log,
     );
-    ({ sandbox, stop } = made);
+    ({ sandbox, stop } = created);
     expect((await sandbox.runtime()).state).to.equal('available');
     honest = open('honest');
     expect(await outcomeOf(honest, 'first')).to.equal('first');
@@ -175,7 +175,7 @@ describe('sandbox: a child process that sends forged messages', function () {
       reuse: false,
       onParked: () => {},
     });
-  const outcomeOf = async (guest: Guest, input: unknown = 1, who: Caller | null = nobody): Promise<Outcome> => {
+  const outcomeOf = async (guest: Guest, input: unknown = 1, who: Caller | null = publicCaller): Promise<Outcome> => {
     try {
       const run = { entry: '', contributionId: 'forged', activation: { type: 'json-endpoint' }, caller: who } as const;
       return (await guest.invoke({ ...run, input: JSON.stringify(input) })).value;

@@ -16,7 +16,7 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
   ['a runtime that is nearly the right one', 'MANIFEST_INVALID', { manifest: { runtime: 'confined' } }],
   ['a runtime of null', 'MANIFEST_INVALID', { manifest: { runtime: null } }],
   ['capabilities but no runtime', 'MANIFEST_INVALID', { manifest: { runtime: undefined } }],
-  ['a capability that nobody has', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, everything: true } } }],
+  ['an unknown capability', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, everything: true } } }],
   [
     'a capability of plugins',
     'MANIFEST_INVALID',

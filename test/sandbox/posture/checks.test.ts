@@ -59,7 +59,7 @@ const CASES: readonly (readonly [what: string, change: Partial<ProbeFindings>, .
   ['a runner that does not start', { runner: false }, 'isolate'],
   ['a variable that should be another', { environment: yes({ PWD: '/', MALLOC_ARENA_MAX: '2' }) }, 'process'],
   ['a variable', { environment: yes({ PWD: '/', SECRET: 'x' }) }, 'process'],
-  ['variables that are not told', { environment: ENDED }, 'process'],
+  ['no answer about variables', { environment: ENDED }, 'process'],
   ['an inherited file', { descriptors: yes([{ fd: 9, file: '1:2' }]) }, 'process'],
   ['no promise', status({ NoNewPrivs: '0' }), 'no-new-privileges'],
   [
@@ -81,7 +81,7 @@ const CASES: readonly (readonly [what: string, change: Partial<ProbeFindings>, .
   ["the machine's root", { root: yes(['etc', 'node', 'runner.cjs']) }, 'filesystem'],
   ['a connection', { connects: [no(), yes()] }, 'network'],
   ['something that arrived', { isTouched: true }, 'filesystem', 'network'],
-  ['silence', { connects: [no('SILENT')] }, 'network'],
+  ['a timeout', { connects: [no('NO_ANSWER')] }, 'network'],
   ['the same process namespace', status({ NSpid: '101' }), 'process-namespace'],
   ['a signal', { signal: yes() }, 'process-namespace'],
   ['no filter', status({ Seccomp: '0' }), 'seccomp'],

@@ -27,8 +27,8 @@ function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Post
   if (cgroupMechanic === null) expect(missing).to.include.members(['pids-limit', 'cpu-limit']);
 }
 
-const resolved = async (...given: Parameters<typeof createTestLauncher>): Promise<Posture> => {
-  const launcher = await createTestLauncher(...given);
+const resolved = async (...parameters: Parameters<typeof createTestLauncher>): Promise<Posture> => {
+  const launcher = await createTestLauncher(...parameters);
   await launcher.close();
   return launcher.posture;
 };

@@ -96,7 +96,7 @@ describe('runner: calls of the host', () => {
       for (let id = 1; id <= 20; id++) calls.push(await shared.next('call'));
       for (const { id, call, body } of calls.reverse()) {
         expect(body).to.equal(`[${id}]`);
-        shared.reply(id + 100, call, 'nobody');
+        shared.reply(id + 100, call, 'unknown');
         shared.reply(id, call + 1, 'no such call');
         shared.reply(id, call, `for ${id}`);
         shared.reply(id, call, 'twice');

@@ -69,7 +69,7 @@ describe('runner: the process', () => {
   // Looked up in /proc.
   const onLinux = process.platform === 'linux' ? it : () => {};
 
-  onLinux('does not grow with the number of invocations', async () => {
+  onLinux('the runner does not grow with the number of invocations', async () => {
     const runner = await Runner.load(
       `const ballast = new Array(3000).fill('x'); module.exports = { async handler(input, { host }) {
         setTimeout(() => {}, 1e6); await host.settings.get('k'); return ballast.length;
@@ -94,7 +94,7 @@ describe('runner: the process', () => {
     expect(resident(runner) - before).to.be.below(LIMITS.memory / 2);
   });
 
-  onLinux('keeps few threads, however many invocations have little time left', async () => {
+  onLinux('the runner keeps few threads for many invocations with little time left', async () => {
     const runner = await Runner.load(
       `module.exports = { async handler(input) {
         const end = Date.now() + input; while (Date.now() < end); await new Promise((resolve) => setTimeout(resolve, 300));

@@ -42,7 +42,7 @@ describe('runner: a realm that tampers with itself', () => {
     const answering = (async () => {
       while (!over) {
         const call = await Promise.race([runner.next('call'), end]);
-        if (call?.call) runner.reply(1, call.call, { asked: JSON.parse(call.body) });
+        if (call?.call) runner.reply(1, call.call, { arguments: JSON.parse(call.body) });
       }
     })();
     await end;
@@ -79,7 +79,7 @@ describe('runner: a realm that tampers with itself', () => {
       await host.log.info('x');
       return { answer, input, seen };`;
     expect(await run(poisonAll, handler)).to.eql({
-      answer: { ok: true, value: { asked: ['posts', { a: 1 }] } },
+      answer: { ok: true, value: { arguments: ['posts', { a: 1 }] } },
       input: { name: 'input' },
       seen: [],
     });
@@ -132,7 +132,7 @@ describe('runner: a realm that tampers with itself', () => {
       `const { value } = await host.items.readMany('posts', { a: 1 });
       delete Object.prototype.toJSON; delete Array.prototype.toJSON; return [value, seen];`,
     );
-    expect(answer).to.eql([{ asked: ['posts', 'mine'] }, ['a']]);
+    expect(answer).to.eql([{ arguments: ['posts', 'mine'] }, ['a']]);
   });
 
   it('stack traces, callers and species expose no function or receiver of the host', async () => {

@@ -14,7 +14,7 @@ describe('runner: timers', () => {
         setTimeout(() => seen.push('early'), '5');
         const never = setTimeout(() => seen.push('never'), 10);
         clearTimeout(never); clearTimeout(never); clearTimeout(); clearTimeout('x'); clearInterval({});
-        setTimeout(() => { throw new Error('nobody is told'); });
+        setTimeout(() => { throw new Error('ignored'); });
         let count = 0;
         const interval = setInterval(() => { if (++count === 3) { clearInterval(interval); seen.push('thrice'); } }, 1);
         setTimeout(() => resolve(seen), 3000);

@@ -111,8 +111,8 @@ describe('supervisor: the helper process of a crowded program', () => {
       await until(() => open.length === 10);
       all.push(getOutcome(guest.invoke(createRun())));
       await until(() => open.length === 11);
-      const asked = open[0]?.child.received.filter(({ type }) => type === 'ping').length;
-      expect(asked).to.be.above(0);
+      const pings = open[0]?.child.received.filter(({ type }) => type === 'ping').length;
+      expect(pings).to.be.above(0);
       await new Promise((resolve) => setTimeout(resolve, 30));
       expect(serving(open)).to.equal(1);
       answer();

@@ -65,20 +65,20 @@ describe('supervisor: children that break the protocol', () => {
       if (child.childEnd.writableNeedDrain) child.childEnd.once('drain', () => flood(child));
       else setImmediate(flood, child);
     };
-    let heard = 0;
+    let received = 0;
     return withSupervisor(
       createFakeLauncher({ flood: onInvoke(flood) }),
       { limits: { wall: 2000 } },
       async ({ open }) => {
         const from = performance.now();
-        const answer = getOutcome(open('flood').invoke(createRun(1, { call: () => ++heard < 0 })));
+        const answer = getOutcome(open('flood').invoke(createRun(1, { call: () => ++received < 0 })));
         const loop = watchEventLoop();
         expect(await answer).to.equal('timeout');
         loop.stop();
         const seconds = (performance.now() - from) / 1000;
         expect(sent).to.be.greaterThan(2000);
         // 2,000 at once, 1,000 a second, and what came with the last chunk.
-        expect(heard).to.be.lessThan(2000 + 1000 * seconds + 5000);
+        expect(received).to.be.lessThan(2000 + 1000 * seconds + 5000);
         expect(loop.longest()).to.be.lessThan(150);
       },
     );

@@ -152,9 +152,10 @@ describe('supervisor: the process pool', () => {
         expect([await code('bad'), await code('dies')]).to.deep.equal(['invalid-entry', 'crash']);
         const used = launcher.children.filter(({ received }) => received.some(({ type }) => type === 'load'));
         expect(used.map(({ isAlive }) => isAlive)).to.deep.equal([true, false, false, false]);
-        expect(await getOutcome(open('echo').invoke(createRun(1))), 'probes of bad scripts hold nobody up').to.equal(
-          '1',
-        );
+        expect(
+          await getOutcome(open('echo').invoke(createRun(1))),
+          'probes of bad scripts block no invocation',
+        ).to.equal('1');
       },
     ));
 

@@ -49,9 +49,9 @@ export async function openV2(
     if (!enableControllers(base, needed)) {
       const undo = moveToLeaf(base, join(base, SERVICE_LEAF));
       if (undo !== null) undoMove = undo;
-      if (!enableControllers(base, needed)) throw new Error('the controllers cannot be handed on');
+      if (!enableControllers(base, needed)) throw new Error('the cgroup controllers cannot be enabled');
     }
-    if (!enableControllers(folder, needed)) throw new Error('the controllers cannot be handed on');
+    if (!enableControllers(folder, needed)) throw new Error('the cgroup controllers cannot be enabled');
     await createGroup(join(folder, '0'), { memory: 1 << 26, tasks: 8 }, needed).remove();
   } catch {
     await close();

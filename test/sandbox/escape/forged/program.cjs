@@ -130,7 +130,7 @@ const forgeries = {
   'results that are numbers without end': saying(`[${'9'.repeat(500_000)},1e99999]`),
   'results with prototypes': saying('{"status":200,"__proto__":{"status":418},"body":{"__proto__":{"polluted":1}}}'),
   'codes that are the host’s': { invoke: (id) => say({ type: 'failure', id, code: 'internal' }) },
-  'members nobody expects': { invoke: (id) => say({ type: 'result', id, user: 'admin' }, '1') },
+  'unexpected members': { invoke: (id) => say({ type: 'result', id, user: 'admin' }, '1') },
   'members by prototype': breaking(frame('{"type":"result","__proto__":{"id":1}}', '1')),
 
   // Frames.
@@ -168,7 +168,7 @@ const forgeries = {
   'a flood of calls': {
     invoke: (id) => flood(frame(JSON.stringify({ type: 'call', id, call: 1, method: CREATE }), ROW)),
   },
-  'a flood for nobody': {
+  'a flood of messages without an invocation': {
     invoke: () => flood(frame('{"type":"call","id":99,"call":1,"method":"items.readMany"}', '["articles"]')),
   },
   'a flood of pongs': { invoke: () => flood(frame('{"type":"pong","id":1000}')) },
@@ -198,7 +198,7 @@ const forgeries = {
     },
   },
   exits: { invoke: () => process.exit(0) },
-  'lets go of the pipe': { invoke: () => socket.end() },
+  'closes the socket': { invoke: () => socket.end() },
 
   // Out of turn.
   'hello twice': { invoke: () => say({ type: 'hello', protocol: 1 }) },
