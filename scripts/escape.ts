@@ -1,6 +1,6 @@
 /**
- * `npm run escape`: runs every hostile program of test/sandbox/escape against a service while somebody else reads from it,
- * and prints what it cost the others. Its exit code says whether all of it was within bounds.
+ * `npm run escape`: runs every hostile program of test/sandbox/escape against a service while another client reads from
+ * it, and prints the cost for that client. The exit code is 0 where everything is within bounds.
  */
 
 import { DEADLINE, type HostileService, startHostileService } from '../test/sandbox/escape/hostile-service.ts';
@@ -12,7 +12,7 @@ const LATE = 100;
 const MiB = 1024 ** 2;
 const BOUNDS = { growth: 64 * MiB, ratio: 2, pause: 50 } as const;
 const BASELINE_MS = 5000;
-/** Between two reads of the bystander. */
+/** Milliseconds between two reads of the bystander. */
 const PACE = 10;
 
 const server = await startServer();

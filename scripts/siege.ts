@@ -1,7 +1,8 @@
 /**
- * `npm run siege [-- --seconds 30 --logins 100 --bodies 1000 --packages 20 --readers 20]`: what strangers can do to a plain read, all at
- * once: wrong logins, bodies that stall, public confined packages that wait, readers of a table that somebody has locked. Fails
- * where the read's 95th percentile more than doubles, or the service and its processes grow by 200 MB and more.
+ * `npm run siege [-- --seconds 30 --logins 100 --bodies 1000 --packages 20 --readers 20]`: measures what
+ * unauthenticated clients can do to a plain read, all at once: wrong logins, stalled bodies, public confined packages
+ * that wait, and readers of a locked table. Fails where the read's 95th percentile more than doubles, or the service
+ * and its processes grow by 200 MB and more.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +24,7 @@ import { createReader, p95 } from './siege/reader.ts';
 const MAX_RATIO = 2;
 const MAX_GROWTH_MB = 200;
 const MB = 2 ** 20;
-/** What hashing a password costs where nobody sets anything; tests use less. */
+/** The default cost of hashing a password. Tests use less. */
 const DEFAULT_HASHES = { HASH_MEMORY_COST: '65536', HASH_TIME_COST: '3', HASH_PARALLELISM: '4' };
 
 const { values } = parseArgs({
@@ -52,7 +53,7 @@ try {
   const { url, pid, admin } = service;
   const read = () => createReader(new URL('/items/article/1', url), admin.token);
 
-  // What the first request to a package starts, its process, is not the attack's.
+  // The first request to a package starts its process, which does not belong to the measured load.
   await Promise.all(packages.map((name) => fetch(new URL(`/${name}`, url)).then((reply) => reply.text())));
   await read().readFor(1000);
   const baseline = await read().readFor((seconds * 1000) / 3);

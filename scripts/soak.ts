@@ -17,7 +17,7 @@ import { computeGrowth, computeSlope, watchService } from './soak/watch.ts';
 
 const MAX_GROWTH_PERCENT = 15;
 const STATEMENT_LIMIT_MS = 10_000;
-/** Until PostgreSQL has ended a statement, and until the next look. */
+/** Milliseconds until PostgreSQL has cancelled a statement, and until the next check. */
 const GRACE_MS = 500;
 const SHOW_EVERY_MS = 5000;
 

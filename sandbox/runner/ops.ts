@@ -10,6 +10,6 @@ export const OP = {
   reply: 3,
   /** `key`: the timer whose time has come. */
   fire: 4,
-  /** Nobody waits for the invocation any more. */
+  /** Ends the invocation: drops its timers and results. */
   end: 5,
 } as const;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What has to be in the database at the end, by key of the row. */
+/** The expected state of a row at the end. */
 export interface Expectation {
-  /** False where the row's creation was not answered: it may be there or not. */
+  /** False where the creation of the row was not acknowledged: it may exist or not. */
   readonly isSure: boolean;
-  /** Values of `n` that it may have: the last one acknowledged, and those whose answer never came since. */
+  /** Possible values of `n`: the last acknowledged one, and later ones without an answer. */
   readonly values: Set<number>;
   readonly batch: string | null;
 }
@@ -16,10 +16,10 @@ const BATCH = 20;
 /** After a request that was not answered, in milliseconds. */
 const RETRY_MS = 50;
 const MAX_SHOWN = 400;
-/** The service says that it cannot serve now, and the client may try again. */
+/** The service cannot serve now, and the client may retry. */
 const UNAVAILABLE = 503;
 
-/** Clients that write until `stop`: rows one by one and in batches, changes of rows, and one who adds and removes fields. */
+/** Clients that write until `stop`: single rows, batches and updates, and one client that adds and removes fields. */
 export function createWriters(options: { token: string; count: number; getAddress(at: number): string }) {
   const record = new Map<string, Expectation>();
   const endings = new Map<string, number>();
@@ -28,7 +28,7 @@ export function createWriters(options: { token: string; count: number; getAddres
   let schemaChanges = 0;
   let isOver = false;
 
-  /** True where the service said that it is done, undefined where nobody knows, false where it said that it is not. */
+  /** True where the write was acknowledged, undefined where its outcome is unknown, false where it was refused. */
   const send = async (at: number, method: string, path: string, body?: unknown): Promise<boolean | undefined> => {
     let status: number;
     let text: string;
@@ -53,7 +53,7 @@ export function createWriters(options: { token: string; count: number; getAddres
     }
     if (status !== UNAVAILABLE) unexpected.push(`${method} ${path}: ${status} ${text.slice(0, MAX_SHOWN)}`);
     await pause(RETRY_MS);
-    // A connection that broke at commit leaves nobody knowing.
+    // Where a connection broke at commit, the outcome is unknown.
     return undefined;
   };
 
@@ -96,7 +96,10 @@ export function createWriters(options: { token: string; count: number; getAddres
       if (Math.random() < 0.2) await createBatch(at);
     }
   };
-  /** By turns over both processes, so that each hears of the other's changes. A field whose fate is unknown is tried again. */
+  /**
+   * Alternates between both processes, so that each must notice the other's changes. A field whose outcome is unknown
+   * is tried again.
+   */
   const designer = async () => {
     for (let turn = 0; !isOver; turn++) {
       const field = `extra_${turn}`;
@@ -112,7 +115,7 @@ export function createWriters(options: { token: string; count: number; getAddres
     const before = unexpected.length;
     const done = await send(at, method, path, body);
     if (done) schemaChanges++;
-    // The attempt before was carried out, and its answer got lost.
+    // The earlier attempt was executed, and only its answer was lost.
     const last = unexpected.at(-1) ?? '';
     const wasDone = unexpected.length > before && last.includes(field) && /: (400|403|404) /.test(last);
     if (wasDone) unexpected.pop();

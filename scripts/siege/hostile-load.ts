@@ -1,4 +1,7 @@
-/** The attackers, in a process of their own whose work waits for that of everybody else: strangers bring their own processors. */
+/**
+ * The hostile clients, in a process of their own with low priority, since real clients do not use processors of the
+ * service.
+ */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { constants, setPriority } from 'node:os';
@@ -6,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export interface HostileLoad {
   readonly url: string;
-  /** For those who read the locked table. */
+  /** Token of the readers of the locked table. */
   readonly token: string;
   readonly packages: readonly string[];
   /** Wrong logins a second. */
@@ -20,12 +23,12 @@ export interface HostileLoad {
 /** Endings of requests by kind: statuses, or `no answer`. */
 export type Endings = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** Before it stalls a body has sent this much of what it promised. */
+/** Bytes that a body sends of its announced length before it stalls. */
 const SENT_BYTES = 900 * 1024;
 const PROMISED_BYTES = 1000 * 1024;
-/** After a refusal, in milliseconds: who is refused tries again. */
+/** Milliseconds until a refused client tries again. */
 const AGAIN_MS = 100;
-/** After the end of a body, which cost its sender a megabyte: at least, and at most. Strangers do not keep step. */
+/** Milliseconds until the next stalled body of a client, drawn at random so that clients do not synchronize. */
 const NEXT_BODY_MS = { least: 10_000, most: 20_000 };
 
 setPriority(0, constants.priority.PRIORITY_LOW);
@@ -66,7 +69,7 @@ async function repeat(work: () => Promise<void>): Promise<void> {
   while (!isOver) await work();
 }
 
-/** Sends the beginning of a body and says nothing more until the service ends the connection; then the next one. */
+/** Sends the beginning of a body and then nothing until the service closes the connection. */
 const sendStalledBody = () =>
   new Promise<void>((resolve) => {
     const socket = connect(Number(target.port), target.hostname, () => {
@@ -85,7 +88,7 @@ const sendStalledBody = () =>
     });
   });
 
-/** By turns for a user who exists and for one who does not: their answers take the same work and other ways. */
+/** Alternates between an existing and an unknown user, whose answers take different code paths. */
 const sendWrongLogin = (at: number) => {
   const email = at % 2 === 0 ? 'admin@example.com' : `unknown${at}@example.com`;
   return send('wrong logins', '/auth/login', { email, password: 'not this one' });
@@ -103,5 +106,5 @@ process.on('message', () => {
   clearInterval(logins);
   process.send?.(endings, () => process.exit());
 });
-// All of them have begun.
+// All clients have started.
 setTimeout(() => process.send?.('begun'), 2000);

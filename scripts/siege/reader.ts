@@ -7,7 +7,7 @@ export interface Reads {
   readonly failed: number;
 }
 
-/** Between two reads, in milliseconds: one person who reads, not a load. */
+/** Milliseconds between two reads, so that the reader itself is no load. */
 const PACE_MS = 10;
 
 /** One reader on one connection. */

@@ -1,13 +1,13 @@
 import type { Random } from '../../test/support/random.ts';
 import { type Ask, askOf, SHAPES } from '../bench/shapes.ts';
 
-/** Something a client does, and the statuses that are right for it. */
+/** A request of a client and its expected statuses. */
 export interface Action {
   readonly name: string;
   readonly weight: number;
   readonly as: 'admin' | 'editor' | 'public';
   readonly expected: readonly number[];
-  /** The client goes away after so many milliseconds. */
+  /** The client disconnects after this many milliseconds. */
   readonly abortAfter?: (random: Random) => number;
   createRequest(n: number, random: Random): Ask;
 }
@@ -21,7 +21,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   'create 1000': 0.3,
 };
 
-/** Every shape of the bench, most of them as often as each other. */
+/** Every shape of the bench, most of them with the same weight. */
 const listShapeActions = (scale: number): readonly Action[] =>
   SHAPES.map((shape) => ({
     name: shape.name,
@@ -35,8 +35,8 @@ const get = (path: string): Ask => ({ method: 'GET', path });
 const pickRow = (random: Random, rows: number): number => 1 + random.upTo(rows);
 
 /**
- * The mix: reads of all kinds, writes, batches, callers who may not, queries and payloads that make no sense, and clients
- * that go away. Most rows that are created are deleted in time; never the youngest, whose creators are still to read them.
+ * The mix: reads of all kinds, writes, batches, callers without permission, invalid queries and payloads, and clients
+ * that disconnect. Most created rows are deleted later, but never the youngest, which their creators still read.
  */
 export const listActions = (scale: number, drafts: number): readonly Action[] => [
   ...listShapeActions(scale),
@@ -45,7 +45,7 @@ export const listActions = (scale: number, drafts: number): readonly Action[] =>
     weight: 2,
     as: 'admin',
     expected: [200],
-    // Keys in one order, as a careful client sends them: two requests cannot wait for each other in a circle.
+    // Keys in one order, as a careful client sends them, so that two requests cannot deadlock.
     createRequest: (n, random) => {
       const first = pickRow(random, drafts - 20);
       const keys = Array.from({ length: 20 }, (_, at) => first + at);
@@ -141,7 +141,7 @@ export const listActions = (scale: number, drafts: number): readonly Action[] =>
   },
 ];
 
-/** One of the actions, as often as its weight says. */
+/** Creates a function that picks an action with the probability of its weight. */
 export function createChooser(actions: readonly Action[]): (random: Random) => Action {
   const total = actions.reduce((sum, { weight }) => sum + weight, 0);
   return (random) => {

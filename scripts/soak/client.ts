@@ -2,16 +2,16 @@ import { Agent, request } from 'node:http';
 import type { Random } from '../../test/support/random.ts';
 import type { Action } from './actions.ts';
 
-/** How a request ended; `status` 0 where the client went away itself. */
+/** The end of a request; `status` 0 where the client disconnected. */
 export interface Ending {
   readonly status: number;
-  /** The beginning of an answer that was not expected. */
+  /** The beginning of an unexpected response. */
   readonly text?: string;
 }
 
 const MAX_EXCERPT = 300;
 
-/** Sends what actions ask, over connections that are kept. */
+/** Sends the requests of actions over kept connections. */
 export function createClient(url: URL, tokens: Readonly<Record<'admin' | 'editor', string>>, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const authorization = {

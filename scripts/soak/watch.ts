@@ -14,11 +14,11 @@ export interface Sample {
 export interface SlowestStatement {
   readonly ms: number;
   readonly text: string;
-  /** What it was waiting for when it was last seen; null where it was at work. */
+  /** The wait event when last seen; null where the statement was executing. */
   readonly waiting: string | null;
 }
 
-/** Watches a service's memory and its statements while `stop` has not been called. */
+/** Watches the memory and the statements of a service until `stop` is called. */
 export function watchService(pid: number, application: string, database: FreshDatabase) {
   const started = Date.now();
   const samples: Sample[] = [];

@@ -14,10 +14,7 @@ import { Progress } from './progress.ts';
 import { RunFailure } from './run-failure.ts';
 import { ScriptLoading } from './script-loading.ts';
 
-/**
- * One child process: blank after its hello, then bound to one program until it ends. The socket is the identity:
- * messages that arrive here can concern invocations of this process only.
- */
+/** A child process, bound to one program after its hello. Its messages can concern its own invocations only. */
 export class Worker implements SlotHolder {
   /** Resolves with the hello of the runner. Rejects with `internal` where the process ends before it. */
   readonly hello: Promise<void>;
@@ -29,10 +26,7 @@ export class Worker implements SlotHolder {
   onResumed: (() => void) | undefined;
   /** Called when the process answers a ping. */
   onPong: (() => void) | undefined;
-  /**
-   * Called when an invocation ends or the end of a cancelled one is confirmed. `exhausted`: it had used up its CPU
-   * time.
-   */
+  /** Called when an invocation, also a cancelled one, has ended. `exhausted`: it had used up its CPU time. */
   onSettled: ((exhausted: boolean) => void) | undefined;
   /** Set for a helper process, which its program can do without: called when another program needs the room. */
   onSlotNeeded: (() => void) | undefined;
@@ -256,10 +250,7 @@ export class Worker implements SlotHolder {
       this.onResumed?.();
     };
 
-  /**
-   * Abandons an invocation. The process is killed unless it confirms the end of the invocation within `timeout`
-   * milliseconds.
-   */
+  /** Cancels an invocation and kills the process unless it confirms that within `timeout` milliseconds. */
   #abandon(id: number, timeout: number): void {
     const active = this.#finishRun(id);
     if (!active) return;

@@ -78,7 +78,7 @@ describe('createAddressPolicy', () => {
       '10.0.0.7',
       'fd00::1',
     ]);
-    // The address meant, not one that is translated to it.
+    // The IPv4 address itself, not its NAT64 form.
     expect(listAllowed(['64:ff9b::127.0.0.1', '127.0.0.2'], [], ['127.0.0.1'])).to.deep.equal([]);
   });
 

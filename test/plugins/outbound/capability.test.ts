@@ -18,7 +18,7 @@ const invocationWith = (secrets: Secrets = new InvocationSecrets()): Invocation 
   secrets,
 });
 
-/** An outside that notes what it is asked and answers what the test wants. */
+/** A fake `outbound` that records requests and returns the answer of the test. */
 function createFakeOutbound(answer: Partial<OutboundResponse> | Error = {}) {
   const seen: OutboundRequest[] = [];
   const outbound: Pick<Outbound, 'send'> = {

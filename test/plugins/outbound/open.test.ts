@@ -25,7 +25,7 @@ const textOf = async ({ body }: OutboundStream) => {
 
 describe('outbound.open', () => {
   let inside: Listening;
-  /** Bytes that the endless answer has given to its connection. */
+  /** Bytes that the endless response has written to its connection. */
   let written = 0;
   const at = (path: string) => `http://127.0.0.1:${inside.port}${path}`;
   const connections = () =>
@@ -88,7 +88,7 @@ describe('outbound.open', () => {
     const parts = body[Symbol.asyncIterator]();
     await parts.next();
     let before = -1;
-    // What both ends of the connection hold, and then nothing moves.
+    // Bytes that both ends of the connection buffer before writing stalls.
     while (before !== written) {
       before = written;
       for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));

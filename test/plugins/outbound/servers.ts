@@ -16,7 +16,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** A server on this machine that takes notes of what it is asked. */
+/** Starts a server on this machine that records requests. */
 export async function listen(answer: RequestListener): Promise<Listening> {
   const seen: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {

@@ -8,7 +8,7 @@ import { createRun, type SandboxFixture, withSandbox } from './sandbox-fixture.t
 
 type Called = readonly [method: string, args: unknown, call?: number];
 
-/** Makes the calls its input lists, and answers with the replies in the order of the calls. */
+/** Makes the host calls that its input lists and returns the replies in their order. */
 function caller(): Behaviour {
   const runs = new Map<number, { replies: unknown[]; left: number }>();
   return (child, message, body) => {
@@ -82,8 +82,8 @@ describe('sandbox: calls of the host', () => {
     }));
 
   it('host calls without a grant are denied', () =>
-    withCalls(async ({ open, admit, ledger }) => {
-      const guest = open('calls', { admitted: admit({}) });
+    withCalls(async ({ open, registerPackage, ledger }) => {
+      const guest = open('calls', { brokerAccess: registerPackage({}) });
       const { value } = await guest.invoke(createRun([['desk.echo', []]]));
       expect((value as Reply[])[0]).to.deep.equal([
         false,
@@ -129,7 +129,7 @@ describe('sandbox: calls of the host', () => {
       await until(() => fixture.desk.working === HOST_CALL_LIMITS.inFlight);
       fixture.desk.release();
       expect(await answer).to.deep.equal([...Array(16).fill('waited'), ...Array(4).fill('rate_limited')]);
-      // Not carried out, but counted.
+      // Not executed, but counted.
       const many = await codes(fixture, Array(HOST_CALL_LIMITS.total + 5).fill(['desk.echo', '7']));
       expect(many.slice(0, HOST_CALL_LIMITS.total).every((code) => code === 'invalid_request')).to.equal(true);
       expect(many.slice(HOST_CALL_LIMITS.total)).to.deep.equal(Array(5).fill('rate_limited'));
@@ -162,7 +162,7 @@ describe('sandbox: calls of the host', () => {
       await guest.invoke(createRun([['desk.look', []]]));
       const last = desk.seen[2];
       expect(last?.invocation.caller).to.equal(null);
-      // Where there is no request, the run itself is the scope.
+      // Without a request the invocation itself is the request scope.
       expect(last?.scope).to.equal(last?.invocation.id);
       const invoked = launcher.children.flatMap(({ received }) => received.filter(({ type }) => type === 'invoke'));
       expect(invoked.map((message) => 'context' in message && message.context)).to.deep.equal([

@@ -25,7 +25,7 @@ const EVERYTHING = script(`
   if (input.state) { globalThis.count = (globalThis.count ?? 0) + 1; return { body: globalThis.count }; }
 `);
 
-/** The real launcher and runner; `children` are those of this test. */
+/** The real launcher and runner; `children` are the children of this test. */
 async function withReal(
   config: Record<string, string>,
   work: (ground: SandboxFixture, children: Child[]) => Promise<void>,
@@ -74,10 +74,10 @@ describe('sandbox: real processes', function () {
     }));
 
   it('host calls run under the grants of the package on behalf of the caller', () =>
-    withReal({}, async ({ open, admit, desk, log, ledger }) => {
+    withReal({}, async ({ open, registerPackage, desk, log, ledger }) => {
       const fields = { user: 'ann', role: 'r', admin: false, app: true };
       const caller = callerOf(fields);
-      const granted = open(EVERYTHING, { admitted: admit({ log: true, template: true }) });
+      const granted = open(EVERYTHING, { brokerAccess: registerPackage({ log: true, template: true }) });
       const { value } = await granted.invoke(createRun({ render: 'text' }, { caller }));
       expect(value).to.deep.equal({ body: { ok: true, value: fields } });
       expect(desk.seen).to.have.length(1);
@@ -98,7 +98,7 @@ describe('sandbox: real processes', function () {
       await ask(guest, { echo: 1 });
       for (const input of [{ loop: 1 }, { never: 1 }]) {
         const from = performance.now();
-        // Where the machine is slow the deadline comes first.
+        // On a slow machine the deadline is reached first.
         expect(await getFailureCode(guest.invoke(createRun(input)))).to.be.oneOf(['cpu-limit', 'timeout']);
         // 2 s of CPU, 3 s of waiting.
         expect(performance.now() - from).to.be.within(1900, 20_000);
@@ -132,7 +132,7 @@ describe('sandbox: real processes', function () {
   it('a program is parked after repeated crashes, and restart() starts it again', () =>
     withReal({}, async ({ open, parked }, children) => {
       const guest = open(EVERYTHING);
-      /** The spare is killed as well, so that a process may not be had at once. */
+      /** Kills the spare as well, so that no process may be available immediately. */
       const answering = async () => {
         while ((await getFailureCode(guest.invoke(createRun({ echo: 1 })))) !== 'none')
           await new Promise((resolve) => setTimeout(resolve, 20));
@@ -163,7 +163,7 @@ describe('sandbox: real processes', function () {
       const next = open(EVERYTHING);
       await ask(next, { echo: 1 });
       await next.close();
-      // A program that is closed ends its own process and no other.
+      // Closing a program ends its own process and no other.
       expect(await Promise.race(children.map((child) => child.ended.then(() => child)))).to.equal(children[1]);
     }));
 

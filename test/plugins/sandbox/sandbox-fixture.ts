@@ -15,10 +15,10 @@ import { createSandbox } from '../../../plugins/sandbox/service.ts';
 import type { SandboxConfig } from '../../../plugins/sandbox/settings.ts';
 import { type Booted, type PluginSketch, withPlugins } from '../../support/plugin.ts';
 
-/** What the tests let confined code call: `desk.<method>`. */
+/** State of the test capability, whose methods confined code calls as `desk.<method>`. */
 export interface Desk {
   readonly seen: { invocation: Invocation; scope: string | undefined }[];
-  /** Calls that are at work, and those whose signal has aborted meanwhile. */
+  /** Calls in flight; `aborted` counts those whose signal has aborted. */
   working: number;
   aborted: number;
   release: () => void;
@@ -96,8 +96,8 @@ export interface SandboxFixture {
   readonly log: readonly Record<string, unknown>[];
   readonly ledger: () => readonly LedgerEntry[];
   readonly parked: { code: string; detail: string }[];
-  admit(grants?: Record<string, unknown>): Admitted;
-  open(script: string, more?: { admitted?: Admitted; reuse?: boolean }): Guest;
+  registerPackage(grants?: Record<string, unknown>): Admitted;
+  open(script: string, more?: { brokerAccess?: Admitted; reuse?: boolean }): Guest;
 }
 
 export const DEFAULT_CONFIG: SandboxConfig = {
@@ -110,7 +110,7 @@ export const DEFAULT_CONFIG: SandboxConfig = {
   EXTENSIONS_SANDBOX_OS_HARDENING: 'auto',
 };
 
-/** The service beside a kernel with one capability, and nothing left of it afterwards. */
+/** Runs `work` with the service and a kernel with one capability, and stops both afterwards. */
 export async function withSandbox(
   launch: CreateLauncher,
   config: Partial<SandboxConfig>,
@@ -128,7 +128,7 @@ export async function withSandbox(
       const methods = createMethods(place);
       for (const name of ['desk', 'template']) host.contribute(capabilities, createCapability(name, place));
       host.contribute(remotes, { capability: 'desk', methods });
-      // Real guests know the methods of the product by name, and this is one of those.
+      // Real guests know the methods of the service only, and `template.renderLiquid` is one of them.
       const { look } = methods;
       if (look) host.contribute(remotes, { capability: 'template', methods: { renderLiquid: look } });
       subjects = host.use({ broker }).broker;
@@ -138,7 +138,7 @@ export async function withSandbox(
     const own = kernel.log.child({ owner: 'sandbox' });
     const { sandbox, stop } = createSandbox({ ...DEFAULT_CONFIG, ...config }, launch, own);
     const parked: SandboxFixture['parked'] = [];
-    const admit = (grants: Record<string, unknown> = { desk: true, log: true }) =>
+    const registerPackage = (grants: Record<string, unknown> = { desk: true, log: true }) =>
       (subjects as Subjects).admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
     try {
       await work({
@@ -147,9 +147,9 @@ export async function withSandbox(
         log,
         ledger: () => kernel.ledger.entries(),
         parked,
-        admit,
-        open: (script, { admitted = admit(), reuse = false } = {}) =>
-          sandbox.open({ admitted, script, reuse, onParked: (reason) => void parked.push(reason) }),
+        registerPackage,
+        open: (script, { brokerAccess = registerPackage(), reuse = false } = {}) =>
+          sandbox.open({ admitted: brokerAccess, script, reuse, onParked: (reason) => void parked.push(reason) }),
       });
     } finally {
       place.release();

@@ -97,7 +97,9 @@ describe('confinement: control groups', () => {
 });
 
 describe('confinement: cgroup v2', () => {
-  /** Where memory is bound to the older hierarchy, another controller stands in: moving, handing on, undoing are the same. */
+  /**
+   * Where cgroup v1 holds the memory controller, another controller takes its place: moving and enabling work the same.
+   */
   const controllers = () => {
     const own = findOwnGroupV2(readCgroupProcFiles());
     const has = own === null ? [] : readFileSync(join(own, 'cgroup.controllers'), 'utf8').trim().split(' ');

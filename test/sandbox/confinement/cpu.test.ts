@@ -7,7 +7,7 @@ import { createTestLauncher, isLinux, MEMORY } from './launcher-fixture.ts';
 const CPU = 400;
 const WALL = 60_000;
 
-/** Work of seconds in one step that nothing inside can interrupt, or that is at least said to be so. */
+/** Code that runs for seconds in one built-in that cannot be interrupted from inside. */
 const BUILT_INS: Readonly<Record<string, string>> = {
   'a regular expression': `/^(\\w+\\s?)*$/.test('a'.repeat(60) + '!')`,
   'JSON.stringify': `const row = {}; for (let n = 0; n < 1000; n++) row['k' + n] = 'x'; const all = Array(3000).fill(row); JSON.stringify(all.map(() => 0)); for (;;) try { JSON.stringify(all) } catch {}`,
@@ -62,9 +62,9 @@ const BUILT_INS: Readonly<Record<string, string>> = {
       );
       clearInterval(watch);
       await guest.close();
-      // What needs too much memory ends by that.
+      // Code that exceeds its memory ends with crash.
       expect(code).to.be.oneOf(['cpu-limit', 'crash']);
-      // With the start of the process, and what passes between two looks on a busy machine.
+      // The bound includes the start of the process and the time between two checks on a busy machine.
       expect(used, 'milliseconds of CPU').to.be.within(50, CPU + 1200);
     });
   }

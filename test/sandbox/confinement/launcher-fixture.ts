@@ -33,7 +33,7 @@ export const createTestLauncher = (
   lines: LogLine[] = [],
 ): Promise<ConfinedLauncher> => createLauncher(createOptions(mode, lines), environment);
 
-/** The hostile program in place of the runner, under the same confinement as every real child. */
+/** Launches the probe program in place of the runner, under the same confinement as every real child. */
 export async function launchProbe(launcher: ConfinedLauncher) {
   const child = launcher.launchProgram(readProbeSource());
   const client: ProbeClient = createProbeClient(child);
@@ -41,7 +41,7 @@ export async function launchProbe(launcher: ConfinedLauncher) {
   return { child, ask: client.ask };
 }
 
-/** Polls until it holds; throws after the time. Milliseconds. */
+/** Polls until the condition holds. Throws after `timeout` milliseconds. */
 export async function until(condition: () => boolean, timeout = 30_000): Promise<void> {
   const deadline = Date.now() + timeout;
   while (!condition()) {

@@ -1,4 +1,7 @@
-/** A process that holds a launcher, for tests that end it, crowd it or start it as somebody else. Says lines of JSON. */
+/**
+ * A process with a launcher, for tests that kill it, exhaust its descriptors or start it as another user. Prints lines
+ * of JSON.
+ */
 import { closeSync, openSync } from 'node:fs';
 import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { childrenOf, findGuestPid } from '../../../sandbox/host/launch/proc.ts';
@@ -9,12 +12,12 @@ const [mode, environment = '{}'] = process.argv.slice(2);
 const launcher = await createLauncher(createOptions('auto'), JSON.parse(environment));
 
 const modes: Readonly<Record<string, () => Promise<void>>> = {
-  /** Says its posture and ends. */
+  /** Prints its posture and ends. */
   async posture() {
     say(launcher.posture);
     await launcher.close();
   },
-  /** Starts children, says which processes they are, and waits for its end. */
+  /** Starts children, prints their process ids and waits to be killed. */
   async holds() {
     const children = [await launchProbe(launcher), await launchProbe(launcher)];
     void children[1]?.ask('spin', { ms: 600_000 });
@@ -22,7 +25,7 @@ const modes: Readonly<Record<string, () => Promise<void>>> = {
     say({ pids: [...new Set(pids)] });
     setInterval(() => {}, 1_000);
   },
-  /** Has no descriptor left, starts a child, and starts another once there are some. */
+  /** Uses up all descriptors, starts a child, frees the descriptors and starts another child. */
   async crowded() {
     const held: number[] = [];
     try {
@@ -39,7 +42,7 @@ const modes: Readonly<Record<string, () => Promise<void>>> = {
     next.kill();
     await launcher.close();
   },
-  /** Says what is open in a child. */
+  /** Prints the open descriptors of a child. */
   async inherits() {
     const { ask } = await launchProbe(launcher);
     say({ posture: launcher.posture, descriptors: await ask('descriptors') });

@@ -15,7 +15,7 @@ const isGone = (pid: number) => ['', 'Z'].includes(readStatusLine(pid, 'State').
 const treeOf = (pid: number) => [...new Set([pid, ...childrenOf(pid), findGuestPid(pid)])];
 const groupsOf = ({ group }: StartedChild) => (group?.procsFiles ?? []).map(dirname);
 
-/** A folder for everything temporary, empty again at the end where nothing was left behind. */
+/** A folder for all temporary files, empty at the end where no file is left. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'tenon-test-'));
   try {

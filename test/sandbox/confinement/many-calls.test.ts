@@ -8,7 +8,7 @@ const AT_A_TIME = 32;
 const INVOCATIONS = 2000;
 const LIMITS = { memory: MEMORY, cpu: 2000, wall: 10_000, result: 1 << 20, hostCall: 1 << 18 };
 const REFUSED = JSON.stringify({ code: 'denied', message: 'Not granted.' });
-/** Ten calls of the host one after another: the guest is entered eleven times, each with another rest of its time. */
+/** Ten sequential host calls: the guest is entered eleven times, each time with other remaining time. */
 const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(input, { host }) {
   for (let at = 0; at < 10; at++) await host.settings.get('nothing');
   return { body: 1 };
@@ -37,7 +37,7 @@ const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(i
     const work = async () => {
       while (left-- > 0) {
         const call = ({ reply }: { reply: ((ok: boolean, json: string) => void) | undefined }) => {
-          // As after a look at the database.
+          // Replies later, as after a database query.
           setImmediate(() => reply?.(false, REFUSED));
           return true;
         };

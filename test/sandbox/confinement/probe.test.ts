@@ -9,8 +9,8 @@ import { getValue, type ProbeAnswer, type ProbeClient } from '../../../sandbox/h
 import { createTestLauncher, isRoot, launchProbe, MEMORY, MIB } from './launcher-fixture.ts';
 
 /**
- * A hostile program in place of the runner. What a layer keeps from it is expected where the posture claims the layer,
- * so on every machine these tests say whether the posture told the truth.
+ * The probe program runs in place of the runner. Each test expects an attempt to fail where the posture claims its
+ * layer, so on every machine these tests check that the posture is true.
  */
 describe('confinement: the probe program', () => {
   let launcher: ConfinedLauncher;
@@ -33,7 +33,9 @@ describe('confinement: the probe program', () => {
   });
 
   const has = (layer: Layer) => launcher.posture.applied.includes(layer);
-  /** Where the layer is claimed, the attempt fails in one of these ways; any way at all where none is named. */
+  /**
+   * Where the layer is claimed, the attempt must fail with one of these codes, or with any code where none is listed.
+   */
   const expectRefused = (layer: Layer, answer: ProbeAnswer, ...codes: readonly string[]) => {
     if (!has(layer)) return;
     expect(answer).to.have.property('error');
@@ -51,7 +53,7 @@ describe('confinement: the probe program', () => {
     const found = getValue(await ask('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
     const sockets = found.filter(({ fd }) => fd === 3);
     expect(sockets).to.have.length(1);
-    // What Node makes for itself are pipes that both ends of which are in here.
+    // Node itself creates pipes with both ends in this process.
     const others = found.filter(({ fd, file }) => fd !== 3 && found.filter((one) => one.file === file).length === 1);
     expect(others.length, JSON.stringify(others)).to.be.at.most(1);
   });
@@ -167,7 +169,8 @@ describe('confinement: the probe program', () => {
     if (!has('memory-limit')) return;
     const { child, ask: say } = await launchProbe(launcher);
     const answer = await say('hoard', { bytes: 4096 * MIB });
-    // Killed by the group, or refused by the limit of addresses: half a gigabyte of these is an isolate's to reserve.
+    // Killed by the control group, or refused by the address space limit, of which an isolate may reserve half a
+    // gigabyte.
     if ('value' in answer) expect(answer.value).to.be.below(2 * MEMORY + 896 * MIB);
     else expect((await child.ended).isOutOfMemory).to.equal(launcher.posture.cgroupMechanic !== null);
   });
@@ -191,12 +194,12 @@ describe('confinement: the probe program', () => {
   it('the probe gets no more than its share of a core', async () => {
     if (!has('cpu-limit')) return;
     const { child, ask: say } = await launchProbe(launcher);
-    // One thread does not use up what a child gets, and the start itself may take more.
+    // One thread cannot use the whole share of a child, and the start itself may use more.
     await new Promise((resolve) => setTimeout(resolve, 400));
     child.group?.throttle(0.5);
     const share = getValue(await say('spin', { ms: 1_000 })) as number;
     expect(share).to.be.below(0.65);
-    // On a busy machine it may have got less than its share anyway.
+    // On a busy machine the child may get less than its share.
     if (share > 0.45) expect(child.group?.counters().throttled).to.be.above(0);
   });
 

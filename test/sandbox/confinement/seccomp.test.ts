@@ -9,7 +9,7 @@ const KILL = 0x80000000;
 const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
-/** What the kernel does with the filter: the few instructions that it uses. */
+/** Executes a filter as the kernel does, for the few instructions that it uses. */
 function runFilter(filter: Buffer, architecture: number, number: number, ...parameters: readonly number[]): number {
   const record = Buffer.alloc(64);
   record.writeUInt32LE(number, 0);

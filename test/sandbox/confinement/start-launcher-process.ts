@@ -8,23 +8,23 @@ const SERVICE = fileURLToPath(new URL('./launcher-process.ts', import.meta.url))
 export interface LauncherProcessOptions {
   readonly mode: string;
   readonly environment?: LaunchEnvironment;
-  /** As which user; the one of the tests unless given. */
+  /** User id of the process. Default: that of the tests. */
   readonly uid?: number;
-  /** Descriptors to hand over, by number. */
+  /** Descriptors to pass on, by number. */
   readonly inherited?: Readonly<Record<number, number>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** A command that starts Node in its place. */
+  /** A command that executes Node. */
   readonly wrapper?: readonly string[];
 }
 
 export interface LauncherProcess {
   readonly process: ChildProcess;
-  /** The next value it says; undefined once it has ended. */
+  /** The next printed value; undefined once the process has ended. */
   next(): Promise<unknown>;
   readonly ended: Promise<number | null>;
 }
 
-/** Starts `service.ts` as a process of its own. */
+/** Starts `launcher-process.ts` as a process. */
 export function startLauncherProcess({
   mode,
   environment = {},

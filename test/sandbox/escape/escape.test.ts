@@ -9,7 +9,7 @@ interface Row {
   readonly reason?: { readonly code: string; readonly detail: string };
 }
 
-/** What is only slow because the machine is busy must not fail: `npm run escape` measures, here is what must hold always. */
+/** Generous, since a busy machine must not fail the test. `npm run escape` measures exactly. */
 const SLOW = 10 * DEADLINE;
 
 describe('sandbox: hostile programs', function () {

@@ -19,7 +19,7 @@ const SQL = `
   insert into platform_permissions (role, collection, action, permissions, fields) values
     ('${ROLE}', 'articles', 'create', null, '*'), ('${ROLE}', 'articles', 'read', null, '*');`;
 
-/** What became of an invocation: its value, or the code of its failure. */
+/** The outcome of an invocation: its value, or the code of its failure. */
 type Outcome = unknown;
 type Expected = (outcome: Outcome) => void;
 const ends: Expected = (outcome) =>
@@ -29,7 +29,7 @@ const is =
   (outcome) =>
     expect(outcomes).to.deep.include(outcome);
 
-/** By forgery: what the invocation may come to. All else is the same for all. */
+/** The expected outcome of each forgery. All other assertions are the same for all. */
 const FORGERIES: Readonly<Record<string, Expected>> = {
   'other ids': is('done'),
   'after it is over': is('done'),
@@ -91,20 +91,22 @@ const FORGERIES: Readonly<Record<string, Expected>> = {
 };
 
 const WALL = 3000;
-/** Of the host while it is attacked, without what it waits for a core. */
+/** Longest block of the host's event loop in ms, without waiting for a core. */
 const LONGEST_PAUSE = 400;
-/** On a machine that is busy with other things. */
+/** Milliseconds within which an invocation ends on a busy machine. */
 const SLOW = 30_000;
-/** Bytes that are still held after an attack, once the connection to the process that attacked is closed. */
+/** Bytes that may stay allocated after a forgery, once the connection to its process is closed. */
 const MOST_HELD = 32 * 1024 * 1024;
-/** Bytes of the whole process meanwhile, garbage included: what piles up unread would be gigabytes by the end of the wall. */
+/**
+ * Bytes by which the process may grow meanwhile, garbage included. Unread messages would be gigabytes at the deadline.
+ */
 const MOST_MEMORY = 384 * 1024 * 1024;
 const collect = garbageCollector();
 function bytesInUse(): number {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
-/** Collects only where garbage and the rest are too much together. */
+/** Collects garbage only where the total is over the limit. */
 function areFewHeld(before: number): boolean {
   if (bytesInUse() - before < MOST_HELD) return true;
   collect();
@@ -221,11 +223,11 @@ describe('sandbox: a child process that sends forged messages', function () {
   it('a forged child has the authority of its own callers alone, whatever ids it sends', async () => {
     const [waiting, forging] = [open('waits'), open('an id of another program')];
     try {
-      // Its process is started, which may take its time; ids are counted from one in each.
+      // Starts its process, which may take a while. Ids start at one in each process.
       for (let at = 0; at < 3 && (await outcomeOf(forging)) !== 'denied'; at++);
       const rich = Promise.all(Array.from({ length: 5 }, () => outcomeOf(waiting, 1, caller())));
       expect(await outcomeOf(forging)).to.equal('denied');
-      // It confirms nothing that it is sent, so the later ones wait in the host.
+      // It confirms no message, so later invocations stay queued in the host.
       for (const outcome of await rich) expect(outcome).to.be.oneOf(['timeout', 'busy']);
       expect(await outcomeOf(forging, 1, caller())).to.equal('ok');
       expect(await rows()).to.match(/^51 1 /);

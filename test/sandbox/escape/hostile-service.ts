@@ -8,19 +8,25 @@ import { fileURLToPath } from 'node:url';
 import { type Spawned, spawnService } from '../../support/service.ts';
 import type { HostileProgram } from './programs.ts';
 
-/** Little, so that the whole folder is through in a minute or two, and enough for what is to answer on a busy machine. */
+/**
+ * Milliseconds: short, so that the whole folder takes a minute or two, and long enough for programs that must answer on
+ * a busy machine.
+ */
 export const DEADLINE = 2000;
 
 export interface HostileService {
   readonly service: Spawned;
-  /** Requests that reachedRequests the server inside, which nobody may reach. */
+  /** Requests that reached the internal server, which no program may reach. */
   readonly reachedRequests: readonly string[];
-  /** How long the service's event loop stood still since the last call, in ms, and its memory in bytes. */
+  /** The longest block of the service's event loop since the last call in ms, and its memory in bytes. */
   measure(): Promise<{ readonly longest: number; readonly rss: number }>;
   stop(): Promise<void>;
 }
 
-/** A service of its own process with every program in its folder, rows that nobody may read, and a server inside. */
+/**
+ * Starts a service in its own process with every program installed, a table that no caller may read, and an internal
+ * server.
+ */
 export async function startHostileService(programs: readonly HostileProgram[]): Promise<HostileService> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-escape-'));
   const reachedRequests: string[] = [];
@@ -76,7 +82,7 @@ async function startInnerServer(reachedRequests: string[]): Promise<Server> {
   return server;
 }
 
-/** The declared source is harmless: what an author shows and what a package runs need not be the same. */
+/** The declared source is harmless: the source that an author shows may differ from the built file. */
 async function install(folder: string, program: HostileProgram, port: number): Promise<void> {
   const place = join(folder, `service-extension-${program.id}`);
   const filled = (text: string) =>

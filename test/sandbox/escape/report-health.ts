@@ -1,6 +1,6 @@
 /**
- * Loaded into a service before all else: on SIGUSR2 it writes how long its event loop stood still since the last time, and
- * what it holds, to the file named by ESCAPE_WATCH.
+ * Preloaded into a service. On SIGUSR2 it writes the longest block of the event loop since the last signal and the
+ * resident memory to the file ESCAPE_WATCH.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -13,7 +13,7 @@ let sequence = 0;
 process.on('SIGUSR2', () => {
   const report = { sequence: ++sequence, longest: delay.max / 1e6, rss: process.memoryUsage.rss() };
   delay.reset();
-  // In one step, so that whoever reads never sees half of it.
+  // Renamed in one step, so that a reader never sees half of it.
   writeFileSync(`${path}.new`, JSON.stringify(report));
   renameSync(`${path}.new`, path);
 });

@@ -3,19 +3,19 @@ import type { HostileProgram } from './programs.ts';
 
 export interface HostileRun {
   readonly program: HostileProgram;
-  /** 0 where there was no answer at all. */
+  /** 0 where there was no response. */
   readonly status: number;
   readonly text: string;
   /** Milliseconds until the answer. */
   readonly durationMs: number;
-  /** What is wrong with the outcome; nothing where it was contained. */
+  /** What is wrong with the outcome; undefined where the program was contained. */
   readonly problem: string | undefined;
 }
 
-/** Longer than any deadline: a program that gets here has stopped the service from answering. */
+/** Longer than any deadline: a program that reaches it has blocked the service. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** Calls one program, and says what became of it. */
+/** Calls one program and reports the outcome. */
 export async function runHostileProgram(hostile: HostileService, program: HostileProgram): Promise<HostileRun> {
   const started = performance.now();
   const { status, text } = await fetchAnswer(`${hostile.service.url}/${program.id}`);

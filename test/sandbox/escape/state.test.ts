@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type InProcess, startService } from '../../support/service.ts';
 import { type WrittenPackages, writePackages } from './write-packages.ts';
 
-/** Leaves marks wherever a script can, and tells which of them it found. */
+/** Leaves marks wherever a script can, and returns those that it found. */
 const MARKS = `
   const found = [];
   if (globalThis.mark) found.push('global');
@@ -17,7 +17,7 @@ const MARKS = `
 `;
 const marking = (id: string) => `let seen = 0;\nexport default { id: '${id}', async handler() {${MARKS}} };\n`;
 
-/** Keeps what the first caller was given, and uses it when another one calls. */
+/** Keeps the context of the first caller and uses it in a later call. */
 const KEEPING = `
   let kept;
   export default {

@@ -6,7 +6,7 @@ import { ENDED, type ProbeAnswer } from '../../../sandbox/host/posture/probe-cli
 const no = (error = 'EPERM'): ProbeAnswer => ({ error });
 const yes = (value: unknown = true): ProbeAnswer => ({ value });
 
-/** A child around which everything holds. */
+/** Findings of a fully confined child. */
 const WHOLE: ProbeFindings = {
   plan: {
     ...{ namespaceMode: 'root', seccomp: true, uids: null, cgroups: null, memory: 1 },
@@ -51,7 +51,7 @@ const limits = (change: Readonly<Record<string, number>>): Partial<ProbeFindings
   limits: { ...WHOLE.limits, ...change },
 });
 
-/** Each of these alone costs the layers beside it. */
+/** Changes of the findings, each with the layers that it makes fail. */
 const CASES: readonly (readonly [what: string, change: Partial<ProbeFindings>, ...layers: readonly Layer[]])[] = [
   ['no isolate', { isolates: [yes('[42]'), ENDED] }, 'isolate'],
   ['another result', { isolates: [yes('[41]')] }, 'isolate'],

@@ -15,10 +15,10 @@ import { createTestLauncher, isLinux, isRoot, type LogLine } from '../confinemen
 import { startLauncherProcess } from '../confinement/start-launcher-process.ts';
 
 const tools = findTools();
-/** Layers that only bubblewrap carries here. */
+/** Layers that need bubblewrap on this machine. */
 const WRAPPED: readonly Layer[] = ['filesystem', 'network', 'process-namespace', 'seccomp'];
 
-/** What holds for every posture, whatever the machine. */
+/** Asserts what holds for every posture on any machine. */
 function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Posture) {
   expect([...applied, ...missing].sort()).to.deep.equal([...LAYERS].sort());
   for (const list of [applied, missing]) expect(list).to.deep.equal(LAYERS.filter((layer) => list.includes(layer)));
@@ -38,7 +38,7 @@ describe('createLauncher: posture', () => {
   after(() => {
     for (const folder of folders) rmSync(folder, { recursive: true });
   });
-  /** A folder with some of the machine's programs and some of one's own. */
+  /** A folder with some programs of the machine and some fake ones. */
   const folderWith = (names: readonly (keyof typeof tools)[], scripts: Readonly<Record<string, string>> = {}) => {
     const folder = mkdtempSync(join(tmpdir(), 'tenon-test-'));
     folders.push(folder);
@@ -76,7 +76,7 @@ describe('createLauncher: posture', () => {
     if (!isLinux) return;
     const served = startLauncherProcess({ mode: 'posture', ...(isRoot ? { uid: 64_321 } : {}) });
     const posture = (await served.next()) as Posture | undefined;
-    // A checkout in a folder of root alone is nothing an ordinary user could start.
+    // An ordinary user cannot start a checkout in a folder of root.
     if (posture === undefined && isRoot) return;
     expectHonest(posture as Posture);
     expect(posture?.applied).to.include.members(['isolate', 'process', 'unprivileged-user']);

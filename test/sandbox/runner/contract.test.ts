@@ -82,7 +82,7 @@ describe('runner: the contract of an artifact', () => {
   });
 
   it('the contract is read from module.exports, not from the return value', async () => {
-    // The length of a function is something the library would read by itself.
+    // isolated-vm would read the length of a function by itself.
     const script = `(() => { const f = function (module) { module.exports = () => 1; };
       Object.defineProperty(f, 'length', { get() { for (;;); } }); return f; })()`;
     expect(await contractOf(script)).to.eql([entry]);

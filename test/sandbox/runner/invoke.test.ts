@@ -46,7 +46,7 @@ describe('runner: invocations', () => {
     });
     expect(await runner.run(3, { meta: {} }, action, 'hook:change')).to.equal(null);
     expect(await runner.run(4, { payload: null, meta: {} }, filter, 'hook:change')).to.equal(null);
-    expect(await runner.run(5, {}, { type: 'json-endpoint' }, 'endpoint:nobody')).to.equal('guest-error');
+    expect(await runner.run(5, {}, { type: 'json-endpoint' }, 'endpoint:unknown')).to.equal('guest-error');
     expect(await runner.run(6, {}, { type: 'event-filter', event: 'constructor' }, 'hook:change')).to.equal(
       'guest-error',
     );
@@ -54,8 +54,10 @@ describe('runner: invocations', () => {
   });
 
   it('an exec function receives its data and no host', async () => {
-    const runner = await Runner.load('module.exports = function (data) { return { data, given: arguments.length }; };');
-    expect(await runner.run(1, [1], { type: 'exec' })).to.eql({ data: [1], given: 1 });
+    const runner = await Runner.load(
+      'module.exports = function (data) { return { data, received: arguments.length }; };',
+    );
+    expect(await runner.run(1, [1], { type: 'exec' })).to.eql({ data: [1], received: 1 });
     expect(await runner.run(2, [1])).to.equal('guest-error');
   });
 

@@ -17,10 +17,10 @@ import { runnerSource } from '../../../sandbox/runner/build.ts';
 import { RUNNER_FLAGS } from '../../../sandbox/runner/flags.ts';
 import { isolatedVmBinary } from '../../../sandbox/runner/native.ts';
 
-/** What the child said: the header, and the body as text. */
+/** A message of the child: the header, and the body as text. */
 export type ReceivedMessage = ChildMessage & { readonly body: string };
 
-/** Time that no honest test uses up; tests of the time have less. */
+/** Limits that ordinary tests do not reach. Tests of limits use smaller ones. */
 export const LIMITS: GuestLimits = { memory: 64 * 2 ** 20, cpu: 20_000, wall: 10_000, result: 10_000, hostCall: 5_000 };
 const ANSWER_TIMEOUT_MS = 60_000;
 
@@ -36,7 +36,7 @@ async function runnerFile(): Promise<string> {
   return path;
 }
 
-/** Ends what the tests of a file have started. */
+/** Kills the runners that the tests of a file have started. */
 export function endRunners(): void {
   for (const runner of running) runner.process.kill('SIGKILL');
   running.clear();
@@ -50,7 +50,7 @@ export class Runner {
   readonly process: ChildProcess;
   readonly channel: Socket;
   readonly ended: Promise<number | null>;
-  /** Everything said that nobody has asked for yet. */
+  /** Received messages that no test has consumed yet. */
   readonly received: ReceivedMessage[] = [];
   #hasExited = false;
   #prepared = false;
@@ -63,7 +63,7 @@ export class Runner {
     return runner;
   }
 
-  /** Started and loaded; `body` is the inside of `function (module, exports)`. */
+  /** Starts and loads a runner. `body` is the body of `function (module, exports)`. */
   static async load(body: string, options: { limits?: Partial<GuestLimits>; reuse?: boolean } = {}): Promise<Runner> {
     const runner = await Runner.start();
     runner.load(`(function (module, exports) { ${body} })`, options);
@@ -112,7 +112,7 @@ export class Runner {
     this.send({ type: 'reply', id, call, ok: true }, JSON.stringify(value));
   }
 
-  /** How an invocation ended: the answer, or the code it failed with. Its calls stay in `said`. */
+  /** The result of an invocation, or the code of its failure. Its host calls stay in `received`. */
   async outcome(id: number): Promise<unknown> {
     const end = await this.#find((message) => isEnd(message) && message.id === id);
     if (end.type === 'failure') return end.code;

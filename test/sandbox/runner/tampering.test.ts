@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { endRunners, Runner } from './runner-process.ts';
 
-/** Poisons everything, calls the host, sets a timer, answers: all of which must work, with nothing of ours recorded. */
+/**
+ * Poisons all built-ins, calls the host, sets a timer and returns. All of it must work, and the poison must record no
+ * value of the prelude.
+ */
 const TAMPER = `
   const seen = [];
   const G = globalThis, own = Reflect.ownKeys, get = Object.getOwnPropertyDescriptor, def = Object.defineProperty;
@@ -38,7 +41,7 @@ describe('runner: a realm that tampers with itself', () => {
       over = true;
       result = outcome;
     });
-    // Whatever is asked is answered, until the end.
+    // Replies to every host call until the invocation ends.
     const answering = (async () => {
       while (!over) {
         const call = await Promise.race([runner.next('call'), end]);
@@ -56,12 +59,12 @@ describe('runner: a realm that tampers with itself', () => {
     const known = new Set(GLOBALS.split(/\s+/));
     expect((names as string[]).filter((name) => !known.has(name))).to.eql([]);
     const missing = [...known].filter((name) => !(names as string[]).includes(name));
-    // What only some versions of the engine have.
+    // Globals of some versions of the engine only.
     expect(missing.filter((name) => !/^(Float16Array|SuppressedError|(Async)?DisposableStack)$/.test(name))).to.eql([]);
   });
 
   it('host calls and results work with every built-in function poisoned', async () => {
-    // Loops by index, since iterators are among what is poisoned.
+    // Loops by index, since iterators are poisoned too.
     const poisonAll = `${TAMPER}
       const each = (list, visit) => { for (let n = 0; n < list.length; n++) visit(list[n]); };
       each(own(G), (name) => {
@@ -117,7 +120,7 @@ describe('runner: a realm that tampers with itself', () => {
       const all = str(seen);
       return { __proto__: null, first: str(first), second, all };`;
     expect(await run(before, handler)).to.eql({
-      first: '{"ok":true,"value":{"asked":["posts",{"x":1}]}}',
+      first: '{"ok":true,"value":{"arguments":["posts",{"x":1}]}}',
       second: 'timer',
       all: '[]',
     });
@@ -195,7 +198,7 @@ describe('runner: a realm that tampers with itself', () => {
         imported: await import('node:fs').then(() => 'yes', () => 'no') };`;
     expect(await run('', handler)).to.eql({
       bad: [],
-      made: [true, true, true, true],
+      results: [true, true, true, true],
       many: true,
       names: Array(6).fill('undefined'),
       imported: 'no',

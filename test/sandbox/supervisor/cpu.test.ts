@@ -5,7 +5,7 @@ import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixtu
 describe('supervisor: CPU time', () => {
   const limits = { cpu: 200, wall: 20_000 };
   const bounds = { cpuInterval: 5 };
-  /** A program that executes without an end, and says nothing meanwhile. */
+  /** A program that executes forever and sends no message. */
   const stuck = (child: FakeChild, message: { type: string }): void => {
     if (message.type === 'load') child.sendLoaded();
   };

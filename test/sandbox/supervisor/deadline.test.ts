@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createFakeLauncher, echo, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-/** Milliseconds of a run that is to end at its deadline, and enough for all that happens before. */
+/** Milliseconds of an invocation that must reach its deadline, long enough for everything before. */
 const WALL = 1500;
 
 describe('supervisor: deadlines of invocations, loading and process starts', () => {
@@ -38,7 +38,7 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
       async ({ open, parked }) => {
         const guest = open('stuck');
         expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('timeout');
-        // The process still has its 20 ms to prove that nothing holds it up.
+        // The process still has 20 ms to answer the ping.
         expect(await getOutcome(guest.invoke(createRun(2)))).to.equal('crash');
         isStuck = false;
         expect(await getOutcome(guest.invoke(createRun(3)))).to.equal('3');

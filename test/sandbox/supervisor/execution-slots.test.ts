@@ -6,7 +6,7 @@ import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixtu
 const programs = (count: number, behaviour: Behaviour) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, behaviour]));
 
-/** Executes until it is told to stop: it answers neither invocations nor pings meanwhile. */
+/** Executes until the test stops it. It answers neither invocations nor pings meanwhile. */
 function executing() {
   const held: { readonly child: FakeChild; readonly id: number; readonly type: string }[] = [];
   const behaviour: Behaviour = (child, message, body) => {

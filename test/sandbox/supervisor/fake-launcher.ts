@@ -4,7 +4,7 @@ import type { Posture } from '../../../sandbox/host/posture/posture.ts';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
 import type { ChildMessage, GuestLimits, HostMessage } from '../../../sandbox/protocol/messages.ts';
 
-/** What a child does with each message; the script it was loaded with names it. */
+/** The reaction of a child to each message. The loaded script names it. */
 export type Behaviour = (child: FakeChild, message: HostMessage, body: string) => void;
 
 /** A deadline that only a child without an answer reaches; tests of deadlines have shorter ones. */
@@ -12,7 +12,7 @@ export const LIMITS: GuestLimits = { memory: 64 << 20, cpu: 200, wall: 30_000, r
 
 let pids = 1000;
 
-/** A child of this very process that speaks frames and does what a test tells it. */
+/** A fake child in this process that speaks the protocol and behaves as a test defines. */
 export class FakeChild implements Child {
   readonly pid = ++pids;
   readonly channel: Duplex;
@@ -22,7 +22,7 @@ export class FakeChild implements Child {
   behaviour: Behaviour | undefined;
   isAlive = true;
   bytes = 40 << 20;
-  /** Milliseconds; undefined as on a system that does not tell. */
+  /** Milliseconds of CPU time; undefined as on a system that does not report it. */
   cpu: number | undefined;
   #end: (end: ChildEnd) => void;
 
@@ -77,7 +77,7 @@ export class FakeChild implements Child {
 export interface FakeLauncher extends Launcher {
   readonly children: FakeChild[];
   readonly programs: Map<string, Behaviour>;
-  /** Of children that are launched from now on. */
+  /** Called for each launched child. Default: sends hello. */
   onLaunch: (child: FakeChild) => void;
   living(): number;
 }
@@ -105,14 +105,14 @@ export function createFakeLauncher(programs: Readonly<Record<string, Behaviour>>
   return launcher;
 }
 
-/** Loads, answers what it is sent, and a ping. */
+/** Loads any script, answers invocations with their input, and answers pings. */
 export const echo: Behaviour = (child, message, body) => {
   if (message.type === 'load') child.sendLoaded();
   else if (message.type === 'invoke') child.send({ type: 'result', id: message.id }, body);
   else if (message.type === 'ping') child.send({ type: 'pong', id: message.id });
 };
 
-/** Does the same, but with invocations what a test tells it. */
+/** Like `echo`, with a reaction to invocations of the test's own. */
 export const onInvoke =
   (invoked: (child: FakeChild, id: number, body: string) => void): Behaviour =>
   (child, message, body) => {

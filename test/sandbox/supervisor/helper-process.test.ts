@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-/** A program that answers when it is told, and a crowd of three. */
+/** A program that answers when the test says so, and limits for a crowd of three. */
 function crowd() {
   const open: { readonly child: FakeChild; readonly id: number }[] = [];
   const slow = onInvoke((child, id) => void open.push({ child, id }));
@@ -68,7 +68,7 @@ describe('supervisor: the helper process of a crowded program', () => {
           all.push(getOutcome(guest.invoke(createRun())));
           await new Promise((resolve) => setTimeout(resolve, 5));
         }
-        // Nobody is idle: both places but one are at work, and one of the others has to ask for the helper's.
+        // No process is idle, so the new program makes the helper end.
         let isOver = false;
         const answers = Promise.all(['other', 'slow'].map((name) => getOutcome(opened(name).invoke(createRun(7)))));
         void answers.finally(() => (isOver = true));

@@ -77,7 +77,7 @@ describe('supervisor: children that break the protocol', () => {
         loop.stop();
         const seconds = (performance.now() - from) / 1000;
         expect(sent).to.be.greaterThan(2000);
-        // 2,000 at once, 1,000 a second, and what came with the last chunk.
+        // A burst of 2,000, then 1,000 per second, and the frames of the last chunk.
         expect(received).to.be.lessThan(2000 + 1000 * seconds + 5000);
         expect(loop.longest()).to.be.lessThan(150);
       },

@@ -25,7 +25,7 @@ interface FixtureOptions {
   readonly now?: () => number;
 }
 
-/** A supervisor over fake children, and nothing left of it afterwards. */
+/** Runs `work` with a supervisor over fake children and checks that no process is left. */
 export async function withSupervisor(
   launcher: FakeLauncher,
   options: FixtureOptions,
@@ -59,7 +59,7 @@ export const createRun = (input: unknown = 1, more: Partial<GuestRun> = {}): Gue
   ...more,
 });
 
-/** What an invocation came to: the text of its answer, or the code of its failure. */
+/** The text of an invocation's result, or the code of its failure. */
 export async function getOutcome(promise: Promise<Buffer | undefined>): Promise<string | undefined> {
   try {
     return (await promise)?.toString();
@@ -69,7 +69,7 @@ export async function getOutcome(promise: Promise<Buffer | undefined>): Promise<
   }
 }
 
-/** Waits for a condition; complains when it does not come to be. */
+/** Waits for a condition. Throws when it does not hold within the deadline. */
 export async function until(condition: () => boolean, what = 'it', deadline = 30_000): Promise<void> {
   const end = performance.now() + deadline;
   while (!condition()) {

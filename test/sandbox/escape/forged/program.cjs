@@ -1,6 +1,6 @@
 /**
- * What a guest could do that has taken its process over: it holds the pipe and says what it likes. Stands in place of the
- * runner, under the same confinement. The script that it is loaded with names the forgery.
+ * A guest that has taken over its process: it holds the socket and sends any message. It runs in place of the runner
+ * under the same confinement. The loaded script names the forgery.
  */
 'use strict';
 const { Socket } = require('node:net');
@@ -29,7 +29,7 @@ const contract = [{ key: '', id: 'forged', handler: true, filters: [], actions: 
 const ROW = JSON.stringify(['articles', { title: 'forged' }]);
 const CREATE = 'items.createOne';
 
-/** Says something again and again, as fast as it is taken. */
+/** Sends a message repeatedly, as fast as the host reads. */
 const flood = (bytes) => {
   const many = Buffer.concat(Array.from({ length: Math.max(1, Math.floor(65536 / bytes.length)) }, () => bytes));
   const more = () => {
@@ -38,7 +38,7 @@ const flood = (bytes) => {
   };
   more();
 };
-/** Asks one thing after another, and answers with what came of it. */
+/** Makes host calls one after another and returns their outcomes. */
 const asking = (...calls) => {
   const codes = [];
   return {
@@ -57,7 +57,7 @@ const breaking = (...bytes) => ({ invoke: () => raw(Buffer.concat(bytes)) });
 const forgeries = {
   honest: { invoke: (id, input) => say({ type: 'result', id }, input) },
 
-  // Ids that are not its own.
+  // Ids of other invocations.
   'other ids': {
     invoke(id) {
       for (const other of [id - 1 || 7, id + 1, id + 2, 1000, 2 ** 40, Number.MAX_SAFE_INTEGER])
