@@ -12,7 +12,7 @@ export const ARTIFACT = 'artifact';
 export interface GuestLimits {
   /** Heap of the isolate. */
   readonly memory: number;
-  /** CPU time one invocation may use; also the bound of one synchronous stretch. */
+  /** CPU time one invocation may use; also the bound of one time slice. */
   readonly cpu: number;
   /** Wall-clock time of one invocation. */
   readonly wall: number;

@@ -44,12 +44,12 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
   // aborts.
   const isolate = new ivm.Isolate({ memoryLimit: Math.max(8, Math.floor(limits.memory / 2 ** 20)), inspector: false });
   const idle = isolate.createContextSync();
-  const facts = [
+  const preludeArguments = [
     Number(limits.hostCall),
     Number(limits.result),
     JSON.stringify(listOtherGlobals((text) => idle.evalSync(text))),
   ];
-  const prelude = isolate.compileScriptSync(`${PRELUDE}(${facts})`);
+  const prelude = isolate.compileScriptSync(`${PRELUDE}(${preludeArguments})`);
   const rest = idle.evalSync('() => {}', { reference: true }) as unknown as EnterReference;
   const { runSlice, flushPromiseJobs } = createSliceRunner(isolate, rest, limits);
   const prepared: BareRealm[] = [];

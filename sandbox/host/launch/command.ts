@@ -59,7 +59,7 @@ const buildJoinCommand = (shell: string, group: ControlGroup): readonly string[]
 function buildBubblewrapCommand(
   { tools, node, native, libraries }: LaunchResources,
   plan: LaunchPlan,
-  carrier: 'root' | 'user',
+  namespaceMode: 'root' | 'user',
   program: string,
 ) {
   const files = new Map((libraries ?? []).map((path) => [path, path]));
@@ -67,7 +67,7 @@ function buildBubblewrapCommand(
   if (native !== null) files.set(CHILD_PATHS.native, native);
   if (tools.setpriv !== null) files.set(CHILD_PATHS.setpriv, tools.setpriv);
   if (tools.prlimit !== null && plan.limits !== null) files.set(CHILD_PATHS.prlimit, tools.prlimit);
-  return [tools.bubblewrap as string, ...buildBubblewrapArguments(carrier, { files }, plan.seccomp)];
+  return [tools.bubblewrap as string, ...buildBubblewrapArguments(namespaceMode, { files }, plan.seccomp)];
 }
 
 /** Without bubblewrap `spawn` has already changed the user, and setpriv only sets no-new-privileges. */

@@ -72,7 +72,7 @@ export function startProgram(
 
 /** Lets a child that is spawned as another user join its groups. Inside of its namespaces it cannot see them. */
 function allowJoining(group: ControlGroup | null, uid: number): void {
-  for (const door of group?.procsFiles ?? []) chownSync(door, uid, uid);
+  for (const procsFile of group?.procsFiles ?? []) chownSync(procsFile, uid, uid);
 }
 
 function toChild(spawned: ChildProcess | null, plan: LaunchPlan, group: ControlGroup | null): StartedChild {

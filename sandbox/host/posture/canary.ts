@@ -23,7 +23,7 @@ export interface Canary {
 }
 
 export async function createCanary(): Promise<Canary> {
-  const folder = mkdtempSync(join(tmpdir(), 'tenon-bait-'));
+  const folder = mkdtempSync(join(tmpdir(), 'tenon-canary-'));
   chmodSync(folder, 0o777);
   const text = randomUUID();
   const file = join(folder, 'file');

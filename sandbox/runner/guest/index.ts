@@ -85,12 +85,12 @@ async function invoke(id: number, invocationJson: string, input: string): Promis
 }
 
 /** Calls the handler that the activation names (conventions, "Confined author contract"). */
-function handle(run: RealmRun, key: string, facts: { readonly [name: string]: unknown }, text: string): unknown {
+function handle(run: RealmRun, key: string, guestContext: { readonly [name: string]: unknown }, text: string): unknown {
   const entry = findEntry(contract, key);
   if (entry === undefined) throw undefined;
   const input = parse(text);
   if (run.type === 'exec') return apply(requireFunction(entry), undefined, [input]);
-  const { extensionId, contributionId, activation, accountability } = facts;
+  const { extensionId, contributionId, activation, accountability } = guestContext;
   const event = own(activation as object, 'event') as string;
   const context = {
     extensionId,

@@ -116,7 +116,7 @@ export async function withSandbox(
   config: Partial<SandboxConfig>,
   work: (ground: SandboxFixture) => Promise<void>,
 ): Promise<void> {
-  const place = createDesk();
+  const desk = createDesk();
   let subjects: Subjects | undefined;
   const owner: PluginSketch = {
     name: 'desk',
@@ -125,8 +125,8 @@ export async function withSandbox(
       contributes: { capabilities: { names: ['desk', 'template'] }, 'broker.methods': {} },
     },
     register(host) {
-      const methods = createMethods(place);
-      for (const name of ['desk', 'template']) host.contribute(capabilities, createCapability(name, place));
+      const methods = createMethods(desk);
+      for (const name of ['desk', 'template']) host.contribute(capabilities, createCapability(name, desk));
       host.contribute(remotes, { capability: 'desk', methods });
       // Real guests know the methods of the service only, and `template.renderLiquid` is one of them.
       const { look } = methods;
@@ -143,7 +143,7 @@ export async function withSandbox(
     try {
       await work({
         sandbox,
-        desk: place,
+        desk,
         log,
         ledger: () => kernel.ledger.entries(),
         parked,
@@ -152,7 +152,7 @@ export async function withSandbox(
           sandbox.open({ admitted: brokerAccess, script, reuse, onParked: (reason) => void parked.push(reason) }),
       });
     } finally {
-      place.release();
+      desk.release();
       await stop();
     }
   };

@@ -43,9 +43,9 @@ describe('confinement: control groups', () => {
   });
   after(() => cgroups?.close());
 
-  const inGroup = (doors: readonly string[], code: string) => {
+  const inGroup = (procsFiles: readonly string[], code: string) => {
     const joining = 'for door do shift; [ "$door" = -- ] && break; echo $$ > "$door"; done; exec "$@"';
-    return spawn('/bin/sh', ['-c', joining, 'sh', ...doors, '--', '/bin/sh', '-c', code], { stdio: 'ignore' });
+    return spawn('/bin/sh', ['-c', joining, 'sh', ...procsFiles, '--', '/bin/sh', '-c', code], { stdio: 'ignore' });
   };
 
   it('remove() kills the processes of a group before it removes the folder', async () => {
@@ -56,7 +56,7 @@ describe('confinement: control groups', () => {
     await until(() => group.tasks() === 3);
     expect(await group.remove()).to.equal(true);
     expect(await ended).to.equal('SIGKILL');
-    expect(group.procsFiles.filter((door) => existsSync(dirname(door)))).to.deep.equal([]);
+    expect(group.procsFiles.filter((procsFile) => existsSync(dirname(procsFile)))).to.deep.equal([]);
     expect(await group.remove()).to.equal(true);
   });
 
@@ -73,7 +73,7 @@ describe('confinement: control groups', () => {
     const other = await openCgroups();
     const group = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
     const third = await openCgroups();
-    expect((group?.procsFiles ?? []).every((door) => existsSync(door))).to.equal(true);
+    expect((group?.procsFiles ?? []).every((procsFile) => existsSync(procsFile))).to.equal(true);
     await Promise.all([group?.remove(), other?.close(), third?.close()]);
   });
 
@@ -120,8 +120,8 @@ describe('confinement: cgroup v2', () => {
     const child = spawn('/bin/sleep', ['600'], { stdio: 'ignore' });
     const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
     group.join(child.pid as number);
-    const door = group.procsFiles[0] as string;
-    expect(readFileSync(door, 'utf8').trim()).to.equal(String(child.pid));
+    const procsFile = group.procsFiles[0] as string;
+    expect(readFileSync(procsFile, 'utf8').trim()).to.equal(String(child.pid));
     group.kill();
     expect(await ended).to.equal('SIGKILL');
     expect(await group.remove()).to.equal(true);

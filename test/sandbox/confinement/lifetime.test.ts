@@ -150,7 +150,7 @@ describe('confinement: the end of a service', () => {
       const cgroups = await openCgroups();
       const own = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
       const left = (own?.procsFiles ?? [])
-        .flatMap((door) => readdirSync(dirname(dirname(dirname(door)))))
+        .flatMap((procsFile) => readdirSync(dirname(dirname(dirname(procsFile)))))
         .filter((name) => name.startsWith(`tenon-${served.process.pid}-`));
       await own?.remove();
       await cgroups?.close();

@@ -180,7 +180,7 @@ describe('confinement: the probe program', () => {
     const { child, ask: say } = await launchProbe(launcher);
     await say('hoard', { bytes: 4096 * MIB });
     expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', isOutOfMemory: true });
-    for (const door of child.group?.procsFiles ?? []) expect(existsSync(door)).to.equal(false);
+    for (const procsFile of child.group?.procsFiles ?? []) expect(existsSync(procsFile)).to.equal(false);
   });
 
   it('the probe cannot start an unlimited number of threads', async () => {

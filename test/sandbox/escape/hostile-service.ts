@@ -84,18 +84,18 @@ async function startInnerServer(reachedRequests: string[]): Promise<Server> {
 
 /** The declared source is harmless: the source that an author shows may differ from the built file. */
 async function install(folder: string, program: HostileProgram, port: number): Promise<void> {
-  const place = join(folder, `service-extension-${program.id}`);
+  const packageFolder = join(folder, `service-extension-${program.id}`);
   const filled = (text: string) =>
     text
       .replaceAll('INSIDE', `127.0.0.1:${port}`)
       .replaceAll('ORIGIN', `localhost:${port}`)
       .replaceAll('PORT', `${port}`);
-  await mkdir(join(place, 'dist'), { recursive: true });
-  await mkdir(join(place, 'src'));
-  await writeFile(join(place, 'src/index.js'), 'export default { handler: () => ({}) };\n');
-  await writeFile(join(place, 'dist/index.js'), filled(program.text));
+  await mkdir(join(packageFolder, 'dist'), { recursive: true });
+  await mkdir(join(packageFolder, 'src'));
+  await writeFile(join(packageFolder, 'src/index.js'), 'export default { handler: () => ({}) };\n');
+  await writeFile(join(packageFolder, 'dist/index.js'), filled(program.text));
   await writeFile(
-    join(place, 'package.json'),
+    join(packageFolder, 'package.json'),
     JSON.stringify({
       name: `service-extension-${program.id}`,
       version: '1.0.0',

@@ -94,9 +94,9 @@ describe('sandbox: hostile packages', () => {
     );
     await writeFile(join(installed.folder, 'outside.js'), good('outside'));
     for (const [at, [, , { manifest }]] of hostile.entries()) {
-      const place = join(installed.folder, nameOf(at));
-      if (manifest?.path === 'link.js') await symlink('../outside.js', join(place, 'link.js'));
-      if (manifest?.path === 'linked/outside.js') await symlink('..', join(place, 'linked'));
+      const packageFolder = join(installed.folder, nameOf(at));
+      if (manifest?.path === 'link.js') await symlink('../outside.js', join(packageFolder, 'link.js'));
+      if (manifest?.path === 'linked/outside.js') await symlink('..', join(packageFolder, 'linked'));
     }
     service = await startService({ env: { EXTENSIONS_PATH: installed.folder } });
     rows = (await service.request('GET', '/extensions', { token: service.admin.token })).body.data;

@@ -31,13 +31,13 @@ export interface WrittenPackages {
 export async function writePackages(all: readonly PackageSketch[]): Promise<WrittenPackages> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-packages-'));
   for (const { name, manifest = {}, files = {}, text } of all) {
-    const place = join(folder, name.replace(/^.*\//, ''));
+    const packageFolder = join(folder, name.replace(/^.*\//, ''));
     const whole = { name, version: '1.0.0', type: 'module', 'service:extension': { ...confinedEndpoint, ...manifest } };
-    await mkdir(place, { recursive: true });
-    await writeFile(join(place, 'package.json'), text ?? JSON.stringify(whole));
+    await mkdir(packageFolder, { recursive: true });
+    await writeFile(join(packageFolder, 'package.json'), text ?? JSON.stringify(whole));
     for (const [path, content] of Object.entries(files)) {
-      await mkdir(dirname(join(place, path)), { recursive: true });
-      await writeFile(join(place, path), content);
+      await mkdir(dirname(join(packageFolder, path)), { recursive: true });
+      await writeFile(join(packageFolder, path), content);
     }
   }
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };

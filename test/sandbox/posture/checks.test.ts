@@ -86,7 +86,7 @@ const CASES: readonly (readonly [what: string, change: Partial<ProbeFindings>, .
   ['a signal', { signal: yes() }, 'process-namespace'],
   ['no filter', status({ Seccomp: '0' }), 'seccomp'],
   ['a process started', { fork: yes(0) }, 'seccomp'],
-  ['a process refused for want of room', { fork: no('EAGAIN') }, 'seccomp'],
+  ['a process refused for lack of resources', { fork: no('EAGAIN') }, 'seccomp'],
   ['a socket', { listen: yes() }, 'seccomp'],
   ['core files', limits({ 'core file size': Infinity }), 'rlimits'],
   ['many open files', { open: yes(64) }, 'rlimits'],

@@ -192,8 +192,8 @@ describe('runner: a realm that tampers with itself', () => {
         }
       };
       visit(globalThis, 'globalThis'); visit(context, 'context'); visit(host.settings.get('x'), 'promise');
-      const made = [host.log.info, host.items.read, setTimeout, console.log].map((f) => f.constructor('return this')() === globalThis);
-      return { bad, made, many: seen.size > 500,
+      const results = [host.log.info, host.items.read, setTimeout, console.log].map((f) => f.constructor('return this')() === globalThis);
+      return { bad, results, many: seen.size > 500,
         names: [typeof process, typeof require, typeof WebAssembly, typeof SharedArrayBuffer, typeof Atomics, typeof fetch],
         imported: await import('node:fs').then(() => 'yes', () => 'no') };`;
     expect(await run('', handler)).to.eql({

@@ -3,18 +3,18 @@ import { watchEventLoop } from '../../support/event-loop.ts';
 import { type Behaviour, createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-const saying = (what: (child: FakeChild, id: number) => void): Behaviour => onInvoke(what);
+const onInvocation = (what: (child: FakeChild, id: number) => void): Behaviour => onInvoke(what);
 
 describe('supervisor: children that break the protocol', () => {
   const broken: Readonly<Record<string, Behaviour>> = {
-    'no frame': saying((child) => child.raw(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))),
-    'an endless frame': saying((child) => child.raw(Buffer.from([0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff]))),
-    'an unknown message': saying((child) => child.send({ type: 'exec', id: 1 })),
-    'a second hello': saying((child) => child.send({ type: 'hello', protocol: 1 })),
-    'loaded twice': saying((child) => child.sendLoaded()),
-    'refused after loaded': saying((child) => child.send({ type: 'refused', code: 'timeout' })),
-    'unexpected members': saying((child, id) => child.send({ type: 'result', id, status: 200 })),
-    'the end of the pipe': saying((child) => child.childEnd.end()),
+    'no frame': onInvocation((child) => child.raw(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))),
+    'an endless frame': onInvocation((child) => child.raw(Buffer.from([0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff]))),
+    'an unknown message': onInvocation((child) => child.send({ type: 'exec', id: 1 })),
+    'a second hello': onInvocation((child) => child.send({ type: 'hello', protocol: 1 })),
+    'loaded twice': onInvocation((child) => child.sendLoaded()),
+    'refused after loaded': onInvocation((child) => child.send({ type: 'refused', code: 'timeout' })),
+    'unexpected members': onInvocation((child, id) => child.send({ type: 'result', id, status: 200 })),
+    'the end of the pipe': onInvocation((child) => child.childEnd.end()),
     'a result before loaded': (child, message) =>
       void (message.type === 'load' && child.send({ type: 'result', id: 1 }, '1')),
   };

@@ -79,7 +79,7 @@ function createGroup(bases: ControllerFolders, name: string, limits: GroupLimits
   return {
     procsFiles,
     join(pid) {
-      for (const door of procsFiles) write(door, pid);
+      for (const procsFile of procsFiles) write(procsFile, pid);
     },
     throttle(share = CPU_SHARE) {
       if (cpu === null || !tryWrite(join(cpu, 'cpu.cfs_period_us'), CPU_PERIOD_US)) return;
