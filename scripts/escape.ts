@@ -1,17 +1,18 @@
 /**
- * `npm run escape`: runs every hostile program of test/sandbox/escape against a service while somebody else reads from it,
- * and prints what it cost the others. Its exit code says whether all of it was within bounds.
+ * `npm run escape`: runs every hostile program of test/sandbox/escape against a service while another client reads from
+ * it, and prints the cost for that client. The exit code is 0 where everything is within bounds.
  */
-import { attack } from '../test/sandbox/escape/attack.ts';
-import { DEADLINE, type HostileService, hostileService } from '../test/sandbox/escape/hostile-service.ts';
+
+import { DEADLINE, type HostileService, startHostileService } from '../test/sandbox/escape/hostile-service.ts';
 import { hostilePrograms } from '../test/sandbox/escape/programs.ts';
+import { runHostileProgram } from '../test/sandbox/escape/run-hostile-program.ts';
 import { startServer } from '../test/support/server.ts';
 
 const LATE = 100;
 const MiB = 1024 ** 2;
 const BOUNDS = { growth: 64 * MiB, ratio: 2, pause: 50 } as const;
-const QUIET = 5000;
-/** Between two reads of the bystander. */
+const BASELINE_MS = 5000;
+/** Milliseconds between two reads of the bystander. */
 const PACE = 10;
 
 const server = await startServer();
@@ -20,12 +21,12 @@ let hostile: HostileService | undefined;
 try {
   const programs = hostilePrograms();
   console.log(`${programs.length} programs; a run has ${DEADLINE} ms`);
-  hostile = await hostileService(programs);
+  hostile = await startHostileService(programs);
   const url = `${hostile.service.url}/items/notes?limit=20`;
   await readsUntil(url, after(1000));
-  const quiet = p95(await readsUntil(url, after(QUIET)));
-  await hostile.watch();
-  const before = (await hostile.watch()).rss;
+  const baseline = p95(await readsUntil(url, after(BASELINE_MS)));
+  await hostile.measure();
+  const before = (await hostile.measure()).rss;
 
   const wrong: string[] = [];
   const counts = { contained: 0, late: 0, escaped: 0 };
@@ -34,28 +35,30 @@ try {
   let isOver = false;
   const bystander = readsUntil(url, () => isOver);
   for (const program of programs) {
-    const { complaint, took, status } = await attack(hostile, program);
-    const { longest: pause, rss } = await hostile.watch();
+    const { problem, durationMs, status } = await runHostileProgram(hostile, program);
+    const { longest: pause, rss } = await hostile.measure();
     longest = Math.max(longest, pause);
     most = Math.max(most, rss);
-    const isLate = took > DEADLINE + LATE;
-    if (complaint) counts.escaped++;
+    const isLate = durationMs > DEADLINE + LATE;
+    if (problem) counts.escaped++;
     else counts.contained++;
     if (isLate) counts.late++;
-    if (complaint || isLate || pause > BOUNDS.pause) {
-      wrong.push(`${program.id}: ${complaint ?? `answered after ${took.toFixed(0)} ms, pause ${pause.toFixed(0)} ms`}`);
+    if (problem || isLate || pause > BOUNDS.pause) {
+      wrong.push(
+        `${program.id}: ${problem ?? `answered after ${durationMs.toFixed(0)} ms, pause ${pause.toFixed(0)} ms`}`,
+      );
     }
     console.log(
-      `${program.id.padEnd(28)} ${status} ${took.toFixed(0).padStart(6)} ms   pause ${pause.toFixed(0).padStart(3)} ms`,
+      `${program.id.padEnd(28)} ${status} ${durationMs.toFixed(0).padStart(6)} ms   pause ${pause.toFixed(0).padStart(3)} ms`,
     );
   }
   isOver = true;
-  const attacked = p95(await bystander);
+  const underLoad = p95(await bystander);
   const growth = most - before;
   for (const line of wrong) console.log(`! ${line}`);
   console.log(`${counts.contained} contained, ${counts.escaped} not, ${counts.late} later than deadline + ${LATE} ms`);
   console.log(
-    `a plain read, p95: ${quiet.toFixed(1)} ms quiet, ${attacked.toFixed(1)} ms attacked, ratio ${(attacked / quiet).toFixed(2)}`,
+    `a plain read, p95: ${baseline.toFixed(1)} ms baseline, ${underLoad.toFixed(1)} ms under load, ratio ${(underLoad / baseline).toFixed(2)}`,
   );
   console.log(
     `memory of the service: ${(before / MiB).toFixed(0)} MiB before, grown by ${(growth / MiB).toFixed(0)} MiB at most`,
@@ -65,7 +68,7 @@ try {
     counts.escaped === 0 &&
     counts.late === 0 &&
     growth <= BOUNDS.growth &&
-    attacked <= BOUNDS.ratio * quiet &&
+    underLoad <= BOUNDS.ratio * baseline &&
     longest <= BOUNDS.pause;
   console.log(isGood ? 'within bounds' : 'OUT OF BOUNDS');
   process.exitCode = isGood ? 0 : 1;

@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type FreshDatabase, freshDatabase } from '../test/support/database.ts';
 import { type Spawned, spawnService } from '../test/support/service.ts';
-import { lossesOf } from './faults/losses.ts';
-import { restartable } from './faults/server.ts';
+import { findLosses } from './faults/losses.ts';
+import { startRestartableServer } from './faults/server.ts';
 import { createWriters } from './faults/writers.ts';
 
 const { values } = parseArgs({
@@ -25,7 +25,7 @@ const restarts = Number(values.restarts);
 const LIFE_MS = 800;
 const SHOW_EVERY = 10;
 
-const server = await restartable();
+const server = await startRestartableServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('faults');
 let first: Spawned | undefined;
@@ -33,7 +33,7 @@ let second: Spawned | undefined;
 try {
   first = await spawn(database);
   const { token } = first.admin;
-  const made = await first.request('POST', '/collections', {
+  const created = await first.request('POST', '/collections', {
     token,
     body: {
       collection: 'thing',
@@ -45,13 +45,13 @@ try {
       ],
     },
   });
-  if (made.status !== 200) throw new Error(`the collection cannot be made: ${JSON.stringify(made.body)}`);
+  if (created.status !== 200) throw new Error(`the collection cannot be made: ${JSON.stringify(created.body)}`);
   second = await spawn(database);
   let addresses = [first.url, second.url];
   const writers = createWriters({
     token,
     count: Number(values.writers),
-    addressOf: (at) => addresses[at % 2] as string,
+    getAddress: (at) => addresses[at % 2] as string,
   });
   const started = Date.now();
   let refusedStarts = 0;
@@ -71,7 +71,7 @@ try {
     }
   }
   await writers.stop();
-  const losses = await lossesOf(database, writers.record);
+  const losses = await findLosses(database, writers.record);
   const alive = await first.request('GET', '/items/thing?limit=1', { token });
 
   console.log(`${kills} kills, ${server.restarts()} restarts of PostgreSQL, ${refusedStarts} starts refused meanwhile`);

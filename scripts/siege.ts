@@ -1,7 +1,8 @@
 /**
- * `npm run siege [-- --seconds 30 --logins 100 --bodies 1000 --packages 20 --readers 20]`: what strangers can do to a plain read, all at
- * once: wrong logins, bodies that stall, public confined packages that wait, readers of a table that somebody has locked. Fails
- * where the read's 95th percentile more than doubles, or the service and its processes grow by 200 MB and more.
+ * `npm run siege [-- --seconds 30 --logins 100 --bodies 1000 --packages 20 --readers 20]`: measures what
+ * unauthenticated clients can do to a plain read, all at once: wrong logins, stalled bodies, public confined packages
+ * that wait, and readers of a locked table. Fails where the read's 95th percentile more than doubles, or the service
+ * and its processes grow by 200 MB and more.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,15 +16,15 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
 import { type Spawned, spawnService } from '../test/support/service.ts';
 import { loadData } from './bench/data.ts';
-import type { Endings, Siege } from './siege/attack.ts';
+import type { Endings, HostileLoad } from './siege/hostile-load.ts';
 import type { Memory } from './siege/memory.ts';
-import { installWaiting } from './siege/packages.ts';
-import { latencies, p95 } from './siege/reader.ts';
+import { installWaitingPackages } from './siege/packages.ts';
+import { createReader, p95 } from './siege/reader.ts';
 
 const MAX_RATIO = 2;
 const MAX_GROWTH_MB = 200;
 const MB = 2 ** 20;
-/** What hashing a password costs where nobody sets anything; tests use less. */
+/** The default cost of hashing a password. Tests use less. */
 const DEFAULT_HASHES = { HASH_MEMORY_COST: '65536', HASH_TIME_COST: '3', HASH_PARALLELISM: '4' };
 
 const { values } = parseArgs({
@@ -44,23 +45,23 @@ const folder = await mkdtemp(join(tmpdir(), 'tenon-siege-'));
 let service: Spawned | undefined;
 try {
   await loadData(database, 0.02);
-  const packages = await installWaiting(folder, Number(values.packages));
+  const packages = await installWaitingPackages(folder, Number(values.packages));
   service = await spawnService({
     database,
     env: { LOG_LEVEL: 'warn', ACCESS_TOKEN_TTL: '1d', EXTENSIONS_PATH: folder, ...DEFAULT_HASHES },
   });
   const { url, pid, admin } = service;
-  const read = () => latencies(new URL('/items/article/1', url), admin.token);
+  const read = () => createReader(new URL('/items/article/1', url), admin.token);
 
-  // What the first request to a package starts, its process, is not the attack's.
+  // The first request to a package starts its process, which does not belong to the measured load.
   await Promise.all(packages.map((name) => fetch(new URL(`/${name}`, url)).then((reply) => reply.text())));
-  await read().during(1000);
-  const quiet = await read().during((seconds * 1000) / 3);
+  await read().readFor(1000);
+  const baseline = await read().readFor((seconds * 1000) / 3);
   const watch = fork(new URL('siege/memory.ts', import.meta.url), [`${pid}`]);
   const memory = async () => {
-    const told = once(watch, 'message');
+    const reply = once(watch, 'message');
     watch.send('most');
-    const [{ own, all }] = (await told) as [Memory];
+    const [{ own, all }] = (await reply) as [Memory];
     return { own: own / MB, all: all / MB };
   };
   const before = await memory();
@@ -68,7 +69,7 @@ try {
   const lock = new pg.Client({ connectionString: database.url });
   await lock.connect();
   await lock.query('begin; lock table draft in access exclusive mode');
-  const siege: Siege = {
+  const siege: HostileLoad = {
     url,
     token: admin.token,
     packages,
@@ -76,24 +77,24 @@ try {
     bodies: Number(values.bodies),
     readers: Number(values.readers),
   };
-  const attack = fork(new URL('siege/attack.ts', import.meta.url), [JSON.stringify(siege)]);
-  await once(attack, 'message');
-  const attacked = await read().during(seconds * 1000);
+  const load = fork(new URL('siege/hostile-load.ts', import.meta.url), [JSON.stringify(siege)]);
+  await once(load, 'message');
+  const underLoad = await read().readFor(seconds * 1000);
   const most = await memory();
   watch.disconnect();
-  const told = once(attack, 'message');
-  attack.send('end');
-  const [endings] = (await told) as [Endings];
+  const reply = once(load, 'message');
+  load.send('end');
+  const [endings] = (await reply) as [Endings];
   await lock.end();
 
   for (const [what, counts] of Object.entries(endings)) {
     const parts = Object.entries(counts).map(([ending, count]) => `${ending} × ${count}`);
     console.log(`${what.padEnd(16)}${parts.join(', ')}`);
   }
-  const ratio = p95(attacked.took) / p95(quiet.took);
+  const ratio = p95(underLoad.latencies) / p95(baseline.latencies);
   const growth = { own: most.own - before.own, all: most.all - before.all };
   console.log(
-    `a plain read    p95 ${p95(quiet.took).toFixed(1)} ms quiet, ${p95(attacked.took).toFixed(1)} ms attacked, ratio ${ratio.toFixed(2)}; ${attacked.took.length} reads, ${attacked.failed} failed`,
+    `a plain read    p95 ${p95(baseline.latencies).toFixed(1)} ms baseline, ${p95(underLoad.latencies).toFixed(1)} ms under load, ratio ${ratio.toFixed(2)}; ${underLoad.latencies.length} reads, ${underLoad.failed} failed`,
   );
   console.log(
     `memory          service ${before.own.toFixed(0)} MB, grew by ${growth.own.toFixed(0)} MB; with its processes ${before.all.toFixed(0)} MB, grew by ${growth.all.toFixed(0)} MB`,
@@ -101,7 +102,7 @@ try {
   await pause(100);
   console.log(`log             ${(Buffer.byteLength(service.output()) / 1024).toFixed(0)} KiB at warn and above`);
   const isGood =
-    ratio <= MAX_RATIO && attacked.failed === 0 && growth.own <= MAX_GROWTH_MB && growth.all <= MAX_GROWTH_MB;
+    ratio <= MAX_RATIO && underLoad.failed === 0 && growth.own <= MAX_GROWTH_MB && growth.all <= MAX_GROWTH_MB;
   console.log(isGood ? 'within bounds' : 'OUT OF BOUNDS');
   process.exitCode = isGood ? 0 : 1;
 } finally {

@@ -11,13 +11,13 @@ import { startServer } from '../test/support/server.ts';
 import { spawnService } from '../test/support/service.ts';
 import { loadData, scaled } from './bench/data.ts';
 import { prepareModel } from './bench/model.ts';
-import { type Action, actionsFor, chooser } from './soak/actions.ts';
+import { type Action, createChooser, listActions } from './soak/actions.ts';
 import { createClient } from './soak/client.ts';
-import { growth, slope, watch } from './soak/watch.ts';
+import { computeGrowth, computeSlope, watchService } from './soak/watch.ts';
 
 const MAX_GROWTH_PERCENT = 15;
 const STATEMENT_LIMIT_MS = 10_000;
-/** Until PostgreSQL has ended a statement, and until the next look. */
+/** Milliseconds until PostgreSQL has cancelled a statement, and until the next check. */
 const GRACE_MS = 500;
 const SHOW_EVERY_MS = 5000;
 
@@ -49,8 +49,8 @@ try {
   try {
     const tokens = { admin: service.admin.token, editor: await prepareModel(service) };
     const client = createClient(new URL(service.url), tokens, Number(values.connections));
-    const watching = watch(service.pid, 'tenon', database);
-    const choose = chooser(actionsFor(scale, scaled('draft', scale)));
+    const watching = watchService(service.pid, 'tenon', database);
+    const choose = createChooser(listActions(scale, scaled('draft', scale)));
     const endings = new Map<string, number>();
     const failures = new Map<string, { count: number; example: string }>();
     const until = Date.now() + seconds * 1000;
@@ -88,7 +88,7 @@ try {
     client.close();
 
     const pong = await service.request('GET', '/items/article/1', { token: service.admin.token });
-    const grown = growth(watching.samples);
+    const grown = computeGrowth(watching.samples);
     const slowest = watching.slowest();
     const log = service
       .output()
@@ -97,7 +97,7 @@ try {
     const statuses = [...endings].sort().map(([status, count]) => `${status} × ${count}`);
     console.log(`requests        ${requests} in ${seconds} s: ${statuses.join(', ')}`);
     console.log(
-      `memory          ${grown.toFixed(1)} % growth once warm, ${slope(watching.samples).toFixed(1)} MB a minute`,
+      `memory          ${grown.toFixed(1)} % growth once warm, ${computeSlope(watching.samples).toFixed(1)} MB a minute`,
     );
     console.log(
       `slowest seen    ${slowest.ms.toFixed(0)} ms, ${slowest.waiting ? `waiting for ${slowest.waiting}` : 'at work'}: ${slowest.text.replaceAll(/\s+/g, ' ')}`,

@@ -1,4 +1,4 @@
-/** What all kinds for the admin app have. Further members are those of the kind. */
+/** Members of every extension for the admin app. Further members depend on its type. */
 interface AppConfig {
   readonly id: string;
   readonly name: string;
@@ -18,5 +18,5 @@ export const defineModule: <Config extends AppConfig & { readonly routes: readon
   config: Config,
 ) => Config = same;
 export const defineItemView: <Config extends AppConfig>(config: Config) => Config = same;
-/** The browser's half of an operation; joined with the other half by `id`. */
+/** The browser part of an operation. `id` joins it with the server part. */
 export const defineOperationApp: <Config extends AppConfig>(config: Config) => Config = same;

@@ -3,20 +3,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 // biome-ignore lint/suspicious/noExplicitAny: what is behind these names is in plugins/extensions-full/README.md
 type Open = any;
 
-/** What code with full authority is given: the whole service. */
+/** The context of code with full authority: the whole service. */
 export interface ExtensionContext {
-  /** Classes, constructed with `{ schema, accountability? }`; without accountability they act without permissions. */
+  /**
+   * Service classes, constructed with `{ schema, accountability? }`. Without accountability they check no permissions.
+   */
   readonly services: Readonly<Record<string, Open>>;
-  /** Classes of errors, whose names end in `Exception`. */
+  /** Error classes, whose names end in `Exception`. */
   readonly exceptions: Readonly<Record<string, Open>>;
   /** A query builder on the database. */
   readonly database: Open;
   getSchema(options?: { readonly database?: Open }): Promise<Open>;
   readonly env: Readonly<Record<string, Open>>;
   readonly logger: Open;
-  /** For events of one's own. */
+  /** Emits events of the extension. */
   readonly emitter: Open;
-  /** The package's own settings, secrets as they are; null where there is no value. */
+  /** The settings of the package, secrets in plain text; null for a setting without a value. */
   readonly extensionSettings: {
     get(
       key: string,
@@ -25,7 +27,7 @@ export interface ExtensionContext {
   };
 }
 
-/** A request as the router hands it over, with what the service knows about it. */
+/** A request handler of the router. The service adds members such as `req.accountability`. */
 export type RequestHandler = (
   req: IncomingMessage & Readonly<Record<string, Open>>,
   res: ServerResponse & Readonly<Record<string, Open>>,
@@ -43,7 +45,7 @@ export interface Router {
   use(...handlers: readonly (string | RequestHandler)[]): Router;
 }
 
-/** Mounted at `/<id>`; in the form of a function at the package's name without its prefix. */
+/** An endpoint, mounted at `/<id>`. In its function form it is mounted at the package's name without its prefix. */
 export type Endpoint =
   | ((router: Router, context: ExtensionContext) => void)
   | { readonly id: string; handler(router: Router, context: ExtensionContext): void };
@@ -51,12 +53,12 @@ export type Endpoint =
 type EventContext = { readonly database: Open; readonly schema: Open; readonly accountability: Open };
 
 export interface HookRegister {
-  /** Before it is stored: what is answered replaces the payload, a throw refuses. */
+  /** Runs before the write: a returned value replaces the payload, an error refuses the write. */
   filter(event: string, handler: (payload: Open, meta: Open, context: EventContext) => unknown): void;
-  /** Afterwards, not waited for. */
+  /** Runs after the commit. The request does not wait for it. */
   action(event: string, handler: (meta: Open, context: EventContext) => unknown): void;
   init(event: string, handler: (meta: Open) => unknown): void;
-  /** By a cron expression. */
+  /** Runs at the times of a cron expression. */
   schedule(cron: string, handler: () => unknown): void;
   embed(position: 'head' | 'body', code: string | (() => string)): void;
 }
@@ -64,7 +66,7 @@ export interface HookRegister {
 export type Hook = (register: HookRegister, context: ExtensionContext) => void;
 
 export interface OperationContext extends ExtensionContext {
-  /** The whole chain. */
+  /** The results of all steps so far. */
   readonly data: Readonly<Record<string, Open>>;
   readonly accountability: Open;
 }
@@ -74,9 +76,9 @@ export interface OperationApi {
   handler(options: Readonly<Record<string, Open>>, context: OperationContext): unknown;
 }
 
-/** An endpoint with full authority. */
+/** Defines an endpoint with full authority. */
 export const defineEndpoint = (config: Endpoint): Endpoint => config;
-/** A hook with full authority. */
+/** Defines a hook with full authority. */
 export const defineHook = (config: Hook): Hook => config;
-/** The server's half of an operation with full authority. */
+/** Defines the server part of an operation with full authority. */
 export const defineOperationApi = (config: OperationApi): OperationApi => config;

@@ -1,10 +1,10 @@
-/** What JSON can say. Everything that crosses between confined code and its host is that. */
+/** A JSON value. Confined code and its host exchange JSON values only. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
 
-/** Calls of the host answer, they never throw: look at `ok` first. */
+/** The result of a host call. Host calls never throw: check `ok` first. */
 export type Answer<Value> =
   | { readonly ok: true; readonly value: Value }
   | {
@@ -23,13 +23,13 @@ export type Answer<Value> =
       };
     };
 
-/** Stands for a secret during one invocation. It can be handed to `request.send` as `auth`, and to nobody else. */
+/** A reference to a secret, valid during one invocation. Only `auth` of `request.send` accepts it. */
 export interface SecretReference {
   readonly kind: 'secret-reference';
   readonly ref: string;
 }
 
-/** Capability `log: true`. Nothing is answered. */
+/** Capability `log: true`. The calls return nothing. */
 export interface LogHost {
   debug(message: string, meta?: Json): void;
   info(message: string, meta?: Json): void;
@@ -37,7 +37,10 @@ export interface LogHost {
   error(message: string, meta?: Json): void;
 }
 
-/** Capability `request: { origins, methods? }`: to these origins with these methods. Redirects are not followed. */
+/**
+ * Capability `request: { origins, methods? }`: requests to these origins with these methods. Redirects are not
+ * followed.
+ */
 export interface RequestHost {
   send(request: {
     readonly url: string;
@@ -69,13 +72,13 @@ type Key = string | number;
 
 /**
  * Capability `items: { accountability: 'user' | 'full-access' }`: items of the project's own collections, with the
- * permissions of whoever called, or with all of them.
+ * permissions of the caller (`user`) or with full access.
  */
 export interface ItemsHost {
   readMany(collection: string, query?: ItemsQuery): Promise<Answer<readonly JsonObject[]>>;
-  /** Another name of `readMany`. */
+  /** An alias of `readMany`. */
   read(collection: string, query?: ItemsQuery): Promise<Answer<readonly JsonObject[]>>;
-  /** Null for an item that is missing, and for one that may not be read. */
+  /** Null for an item that does not exist or may not be read. */
   readOne(collection: string, key: Key, query?: ItemsQuery): Promise<Answer<JsonObject | null>>;
   createOne(collection: string, payload: JsonObject): Promise<Answer<Key>>;
   createMany(collection: string, payloads: readonly JsonObject[]): Promise<Answer<readonly Key[]>>;
@@ -88,9 +91,9 @@ export interface ItemsHost {
 
 type SettingValue = string | number | boolean | SecretReference;
 
-/** The package's own global settings, as its manifest declares them. A secret is a reference. */
+/** The global settings of the package, as its manifest declares them. A secret is a reference. */
 export interface SettingsHost {
-  /** Null where nothing is set, or there is no such key. The type argument is what the manifest declares. */
+  /** Null for a setting without a value or an unknown key. The type argument is the type in the manifest. */
   get<Value extends SettingValue = SettingValue>(key: string): Promise<Answer<Value | null>>;
 }
 
@@ -110,7 +113,7 @@ export interface TemplateHost {
   ): Promise<Answer<string>>;
 }
 
-/** All that a confined host can have. What was not declared answers `denied`. */
+/** All members of a confined host. Calls of a capability that the manifest does not declare answer `denied`. */
 export interface ConfinedHost {
   readonly log: LogHost;
   readonly request: RequestHost;
@@ -122,7 +125,7 @@ export interface ConfinedHost {
 /** The capabilities of a manifest, for example `typeof manifest['service:extension']['capabilities']`. */
 export type Declared = { readonly [capability: string]: unknown };
 
-/** The members of the host that a manifest declares, so that an editor does not offer the others. */
+/** The members of the host that a manifest declares, so that editors offer no others. */
 export type HostOf<Capabilities extends Declared> = Pick<
   ConfinedHost,
   Extract<keyof Capabilities, keyof ConfinedHost> | 'settings'

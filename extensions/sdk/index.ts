@@ -1,7 +1,7 @@
 /**
- * The kit of people who write extensions: functions that answer what they are given, so that an editor knows what belongs
- * there. Confined code may import the first three at run time; everything else is for code with full authority, for the
- * admin app, or a type.
+ * The SDK for authors of extensions: functions that return their argument and give editors its type. Confined code may
+ * import `defineJsonEndpoint`, `defineEventHook` and `defineFlowOperation` at run time. Everything else is a type or
+ * for code with full authority or the admin app.
  */
 
 export {

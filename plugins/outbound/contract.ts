@@ -1,63 +1,66 @@
 import { service } from '#kernel';
 import type { Invocation } from '../broker/contract.ts';
 
-/** One request to the outside. Redirects are not followed. */
+/** One outgoing HTTP request. Redirects are not followed. */
 export interface OutboundRequest {
   readonly method: string;
   /** `http:` or `https:` only. */
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Aborting it ends the request, which then fails with the reason of the signal. */
+  /** Aborting it ends the request, which then fails with SERVICE_UNAVAILABLE. */
   readonly signal?: AbortSignal | undefined;
-  /** `private`: addresses of private networks as well, other than this machine's own; without it public ones only. */
+  /** `private`: also addresses of private networks, except this machine's own. Default: public addresses only. */
   readonly reach?: 'private';
-  /** Milliseconds for the whole exchange. */
+  /** Milliseconds for the whole exchange, from name resolution to the last byte. */
   readonly timeout: number;
-  /** Bytes of the longest answer that is taken. */
+  /** Bytes of the longest accepted body. */
   readonly maxBytes: number;
-  /** Whether this many more bytes of the answer may be kept in memory; asked before each part. */
-  readonly mayHold?: (bytes: number) => boolean;
+  /**
+   * Called before each part of the body is buffered: whether this many more bytes may be kept in memory. Default:
+   * always.
+   */
+  readonly canBuffer?: (bytes: number) => boolean;
 }
 
-/** A whole answer. */
+/** A complete response. */
 export interface OutboundResponse {
   readonly status: number;
-  /** Names in lower case; repeated ones joined by `, `. */
+  /** Names in lower case; repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-/** An answer whose bytes come as they are read. */
+/** A response whose body is streamed. */
 export interface OutboundStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Read to its end or left by `return`, which closes the connection; `maxBytes` and `timeout` hold to the last byte.
-   * Fails with the reasons of `send`, also when it breaks off.
+   * The reader must read to the end or call `return`, which closes the connection. `maxBytes` and `timeout` apply to
+   * the last byte. Rejects with the errors of `send`, also when the connection breaks.
    */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Requests to the outside on behalf of users and packages: the address is checked after its name was resolved and is the one
- * that is connected to, so a name cannot lead inside (IMPORT_IP_DENY_LIST). Redirects are answers, not followed.
+ * Outgoing requests on behalf of users and packages. The checked address is the one that is connected to, so a name
+ * cannot resolve to an internal address later (IMPORT_IP_DENY_LIST). Redirects are returned and not followed.
  */
 export interface Outbound {
   /**
-   * Resolves with the whole answer, whatever its status.
-   * @throws SERVICE_UNAVAILABLE where the address is denied, the server is not reached, or `timeout` is over;
-   * CONTENT_TOO_LARGE beyond `maxBytes`; REQUESTS_EXCEEDED where `mayHold` refuses; the reason of `signal`.
+   * Resolves with the complete response, whatever its status.
+   * @throws SERVICE_UNAVAILABLE where the address is denied, the server cannot be reached, `timeout` is over or
+   * `signal` aborts; CONTENT_TOO_LARGE over `maxBytes`; REQUESTS_EXCEEDED where `canBuffer` refuses.
    */
   send(request: OutboundRequest): Promise<OutboundResponse>;
   /**
-   * The same for answers of any length: ready when the headers are there. `mayHold` is not asked.
+   * Like `send`, but resolves when the headers have arrived and streams the body. `canBuffer` is not called.
    * @throws the errors of `send`.
    */
   open(request: OutboundRequest): Promise<OutboundStream>;
 }
 
-/** For plugins that fetch what a user names, such as `files`; packages use the capability `request`. */
+/** For core plugins that fetch URLs of users, such as `files`. Extensions use the capability `request`. */
 export const outbound = service<Outbound>('outbound', { version: '1.0.0' });
 
 /** A request of confined code (conventions, "request.send"). */
@@ -65,9 +68,9 @@ export interface SendOptions {
   readonly url: string;
   /** Default GET. */
   readonly method?: string;
-  /** Those that may not be set are left out. */
+  /** Reserved headers are left out. */
   readonly headers?: Readonly<Record<string, unknown>>;
-  /** A text is sent as it is, any other value as JSON. */
+  /** A string is sent as it is, any other value as JSON. */
   readonly body?: unknown;
   /** Milliseconds; default 10,000, at most 30,000. */
   readonly timeoutMs?: number;
@@ -75,21 +78,21 @@ export interface SendOptions {
   readonly auth?: unknown;
 }
 
-/** What confined code receives of an answer. */
-export interface SendAnswer {
+/** The response for confined code. */
+export interface SendResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed where it is JSON, else a text. */
+  /** The parsed value where it is JSON, else a string. */
   readonly body: unknown;
 }
 
-/** What the capability `request` binds: `host.request`. */
+/** The object that the capability `request` binds as `host.request`. */
 export interface RequestApi {
   /**
-   * Sends one request for the run.
-   * @throws a Refusal: `denied`, `invalid_request`, `timeout` or `internal`.
+   * Sends one request for an invocation.
+   * @throws a Refusal: `denied`, `invalid_request`, `timeout`, `rate_limited` or `internal`.
    */
-  send(options: SendOptions, invocation: Invocation): Promise<SendAnswer>;
+  send(options: SendOptions, invocation: Invocation): Promise<SendResponse>;
 }
 
 declare module '#kernel' {

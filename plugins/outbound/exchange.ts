@@ -3,24 +3,24 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import type { OutboundRequest } from './contract.ts';
 import { OutboundFailure } from './failure.ts';
-import { forwardable } from './headers.ts';
+import { pickForwardableHeaders } from './headers.ts';
 
-/** An answer whose headers are there. Whoever has it ends it, once its bytes are read or nobody wants them any more. */
-export interface Answered {
+/** A response whose headers have arrived. Its owner must call `end` once the body is read or no longer needed. */
+export interface ReceivedResponse {
   readonly response: IncomingMessage;
-  /** Lets go of the connection. */
+  /** Closes the connection. */
   end(): void;
 }
 
 /**
- * One request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used. The signal
- * cuts the connection until `end`.
+ * One request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used. The
+ * signal closes the connection until `end` is called.
  */
 export async function exchange(
   { method, url, headers = {}, body }: OutboundRequest,
   addresses: readonly LookupAddress[],
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<ReceivedResponse> {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   const payload = body === undefined ? undefined : Buffer.from(body);
   const options: RequestOptions & { servername?: string } = {
@@ -29,19 +29,20 @@ export async function exchange(
     ...(url.port === '' ? {} : { port: url.port }),
     path: url.pathname + url.search,
     headers: {
-      ...forwardable(headers),
+      ...pickForwardableHeaders(headers),
       host: url.host,
       'accept-encoding': 'identity',
       ...(payload ? { 'content-length': String(payload.length) } : {}),
     },
-    // An agent of this one request, so that it finds no connection of others and leaves none.
+    // Without an agent the request reuses no connection and keeps none.
     agent: false,
-    lookup: pinned(addresses),
+    lookup: createPinnedLookup(addresses),
     ...(isIP(host) ? {} : { servername: host }),
   };
-  // Most services never ask for anything, and the two modules are a tenth of a start.
+  // The two modules are imported on first use, since they take a tenth of the start and most services never send a
+  // request.
   const { request: open } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
-  return new Promise<Answered>((resolve, reject) => {
+  return new Promise<ReceivedResponse>((resolve, reject) => {
     const request: ClientRequest = open(options);
     const end = () => {
       signal.removeEventListener('abort', aborted);
@@ -60,7 +61,7 @@ export async function exchange(
     });
     request.on('response', (response) => {
       isAnswered = true;
-      // Whoever reads it is told by the read that fails; between two reads nobody listens.
+      // The read that fails reports the error. Between two reads the event needs a listener.
       response.on('error', () => {});
       resolve({ response, end });
     });
@@ -69,8 +70,8 @@ export async function exchange(
   });
 }
 
-/** Answers what was checked, whatever is asked. */
-const pinned =
+/** A lookup function that returns the checked addresses for any name. */
+const createPinnedLookup =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_host, { all }, callback) => {
     const [first] = addresses as readonly [LookupAddress];

@@ -1,21 +1,21 @@
 import { Failure } from '#kernel';
 
-/** Why a request failed: for those who tell it on in words of their own. Others see one text for all. */
+/** Why a request failed, for code that reports it itself. Clients get one text for all reasons. */
 export type OutboundReason = 'denied' | 'timeout' | 'unreachable';
 
-/** What an operator can do about a refused address. */
-export const DENIED =
+/** What an operator can do about a denied address. */
+export const DENIED_REMEDY =
   'Its address is not public, or IMPORT_IP_DENY_LIST has it: IMPORT_IP_ALLOW_LIST names addresses that are reached all the same.';
 
 export class OutboundFailure extends Failure {
   readonly reason: OutboundReason;
-  /** For the log and for admins. Others are not told whether an address is refused or not reached. */
+  /** Shown in the log and to admins. Other callers must not learn whether an address is denied or unreachable. */
   readonly remedy: string | undefined;
 
   constructor(reason: OutboundReason) {
     super('SERVICE_UNAVAILABLE', 'The requested destination is not available.');
     this.reason = reason;
-    this.remedy = reason === 'denied' ? DENIED : undefined;
+    this.remedy = reason === 'denied' ? DENIED_REMEDY : undefined;
   }
 
   override shown(reader: { admin: boolean }): { message: string; code: string } {

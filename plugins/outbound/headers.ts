@@ -1,4 +1,4 @@
-/** Say how a message is carried, or for whom: nobody but this side sets them (conventions, "request.send"). */
+/** Headers of the transport, which only the service sets (conventions, "request.send"). */
 const RESERVED: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -9,27 +9,27 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
   'content-length',
   'forwarded',
-  // A request would wait for a word of the other side, and an answer would come compressed.
+  // `expect` would make the request wait, and `accept-encoding` would compress the response.
   'expect',
   'accept-encoding',
 ]);
 const RESERVED_PREFIXES = ['x-forwarded-', 'proxy-'];
 
-export const isReserved = (name: string): boolean => {
+export const isReservedHeader = (name: string): boolean => {
   const lower = name.toLowerCase();
   return RESERVED.has(lower) || RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix));
 };
 
 export const isHeaderName = (name: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(name);
 
-/** Without line breaks and other characters that a header cannot carry. */
+/** True for a text without line breaks and other characters that a header cannot have. */
 export const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 
-/** What may be sent on of headers that others made, with names in lower case; the rest is left out. */
-export function forwardable(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+/** Picks the headers that may be forwarded, with names in lower case. Invalid and reserved headers are left out. */
+export function pickForwardableHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      typeof value === 'string' && isHeaderName(name) && isHeaderValue(value) && !isReserved(name)
+      typeof value === 'string' && isHeaderName(name) && isHeaderValue(value) && !isReservedHeader(name)
         ? [[name.toLowerCase(), value]]
         : [],
     ),

@@ -1,32 +1,32 @@
 import { BootFailure, capabilities, definePlugin } from '#kernel';
 import { remotes } from '../broker/contract.ts';
-import { createPolicy, type Policy } from './addresses.ts';
+import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
+import { AddressListError } from './address-ranges.ts';
 import { requestCapability, requestMethods } from './capability/capability.ts';
 import { outbound } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { AddressListError } from './ranges.ts';
 import { createResolver } from './resolve.ts';
 import { createOutbound } from './send.ts';
 
-interface Config {
+interface OutboundConfig {
   IMPORT_IP_DENY_LIST: readonly string[];
   IMPORT_IP_ALLOW_LIST: readonly string[];
 }
 
-export default definePlugin<Config>({
+export default definePlugin<OutboundConfig>({
   manifest,
   register(host) {
-    const service = createOutbound({ policy: policyOf(host.config), resolve: createResolver() });
+    const service = createOutbound({ policy: createConfiguredPolicy(host.config), resolve: createResolver() });
     host.provide(outbound, service);
     host.contribute(capabilities, requestCapability(service));
     host.contribute(remotes, requestMethods);
   },
 });
 
-/** A list that cannot be read must not deny less than was meant. */
-function policyOf({ IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST }: Config): Policy {
+/** An invalid list stops the start, since ignoring it would deny too little. */
+function createConfiguredPolicy({ IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST }: OutboundConfig): AddressPolicy {
   try {
-    return createPolicy(IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST);
+    return createAddressPolicy(IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST);
   } catch (error) {
     if (!(error instanceof AddressListError)) throw error;
     throw new BootFailure('@tenon/outbound', 'config', error.message, {

@@ -1,2 +1,2 @@
-export type { AddressRange } from './ranges.ts';
-export { AddressListError, isWithin, networkOf, parseAddress, parseRange } from './ranges.ts';
+export type { AddressRange } from './address-ranges.ts';
+export { AddressListError, isWithin, networkOf, parseAddress, parseRange } from './address-ranges.ts';

@@ -4,27 +4,30 @@ import { isIP } from 'node:net';
 import { createSemaphore } from '../workers/library.ts';
 import { OutboundFailure } from './failure.ts';
 
-export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
+export type ResolveHost = (host: string) => Promise<readonly LookupAddress[]>;
 
-/** Names that are looked up at a time: each keeps one of the few threads busy that files and passwords need as well. */
-const AT_A_TIME = 2;
-/** For so long a name that could not be resolved is not looked up again. Milliseconds. */
-const REST = 2_000;
+/** Concurrent lookups. Each blocks one of the few threads that files and passwords also need. */
+const MAX_LOOKUPS = 2;
+/** Milliseconds for which a name that could not be resolved is not looked up again. */
+const RETRY_DELAY_MS = 2_000;
 
 /**
- * As the machine resolves names, every address of it. A name is looked up once for all who ask for it at the same time; a
- * server of names that never answers holds up nobody but those who ask for names.
+ * Resolves names as the operating system does, with every address. Concurrent requests for one name share one lookup. A
+ * name server that never answers delays lookups only.
  */
-export function createResolver(find: Resolve = plainLookup, now: () => number = () => performance.now()): Resolve {
-  const running = new Map<string, ReturnType<Resolve>>();
+export function createResolver(
+  find: ResolveHost = lookUpHost,
+  now: () => number = () => performance.now(),
+): ResolveHost {
+  const running = new Map<string, ReturnType<ResolveHost>>();
   const failed = new Map<string, number>();
-  const lookups = createSemaphore({ limit: AT_A_TIME });
+  const lookups = createSemaphore({ limit: MAX_LOOKUPS });
 
-  async function once(host: string): ReturnType<Resolve> {
+  async function once(host: string): ReturnType<ResolveHost> {
     try {
       return await lookups.run(() => find(host));
     } catch (error) {
-      failed.set(host, now() + REST);
+      failed.set(host, now() + RETRY_DELAY_MS);
       throw error;
     } finally {
       running.delete(host);
@@ -40,27 +43,27 @@ export function createResolver(find: Resolve = plainLookup, now: () => number = 
   };
 }
 
-const plainLookup: Resolve = (host) => lookup(host, { all: true, verbatim: true });
+const lookUpHost: ResolveHost = (host) => lookup(host, { all: true, verbatim: true });
 
 /**
- * The addresses of a URL's host. Asked once, and what is answered is what is connected to, so that no second answer can
- * lead elsewhere. One address that may not be connected to is enough to refuse the name.
+ * Resolves the host of a URL. The name is resolved once and the connection uses these addresses, so that a second DNS
+ * answer cannot change the target. One denied address is enough to refuse the name.
  */
-export async function checkedAddresses(
+export async function resolveAllowedAddresses(
   host: string,
   policy: (address: string) => boolean,
-  resolve: Resolve,
+  resolve: ResolveHost,
 ): Promise<readonly LookupAddress[]> {
-  // With the dot it is the same host under another name, which no list of hosts has.
+  // A trailing dot is another spelling of the host, which no list of hosts contains.
   if (host === '' || host.endsWith('.')) throw new OutboundFailure('denied');
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
   const family = isIP(literal);
-  const addresses = family > 0 ? [{ address: literal, family }] : await resolve(host).catch(unresolved);
+  const addresses = family > 0 ? [{ address: literal, family }] : await resolve(host).catch(throwUnreachable);
   if (addresses.length === 0) throw new OutboundFailure('unreachable');
   if (!addresses.every(({ address }) => policy(address))) throw new OutboundFailure('denied');
   return addresses;
 }
 
-const unresolved = (): never => {
+const throwUnreachable = (): never => {
   throw new OutboundFailure('unreachable');
 };

@@ -1,35 +1,35 @@
-import type { Policy } from './addresses.ts';
-import { collected, streamOf } from './answer.ts';
+import type { AddressPolicy } from './address-policy.ts';
 import type { Outbound, OutboundRequest, OutboundStream } from './contract.ts';
-import { deadlineOf } from './deadline.ts';
 import { exchange } from './exchange.ts';
 import { OutboundFailure } from './failure.ts';
-import { checkedAddresses, type Resolve } from './resolve.ts';
+import { createRequestDeadline } from './request-deadline.ts';
+import { type ResolveHost, resolveAllowedAddresses } from './resolve.ts';
+import { createStream, readWhole } from './response-stream.ts';
 
-interface Parts {
-  readonly policy: Policy;
-  readonly resolve: Resolve;
+interface OutboundOptions {
+  readonly policy: AddressPolicy;
+  readonly resolve: ResolveHost;
 }
 
-/** Resolves, checks and exchanges within one deadline, which lasts to the last byte. */
-export function createOutbound({ policy, resolve }: Parts): Outbound {
+/** Creates the service. Name resolution, connection and response share one deadline, to the last byte. */
+export function createOutbound({ policy, resolve }: OutboundOptions): Outbound {
   async function open(request: OutboundRequest): Promise<OutboundStream> {
     const { url, maxBytes } = request;
     if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new OutboundFailure('denied');
-    // A tunnel is not an exchange.
+    // CONNECT would open a tunnel.
     if (request.method.toUpperCase() === 'CONNECT') throw new OutboundFailure('denied');
-    const { signal, within, lift } = deadlineOf(request);
+    const { signal, race, cancel } = createRequestDeadline(request);
     try {
-      // Resolving cannot be stopped; what it answers too late is nobody's any more.
-      const addresses = await within(
-        checkedAddresses(url.hostname, (address) => policy(address, request.reach), resolve),
+      // A lookup cannot be cancelled. A late result is ignored.
+      const addresses = await race(
+        resolveAllowedAddresses(url.hostname, (address) => policy(address, request.reach), resolve),
       );
-      return streamOf(await exchange(request, addresses, signal), { maxBytes, signal, done: lift });
+      return createStream(await exchange(request, addresses, signal), { maxBytes, signal, done: cancel });
     } catch (error) {
-      lift();
+      cancel();
       throw error;
     }
   }
 
-  return { open, send: async (request) => collected(await open(request), request.mayHold) };
+  return { open, send: async (request) => readWhole(await open(request), request.canBuffer) };
 }

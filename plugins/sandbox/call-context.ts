@@ -3,21 +3,21 @@ import { type Log, requestScope } from '#kernel';
 import type { Admitted, Invocation } from '../broker/contract.ts';
 import { Refusal } from '../broker/library.ts';
 
-/** The calls of one invocation, run as its package and in the context of its request. */
+/** Runs host calls of one invocation with the grants of its package, in the context of its request. */
 export interface CallContext {
-  /** Calls the broker. Rejects with a Refusal; a failure of ours is in the log. */
+  /** Calls the broker. Rejects with a Refusal. Internal errors are logged. */
   run(method: string, args: unknown, signal: AbortSignal): Promise<unknown>;
-  /** The JSON of an answer of at most `longest` bytes. Throws a Refusal. */
-  jsonOf(value: unknown, longest: number): string;
+  /** Serializes an answer of at most `longest` bytes. Throws a Refusal. */
+  toJson(value: unknown, longest: number): string;
   warn(text: string): void;
 }
 
-/** Keeps the asynchronous context in which it is made. */
-export function createCallContext(admitted: Admitted, invocation: Invocation, log: Log): CallContext {
+/** Captures the asynchronous context in which it is called. */
+export function createCallContext(brokerAccess: Admitted, invocation: Invocation, log: Log): CallContext {
   const inContext = AsyncLocalStorage.snapshot();
-  const owner = admitted.subject.name;
+  const owner = brokerAccess.subject.name;
 
-  /** Where no request stands behind it, log lines and rows written bear the name of the invocation. */
+  /** Without a request, log lines and written rows carry the id of the invocation. */
   const inScope = <T>(work: () => T): T =>
     inContext(() =>
       requestScope.getStore() ? work() : requestScope.run({ id: invocation.id, invocation: invocation.id }, work),
@@ -27,23 +27,21 @@ export function createCallContext(admitted: Admitted, invocation: Invocation, lo
     async run(method, args, signal) {
       try {
         const { id, caller, secrets } = invocation;
-        return await inScope(() => admitted.call(method, args, { id, caller, secrets, signal }));
+        return await inScope(() => brokerAccess.call(method, args, { id, caller, secrets, signal }));
       } catch (error) {
         const isRefusal = error instanceof Refusal;
         const cause = isRefusal ? error.cause : error;
         if (cause !== undefined && !signal.aborted)
-          inScope(() =>
-            log.error({ err: cause, owner, invocation: invocation.id, method }, 'a call of the host failed'),
-          );
+          inScope(() => log.error({ err: cause, owner, invocation: invocation.id, method }, 'a host call failed'));
         throw isRefusal ? error : new Refusal('internal', 'The call failed.');
       }
     },
-    jsonOf(value, longest) {
+    toJson(value, longest) {
       let json: string;
       try {
         json = JSON.stringify(value) ?? 'null';
       } catch (error) {
-        log.error({ err: error, owner, invocation: invocation.id }, 'a call of the host answered what is not JSON');
+        log.error({ err: error, owner, invocation: invocation.id }, 'a host call returned a value that is not JSON');
         throw new Refusal('internal', 'The call failed.');
       }
       if (Buffer.byteLength(json) > longest) throw new Refusal('invalid_request', 'The answer is too large.');

@@ -8,25 +8,28 @@ export type { Activation, ContractEntry, GuestError, Posture };
 /** State of the confined runtime (specification, "Extension endpoints", `meta.confinedRuntime`). */
 export interface RuntimeState {
   readonly state: 'not-required' | 'available' | 'unavailable';
-  /** Wherever it was resolved, so also where it says `refuse`. */
+  /** Set once the runtime was resolved, also where the decision is `refuse`. */
   readonly posture: Posture | null;
-  /** Why it is unavailable: one line for the administrator. */
+  /** Why the runtime is unavailable: one line for the administrator. */
   readonly reason?: string;
 }
 
-/** An artifact ready to run: `(function (module, exports) { … })` as text. What was probed is what runs. */
+/** An artifact ready to run: `(function (module, exports) { … })` as text. The same text is probed and run. */
 export type Script = string;
 
-/** What a sandbox runs: one package with its artifact. */
-export interface Program {
-  /** Who it is and what it may call. */
+/** A program of the sandbox: one package with its artifact. */
+export interface SandboxProgram {
+  /** The package as the broker knows it: its name and grants. */
   readonly admitted: Admitted;
   readonly script: Script;
-  /** A context serves several invocations after each other: the extension's declared opt-in. */
+  /** True: one realm serves several invocations. The manifest opts in by `"stateful": true`. */
   readonly reuse: boolean;
-  /** Hooks run in processes and places of their own, which endpoints that anybody may call cannot take. */
+  /**
+   * Hooks have processes and execution slots of their own, so that public endpoints cannot use them up. Default:
+   * `open`, for endpoints and operations.
+   */
   readonly kind?: 'hooks' | 'open';
-  /** Called when it crashed too often; it is not started again before `Guest.restart`. */
+  /** Called when the program crashed too often. It is not started again before `Guest.restart`. */
   onParked(reason: { readonly code: string; readonly detail: string }): void;
 }
 
@@ -36,37 +39,41 @@ export interface Run {
   readonly entry: string;
   readonly contributionId: string;
   readonly activation: Activation;
-  /** On whose authority, where the entries of one program have each their own; else the program's. */
+  /**
+   * The entry as the broker knows it, where entries of one program have grants of their own. Default: that of the
+   * program.
+   */
   readonly admitted?: Admitted;
-  /** On whose behalf; null where there is no user, as with a schedule. */
+  /** The caller of the invocation; null where there is no user, as with a schedule. */
   readonly caller: Caller | null;
   /** JSON text. */
   readonly input: string;
-  /** Makes references out of secrets that the input names, before it is read. */
+  /** Builds the input for the invocation, with references in place of secrets. Default: `input`. */
   readonly prepare?: (invocation: Invocation) => string;
-  /** The client went away. */
+  /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a handler answered. */
+/** The result of a handler. */
 export interface Outcome {
-  /** JSON text, checked to be JSON; undefined for no value at all. */
+  /** Valid JSON text; undefined where the handler returned no value. */
   readonly text: string | undefined;
   readonly value: unknown;
 }
 
-/** A program that may be invoked. Its process is started when it is needed and ended when it is idle. */
+/** A program that can be invoked. Its process starts on demand and ends when idle. */
 export interface Guest {
   /**
-   * Runs one entry and checks its answer.
-   * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable or the guest is closed.
+   * Runs one entry and validates that its result is JSON.
+   * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable or the guest is
+   * closed.
    */
   invoke(run: Run): Promise<Outcome>;
-  /** Starts a parked program anew. */
+  /** Allows a parked program to start again. */
   restart(): void;
-  /** `idle` has no process. */
+  /** The state of the program. `idle`: no process; `waiting`: a restart delay runs. */
   state(): 'idle' | 'running' | 'waiting' | 'parked';
-  /** In-flight invocations fail; its process is gone when this resolves. */
+  /** Fails invocations in flight and resolves when the process has ended. */
   close(): Promise<void>;
 }
 
@@ -74,7 +81,7 @@ export interface Guest {
 export interface Sandbox {
   /** Resolves the runtime on first use: settings, self-tests, posture. Never rejects. */
   runtime(): Promise<RuntimeState>;
-  /** As far as it is known, without starting anything. */
+  /** The state so far, without starting the runtime. */
   state(): RuntimeState;
   /**
    * Evaluates a script in a fresh process; calls no handler, every call of the host is `unsupported`.
@@ -82,7 +89,7 @@ export interface Sandbox {
    */
   probe(script: Script): Promise<readonly ContractEntry[]>;
   /** A guest for the program. Its process is started by the first invocation at the latest. */
-  open(program: Program): Guest;
+  open(program: SandboxProgram): Guest;
   /** Bytes of the largest artifact (EXTENSIONS_SANDBOX_MAX_ARTIFACT). */
   maxArtifact(): number;
 }

@@ -5,7 +5,7 @@ import manifest from './package.json' with { type: 'json' };
 import { createSandbox } from './service.ts';
 import type { SandboxConfig } from './settings.ts';
 
-/** Loaded when the first confined package asks for the runtime, not before. */
+/** The launcher is imported when the first confined package asks for the runtime. */
 const launch = async (options: LauncherOptions) =>
   (await import('../../sandbox/host/launch/launcher.ts')).createLauncher(options);
 

@@ -1,28 +1,31 @@
 import type { GuestError } from './contract.ts';
 
-/** What an author stated by `reject`, unchecked but for its types. */
+/** The arguments of an author's `reject`, of which only the types are checked. */
 export interface Rejection {
   readonly status: number;
   readonly code: string;
   readonly message: string;
 }
 
-/** What a handler threw, in the author's words, and where in the script. */
-export interface Thrown {
+/** A thrown error of a handler: the author's message, and the position in the script. */
+export interface ThrownError {
   readonly message: string;
-  /** Line and column from 1, of the script that was opened; undefined where the stack does not tell. */
+  /** Line and column from 1 in the opened script; undefined where the stack does not name it. */
   readonly at?: { readonly line: number; readonly column: number };
 }
 
-/** One run of confined code failed. Its message is ours; texts of the guest are in `rejection` and `thrown` alone. */
+/**
+ * One invocation of confined code failed. `message` is a text of the service. Texts of the guest are in `rejection` and
+ * `thrown` only.
+ */
 export class GuestFailure extends Error {
   readonly code: GuestError;
-  /** Of `rejected`. */
+  /** Set where `code` is `rejected`. */
   readonly rejection: Rejection | undefined;
-  /** Of `guest-error`, as far as the guest tells. */
-  readonly thrown: Thrown | undefined;
+  /** Set where `code` is `guest-error` and the guest sent a message. */
+  readonly thrown: ThrownError | undefined;
 
-  constructor(code: GuestError, words: { readonly rejection?: Rejection; readonly thrown?: Thrown } = {}) {
+  constructor(code: GuestError, words: { readonly rejection?: Rejection; readonly thrown?: ThrownError } = {}) {
     super(`confined code failed: ${code}`);
     this.name = 'GuestFailure';
     this.code = code;

@@ -1,74 +1,78 @@
 import type { Log } from '#kernel';
 import type { Launcher, LauncherOptions } from '../../sandbox/host/child.ts';
-import { LEAST, type Posture, REQUIRED } from '../../sandbox/host/posture/posture.ts';
+import { MINIMUM_LAYERS, type Posture, REQUIRED_LAYERS } from '../../sandbox/host/posture/posture.ts';
 import { createSupervisor, type Supervisor } from '../../sandbox/host/supervisor/supervisor.ts';
-import type { Limits } from '../../sandbox/protocol/messages.ts';
+import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 import type { RuntimeState } from './contract.ts';
 import { readSettings, type SandboxConfig, SettingError } from './settings.ts';
 
-/** Starts a launcher, or rejects where confined processes cannot be had at all. */
-export type Launch = (options: LauncherOptions) => Promise<Launcher>;
+/** Creates a launcher. Rejects where confined processes are not possible at all. */
+export type CreateLauncher = (options: LauncherOptions) => Promise<Launcher>;
 
-/** A runtime that runs programs. */
-export interface Live {
+/** An available runtime. */
+export interface LiveRuntime {
   /** Endpoints and operations. */
-  readonly open: Supervisor;
-  /** Hooks, whose processes and places are their own. */
+  readonly endpoints: Supervisor;
+  /** Hooks, with processes and execution slots of their own. */
   readonly hooks: Supervisor;
-  readonly limits: Limits;
+  readonly limits: GuestLimits;
   /** Ends every process. */
   close(): Promise<void>;
 }
 
-export interface Resolved {
+export interface ResolvedRuntime {
   readonly state: RuntimeState;
-  readonly live?: Live;
-  /** Nothing that lasts was in the way. */
-  readonly again?: true;
+  readonly live?: LiveRuntime;
+  /** The failure may be temporary: the next `runtime()` tries again. */
+  readonly mayRetry?: true;
 }
 
-/** Settings, self-tests, posture, which the launcher logs. Never rejects. */
-export async function resolveRuntime(config: SandboxConfig, launch: Launch, log: Log): Promise<Resolved> {
+/** Reads the settings, runs the self-tests and starts the supervisors. The launcher logs the posture. Never rejects. */
+export async function resolveRuntime(
+  config: SandboxConfig,
+  launch: CreateLauncher,
+  log: Log,
+): Promise<ResolvedRuntime> {
   let settings: ReturnType<typeof readSettings>;
   try {
     settings = readSettings(config);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
-    return unavailable(log, error.message);
+    return createUnavailable(log, error.message);
   }
-  const { limits, open, hooks, mode } = settings;
-  const processes = open.processes + hooks.processes;
+  const { limits, endpoints, hooks, mode } = settings;
+  const processes = endpoints.processes + hooks.processes;
   let launcher: Launcher;
   try {
     launcher = await launch({ mode, memory: limits.memory, processes, log });
   } catch (error) {
     log.error({ err: error }, 'confined processes cannot be started');
-    return { ...unavailable(log, 'Confined processes cannot be started.'), again: true };
+    return { ...createUnavailable(log, 'Confined processes cannot be started.'), mayRetry: true };
   }
   const { posture } = launcher;
   if (posture.decision === 'refuse') {
     await launcher.close();
-    return unavailable(log, reasonOf(posture), posture);
+    return createUnavailable(log, renderReason(posture), posture);
   }
-  const live: Omit<Live, 'close'> = {
+  const live: Omit<LiveRuntime, 'close'> = {
     limits,
-    open: createSupervisor({ launcher, limits, ...open, log }),
+    endpoints: createSupervisor({ launcher, limits, ...endpoints, log }),
     hooks: createSupervisor({ launcher, limits, ...hooks, log }),
   };
   const close = async () => {
-    await Promise.all([live.open.close(), live.hooks.close()]);
+    await Promise.all([live.endpoints.close(), live.hooks.close()]);
     await launcher.close();
   };
   return { state: { state: 'available', posture }, live: { ...live, close } };
 }
 
-function unavailable(log: Log, reason: string, posture: Posture | null = null): Resolved {
+function createUnavailable(log: Log, reason: string, posture: Posture | null = null): ResolvedRuntime {
   log.warn(`confined code does not run: ${reason}`);
   return { state: { state: 'unavailable', posture, reason } };
 }
 
-function reasonOf({ mode, missing }: Posture): string {
-  const needed = mode === 'required' ? REQUIRED : LEAST;
+function renderReason({ mode, missing }: Posture): string {
+  const needed = mode === 'required' ? REQUIRED_LAYERS : MINIMUM_LAYERS;
   const lacking = missing.filter((layer) => needed.includes(layer)).join(', ');
   return mode === 'required'
     ? `EXTENSIONS_SANDBOX_OS_HARDENING is required, and these layers of confinement do not hold: ${lacking}.`

@@ -1,59 +1,59 @@
 import type { Log } from '#kernel';
-import type { Guest as Process } from '../../sandbox/host/supervisor/supervisor.ts';
-import type { Guest, Program, RuntimeState, Sandbox } from './contract.ts';
-import { asGuestFailure, invoke } from './guest.ts';
+import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
+import type { Guest, RuntimeState, Sandbox, SandboxProgram } from './contract.ts';
+import { invoke, toGuestFailure } from './invoke.ts';
 import { GuestFailure } from './library.ts';
-import type { Launch, Live, Resolved } from './runtime.ts';
-import { artifactLimit, type SandboxConfig } from './settings.ts';
+import type { CreateLauncher, LiveRuntime, ResolvedRuntime } from './runtime.ts';
+import { readArtifactLimit, type SandboxConfig } from './settings.ts';
 
-/** The service and what ends it. Nothing is started before `runtime()` is asked for. */
+/** Creates the service. No process starts before `runtime()` is called. */
 export function createSandbox(
   config: SandboxConfig,
-  launch: Launch,
+  launch: CreateLauncher,
   log: Log,
 ): { readonly sandbox: Sandbox; stop(): Promise<void> } {
   let state: RuntimeState = { state: 'not-required', posture: null };
-  let resolving: Promise<Resolved> | undefined;
-  let live: Live | undefined;
+  let resolving: Promise<ResolvedRuntime> | undefined;
+  let live: LiveRuntime | undefined;
   let isStopped = false;
 
-  async function resolve(): Promise<Resolved> {
+  async function resolve(): Promise<ResolvedRuntime> {
     const { resolveRuntime } = await import('./runtime.ts');
     const resolved = await resolveRuntime(config, launch, log);
-    if (resolved.again) resolving = undefined;
+    if (resolved.mayRetry) resolving = undefined;
     state = resolved.state;
     live = resolved.live;
     return resolved;
   }
 
-  const resolved = (): Promise<Resolved> => (resolving ??= resolve());
+  const resolved = (): Promise<ResolvedRuntime> => (resolving ??= resolve());
 
-  async function running(): Promise<Live> {
+  async function running(): Promise<LiveRuntime> {
     if (isStopped) throw new GuestFailure('internal');
     const found = live ?? (await resolved()).live;
     if (!found || isStopped) throw new GuestFailure('internal');
     return found;
   }
 
-  function open(program: Program): Guest {
-    const { admitted, script, reuse, kind, onParked } = program;
-    const { name } = admitted.subject;
+  function open(program: SandboxProgram): Guest {
+    const { script, reuse, kind, onParked } = program;
+    const brokerAccess = program.admitted;
     let isClosed = false;
     let process: Process | undefined;
-    const processOf = (live: Live): Process =>
-      (process ??= live[kind === 'hooks' ? 'hooks' : 'open'].open({
-        name,
+    const processOf = (live: LiveRuntime): Process =>
+      (process ??= live[kind === 'hooks' ? 'hooks' : 'endpoints'].open({
+        name: brokerAccess.subject.name,
         script,
         reuse,
         onParked: (detail) => onParked({ code: 'RUNTIME_CRASHED', detail }),
       }));
-    // Known early, so that a process may be waiting when the first invocation comes.
+    // Opened early, so that a spare process may be ready for the first invocation.
     if (live && !isStopped) processOf(live);
     return {
       async invoke(run) {
         const on = live && !isStopped ? live : await running();
         if (isClosed) throw new GuestFailure('internal');
-        return invoke({ admitted, process: processOf(on), limits: on.limits, log }, run);
+        return invoke({ brokerAccess, process: processOf(on), limits: on.limits, log }, run);
       },
       restart: () => process?.restart(),
       state: () => process?.state() ?? 'idle',
@@ -67,14 +67,14 @@ export function createSandbox(
   const sandbox: Sandbox = {
     runtime: async () => (await resolved()).state,
     state: () => state,
-    maxArtifact: () => artifactLimit(config),
+    maxArtifact: () => readArtifactLimit(config),
     open,
     async probe(script) {
-      const { open } = await running();
+      const { endpoints } = await running();
       try {
-        return await open.probe(script);
+        return await endpoints.probe(script);
       } catch (error) {
-        throw asGuestFailure(error);
+        throw toGuestFailure(error);
       }
     },
   };

@@ -1,9 +1,11 @@
 import { totalmem } from 'node:os';
 import { CastError, type ConfigKey, cast } from '#kernel';
-import { RUNTIME } from '../../sandbox/host/launch/plan.ts';
-import type { Limits } from '../../sandbox/protocol/messages.ts';
+import { RUNTIME_MEMORY } from '../../sandbox/host/launch/launch-plan.ts';
+import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 
-/** As written: a wrong one makes the runtime unavailable and stops nothing else (conventions, "Limits"). */
+/**
+ * Settings as written. An invalid one makes the runtime unavailable and affects nothing else (conventions, "Limits").
+ */
 export interface SandboxConfig {
   readonly EXTENSIONS_SANDBOX_TIMEOUT: string;
   readonly EXTENSIONS_SANDBOX_MAX_MEMORY: string;
@@ -14,28 +16,28 @@ export interface SandboxConfig {
   readonly EXTENSIONS_SANDBOX_OS_HARDENING: string;
 }
 
-/** Processes of one kind of programs. */
+/** The share of processes for one kind of programs. */
 export interface ProcessShare {
-  /** Executing at a time. */
-  readonly places: number;
-  /** Living at a time, those included that wait or are idle. */
+  /** Processes that execute at a time. */
+  readonly slots: number;
+  /** Processes that live at a time, including waiting and idle ones. */
   readonly processes: number;
-  /** Bytes of all that live. */
+  /** Resident bytes of all living processes. */
   readonly memory: number;
 }
 
 export interface SandboxSettings {
-  readonly limits: Limits;
+  readonly limits: GuestLimits;
   /** Endpoints and operations. */
-  readonly open: ProcessShare;
-  /** Hooks: what the public may call takes none of these. */
+  readonly endpoints: ProcessShare;
+  /** Hooks, so that public endpoints cannot use up their processes. */
   readonly hooks: ProcessShare;
   /** Bytes. */
   readonly artifact: number;
   readonly mode: 'auto' | 'required';
 }
 
-/** What is wrong with a setting, by its name and without its value. */
+/** An invalid setting. The message names it without its value. */
 export class SettingError extends Error {}
 
 const KB = 1024;
@@ -51,65 +53,68 @@ const KEYS = {
 } as const satisfies Record<string, readonly [ConfigKey['type'], number, number, string]>;
 type NumberKey = keyof typeof KEYS;
 
-/** `memory` is what the service may use at all, in bytes. Throws a SettingError. */
-export function readSettings(config: SandboxConfig, memory = effectiveMemory()): SandboxSettings {
-  const wall = numberOf(config, 'EXTENSIONS_SANDBOX_TIMEOUT');
-  const limits: Limits = {
+/** Reads the settings. `memory`: bytes that the service may use. Throws a SettingError. */
+export function readSettings(config: SandboxConfig, memory = readEffectiveMemory()): SandboxSettings {
+  const wall = readNumber(config, 'EXTENSIONS_SANDBOX_TIMEOUT');
+  const limits: GuestLimits = {
     wall,
     cpu: Math.min(2000, Math.floor(wall * 0.8)),
-    memory: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_MEMORY'),
-    result: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_RESULT'),
-    hostCall: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_HOST_API_CALL'),
+    memory: readNumber(config, 'EXTENSIONS_SANDBOX_MAX_MEMORY'),
+    result: readNumber(config, 'EXTENSIONS_SANDBOX_MAX_RESULT'),
+    hostCall: readNumber(config, 'EXTENSIONS_SANDBOX_MAX_HOST_API_CALL'),
   };
   const mode = config.EXTENSIONS_SANDBOX_OS_HARDENING;
   if (mode !== 'auto' && mode !== 'required')
     throw new SettingError('EXTENSIONS_SANDBOX_OS_HARDENING must be auto or required');
   return {
     limits,
-    ...sharesOf(placesOf(config, limits.memory, memory), memory / 2),
-    artifact: numberOf(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT'),
+    ...computeShares(readSlots(config, limits.memory, memory), memory / 2),
+    artifact: readNumber(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT'),
     mode,
   };
 }
 
-/** Also where another setting is wrong, and nothing will run. */
-export function artifactLimit(config: SandboxConfig): number {
+/** The artifact limit in bytes, also where another setting is invalid. */
+export function readArtifactLimit(config: SandboxConfig): number {
   try {
-    return numberOf(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT');
+    return readNumber(config, 'EXTENSIONS_SANDBOX_MAX_ARTIFACT');
   } catch {
     return 8 * MB;
   }
 }
 
-/** As many as fit at their limit into the half of the memory that is for confined processes, and at least one. */
-function placesOf(config: SandboxConfig, memory: number, all: number): number {
-  const most = Math.max(1, Math.floor(all / 2 / (memory + RUNTIME)));
+/** Execution slots: as many processes at their memory limit as fit into half of the memory, at least one. */
+function readSlots(config: SandboxConfig, memory: number, all: number): number {
+  const most = Math.max(1, Math.floor(all / 2 / (memory + RUNTIME_MEMORY)));
   if (config.EXTENSIONS_SANDBOX_MAX_PROCESSES === undefined) return Math.min(4, most);
-  const places = numberOf(config, 'EXTENSIONS_SANDBOX_MAX_PROCESSES');
-  if (places > most)
+  const slots = readNumber(config, 'EXTENSIONS_SANDBOX_MAX_PROCESSES');
+  if (slots > most)
     throw new SettingError(
       `EXTENSIONS_SANDBOX_MAX_PROCESSES is more than half of the memory holds: at most ${most} of this size`,
     );
-  return places;
+  return slots;
 }
 
-/** What a process that waits has resident, Node's own pages included. */
-const WAITING = 64 * MB;
+/** Resident bytes of a waiting process, Node's pages included. */
+const WAITING_PROCESS_MEMORY = 64 * MB;
 
-/** A process that waits keeps its memory and needs no place: up to eight live for a place, and up to four for hooks. */
-function sharesOf(places: number, memory: number): Pick<SandboxSettings, 'open' | 'hooks'> {
-  const share = (places: number, living: number, bytes: number): ProcessShare => ({
-    places,
-    processes: Math.max(places, Math.min(living, Math.floor(bytes / WAITING))),
+/**
+ * A waiting process keeps its memory and needs no execution slot. So up to eight processes live per slot, and up to
+ * four for hooks.
+ */
+function computeShares(slots: number, memory: number): Pick<SandboxSettings, 'endpoints' | 'hooks'> {
+  const share = (slots: number, living: number, bytes: number): ProcessShare => ({
+    slots,
+    processes: Math.max(slots, Math.min(living, Math.floor(bytes / WAITING_PROCESS_MEMORY))),
     memory: bytes,
   });
   return {
-    open: share(places, Math.min(64, places * 8), memory * 0.75),
-    hooks: share(Math.ceil(places / 2), Math.min(32, places * 4), memory * 0.25),
+    endpoints: share(slots, Math.min(64, slots * 8), memory * 0.75),
+    hooks: share(Math.ceil(slots / 2), Math.min(32, slots * 4), memory * 0.25),
   };
 }
 
-function numberOf(config: SandboxConfig, name: NumberKey): number {
+function readNumber(config: SandboxConfig, name: NumberKey): number {
   const [type, minimum, maximum, range] = KEYS[name];
   try {
     return Math.floor(cast(config[name] ?? '', { type, minimum, maximum }) as number);
@@ -119,6 +124,6 @@ function numberOf(config: SandboxConfig, name: NumberKey): number {
   }
 }
 
-/** Of the machine, or of the container where that has less. */
-export const effectiveMemory = (): number =>
+/** Memory of the machine, or of the container where that is less. */
+export const readEffectiveMemory = (): number =>
   Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

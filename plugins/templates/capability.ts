@@ -4,9 +4,9 @@ import { Refusal } from '../broker/library.ts';
 import type { Semaphores } from '../workers/contract.ts';
 import { createSemaphores } from '../workers/library.ts';
 import type { Delimiters, TemplateApi, Templates } from './contract.ts';
-import { DELIMITER } from './limits.ts';
+import { MAX_DELIMITER_LENGTH } from './limits.ts';
 
-const delimiter = { type: 'string', minLength: 1, maxLength: DELIMITER } as const;
+const delimiter = { type: 'string', minLength: 1, maxLength: MAX_DELIMITER_LENGTH } as const;
 
 const renderLiquid: RemoteMethod<TemplateApi> = {
   args: {
@@ -42,22 +42,22 @@ const renderLiquid: RemoteMethod<TemplateApi> = {
   },
 };
 
-/** Templates of one package at a time, those that wait included: there are few processes for all packages. */
-const MOST = 8;
+/** Templates of one package at a time, including waiting ones, since all packages share few processes. */
+const MAX_CONCURRENT = 8;
 
 export const templateMethods: RemoteTable = { capability: 'template', methods: { renderLiquid } };
 
-const createPlaces = (): Semaphores =>
+const createTemplateSemaphores = (): Semaphores =>
   createSemaphores({
-    limit: MOST,
+    limit: MAX_CONCURRENT,
     queue: 0,
-    refuse: () => new Refusal('rate_limited', `At most ${MOST} templates at a time.`),
+    refuse: () => new Refusal('rate_limited', `At most ${MAX_CONCURRENT} templates at a time.`),
   });
 
 /** `host.template` (conventions, "template.renderLiquid"). */
 export const templateCapability = (
   templates: Templates,
-  places = createPlaces(),
+  semaphores = createTemplateSemaphores(),
 ): Capability<boolean, TemplateApi> => ({
   name: 'template',
   member: 'template',
@@ -65,7 +65,7 @@ export const templateCapability = (
   bind: (grant, { name }) => ({
     async renderLiquid(template, data, options) {
       if (!grant) throw new Refusal('denied', 'The capability "template" is not granted.');
-      return places.run(name, () => templates.render(template, data, options?.delimiters));
+      return semaphores.run(name, () => templates.render(template, data, options?.delimiters));
     },
   }),
   describe: (grant) => (grant ? authorities('renders', ['templates']) : []),

@@ -1,7 +1,7 @@
 import { createRender, TemplateError } from './engine.ts';
 import type { Job, Message, Reply } from './messages.ts';
 
-/** The process that renders: one template after the other, and nothing else. It ends with the service that started it. */
+/** The rendering process. It renders one template after the other and ends with the service. */
 const render = createRender();
 const send = (message: Message) => void process.send?.(message);
 

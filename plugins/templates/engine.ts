@@ -5,23 +5,23 @@ import { LIMITS, MAX_ENGINES } from './limits.ts';
 /** A template that cannot be rendered. The message is one line, about the template. */
 export class TemplateError extends Error {}
 
-const noFile = (): never => {
+const refuseFile = (): never => {
   throw new TemplateError('templates do not read files');
 };
 const NO_FILES: FS = {
   exists: async () => false,
   existsSync: () => false,
-  readFile: async () => noFile(),
-  readFileSync: noFile,
-  resolve: noFile,
-  dirname: noFile,
+  readFile: async () => refuseFile(),
+  readFileSync: refuseFile,
+  resolve: refuseFile,
+  dirname: refuseFile,
   contains: async () => false,
   containsSync: () => false,
   sep: '/',
 };
 
-/** Everything that asks for another template. */
-const WITHOUT = ['include', 'render', 'layout', 'block'];
+/** Tags that load another template. */
+const REMOVED_TAGS = ['include', 'render', 'layout', 'block'];
 
 function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters): Liquid {
   const engine = new Liquid({
@@ -43,7 +43,7 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters
     ...(outputLeft === undefined ? {} : { outputDelimiterLeft: outputLeft }),
     ...(outputRight === undefined ? {} : { outputDelimiterRight: outputRight }),
   });
-  for (const tag of WITHOUT) delete engine.tags[tag];
+  for (const tag of REMOVED_TAGS) delete engine.tags[tag];
   return engine;
 }
 
@@ -57,7 +57,7 @@ export function createRender(): Render {
     const { tagLeft, tagRight, outputLeft, outputRight } = delimiters;
     const key = JSON.stringify([tagLeft, tagRight, outputLeft, outputRight]);
     const engine = engines.get(key) ?? createEngine(delimiters);
-    // The one that was used last is the last to go.
+    // Moved to the end, so that the engine unused for longest is removed first.
     engines.delete(key);
     engines.set(key, engine);
     if (engines.size > MAX_ENGINES) engines.delete(engines.keys().next().value as string);
@@ -72,13 +72,13 @@ export function createRender(): Render {
         throw new TemplateError(`the result is longer than ${LIMITS.output} bytes`);
       return rendered;
     } catch (error) {
-      throw error instanceof TemplateError ? error : new TemplateError(oneLine(error));
+      throw error instanceof TemplateError ? error : new TemplateError(renderError(error));
     }
   };
 }
 
-/** What is wrong and where, without the lines around it. */
-const oneLine = (error: unknown): string =>
+/** The error and its position, without the excerpt of the template. */
+const renderError = (error: unknown): string =>
   (error instanceof Error ? error.message : 'it cannot be rendered')
     .split('\n', 1)[0]
     ?.replace(/\p{Cc}+/gu, ' ')

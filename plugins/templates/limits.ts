@@ -2,36 +2,36 @@
 export const LIMITS = {
   /** Characters of the template. */
   parse: 1024 * 1024,
-  /** What the engine itself stops at, between two parts of a template. */
+  /** Milliseconds after which the engine stops, checked between two parts of a template. */
   render: 250,
   /** Characters and list entries that filters may make. */
   memory: 16 * 1024 * 1024,
-  /** Bytes of what comes out. */
+  /** Bytes of the rendered text. */
   output: 1024 * 1024,
   /** Bytes of the data, as JSON. */
   data: 4 * 1024 * 1024,
 } as const;
 
 /** Characters of one delimiter. */
-export const DELIMITER = 8;
+export const MAX_DELIMITER_LENGTH = 8;
 
-/** Engines kept, each for its delimiters. */
+/** Cached engines, one for each set of delimiters. */
 export const MAX_ENGINES = 20;
 
 /**
- * Around the process that renders: parsing, and a single filter, know no time limit, and what they allocate is counted
- * only in part. A process that goes beyond is killed.
+ * Limits of the rendering process. Parsing and single filters have no time limit in the engine, and their allocations
+ * are counted only in part. So a process over these limits is killed.
  */
 export const PROCESS = {
-  /** From the moment a template is handed to it. */
+  /** Milliseconds from sending a template to its reply. */
   deadline: 1500,
   start: 15_000,
   /** MiB of its heap. */
   heap: 64,
-  /** Without work for so long it is ended. */
+  /** Milliseconds without work after which a process ends. */
   idle: 60_000,
-  /** At a time. */
+  /** Processes at a time. */
   count: 2,
-  /** Templates that wait for one. */
+  /** Templates that wait for a process. */
   queue: 200,
 } as const;

@@ -1,14 +1,14 @@
 import type { WorkerMessage } from '../workers/contract.ts';
 import type { Delimiters } from './contract.ts';
 
-/** What a process receives. `data` is JSON text. */
+/** A job for a rendering process. `data` is JSON text. */
 export interface Job {
   readonly template: string;
   readonly data: string;
   readonly delimiters: Delimiters;
 }
 
-/** The end of a job: the rendered text, or in one line why there is none. */
+/** The result of a job: the rendered text, or the reason of the failure in one line. */
 export type Reply = { readonly text: string } | { readonly reason: string };
 
 export type Message = WorkerMessage<Reply>;

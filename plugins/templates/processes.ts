@@ -2,14 +2,14 @@ import { fileURLToPath } from 'node:url';
 import type { WorkerPoolOptions } from '../workers/contract.ts';
 import { PROCESS } from './limits.ts';
 
-/** Each process may read its own program and the engine, and do nothing else to the machine. */
-export function processOptions(): WorkerPoolOptions {
+/** A rendering process may read its own program and the engine, and has no other permission. */
+export function createProcessOptions(): WorkerPoolOptions {
   const engine = new URL('../', import.meta.resolve('liquidjs'));
   return {
     program: new URL('./child.ts', import.meta.url),
     flags: [
       '--permission',
-      ...[new URL('./', import.meta.url), engine].map(readable),
+      ...[new URL('./', import.meta.url), engine].map(buildReadFlag),
       `--max-old-space-size=${PROCESS.heap}`,
       '--disallow-code-generation-from-strings',
     ],
@@ -20,4 +20,4 @@ export function processOptions(): WorkerPoolOptions {
   };
 }
 
-const readable = (folder: URL): string => `--allow-fs-read=${fileURLToPath(folder)}`;
+const buildReadFlag = (folder: URL): string => `--allow-fs-read=${fileURLToPath(folder)}`;

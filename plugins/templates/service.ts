@@ -1,31 +1,34 @@
 import { type Failure, fail } from '#kernel';
 import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
 import type { Delimiters, Templates } from './contract.ts';
-import { DELIMITER, LIMITS, PROCESS } from './limits.ts';
+import { LIMITS, MAX_DELIMITER_LENGTH, PROCESS } from './limits.ts';
 import type { Job, Reply } from './messages.ts';
 
-const invalid = (reason: string): Failure => fail('INVALID_PAYLOAD', `The template cannot be rendered: ${reason}.`);
-const unavailable = (why: string): Failure => fail('SERVICE_UNAVAILABLE', `templates cannot be rendered now: ${why}`);
+const createInvalidFailure = (reason: string): Failure =>
+  fail('INVALID_PAYLOAD', `The template cannot be rendered: ${reason}.`);
+const createUnavailableFailure = (why: string): Failure =>
+  fail('SERVICE_UNAVAILABLE', `templates cannot be rendered now: ${why}`);
 
-/** Everything that can be said without a process is said without one. */
+/** Creates the service. Limits that need no process are checked before one is used. */
 export const createTemplates = (pool: Pick<WorkerPool, 'run'>): Templates => ({
   async render(template, data = {}, delimiters = {}) {
-    if (template.length > LIMITS.parse) throw invalid(`it is longer than ${LIMITS.parse} characters`);
+    if (template.length > LIMITS.parse) throw createInvalidFailure(`it is longer than ${LIMITS.parse} characters`);
     const text = JSON.stringify(data);
-    if (Buffer.byteLength(text) > LIMITS.data) throw invalid(`its data is longer than ${LIMITS.data} bytes`);
-    const job: Job = { template, data: text, delimiters: checked(delimiters) };
-    return textOf(await pool.run(job, { timeout: PROCESS.deadline }));
+    if (Buffer.byteLength(text) > LIMITS.data)
+      throw createInvalidFailure(`its data is longer than ${LIMITS.data} bytes`);
+    const job: Job = { template, data: text, delimiters: assertDelimiters(delimiters) };
+    return readOutcome(await pool.run(job, { timeout: PROCESS.deadline }));
   },
 });
 
-function textOf(outcome: WorkerOutcome): string {
-  if (outcome === 'timeout') throw invalid('it takes too long');
-  if (outcome === 'full') throw unavailable('too many wait');
-  if (outcome === 'stopped') throw unavailable('the service stops');
-  if (outcome === 'unstarted') throw unavailable('no process');
-  // Its heap is the one thing that ends a process in the middle of a template.
-  if (outcome === 'crashed' || !isReply(outcome.reply)) throw invalid('it needs too much memory');
-  if ('reason' in outcome.reply) throw invalid(outcome.reply.reason);
+function readOutcome(outcome: WorkerOutcome): string {
+  if (outcome === 'timeout') throw createInvalidFailure('it takes too long');
+  if (outcome === 'full') throw createUnavailableFailure('too many templates are waiting');
+  if (outcome === 'stopped') throw createUnavailableFailure('the service stops');
+  if (outcome === 'unstarted') throw createUnavailableFailure('no process could be started');
+  // Only its heap limit ends a process in the middle of a template.
+  if (outcome === 'crashed' || !isReply(outcome.reply)) throw createInvalidFailure('it needs too much memory');
+  if ('reason' in outcome.reply) throw createInvalidFailure(outcome.reply.reason);
   return outcome.reply.text;
 }
 
@@ -34,11 +37,11 @@ const isReply = (reply: unknown): reply is Reply =>
   reply !== null &&
   (('text' in reply && typeof reply.text === 'string') || ('reason' in reply && typeof reply.reason === 'string'));
 
-function checked({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters): Delimiters {
-  const given = { tagLeft, tagRight, outputLeft, outputRight };
-  for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined && (value.length < 1 || value.length > DELIMITER))
-      throw invalid(`${name} has 1 to ${DELIMITER} characters`);
+function assertDelimiters({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters): Delimiters {
+  const values = { tagLeft, tagRight, outputLeft, outputRight };
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && (value.length < 1 || value.length > MAX_DELIMITER_LENGTH))
+      throw createInvalidFailure(`${name} has 1 to ${MAX_DELIMITER_LENGTH} characters`);
   }
-  return given as Delimiters;
+  return values as Delimiters;
 }

@@ -5,14 +5,14 @@ import type { Posture } from './posture/posture.ts';
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  readonly memory: boolean;
+  readonly isOutOfMemory: boolean;
 }
 
-/** A confined process with the runner in it. It has said nothing yet. */
+/** A confined process with the runner in it. It has sent no message yet. */
 export interface Child {
-  /** Of the outermost process on this side. */
+  /** Process id of the outermost process on the host's side. */
   readonly pid: number;
-  /** The inherited socket pair: the only way in or out. */
+  /** The inherited socket pair, which is the only connection to the child. */
   readonly channel: Duplex;
   /** Resolves once it is gone and reaped, and its cgroup removed. Never rejects. */
   readonly ended: Promise<ChildEnd>;
@@ -20,15 +20,18 @@ export interface Child {
   kill(): void;
   /** Resident bytes of the process that runs the guest; 0 where unknown. */
   resident(): Promise<number>;
-  /** Milliseconds of CPU that the guest's thread has used since its start; undefined where the system does not tell. */
+  /**
+   * Milliseconds of CPU that the guest's thread has used since its start; undefined where the operating system does not
+   * report it.
+   */
   cpuTime(): number | undefined;
 }
 
 export interface Launcher {
-  /** What was proved to hold for the children of this launcher. */
+  /** The layers that self-tests proved for children of this launcher. */
   readonly posture: Posture;
   launch(): Child;
-  /** Kills what is left and removes files and cgroups. */
+  /** Kills remaining children and removes files and cgroups. */
   close(): Promise<void>;
 }
 
@@ -36,7 +39,7 @@ export interface LauncherOptions {
   readonly mode: 'auto' | 'required';
   /** Heap of an isolate in bytes; the limit of the process is this and what the runtime needs. */
   readonly memory: number;
-  /** Above this, `launch` is never called: for limits that hold for all of them. */
+  /** The caller never has more children than this at a time. Limits for all children together are computed from it. */
   readonly processes: number;
   readonly log: { info(data: object, text: string): void; warn(data: object, text: string): void };
 }

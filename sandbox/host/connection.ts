@@ -1,49 +1,52 @@
 import type { Duplex } from 'node:stream';
 import { encodeFrame, FrameReader } from '../protocol/frames.ts';
-import { fromChild } from '../protocol/from-child.ts';
-import type { FromChild, Limits, ToChild } from '../protocol/messages.ts';
+import type { ChildMessage, GuestLimits, HostMessage } from '../protocol/messages.ts';
+import { parseChildMessage } from '../protocol/parse-child-message.ts';
 import { Throttle } from './throttle.ts';
 
 const MB = 1024 * 1024;
-/** Bytes on their way to a child: above `FULL` nothing of size is added, above `DEAF` nothing at all. */
-const FULL = 32 * MB;
-const DEAF = FULL + MB;
-/** A child that does not take what it is sent is not listened to either. */
-const SLOW = 4 * MB;
-/** A message that must get through, by its size. */
-const SMALL = 4096;
-/** Bytes taken in one turn of the event loop, before others have theirs. */
-const TURN = 128 * 1024;
-/** Room for the error of a body that is a little too long: the worker says so, the connection does not break. */
-const SLACK = 64 * 1024;
+/**
+ * Bytes queued for a child: above `MAX_QUEUED_WITH_BODY` messages with a body over `SMALL_BODY` are refused, above
+ * `MAX_QUEUED` all messages.
+ */
+const MAX_QUEUED_WITH_BODY = 32 * MB;
+const MAX_QUEUED = MAX_QUEUED_WITH_BODY + MB;
+/** Above this many queued bytes the host stops reading from the child, since it does not read either. */
+const PAUSE_READING_ABOVE = 4 * MB;
+/** Bytes of a body that is still accepted above `MAX_QUEUED_WITH_BODY`. */
+const SMALL_BODY = 4096;
+/** Bytes read from one child in one turn of the event loop, so that other work gets its turn. */
+const BYTES_PER_TURN = 128 * 1024;
+/** A body slightly over the limit does not break the connection: the worker answers it with an error. */
+const BODY_SLACK = 64 * 1024;
 
-const TOO_MUCH = JSON.stringify({ code: 'rate_limited', message: 'Too many answers are on their way.' });
+const RATE_LIMITED = JSON.stringify({ code: 'rate_limited', message: 'Too many answers are on their way.' });
 
-export interface Listener {
-  /** A frame in proper shape. */
-  frame(message: FromChild, body: Buffer): void;
-  /** Nothing more will arrive. The fault is what was wrong with a frame, or our own mistake in dealing with it. */
+export interface ConnectionListener {
+  /** Called for each well-formed frame. */
+  frame(message: ChildMessage, body: Buffer): void;
+  /** Called once, when no more frames arrive. `fault` is the error of a malformed frame or of its handler. */
   ended(cause: 'died' | 'protocol', fault?: unknown): void;
 }
 
-/** The pipe to one child. What is under way in either direction is bounded, and so is the time it gets of the host. */
+/** The socket to one child. It bounds queued bytes in both directions and the time that the host spends on reading. */
 export class Connection {
   readonly #channel: Duplex;
-  readonly #listener: Listener;
+  readonly #listener: ConnectionListener;
   readonly #reader: FrameReader;
   readonly #throttle = new Throttle();
-  #taken = 0;
-  /** Reasons not to read just now. */
-  readonly #pauses = new Set<'turn' | 'slow' | 'waste'>();
+  #bytesThisTurn = 0;
+  /** Reasons for which reading is paused. */
+  readonly #pauses = new Set<'turn' | 'slow' | 'useless-frames'>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(channel: Duplex, limits: Limits, listener: Listener) {
+  constructor(channel: Duplex, limits: GuestLimits, listener: ConnectionListener) {
     this.#channel = channel;
     this.#listener = listener;
-    const body = Math.max(limits.result, limits.hostCall) + SLACK;
+    const body = Math.max(limits.result, limits.hostCall) + BODY_SLACK;
     this.#reader = new FrameReader({ body }, (header, bytes) => {
-      if (!this.#closed) listener.frame(fromChild(header), bytes);
+      if (!this.#closed) listener.frame(parseChildMessage(header), bytes);
     });
     channel.on('data', (chunk: Buffer) => this.#read(chunk));
     channel.on('drain', () => this.#resume('slow'));
@@ -51,26 +54,27 @@ export class Connection {
     channel.on('end', died).on('close', died).on('error', died);
   }
 
-  /** False when it was not sent: the child does not take what it is sent already. */
-  send(message: ToChild, body = ''): boolean {
+  /** False when the message was not sent because too many bytes are queued for the child. */
+  send(message: HostMessage, body = ''): boolean {
     const waiting = this.#channel.writableLength;
-    if (this.#closed || waiting > (body.length > SMALL ? FULL : DEAF)) return false;
+    if (this.#closed || waiting > (body.length > SMALL_BODY ? MAX_QUEUED_WITH_BODY : MAX_QUEUED)) return false;
     for (const part of encodeFrame(message, body)) this.#channel.write(part);
-    if (this.#channel.writableLength > SLOW) this.#pause('slow');
+    if (this.#channel.writableLength > PAUSE_READING_ABOVE) this.#pause('slow');
     return true;
   }
 
-  /** The answer to a call; where there is no room for it, that is the answer. */
+  /** Sends the reply to a host call; where the queue has no room for it, a `rate_limited` error instead. */
   reply(id: number, call: number, ok: boolean, json: string): void {
-    if (!this.send({ type: 'reply', id, call, ok }, json)) this.send({ type: 'reply', id, call, ok: false }, TOO_MUCH);
+    if (!this.send({ type: 'reply', id, call, ok }, json))
+      this.send({ type: 'reply', id, call, ok: false }, RATE_LIMITED);
   }
 
-  /** The last frame was of no use to anybody. */
-  waste(): void {
-    const milliseconds = this.#throttle.waste();
-    if (milliseconds === 0 || this.#pauses.has('waste') || this.#closed) return;
-    this.#pause('waste');
-    this.#timer = setTimeout(() => this.#resume('waste'), milliseconds);
+  /** Counts a useless frame, such as a call of an unknown invocation, and pauses reading above the allowed rate. */
+  recordUselessFrame(): void {
+    const milliseconds = this.#throttle.recordUselessFrame();
+    if (milliseconds === 0 || this.#pauses.has('useless-frames') || this.#closed) return;
+    this.#pause('useless-frames');
+    this.#timer = setTimeout(() => this.#resume('useless-frames'), milliseconds);
   }
 
   close(): void {
@@ -87,19 +91,19 @@ export class Connection {
     } catch (error) {
       this.#end('protocol', error);
     }
-    this.#taken += chunk.length;
-    if (this.#taken < TURN || this.#closed) return;
-    this.#taken = 0;
+    this.#bytesThisTurn += chunk.length;
+    if (this.#bytesThisTurn < BYTES_PER_TURN || this.#closed) return;
+    this.#bytesThisTurn = 0;
     this.#pause('turn');
     setImmediate(() => this.#resume('turn'));
   }
 
-  #pause(reason: 'turn' | 'slow' | 'waste'): void {
+  #pause(reason: 'turn' | 'slow' | 'useless-frames'): void {
     this.#pauses.add(reason);
     this.#channel.pause();
   }
 
-  #resume(reason: 'turn' | 'slow' | 'waste'): void {
+  #resume(reason: 'turn' | 'slow' | 'useless-frames'): void {
     if (this.#pauses.delete(reason) && this.#pauses.size === 0 && !this.#closed) this.#channel.resume();
   }
 

@@ -1,9 +1,9 @@
-/** Frames per second that may be of no use to anybody before a child is read more slowly. */
+/** Useless frames per second above which the host reads a child more slowly. */
 const RATE = 1000;
-/** How many such frames are put up with at once. */
+/** Useless frames that are tolerated in a burst. */
 const BURST = 2000;
 
-/** Tells how long to stop reading from a child that sends what nobody asked for. */
+/** A token bucket: computes how long to stop reading from a child that sends useless frames. */
 export class Throttle {
   readonly #now: () => number;
   #tokens = BURST;
@@ -14,8 +14,8 @@ export class Throttle {
     this.#at = now();
   }
 
-  /** Notes one useless frame; milliseconds to pause, 0 for none. */
-  waste(): number {
+  /** Counts one useless frame and returns the milliseconds to pause, 0 for none. */
+  recordUselessFrame(): number {
     const now = this.#now();
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#at) / 1000) * RATE) - 1;
     this.#at = now;

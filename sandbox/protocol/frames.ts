@@ -1,10 +1,10 @@
 /** Bytes of the longest header. */
 export const MAX_HEADER = 64 * 1024;
-const PREFIX = 8;
-/** Bodies up to this size travel in one piece with their header. */
-const SMALL = 16 * 1024;
+const PREFIX_BYTES = 8;
+/** Bodies up to this size are copied into one buffer with their header. */
+const MAX_JOINED_BODY = 16 * 1024;
 
-/** The other side sent something that is not a frame, or one that is too long. Nothing after it can be read. */
+/** The other side sent bytes that are no frame, or a frame over the limit. The stream cannot be read any further. */
 export class FrameError extends Error {
   constructor(message: string) {
     super(message);
@@ -18,35 +18,36 @@ export function encodeFrame(header: object, body: Buffer | string = ''): Buffer[
   const headLength = Buffer.byteLength(head);
   if (headLength > MAX_HEADER) throw new FrameError('header too long');
   const bodyLength = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  const apart = typeof body !== 'string' && bodyLength > SMALL;
-  const frame = Buffer.allocUnsafe(PREFIX + headLength + (apart ? 0 : bodyLength));
+  const apart = typeof body !== 'string' && bodyLength > MAX_JOINED_BODY;
+  const frame = Buffer.allocUnsafe(PREFIX_BYTES + headLength + (apart ? 0 : bodyLength));
   frame.writeUInt32BE(headLength, 0);
   frame.writeUInt32BE(bodyLength, 4);
-  frame.write(head, PREFIX, 'utf8');
-  if (typeof body === 'string') frame.write(body, PREFIX + headLength, 'utf8');
-  else if (!apart) body.copy(frame, PREFIX + headLength);
+  frame.write(head, PREFIX_BYTES, 'utf8');
+  if (typeof body === 'string') frame.write(body, PREFIX_BYTES + headLength, 'utf8');
+  else if (!apart) body.copy(frame, PREFIX_BYTES + headLength);
   return apart ? [frame, body as Buffer] : [frame];
 }
 
 export interface FrameLimits {
   /** Bytes of the longest body. */
   readonly body: number;
-  /** Bytes of the longest header; 64 KiB unless told. */
+  /** Bytes of the longest header. Default: 64 KiB. */
   readonly header?: number;
 }
 
 type OnFrame = (header: Record<string, unknown>, body: Buffer) => void;
 
 /**
- * Cuts a stream of bytes into frames. Lengths are judged when they are announced, and memory is taken as bytes arrive,
- * never for an announcement, so nobody makes us hold more than twice what was sent or more than one longest frame.
+ * Splits a stream of bytes into frames. Lengths are checked when they are announced. Memory is allocated for received
+ * bytes and not for announced ones, so that a sender cannot make the reader hold more than twice the sent bytes or more
+ * than one longest frame.
  */
 export class FrameReader {
   readonly #limits: Required<FrameLimits>;
   readonly #onFrame: OnFrame;
   /** Lengths of the frame under way, once they are known. */
   #head: { header: number; body: number } | undefined;
-  /** What has come of the prefix or the frame, where it did not come in one piece. */
+  /** Received bytes of a prefix or frame that arrived in several chunks. */
   #pending: Buffer = Buffer.alloc(0);
   #filled = 0;
   #failed = false;
@@ -70,7 +71,7 @@ export class FrameReader {
   }
 
   #consume(chunk: Buffer, offset: number): number {
-    const needed = this.#head ? this.#head.header + this.#head.body : PREFIX;
+    const needed = this.#head ? this.#head.header + this.#head.body : PREFIX_BYTES;
     const end = offset + Math.min(needed - this.#filled, chunk.length - offset);
     if (this.#filled === 0 && end - offset === needed) {
       this.#complete(chunk.subarray(offset, end));
@@ -87,7 +88,7 @@ export class FrameReader {
     return end;
   }
 
-  /** Doubles, so that a frame in many small pieces is not copied again for each of them. */
+  /** Doubles the buffer, so that a frame in many small chunks is not copied for each of them. */
   #grow(least: number, most: number): void {
     if (this.#pending.length >= least) return;
     const larger = Buffer.allocUnsafe(Math.min(most, Math.max(least, this.#pending.length * 2)));

@@ -5,7 +5,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 let source: Promise<string> | undefined;
 
-/** The program of the child as one CommonJS text without any import but Node's own. Made once per process. */
+/** The runner as one CommonJS text that imports modules of Node only. Built once per process. */
 export function runnerSource(): Promise<string> {
   source ??= bundleRunner().catch((error) => {
     source = undefined;
@@ -19,15 +19,14 @@ async function bundleRunner(): Promise<string> {
 }
 
 /**
- * What runs in the guest's realm before the artifact, as a script whose value is a function of the limits and of what is
- * not the language (`language.ts`), which answers
- * the way in (`guest/index.ts`).
+ * The code that runs in the guest's realm before the artifact. The value of the script is a function of the limits and
+ * of the globals to remove (`language-globals.ts`). It returns the entry point `enter` (`guest/index.ts`).
  */
 export async function preludeSource(): Promise<string> {
   const code = await bundle('guest/index.ts', 'esm', {});
   const parts = /^([\s\S]*)export \{\s*(\w+) as default\s*\};\s*$/.exec(code);
   if (!parts) throw new Error('the prelude does not end in its one export');
-  return `(function (LONGEST_CALL, LONGEST_RESULT, SURPLUS) {\n'use strict';\n${parts[1]}\nreturn ${parts[2]};\n})`;
+  return `(function (LONGEST_CALL, LONGEST_RESULT, OTHER_GLOBALS) {\n'use strict';\n${parts[1]}\nreturn ${parts[2]};\n})`;
 }
 
 async function bundle(entry: string, format: 'cjs' | 'esm', define: Record<string, string>): Promise<string> {

@@ -1,17 +1,17 @@
-/** How a child's Node is started, besides what its confinement needs. */
+/** Flags of the child's Node, besides those of the confinement. */
 export const RUNNER_FLAGS: readonly string[] = [
-  // What isolated-vm asks for.
+  // isolated-vm requires this flag.
   '--no-node-snapshot',
   // The guest's stack (conventions, "Limits"), in KiB.
   '--stack-size=512',
   // The last stage of the compiler leaves the checks for interrupts out of loops that only call built-ins: such a loop
-  // passes by its time limit and the memory limit. Without it, code is about as fast and there is less to attack.
+  // ignores its time and memory limits. Without the compiler code is about as fast and the attack surface is smaller.
   '--no-turbofan',
-  // Most of what is in the heap are rooms that were left, so there is little to mark, and doing that in steps beside
-  // the guests costs more than it spares them.
+  // Most of the heap are released realms, so there is little to mark, and incremental marking beside the guests costs
+  // more than it saves.
   '--no-incremental-marking',
-  // Put into each room anew, and together a seventh of what a room takes. Artifacts are compiled to do without the
-  // first; the others are for what guests do not have, but for the second.
+  // These features are installed in each realm and take a seventh of its creation time. Artifacts are compiled to work
+  // without the first. Guests have no use for the others, except for the second.
   '--no-js-explicit-resource-management',
   '--no-js-float16array',
   '--no-js-source-phase-imports',

@@ -1,108 +1,109 @@
 import type IsolatedVm from 'isolated-vm';
-import type { Limits } from '../protocol/messages.ts';
+import type { GuestLimits } from '../protocol/messages.ts';
 import { ARTIFACT } from '../protocol/messages.ts';
-import { surplus } from './language.ts';
+import { listOtherGlobals } from './language-globals.ts';
 import { OP } from './ops.ts';
-import { createStretches, type Enter, type Stretch } from './stretch.ts';
+import { createSliceRunner, type EnterReference, type TimeSlice } from './time-slice.ts';
 
-/** The text of `guest/`, put in when the runner is bundled. */
+/** The bundled text of `guest/`, defined when the runner is built. */
 declare const PRELUDE: string;
 
 export type Ivm = typeof IsolatedVm;
 
-/** A context with our prelude and the artifact in it. */
-export interface Room {
-  /** What evaluating the artifact in it came to. */
+/** A V8 context with the prelude and the artifact in it. */
+export interface GuestRealm {
+  /** The result of evaluating the artifact in it. */
   readonly state: 'ready' | 'timeout' | 'broken';
-  /** Runs guest code for at most `time` milliseconds, and all the promise jobs that follow. */
-  enter(op: number, id: number, key: number, text: string, more: string | number, time: number): Stretch;
-  /** What the guest has to say, oldest first; see `guest/outbox.ts`. Runs none of its code. */
+  /** Runs guest code and the promise jobs that follow for at most `time` milliseconds. */
+  enter(op: number, id: number, key: number, text: string, more: string | number, time: number): TimeSlice;
+  /** The oldest message of the realm; see `guest/outbox.ts`. Runs no guest code. */
   fetch(): string | undefined;
-  leave(): void;
+  release(): void;
 }
 
-/** Makes rooms for one artifact, in one isolate. */
+/** Creates realms for one artifact, in one isolate. */
 export interface Isolate {
-  /** Makes what a number of rooms need before their artifact. */
-  prepare(rooms: number): void;
-  /** The artifact of all rooms from now on. Throws where it cannot be compiled. */
+  /** Creates a number of realms without the artifact. */
+  prepare(realms: number): void;
+  /** Sets the artifact of all further realms. Throws where it cannot be compiled. */
   load(artifact: string): void;
-  /** Evaluates the artifact; the first thing a room says is its contract where `describe`. */
-  room(describe: boolean): Room;
-  /** Returns once the isolate has done something of ours. */
+  /** Creates a realm and evaluates the artifact. With `describe` its first message is the contract. */
+  createRealm(describe: boolean): GuestRealm;
+  /** Returns once the isolate has executed a function of the runner. */
   touch(): void;
 }
 
-/** A context with our prelude in it, before anything foreign. */
-interface Bare {
+/** A context with the prelude in it and without the artifact. */
+interface BareRealm {
   readonly context: IsolatedVm.Context;
-  readonly enter: Enter;
+  readonly enter: EnterReference;
 }
 
-export function makeIsolate(ivm: Ivm, limits: Limits): Isolate {
-  // No `onCatastrophicError`: it would be told on this thread, which is the one that hangs. Without it the process aborts.
+export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
+  // No `onCatastrophicError`: it would be called on this thread, which is the one that hangs. Without it the process
+  // aborts.
   const isolate = new ivm.Isolate({ memoryLimit: Math.max(8, Math.floor(limits.memory / 2 ** 20)), inspector: false });
   const idle = isolate.createContextSync();
-  const facts = [
+  const preludeArguments = [
     Number(limits.hostCall),
     Number(limits.result),
-    JSON.stringify(surplus((text) => idle.evalSync(text))),
+    JSON.stringify(listOtherGlobals((text) => idle.evalSync(text))),
   ];
-  const prelude = isolate.compileScriptSync(`${PRELUDE}(${facts})`);
-  const rest = idle.evalSync('() => {}', { reference: true }) as unknown as Enter;
-  const { stretch, settle } = createStretches(isolate, rest, limits);
-  const prepared: Bare[] = [];
+  const prelude = isolate.compileScriptSync(`${PRELUDE}(${preludeArguments})`);
+  const rest = idle.evalSync('() => {}', { reference: true }) as unknown as EnterReference;
+  const { runSlice, flushPromiseJobs } = createSliceRunner(isolate, rest, limits);
+  const prepared: BareRealm[] = [];
   let program: IsolatedVm.Script | undefined;
 
-  function bare(): Bare {
+  function createBareRealm(): BareRealm {
     const context = isolate.createContextSync();
-    return { context, enter: prelude.runSync(context, { reference: true }) as unknown as Enter };
+    return { context, enter: prelude.runSync(context, { reference: true }) as unknown as EnterReference };
   }
 
-  function room(describe: boolean): Room {
-    const { context, enter } = prepared.pop() ?? bare();
+  function createRealm(describe: boolean): GuestRealm {
+    const { context, enter } = prepared.pop() ?? createBareRealm();
     const state = evaluate(context, enter, describe);
-    let left = false;
+    let isReleased = false;
     return {
       state,
       enter: (op, id, key, text, more, time) =>
-        stretch(time, (options) => enter.applySync(undefined, [op, id, key, text, more], options)),
+        runSlice(time, (options) => enter.applySync(undefined, [op, id, key, text, more], options)),
       fetch: () => enter.applySync(undefined, [OP.fetch, 0, 0, '', 0]) as string | undefined,
-      leave() {
-        if (left) return;
-        left = true;
+      release() {
+        if (isReleased) return;
+        isReleased = true;
         enter.release();
         context.release();
       },
     };
   }
 
-  function evaluate(context: IsolatedVm.Context, enter: Enter, describe: boolean): Room['state'] {
+  function evaluate(context: IsolatedVm.Context, enter: EnterReference, describe: boolean): GuestRealm['state'] {
     let artifactFunction: IsolatedVm.Reference | undefined;
-    // A reference, since anything else would make the library look at the value with the guest's own getters.
-    const run = stretch(limits.cpu, (options) => {
+    // A reference, since otherwise isolated-vm would read the value through getters of the guest.
+    const run = runSlice(limits.cpu, (options) => {
       artifactFunction = program?.runSync(context, { ...options, reference: true }) as unknown as IsolatedVm.Reference;
     });
-    if (run.late) return 'timeout';
+    if (run.isInterrupted) return 'timeout';
     if (artifactFunction?.typeof !== 'function') {
       artifactFunction?.release();
       return 'broken';
     }
     const exported = artifactFunction.derefInto({ release: true });
-    const evaluated = stretch(limits.cpu - run.used, (options) => {
+    const evaluated = runSlice(limits.cpu - run.cpuTime, (options) => {
       enter.applySync(undefined, [OP.evaluate, 0, describe ? 1 : 0, '', exported], options);
     });
-    return evaluated.late || run.used + evaluated.used > limits.cpu ? 'timeout' : 'ready';
+    return evaluated.isInterrupted || run.cpuTime + evaluated.cpuTime > limits.cpu ? 'timeout' : 'ready';
   }
 
   return {
-    prepare(rooms) {
-      while (prepared.length < rooms) prepared.push(bare());
+    prepare(realms) {
+      while (prepared.length < realms) prepared.push(createBareRealm());
     },
     load(artifact) {
       program = isolate.compileScriptSync(artifact, { filename: ARTIFACT });
     },
-    room,
-    touch: settle,
+    createRealm,
+    touch: flushPromiseJobs,
   };
 }

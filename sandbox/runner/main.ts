@@ -1,44 +1,44 @@
 /**
- * The program inside of a confined child: `node [flags] runner.cjs <isolated_vm.node>`, with the host at the other end of
- * file descriptor 3. It holds no authority and decides nothing that the host does not decide again; it only keeps the
- * guest's isolate. Whatever is out of order ends it, since another one is easily had.
+ * The program inside of a confined child: `node [flags] runner.cjs <isolated_vm.node>`, with the host at the other end
+ * of file descriptor 3. It has no authority, and the host checks all its decisions again. It only keeps the guest's
+ * isolate. Any error ends the process, since the host can easily start another one.
  */
 import { constants } from 'node:os';
 import {
+  type ChildMessage,
   type ContractEntry,
-  type FromChild,
   type GuestContext,
-  type Limits,
+  type GuestLimits,
+  type HostMessage,
   PROTOCOL,
-  type ToChild,
 } from '../protocol/messages.ts';
 import { type Channel, openChannel } from './channel.ts';
-import { type Isolate, type Ivm, makeIsolate, type Room } from './isolate.ts';
-import { makeProgram, type Program, told } from './program.ts';
-import { rehearse } from './rehearsal.ts';
-import { read } from './said.ts';
-import { SPARES } from './spares.ts';
+import { createIsolate, type GuestRealm, type Isolate, type Ivm } from './isolate.ts';
+import { createLoadedArtifact, type LoadedArtifact, serializeInvocation } from './loaded-artifact.ts';
+import { parseRealmMessage } from './realm-message.ts';
+import { SPARE_REALMS } from './realm-source.ts';
+import { warmUp } from './warm-up.ts';
 
-const FAILED = 70;
+const EXIT_FAILED = 70;
 const LONGEST_CONTRACT = 60 * 1024;
 
-process.on('uncaughtException', () => process.exit(FAILED));
-process.on('unhandledRejection', () => process.exit(FAILED));
+process.on('uncaughtException', () => process.exit(EXIT_FAILED));
+process.on('unhandledRejection', () => process.exit(EXIT_FAILED));
 
 const library: { exports: { ivm?: Ivm } } = { exports: {} };
 process.dlopen(library, process.argv[2] as string, constants.dlopen.RTLD_NOW);
 const ivm = library.exports.ivm as Ivm;
-let prepared: { readonly isolate: Isolate; readonly limits: Limits } | undefined;
-let program: Program | undefined;
+let prepared: { readonly isolate: Isolate; readonly limits: GuestLimits } | undefined;
+let program: LoadedArtifact | undefined;
 let loaded = false;
 
 const channel: Channel = openChannel(
-  (header, body) => take(header as ToChild, body),
+  (header, body) => handleMessage(header as HostMessage, body),
   () => process.exit(0),
 );
 channel.send({ type: 'hello', protocol: PROTOCOL });
 
-function take(message: ToChild, body: Buffer): void {
+function handleMessage(message: HostMessage, body: Buffer): void {
   switch (message.type) {
     case 'invoke':
       invoke(message.id, message.entry, message.context, body.toString('utf8'));
@@ -50,7 +50,7 @@ function take(message: ToChild, body: Buffer): void {
       program?.cancel(message.id);
       break;
     case 'ping':
-      // Guests run on this very thread, so none of them executes now; where it is asked for, the isolate is tried as well.
+      // Guests run on this thread, so none of them executes now. With `isolate` the isolate is tested as well.
       if (message.isolate) prepared?.isolate.touch();
       channel.send({ type: 'pong', id: message.id });
       break;
@@ -69,33 +69,33 @@ function take(message: ToChild, body: Buffer): void {
 }
 
 function invoke(id: number, entry: string, context: GuestContext, input: string): void {
-  if (program) program.invoke(id, told(entry, context), input);
+  if (program) program.invoke(id, serializeInvocation(entry, context), input);
   else channel.send({ type: 'failure', id, code: 'guest-error' });
 }
 
-function prepare(limits: Limits): Isolate {
-  const isolate = makeIsolate(ivm, limits);
-  rehearse(isolate, limits);
-  isolate.prepare(SPARES);
+function prepare(limits: GuestLimits): Isolate {
+  const isolate = createIsolate(ivm, limits);
+  warmUp(isolate, limits);
+  isolate.prepare(SPARE_REALMS);
   return isolate;
 }
 
-function load({ load, room }: Isolate, limits: Limits, reuse: boolean, artifact: string): FromChild {
+function load({ load, createRealm }: Isolate, limits: GuestLimits, reuse: boolean, artifact: string): ChildMessage {
   try {
     load(artifact);
   } catch {
     return { type: 'refused', code: 'invalid-entry' };
   }
-  const first = room(true);
-  const contract = first.state === 'ready' ? contractOf(first) : undefined;
+  const first = createRealm(true);
+  const contract = first.state === 'ready' ? readContract(first) : undefined;
   if (contract === undefined) return { type: 'refused', code: first.state === 'timeout' ? 'timeout' : 'invalid-entry' };
-  program = makeProgram({ limits, reuse, first, makeRoom: () => room(false), send: channel.send });
+  program = createLoadedArtifact({ limits, reuse, first, createRealm: () => createRealm(false), send: channel.send });
   return { type: 'loaded', contract };
 }
 
-/** The first thing a described room has to say. */
-function contractOf(room: Room): ContractEntry[] | undefined {
-  const { words, body } = read(room.fetch() ?? '');
+/** Reads the contract, which is the first message of a realm created with `describe`. */
+function readContract(realm: GuestRealm): ContractEntry[] | undefined {
+  const { words, body } = parseRealmMessage(realm.fetch() ?? '');
   if (words[0] !== 'loaded' || Buffer.byteLength(body) > LONGEST_CONTRACT) return undefined;
   return JSON.parse(body);
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 const require = createRequire(import.meta.url);
 
 /**
- * The prebuilt file of isolated-vm for this Node: the child loads it by path, so it needs to read nothing else. Throws
+ * Path of the prebuilt addon of isolated-vm for this Node. The child loads it by path and needs no other file. Throws
  * where there is none for this platform.
  */
 export function isolatedVmBinary(): string {
@@ -24,11 +24,11 @@ export function isolatedVmBinary(): string {
   return file;
 }
 
-/** Node's report names the version of glibc it runs with, and nothing where it runs with another library. */
+/** Node's report names the glibc version, and none with another C library. */
 function isGlibc(): boolean {
   const report = process.report as unknown as { excludeNetwork: boolean; getReport(): unknown };
   const before = report.excludeNetwork;
-  // Without this the report looks up the names of all open connections.
+  // Without this the report resolves the host names of all open connections.
   report.excludeNetwork = true;
   try {
     const { header } = report.getReport() as { header: { glibcVersionRuntime?: string } };

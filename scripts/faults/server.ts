@@ -10,10 +10,10 @@ import { embeddedServer } from '../../plugins/database/embedded/server.ts';
 
 const SIGNALS = { 'in order': 'SIGINT', 'as after a loss of power': 'SIGQUIT' } as const;
 
-/** A durable PostgreSQL of the script's own, which keeps its port when it is started anew. */
-export async function restartable() {
+/** Starts a durable PostgreSQL for the script, which keeps its port over restarts. */
+export async function startRestartableServer() {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-faults-'));
-  // Root does not run PostgreSQL itself; the user who does must be able to enter.
+  // PostgreSQL does not run as root, so its user must be able to enter the folder.
   await chmod(folder, 0o711);
   const overrides = { port: String(await freePort()), max_connections: '100' };
   const start = () =>

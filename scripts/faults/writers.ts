@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What has to be in the database at the end, by key of the row. */
+/** The expected state of a row at the end. */
 export interface Expectation {
-  /** False where the row's creation was not answered: it may be there or not. */
+  /** False where the creation of the row was not acknowledged: it may exist or not. */
   readonly isSure: boolean;
-  /** Values of `n` that it may have: the last one acknowledged, and those whose answer never came since. */
+  /** Possible values of `n`: the last acknowledged one, and later ones without an answer. */
   readonly values: Set<number>;
   readonly batch: string | null;
 }
 
-export type Record = ReadonlyMap<string, Expectation>;
+export type WriteRecord = ReadonlyMap<string, Expectation>;
 
 const BATCH = 20;
 /** After a request that was not answered, in milliseconds. */
-const AGAIN_MS = 50;
-const SHOWN = 400;
-/** The service says that it cannot serve now, and the client may try again. */
-const EXPLAINED = 503;
+const RETRY_MS = 50;
+const MAX_SHOWN = 400;
+/** The service cannot serve now, and the client may retry. */
+const UNAVAILABLE = 503;
 
-/** Clients that write until `stop`: rows one by one and in batches, changes of rows, and one who adds and removes fields. */
-export function createWriters(options: { token: string; count: number; addressOf(at: number): string }) {
+/** Clients that write until `stop`: single rows, batches and updates, and one client that adds and removes fields. */
+export function createWriters(options: { token: string; count: number; getAddress(at: number): string }) {
   const record = new Map<string, Expectation>();
   const endings = new Map<string, number>();
   const unexpected: string[] = [];
@@ -28,12 +28,12 @@ export function createWriters(options: { token: string; count: number; addressOf
   let schemaChanges = 0;
   let isOver = false;
 
-  /** True where the service said that it is done, undefined where nobody knows, false where it said that it is not. */
+  /** True where the write was acknowledged, undefined where its outcome is unknown, false where it was refused. */
   const send = async (at: number, method: string, path: string, body?: unknown): Promise<boolean | undefined> => {
     let status: number;
     let text: string;
     try {
-      const reply = await fetch(new URL(path, options.addressOf(at)), {
+      const reply = await fetch(new URL(path, options.getAddress(at)), {
         method,
         headers: { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -42,7 +42,7 @@ export function createWriters(options: { token: string; count: number; addressOf
       text = await reply.text();
     } catch {
       endings.set('no answer', (endings.get('no answer') ?? 0) + 1);
-      await pause(AGAIN_MS);
+      await pause(RETRY_MS);
       return undefined;
     }
     const code = status < 300 ? '' : ` ${/"code":"([A-Z_]+)"/.exec(text)?.[1] ?? ''}`;
@@ -51,9 +51,9 @@ export function createWriters(options: { token: string; count: number; addressOf
       acknowledged++;
       return true;
     }
-    if (status !== EXPLAINED) unexpected.push(`${method} ${path}: ${status} ${text.slice(0, SHOWN)}`);
-    await pause(AGAIN_MS);
-    // A connection that broke at commit leaves nobody knowing.
+    if (status !== UNAVAILABLE) unexpected.push(`${method} ${path}: ${status} ${text.slice(0, MAX_SHOWN)}`);
+    await pause(RETRY_MS);
+    // Where a connection broke at commit, the outcome is unknown.
     return undefined;
   };
 
@@ -96,7 +96,10 @@ export function createWriters(options: { token: string; count: number; addressOf
       if (Math.random() < 0.2) await createBatch(at);
     }
   };
-  /** By turns over both processes, so that each hears of the other's changes. A field whose fate is unknown is tried again. */
+  /**
+   * Alternates between both processes, so that each must notice the other's changes. A field whose outcome is unknown
+   * is tried again.
+   */
   const designer = async () => {
     for (let turn = 0; !isOver; turn++) {
       const field = `extra_${turn}`;
@@ -112,7 +115,7 @@ export function createWriters(options: { token: string; count: number; addressOf
     const before = unexpected.length;
     const done = await send(at, method, path, body);
     if (done) schemaChanges++;
-    // The attempt before was carried out, and its answer got lost.
+    // The earlier attempt was executed, and only its answer was lost.
     const last = unexpected.at(-1) ?? '';
     const wasDone = unexpected.length > before && last.includes(field) && /: (400|403|404) /.test(last);
     if (wasDone) unexpected.pop();
@@ -121,7 +124,7 @@ export function createWriters(options: { token: string; count: number; addressOf
 
   const working = Promise.all([...Array.from({ length: options.count }, (_, at) => writer(at)), designer()]);
   return {
-    record: record as Record,
+    record: record as WriteRecord,
     endings: () => endings,
     unexpected: () => unexpected,
     acknowledged: () => acknowledged,

@@ -1,6 +1,6 @@
 /**
- * Looks at the memory of a process and of all below it, from a process of its own: a look takes a quarter of a second, in which
- * the reader could not take an answer.
+ * Measures the memory of a process and its descendants from a separate process, since a measurement blocks for a
+ * quarter of a second.
  */
 import { constants, setPriority } from 'node:os';
 import { memoryOf, proportionalOf } from '../bench/processes.ts';
@@ -9,26 +9,26 @@ import { memoryOf, proportionalOf } from '../bench/processes.ts';
 export interface Memory {
   /** Of the process itself. */
   readonly own: number;
-  /** With all processes below it, pages that several share divided by their number. */
+  /** Of all processes below it too. Shared pages are divided by the number of processes. */
   readonly all: number;
 }
 
-const LOOK_MS = 2000;
+const INTERVAL_MS = 2000;
 
 setPriority(0, constants.priority.PRIORITY_LOW);
 const pid = Number(process.argv[2]);
 let most: Memory = { own: 0, all: 0 };
 
-function look(): void {
+function measure(): void {
   const now = { own: memoryOf(pid).resident, all: proportionalOf(pid) };
   most = { own: Math.max(most.own, now.own), all: Math.max(most.all, now.all) };
 }
 
-/** Each message is answered with the most there was since the one before. */
+/** Each message is answered with the maximum since the last one. */
 process.on('message', () => {
-  look();
+  measure();
   process.send?.(most);
   most = { own: 0, all: 0 };
 });
 process.on('disconnect', () => process.exit());
-setInterval(look, LOOK_MS);
+setInterval(measure, INTERVAL_MS);

@@ -1,10 +1,10 @@
 import { installConfined } from '../bench/confined-handlers.ts';
 
-/** What a package does that merely waits: as long as its deadline lets it. */
+/** A handler that waits until its deadline. */
 const WAITING = 'await new Promise((resolve) => setTimeout(resolve, 60_000));';
 
-/** Writes as many public confined packages and answers the paths they serve. */
-export async function installWaiting(folder: string, count: number): Promise<readonly string[]> {
+/** Writes `count` public confined packages and returns their paths. */
+export async function installWaitingPackages(folder: string, count: number): Promise<readonly string[]> {
   const names = Array.from({ length: count }, (_, at) => `waits${at}`);
   for (const name of names) await installConfined(folder, name, WAITING);
   return names;

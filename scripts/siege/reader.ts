@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Reads {
   /** Milliseconds of each read that was answered with 200. */
-  readonly took: readonly number[];
+  readonly latencies: readonly number[];
   readonly failed: number;
 }
 
-/** Between two reads, in milliseconds: one person who reads, not a load. */
+/** Milliseconds between two reads, so that the reader itself is no load. */
 const PACE_MS = 10;
 
 /** One reader on one connection. */
-export function latencies(url: URL, token: string) {
+export function createReader(url: URL, token: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const read = () =>
     new Promise<number>((resolve, reject) => {
@@ -22,17 +22,17 @@ export function latencies(url: URL, token: string) {
       }).on('error', reject);
     });
   return {
-    async during(ms: number): Promise<Reads> {
-      const took: number[] = [];
+    async readFor(ms: number): Promise<Reads> {
+      const latencies: number[] = [];
       let failed = 0;
       for (const until = performance.now() + ms; performance.now() < until; await pause(PACE_MS)) {
         const started = performance.now();
         const status = await read().catch(() => 0);
-        if (status === 200) took.push(performance.now() - started);
+        if (status === 200) latencies.push(performance.now() - started);
         else failed++;
       }
       agent.destroy();
-      return { took, failed };
+      return { latencies, failed };
     },
   };
 }

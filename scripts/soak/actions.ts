@@ -1,15 +1,15 @@
 import type { Random } from '../../test/support/random.ts';
 import { type Ask, askOf, SHAPES } from '../bench/shapes.ts';
 
-/** Something a client does, and the statuses that are right for it. */
+/** A request of a client and its expected statuses. */
 export interface Action {
   readonly name: string;
   readonly weight: number;
-  readonly as: 'admin' | 'editor' | 'nobody';
+  readonly as: 'admin' | 'editor' | 'public';
   readonly expected: readonly number[];
-  /** The client goes away after so many milliseconds. */
+  /** The client disconnects after this many milliseconds. */
   readonly abortAfter?: (random: Random) => number;
-  ask(n: number, random: Random): Ask;
+  createRequest(n: number, random: Random): Ask;
 }
 
 const WEIGHTS: Readonly<Record<string, number>> = {
@@ -21,33 +21,33 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   'create 1000': 0.3,
 };
 
-/** Every shape of the bench, most of them as often as each other. */
-const shapes = (scale: number): readonly Action[] =>
+/** Every shape of the bench, most of them with the same weight. */
+const listShapeActions = (scale: number): readonly Action[] =>
   SHAPES.map((shape) => ({
     name: shape.name,
     weight: WEIGHTS[shape.name] ?? 3,
     as: shape.as ?? 'admin',
     expected: [200],
-    ask: (n) => askOf(shape, n, scale),
+    createRequest: (n) => askOf(shape, n, scale),
   }));
 
 const get = (path: string): Ask => ({ method: 'GET', path });
-const some = (random: Random, rows: number): number => 1 + random.upTo(rows);
+const pickRow = (random: Random, rows: number): number => 1 + random.upTo(rows);
 
 /**
- * The mix: reads of all kinds, writes, batches, callers who may not, queries and payloads that make no sense, and clients
- * that go away. Most rows that are created are deleted in time; never the youngest, whose creators are still to read them.
+ * The mix: reads of all kinds, writes, batches, callers without permission, invalid queries and payloads, and clients
+ * that disconnect. Most created rows are deleted later, but never the youngest, which their creators still read.
  */
-export const actionsFor = (scale: number, drafts: number): readonly Action[] => [
-  ...shapes(scale),
+export const listActions = (scale: number, drafts: number): readonly Action[] => [
+  ...listShapeActions(scale),
   {
     name: 'update many',
     weight: 2,
     as: 'admin',
     expected: [200],
-    // Keys in one order, as a careful client sends them: two requests cannot wait for each other in a circle.
-    ask: (n, random) => {
-      const first = some(random, drafts - 20);
+    // Keys in one order, as a careful client sends them, so that two requests cannot deadlock.
+    createRequest: (n, random) => {
+      const first = pickRow(random, drafts - 20);
       const keys = Array.from({ length: 20 }, (_, at) => first + at);
       return { method: 'PATCH', path: '/items/draft', body: { keys, data: { views: n % 10_000 } } };
     },
@@ -57,57 +57,63 @@ export const actionsFor = (scale: number, drafts: number): readonly Action[] => 
     weight: 1,
     as: 'admin',
     expected: [204],
-    ask: () => ({ method: 'DELETE', path: '/items/note', body: { query: { sort: ['id'], limit: 15 } } }),
+    createRequest: () => ({ method: 'DELETE', path: '/items/note', body: { query: { sort: ['id'], limit: 15 } } }),
   },
   {
     name: 'delete imported rows',
     weight: 0.2,
     as: 'admin',
     expected: [204],
-    ask: () => ({ method: 'DELETE', path: '/items/import', body: { query: { sort: ['id'], limit: 1000 } } }),
+    createRequest: () => ({ method: 'DELETE', path: '/items/import', body: { query: { sort: ['id'], limit: 1000 } } }),
   },
   {
     name: 'refused: write without permission',
     weight: 2,
     as: 'editor',
     expected: [403],
-    ask: (n) => ({ method: 'PATCH', path: '/items/article/1', body: { views: n % 10_000 } }),
+    createRequest: (n) => ({ method: 'PATCH', path: '/items/article/1', body: { views: n % 10_000 } }),
   },
   {
     name: 'refused: row outside the rule',
     weight: 2,
     as: 'editor',
     expected: [200, 403],
-    ask: (_n, random) => get(`/items/article/${some(random, 100)}`),
+    createRequest: (_n, random) => get(`/items/article/${pickRow(random, 100)}`),
   },
-  { name: 'refused: nobody', weight: 2, as: 'nobody', expected: [403], ask: () => get('/items/article?limit=5') },
+  {
+    name: 'refused: without a token',
+    weight: 2,
+    as: 'public',
+    expected: [403],
+    createRequest: () => get('/items/article?limit=5'),
+  },
   {
     name: 'refused: field that may not be read',
     weight: 2,
     as: 'editor',
     expected: [403],
-    ask: () => get('/items/article?filter[price][_gt]=3'),
+    createRequest: () => get('/items/article?filter[price][_gt]=3'),
   },
   {
     name: 'refused: bad query',
     weight: 2,
     as: 'admin',
     expected: [400],
-    ask: (n) => get(`/items/article?limit=25&filter[views][_eq]=word${n}`),
+    createRequest: (n) => get(`/items/article?limit=25&filter[views][_eq]=word${n}`),
   },
   {
     name: 'refused: bad payload',
     weight: 2,
     as: 'admin',
     expected: [400],
-    ask: () => ({ method: 'POST', path: '/items/note', body: { title: 'x', author_id: 999_999_999 } }),
+    createRequest: () => ({ method: 'POST', path: '/items/note', body: { title: 'x', author_id: 999_999_999 } }),
   },
   {
     name: 'a query never seen before',
     weight: 5,
     as: 'admin',
     expected: [200],
-    ask: (n) => get(`/items/article?limit=5&fields=id,title&filter[views][_eq]=${n}`),
+    createRequest: (n) => get(`/items/article?limit=5&fields=id,title&filter[views][_eq]=${n}`),
   },
   {
     name: 'aborted: large read',
@@ -115,7 +121,7 @@ export const actionsFor = (scale: number, drafts: number): readonly Action[] => 
     as: 'admin',
     expected: [200],
     abortAfter: (random) => random.upTo(60),
-    ask: () => get('/items/article?limit=-1'),
+    createRequest: () => get('/items/article?limit=-1'),
   },
   {
     name: 'aborted: slow search',
@@ -123,7 +129,7 @@ export const actionsFor = (scale: number, drafts: number): readonly Action[] => 
     as: 'admin',
     expected: [200],
     abortAfter: (random) => random.upTo(30),
-    ask: (n) => get(`/items/article?limit=25&search=zzz${n}`),
+    createRequest: (n) => get(`/items/article?limit=25&search=zzz${n}`),
   },
   {
     name: 'aborted: create',
@@ -131,12 +137,12 @@ export const actionsFor = (scale: number, drafts: number): readonly Action[] => 
     as: 'admin',
     expected: [200],
     abortAfter: (random) => random.upTo(4),
-    ask: (n) => ({ method: 'POST', path: '/items/note', body: { title: `Aborted ${n}` } }),
+    createRequest: (n) => ({ method: 'POST', path: '/items/note', body: { title: `Aborted ${n}` } }),
   },
 ];
 
-/** One of the actions, as often as its weight says. */
-export function chooser(actions: readonly Action[]): (random: Random) => Action {
+/** Creates a function that picks an action with the probability of its weight. */
+export function createChooser(actions: readonly Action[]): (random: Random) => Action {
   const total = actions.reduce((sum, { weight }) => sum + weight, 0);
   return (random) => {
     let left = random.next() * total;

@@ -2,29 +2,29 @@ import { Agent, request } from 'node:http';
 import type { Random } from '../../test/support/random.ts';
 import type { Action } from './actions.ts';
 
-/** How a request ended; `status` 0 where the client went away itself. */
+/** The end of a request; `status` 0 where the client disconnected. */
 export interface Ending {
   readonly status: number;
-  /** The beginning of an answer that was not expected. */
+  /** The beginning of an unexpected response. */
   readonly text?: string;
 }
 
-const SHOWN = 300;
+const MAX_EXCERPT = 300;
 
-/** Sends what actions ask, over connections that are kept. */
+/** Sends the requests of actions over kept connections. */
 export function createClient(url: URL, tokens: Readonly<Record<'admin' | 'editor', string>>, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const authorization = {
     admin: { authorization: `Bearer ${tokens.admin}` },
     editor: { authorization: `Bearer ${tokens.editor}` },
-    nobody: {},
+    public: {},
   };
 
   const send = (action: Action, n: number, random: Random): Promise<Ending> =>
     new Promise((resolve, reject) => {
-      const { method, path, body } = action.ask(n, random);
+      const { method, path, body } = action.createRequest(n, random);
       const text = body === undefined ? undefined : JSON.stringify(body);
-      let gone = false;
+      let isAborted = false;
       let timer: NodeJS.Timeout | undefined;
       const end = (ending: Ending) => {
         clearTimeout(timer);
@@ -32,7 +32,7 @@ export function createClient(url: URL, tokens: Readonly<Record<'admin' | 'editor
       };
       const failed = (error: Error) => {
         clearTimeout(timer);
-        if (gone) resolve({ status: 0 });
+        if (isAborted) resolve({ status: 0 });
         else reject(error);
       };
       const sent = request(
@@ -52,18 +52,18 @@ export function createClient(url: URL, tokens: Readonly<Record<'admin' | 'editor
         (answer) => {
           const status = answer.statusCode ?? 0;
           const expected = action.expected.includes(status);
-          let shown = '';
+          let excerpt = '';
           answer.on('data', (part: Buffer) => {
-            if (!expected && shown.length < SHOWN) shown += part.toString().slice(0, SHOWN);
+            if (!expected && excerpt.length < MAX_EXCERPT) excerpt += part.toString().slice(0, MAX_EXCERPT);
           });
           answer.on('error', failed);
-          answer.on('end', () => end(expected ? { status } : { status, text: shown }));
+          answer.on('end', () => end(expected ? { status } : { status, text: excerpt }));
         },
       );
       sent.on('error', failed);
       if (action.abortAfter) {
         timer = setTimeout(() => {
-          gone = true;
+          isAborted = true;
           sent.destroy();
           resolve({ status: 0 });
         }, action.abortAfter(random));

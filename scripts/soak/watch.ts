@@ -1,8 +1,8 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { memoryOf } from '../bench/processes.ts';
 
-const STATEMENTS_MS = 50;
-const MEMORY_MS = 500;
+const STATEMENT_INTERVAL_MS = 50;
+const MEMORY_INTERVAL_MS = 500;
 const MB = 2 ** 20;
 
 export interface Sample {
@@ -11,27 +11,27 @@ export interface Sample {
   readonly megabytes: number;
 }
 
-export interface Slowest {
+export interface SlowestStatement {
   readonly ms: number;
   readonly text: string;
-  /** What it was waiting for when it was last seen; null where it was at work. */
+  /** The wait event when last seen; null where the statement was executing. */
   readonly waiting: string | null;
 }
 
-/** Watches a service's memory and its statements while `stop` has not been called. */
-export function watch(pid: number, application: string, database: FreshDatabase) {
+/** Watches the memory and the statements of a service until `stop` is called. */
+export function watchService(pid: number, application: string, database: FreshDatabase) {
   const started = Date.now();
   const samples: Sample[] = [];
-  let slowest: Slowest = { ms: 0, text: '', waiting: null };
+  let slowest: SlowestStatement = { ms: 0, text: '', waiting: null };
   const memory = setInterval(() => {
     samples.push({ at: (Date.now() - started) / 1000, megabytes: memoryOf(pid).resident / MB });
-  }, MEMORY_MS);
-  let looking = false;
+  }, MEMORY_INTERVAL_MS);
+  let isQuerying = false;
   const statements = setInterval(async () => {
-    if (looking) return;
-    looking = true;
+    if (isQuerying) return;
+    isQuerying = true;
     try {
-      const [found] = await database.query<Slowest>(
+      const [found] = await database.query<SlowestStatement>(
         `select extract(epoch from clock_timestamp() - query_start)::float8 * 1000 as ms, left(query, 300) as text,
            wait_event_type || ' ' || wait_event as waiting from pg_stat_activity
          where datname = current_database() and application_name = $1 and state = 'active' order by query_start limit 1`,
@@ -39,12 +39,12 @@ export function watch(pid: number, application: string, database: FreshDatabase)
       );
       if (found && found.ms > slowest.ms) slowest = found;
     } finally {
-      looking = false;
+      isQuerying = false;
     }
-  }, STATEMENTS_MS);
+  }, STATEMENT_INTERVAL_MS);
   return {
     samples: samples as readonly Sample[],
-    slowest: (): Slowest => slowest,
+    slowest: (): SlowestStatement => slowest,
     stop() {
       clearInterval(memory);
       clearInterval(statements);
@@ -56,7 +56,7 @@ export function watch(pid: number, application: string, database: FreshDatabase)
  * Growth of memory once warm, in percent: the last quarter of the time against the second, by medians, since
  * garbage makes single samples jump.
  */
-export function growth(samples: readonly Sample[]): number {
+export function computeGrowth(samples: readonly Sample[]): number {
   const length = samples.at(-1)?.at ?? 0;
   const during = (from: number, to: number) =>
     median(samples.filter(({ at }) => at >= length * from && at <= length * to).map(({ megabytes }) => megabytes));
@@ -64,7 +64,7 @@ export function growth(samples: readonly Sample[]): number {
 }
 
 /** MB a minute, by least squares over the time after the first quarter. */
-export function slope(samples: readonly Sample[]): number {
+export function computeSlope(samples: readonly Sample[]): number {
   const warm = samples.filter(({ at }) => at >= (samples.at(-1)?.at ?? 0) / 4);
   const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
   const [x, y] = [mean(warm.map((one) => one.at)), mean(warm.map((one) => one.megabytes))];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { encodeFrame, FrameError, FrameReader, MAX_HEADER } from '../../sandbox/protocol/frames.ts';
-import { fromChild } from '../../sandbox/protocol/from-child.ts';
+import { parseChildMessage } from '../../sandbox/protocol/parse-child-message.ts';
 
 interface Frame {
   readonly header: Record<string, unknown>;
@@ -23,8 +23,8 @@ const announce = (header: number, body: number): Buffer => {
 const raw = (header: string, body = ''): Buffer =>
   Buffer.concat([announce(Buffer.byteLength(header), Buffer.byteLength(body)), Buffer.from(header), Buffer.from(body)]);
 
-describe('frames', () => {
-  it('come out as they went in, with bodies as text or bytes, short or long', () => {
+describe('encodeFrame and FrameReader', () => {
+  it('frames are decoded as encoded, with text or byte bodies of any length', () => {
     const { frames, push } = reader(100_000);
     for (const body of ['', 'text – ü 😀', Buffer.from('bytes'), Buffer.alloc(50_000, 'x'), 'y'.repeat(50_000)]) {
       for (const part of encodeFrame({ type: 'x', n: 1 }, body)) push(part);
@@ -33,7 +33,7 @@ describe('frames', () => {
     expect(frames[1]).to.eql({ header: { type: 'x', n: 1 }, body: 'text – ü 😀' });
   });
 
-  it('may come cut anywhere', () => {
+  it('frames may be split at any byte', () => {
     const whole = Buffer.concat([1, 2, 3].flatMap((n) => encodeFrame({ n }, `body ${n}`)));
     for (let cut = 1; cut <= whole.length; cut++) {
       const { frames, push } = reader();
@@ -46,7 +46,7 @@ describe('frames', () => {
     }
   });
 
-  it('are refused at the announcement where they are too long, and nothing is taken afterwards', () => {
+  it('a frame over the limit is refused at its announced length, and the reader takes nothing more', () => {
     for (const prefix of [announce(10, 2 ** 32 - 1), announce(10, 1001), announce(MAX_HEADER + 1, 0), announce(0, 5)]) {
       const { frames, push } = reader();
       expect(() => push(prefix)).to.throw(FrameError);
@@ -56,7 +56,7 @@ describe('frames', () => {
     expect(() => encodeFrame({ long: 'x'.repeat(MAX_HEADER) })).to.throw(FrameError);
   });
 
-  it('take memory for what has come, not for what was announced', () => {
+  it('the reader allocates memory for received bytes, not for announced ones', () => {
     const before = process.memoryUsage().arrayBuffers;
     const { push } = reader(2 ** 31);
     push(Buffer.concat([announce(10, 2 ** 31), Buffer.alloc(1000)]));
@@ -64,24 +64,24 @@ describe('frames', () => {
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(2 ** 20);
   });
 
-  it('put together from single bytes cost no more than a few copies', () => {
+  it('a frame received byte by byte is copied only a few times', () => {
     const { frames, push } = reader(2 ** 20);
     const whole = raw('{"a":1}', 'x'.repeat(300_000));
     for (let n = 0; n < whole.length; n++) push(whole.subarray(n, n + 1));
     expect(frames[0]?.body.length).to.equal(300_000);
   });
 
-  it('have an object in JSON as their header', () => {
+  it('a header that is not a JSON object is refused', () => {
     for (const header of ['{', 'null', '[]', '1', '"x"', '{"a":1}x']) {
       expect(() => reader().push(raw(header)), header).to.throw(FrameError);
     }
   });
 });
 
-describe('messages of a child', () => {
+describe('parseChildMessage', () => {
   const entry = { key: '', id: 'orders', handler: true, filters: [], actions: [] };
 
-  it('pass where they are in shape', () => {
+  it('well-formed messages pass', () => {
     const messages = [
       { type: 'hello', protocol: 1 },
       { type: 'loaded', contract: [entry, { ...entry, key: 'hook:x', id: null, filters: ['items.create'] }] },
@@ -91,10 +91,10 @@ describe('messages of a child', () => {
       { type: 'failure', id: 7, code: 'guest-error' },
       { type: 'call', id: 1, call: 0, method: 'log.info' },
     ];
-    for (const message of messages) expect(fromChild(message)).to.equal(message);
+    for (const message of messages) expect(parseChildMessage(message)).to.equal(message);
   });
 
-  it('are refused where they are not', () => {
+  it('malformed messages are refused', () => {
     const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `e${n}`);
     const messages: Record<string, unknown>[] = [
       {},
@@ -128,6 +128,7 @@ describe('messages of a child', () => {
       { type: 'loaded', contract: [{ ...entry, actions: ['x'.repeat(129)] }] },
       { type: 'loaded', contract: [null] },
     ];
-    for (const message of messages) expect(() => fromChild(message), JSON.stringify(message)).to.throw(FrameError);
+    for (const message of messages)
+      expect(() => parseChildMessage(message), JSON.stringify(message)).to.throw(FrameError);
   });
 });

@@ -1,7 +1,10 @@
 /** Bytes of one row. */
 export const CHUNK = 256 * 1024;
 
-/** The same bytes in parts of one row each. All of them share their memory: a part is good until the next one is asked for. */
+/**
+ * Splits the bytes into parts of one row each. All parts share one buffer: a part is valid until the next one is
+ * requested.
+ */
 export async function* inChunks(source) {
   const chunk = Buffer.allocUnsafe(CHUNK);
   let filled = 0;

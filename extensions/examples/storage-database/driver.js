@@ -4,10 +4,10 @@ import { writeObject } from './write.js';
 /** Rows of a list that are fetched at once. */
 const PAGE = 500;
 
-/** Milliseconds after which a write that is not complete was one of a process that ended. */
+/** Milliseconds after which an incomplete write counts as one of a process that has ended. */
 const ABANDONED = 24 * 60 * 60 * 1000;
 
-/** A driver (the service's `plugins/storage/contract.ts` says what one does) that keeps objects in two tables. */
+/** A storage driver (see `plugins/storage/contract.ts` of the service) that keeps objects in two tables. */
 export async function openDatabase(db, location) {
   const objects = () => db.table('platform_stored_objects');
   const chunks = () => db.table('platform_stored_chunks');
@@ -31,23 +31,23 @@ export async function openDatabase(db, location) {
     write: (name, source, options) =>
       writeObject({ db, objects, chunks }, { location, name, type: options?.type }, source),
 
-    /** With it go its bytes, and those of writes that are not complete: one that still runs fails. */
+    /** Also removes the bytes, and incomplete writes of the name: a write that still runs fails. */
     async remove(name) {
       await objects().where({ location, name }).del();
     },
 
     async stat(name) {
       const found = await find(name);
-      return found && told(found);
+      return found && toEntry(found);
     },
 
-    /** By pages that begin behind the last name, so that no list keeps a connection. */
+    /** Reads pages that begin after the last name, so that a list keeps no connection. */
     async *list(prefix) {
       let page = await names('>=', prefix);
       while (page.length > 0) {
         for (const one of page) {
           if (!one.name.startsWith(prefix)) return;
-          yield told(one);
+          yield toEntry(one);
         }
         page = await names('>', page.at(-1).name);
       }
@@ -65,4 +65,4 @@ export async function openDatabase(db, location) {
   }
 }
 
-const told = ({ name, size, modified }) => ({ name, size: Number(size), modified });
+const toEntry = ({ name, size, modified }) => ({ name, size: Number(size), modified });

@@ -2,8 +2,8 @@ import { openDatabase } from './driver.js';
 import { tables } from './tables.js';
 
 /**
- * A plugin imports nothing of the service: what it adds to is known by its id, and everything it may touch comes with `host`.
- * So the folder works wherever EXTENSIONS_PATH is.
+ * The plugin imports nothing of the service: it contributes to facets by their id, and `host` has everything it may
+ * use. So the folder works at any EXTENSIONS_PATH.
  */
 export default {
   register(host) {

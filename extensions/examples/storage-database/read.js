@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { CHUNK } from './chunks.js';
 
-/** Rows that are fetched at once: what one reader holds. */
+/** Rows that one reader fetches at a time. */
 const AT_ONCE = 4;
 
-/** Bytes from `start` to `end`, out of those rows only that have some of them; fetched as they are read. */
+/** Streams the bytes from `start` to `end`. Fetches only rows that have some of them, as they are read. */
 export const bytesOf = (chunks, object, { start, end }) =>
   Readable.from(pieces(chunks, object, start, end), { objectMode: false });
 

@@ -1,6 +1,6 @@
 /**
- * An object is a row, its bytes are rows of their own. It is there from the moment it has a time in `modified`: until then
- * it is being written. Names compare by their bytes ("C"), so that those that begin alike stand together. The prefix
+ * An object is a row, and its bytes are rows of their own. An object exists once it has a time in `modified`; until
+ * then it is being written. Names compare by their bytes ("C"), so that names with one prefix are adjacent. The prefix
  * `platform_` keeps the tables out of the collections that the service offers.
  */
 export function tables(db) {
@@ -25,7 +25,7 @@ export function tables(db) {
       part integer not null,
       bytes bytea not null,
       primary key (object, part))`);
-      // Pictures and films are compressed already; trying it once more costs time and gains nothing.
+      // Images and videos are already compressed, so compression by PostgreSQL only costs time.
       await db.ddl(db.sql`alter table ${chunks} alter column bytes set storage external`);
     },
   };

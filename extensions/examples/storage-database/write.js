@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { inChunks } from './chunks.js';
 
 /**
- * Each chunk is a statement of its own, since an upload may take hours and a transaction would keep a connection for as long.
- * Nobody finds them before the last statement says that the object is complete, which also replaces an older one.
+ * Each chunk is a statement of its own, since an upload may take hours and a transaction would keep a connection for as
+ * long. Readers find the object only after the last statement marks it complete, which also replaces an older one.
  */
 export async function writeObject({ db, objects, chunks }, { location, name, type }, source) {
   const id = randomUUID();
@@ -22,7 +22,7 @@ export async function writeObject({ db, objects, chunks }, { location, name, typ
     });
     return size;
   } catch (error) {
-    // Where the database is gone, the next start that finds it a day old removes it.
+    // Where the database is unreachable, the next start removes the incomplete object a day later.
     await objects()
       .where({ id })
       .del()

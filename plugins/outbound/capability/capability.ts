@@ -2,11 +2,18 @@ import { authorities, type Capability, Failure, listsWiden } from '#kernel';
 import type { Invocation, RemoteMethod, RemoteTable } from '../../broker/contract.ts';
 import { Refusal } from '../../broker/library.ts';
 import type { Outbound, RequestApi, SendOptions } from '../contract.ts';
-import { DENIED, OutboundFailure } from '../failure.ts';
-import { answerOf } from './answer.ts';
-import { type Allowed, allowedBy, METHODS, type RequestGrant, requestGrantSchema, shownOrigins } from './grant.ts';
-import { MAX_MESSAGE, refuseHidden, withBody, withSecret } from './message.ts';
-import { createShares, type Share, turn } from './share.ts';
+import { DENIED_REMEDY, OutboundFailure } from '../failure.ts';
+import { type BufferShare, createBufferShares, nextTurn } from './buffer-share.ts';
+import { addSecretHeader, assertNoSecretReference, buildBody, MAX_MESSAGE } from './build-request.ts';
+import { buildResponse } from './build-response.ts';
+import {
+  type AllowedRequests,
+  listCanonicalOrigins,
+  METHODS,
+  parseGrant,
+  type RequestGrant,
+  requestGrantSchema,
+} from './grant.ts';
 
 const TIMEOUT = { default: 10_000, most: 30_000 } as const;
 
@@ -22,7 +29,7 @@ const send: RemoteMethod<RequestApi> = {
       properties: {
         url: { type: 'string' },
         method: { type: 'string' },
-        // Members that cannot be headers are left out, not refused.
+        // Invalid headers are left out and not refused.
         headers: { type: 'object' },
         body: {},
         timeoutMs: { type: 'number', exclusiveMinimum: 0 },
@@ -40,68 +47,69 @@ const send: RemoteMethod<RequestApi> = {
 
 export const requestMethods: RemoteTable = { capability: 'request', methods: { send } };
 
-/** `host.request`: what the grant names, and what the operator's deny list leaves of it. */
+/** `host.request`: requests to granted origins, as far as the operator's deny list allows them. */
 export const requestCapability = (
   outbound: Pick<Outbound, 'send'>,
-  shareOf = createShares(),
+  shareOf = createBufferShares(),
 ): Capability<RequestGrant, RequestApi> => ({
   name: 'request',
   member: 'request',
   schema: requestGrantSchema,
   bind(grant, { name }) {
-    const allowed = allowedBy(grant);
-    return { send: (options, invocation) => sendWithin(allowed, outbound, shareOf(name), options, invocation) };
+    const allowed = parseGrant(grant);
+    return { send: (options, invocation) => sendGranted(allowed, outbound, shareOf(name), options, invocation) };
   },
-  describe: (grant) => authorities('sends requests to', shownOrigins(grant), (grant.methods ?? ['GET']).join(', ')),
-  widens: (before, after) => listsWiden(before && comparable(before), comparable(after)),
+  describe: (grant) =>
+    authorities('sends requests to', listCanonicalOrigins(grant), (grant.methods ?? ['GET']).join(', ')),
+  widens: (before, after) => listsWiden(before && toComparableGrant(before), toComparableGrant(after)),
 });
 
-/** Two ways to say the same are the same. */
-const comparable = (grant: RequestGrant): Record<string, unknown> => ({
-  origins: shownOrigins(grant),
+/** Equal grants in different spellings compare as equal. */
+const toComparableGrant = (grant: RequestGrant): Record<string, unknown> => ({
+  origins: listCanonicalOrigins(grant),
   methods: grant.methods ?? ['GET'],
 });
 
-/** In the order of the conventions ("request.send"), so that each refusal says one thing whatever else is wrong. */
-async function sendWithin(
-  { origins, methods }: Allowed,
+/** Checks in the order of the conventions ("request.send"), so that the first failing check decides the refusal. */
+async function sendGranted(
+  { origins, methods }: AllowedRequests,
   outbound: Pick<Outbound, 'send'>,
-  share: Share,
+  share: BufferShare,
   options: SendOptions,
   invocation: Invocation,
 ) {
-  refuseHidden(options, invocation.secrets);
+  assertNoSecretReference(options, invocation.secrets);
   const url = URL.parse(options.url);
   if (url?.username !== '' || url.password !== '')
     throw new Refusal('invalid_request', 'The address is not a URL that can be used.');
   if (!origins.has(url.origin)) throw new Refusal('denied', 'This origin is not granted.');
   const method = (options.method ?? 'GET').toUpperCase();
   if (!methods.has(method)) throw new Refusal('denied', 'This method is not granted.');
-  const { headers, body } = withBody(options);
-  const { mayHold, release } = share.open();
+  const { headers, body } = buildBody(options);
+  const { canBuffer, release } = share.open();
   const request = {
     method,
     url,
-    headers: withSecret(headers, options.auth, invocation),
+    headers: addSecretHeader(headers, options.auth, invocation),
     ...(body === undefined ? {} : { body }),
     signal: invocation.signal,
     timeout: Math.min(options.timeoutMs ?? TIMEOUT.default, TIMEOUT.most),
     maxBytes: MAX_MESSAGE,
-    mayHold,
+    canBuffer,
   };
   try {
-    const response = await outbound.send(request).catch(refused);
-    await turn();
-    return answerOf(response, invocation.secrets);
+    const response = await outbound.send(request).catch(throwRefusal);
+    await nextTurn();
+    return buildResponse(response, invocation.secrets);
   } finally {
     release();
   }
 }
 
-/** Nothing of the network is told but what the conventions have a code for. */
-function refused(error: unknown): never {
+/** Reveals no detail of the network except the codes of the conventions. */
+function throwRefusal(error: unknown): never {
   if (error instanceof OutboundFailure && error.reason === 'denied')
-    throw new Refusal('denied', `This address is not allowed. ${DENIED}`);
+    throw new Refusal('denied', `This address is not allowed. ${DENIED_REMEDY}`);
   if (error instanceof OutboundFailure && error.reason === 'timeout')
     throw new Refusal('timeout', 'The request took too long.');
   if (error instanceof Failure && error.code === 'CONTENT_TOO_LARGE')

@@ -3,7 +3,7 @@ import { type Capability, fail } from '#kernel';
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** As it stands in a manifest: exactly one of `urls` and `origins` (conventions, "Capabilities"). */
+/** The grant in a manifest: exactly one of `urls` and `origins` (conventions, "Capabilities"). */
 export interface RequestGrant {
   readonly urls?: readonly string[];
   readonly origins?: readonly string[];
@@ -11,8 +11,8 @@ export interface RequestGrant {
 }
 
 /**
- * Scheme, host and port and nothing else. No wildcard, since it would be taken for one; no dot at the end, since such a
- * host never matches; no user, path, query or fragment.
+ * Scheme, host and port only. No wildcard, since origins are compared literally; no trailing dot, since such a host
+ * never matches; no user, path, query or fragment.
  */
 const ORIGIN =
   '^[hH][tT][tT][pP][sS]?://(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\s/?#@:%*<>^|\\[\\]\\\\\\u0000-\\u0020\\u007f]{0,253}[^\\s/?#@:%*<>^|\\[\\]\\\\.\\u0000-\\u0020\\u007f])(?::[0-9]{1,5})?/?$';
@@ -36,30 +36,33 @@ export const requestGrantSchema: Capability['schema'] = {
   oneOf: [{ required: ['origins'] }, { required: ['urls'] }],
 };
 
-/** A bare origin in its one canonical form: lower case, without the default port; undefined for anything else. */
-export function canonicalOrigin(text: string): string | undefined {
+/** The canonical form of an origin: lower case, without the default port; undefined for any other text. */
+export function toCanonicalOrigin(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || !new RegExp(ORIGIN).test(text) || url.hostname.endsWith('.')) return undefined;
   return url.origin;
 }
 
-export interface Allowed {
+export interface AllowedRequests {
   readonly origins: ReadonlySet<string>;
   readonly methods: ReadonlySet<string>;
 }
 
-/** CAPABILITY_DENIED for what the pattern let through and is no origin after all, such as a port of 99999. */
-export function allowedBy(grant: RequestGrant): Allowed {
-  const origins = listed(grant).map((text) => {
-    const origin = canonicalOrigin(text);
+/**
+ * Parses a grant. Throws CAPABILITY_DENIED for a text that matches the pattern and is no origin, such as one with port
+ * 99999.
+ */
+export function parseGrant(grant: RequestGrant): AllowedRequests {
+  const origins = listOrigins(grant).map((text) => {
+    const origin = toCanonicalOrigin(text);
     if (origin === undefined) throw fail('CAPABILITY_DENIED', `"${text.slice(0, 100)}" is not an origin`);
     return origin;
   });
   return { origins: new Set(origins), methods: new Set(grant.methods ?? ['GET']) };
 }
 
-/** For people: the origins as they are compared. One that is none is shown as written. */
-export const shownOrigins = (grant: RequestGrant): readonly string[] =>
-  [...new Set(listed(grant).map((text) => canonicalOrigin(text) ?? text))].sort();
+/** The canonical origins of a grant, for the audit. An invalid origin is shown as written. */
+export const listCanonicalOrigins = (grant: RequestGrant): readonly string[] =>
+  [...new Set(listOrigins(grant).map((text) => toCanonicalOrigin(text) ?? text))].sort();
 
-const listed = ({ origins, urls }: RequestGrant): readonly string[] => origins ?? urls ?? [];
+const listOrigins = ({ origins, urls }: RequestGrant): readonly string[] => origins ?? urls ?? [];

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 
-export interface Mounts {
-  /** Where it appears to the child, and what it is: files alone, all read-only. */
+export interface BubblewrapMounts {
+  /** Path in the child to path on the host. Files only, all read-only. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -9,21 +9,27 @@ export interface Mounts {
 export const FILTER_FD = 4;
 
 /**
- * Arguments of bubblewrap up to the command: own namespaces of every kind, a root in which nothing but these files is and
- * nothing can be written, no /proc and no /dev, another host name, and an end when the service ends. Variables are
- * set by whoever spawns it; bubblewrap itself sets PWD. No option is newer than version 0.4.
+ * Arguments of bubblewrap up to the command: namespaces of every kind, a read-only root that holds these files alone,
+ * no /proc and no /dev, another host name, and an end with the service. The caller of `spawn` sets the environment;
+ * bubblewrap itself sets PWD. Version 0.4 has every option.
  *
- * Root does without a user namespace: inside of one it would stay root's own files' owner. It keeps the three rights that
- * setpriv needs to change the user and to drop these rights as well.
+ * As root no user namespace is made: inside of one the child would still own root's files. The three capabilities are
+ * for setpriv, which changes the user and then drops them.
  */
-export function bubblewrapArguments(carrier: 'root' | 'user', { files }: Mounts, seccomp: boolean): readonly string[] {
+export function buildBubblewrapArguments(
+  namespaceMode: 'root' | 'user',
+  { files }: BubblewrapMounts,
+  seccomp: boolean,
+): readonly string[] {
   return [
-    ...(carrier === 'user' ? ['--unshare-user'] : []),
+    ...(namespaceMode === 'user' ? ['--unshare-user'] : []),
     ...['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
-    ...(carrier === 'root' ? ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((name) => ['--cap-add', name]) : []),
-    // Folders that bubblewrap makes without being told are closed to everybody but root.
-    ...foldersOf([...files.keys()]).flatMap((folder) => ['--dir', folder]),
+    ...(namespaceMode === 'root'
+      ? ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((name) => ['--cap-add', name])
+      : []),
+    // Folders that bubblewrap creates implicitly are readable by root only.
+    ...listParentFolders([...files.keys()]).flatMap((folder) => ['--dir', folder]),
     ...[...files].flatMap(([inside, outside]) => ['--ro-bind', outside, inside]),
     ...['--hostname', 'guest', '--remount-ro', '/', '--chdir', '/'],
     ...(seccomp ? ['--seccomp', String(FILTER_FD)] : []),
@@ -31,8 +37,8 @@ export function bubblewrapArguments(carrier: 'root' | 'user', { files }: Mounts,
   ];
 }
 
-/** Every folder above these files, the outer ones first. */
-function foldersOf(paths: readonly string[]): readonly string[] {
+/** All parent folders of these files, outer folders first. */
+function listParentFolders(paths: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of paths) for (let at = dirname(path); at !== '/'; at = dirname(at)) found.add(at);
   return [...found].sort((a, b) => a.length - b.length);

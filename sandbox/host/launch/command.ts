@@ -1,10 +1,10 @@
-import type { Bench } from './bench.ts';
-import { bubblewrapArguments } from './bubblewrap.ts';
-import type { Group } from './cgroups/group.ts';
-import { OPEN_FILES, type Plan } from './plan.ts';
+import { buildBubblewrapArguments } from './bubblewrap.ts';
+import type { ControlGroup } from './cgroups/group.ts';
+import { type LaunchPlan, MAX_OPEN_FILES } from './launch-plan.ts';
+import type { LaunchResources } from './resources.ts';
 
-/** Names under which a confined child sees its files. */
-const INSIDE = {
+/** Paths of files inside of a confined child. */
+const CHILD_PATHS = {
   node: '/node',
   runner: '/runner.cjs',
   native: '/isolated_vm.node',
@@ -12,61 +12,77 @@ const INSIDE = {
   prlimit: '/prlimit',
 };
 
-/** How much a hot child stands back. */
+/** A busy child yields to the service. */
 const NICENESS = 10;
 
 /**
- * The whole command line of a child, from the outside in: join the groups, be nice, bubblewrap, give the user up, limits,
- * Node. Each step executes the next one in its place.
+ * Builds the command line of a child, outermost program first: join the groups, nice, bubblewrap, setpriv, prlimit,
+ * Node. Each program replaces itself with the next one.
  */
-export function commandOf(bench: Bench, plan: Plan, program: string, group: Group | null, uid: number | null) {
-  const confined = plan.carrier !== 'none';
-  const place = (name: keyof typeof INSIDE, path: string) => (confined ? INSIDE[name] : path);
-  const { tools } = bench;
+export function buildCommand(
+  resources: LaunchResources,
+  plan: LaunchPlan,
+  program: string,
+  group: ControlGroup | null,
+  uid: number | null,
+) {
+  const confined = plan.namespaceMode !== 'none';
+  const pathInChild = (name: keyof typeof CHILD_PATHS, path: string) => (confined ? CHILD_PATHS[name] : path);
+  const { tools } = resources;
   return [
-    ...(confined && group !== null ? joining(tools.shell as string, group) : []),
+    ...(confined && group !== null ? buildJoinCommand(tools.shell as string, group) : []),
     ...(tools.nice === null ? [] : [tools.nice, '-n', String(NICENESS)]),
-    ...(plan.carrier === 'none' ? [] : wrapping(bench, plan, plan.carrier, program)),
-    ...(tools.setpriv === null ? [] : givingUp(place('setpriv', tools.setpriv), plan, uid)),
-    ...(tools.prlimit === null || plan.limits === null ? [] : limiting(place('prlimit', tools.prlimit), plan.limits)),
-    place('node', bench.node),
-    ...bench.flags,
-    place('runner', program),
-    ...(bench.native === null ? [] : [place('native', bench.native)]),
+    ...(plan.namespaceMode === 'none' ? [] : buildBubblewrapCommand(resources, plan, plan.namespaceMode, program)),
+    ...(tools.setpriv === null ? [] : buildSetprivCommand(pathInChild('setpriv', tools.setpriv), plan, uid)),
+    ...(tools.prlimit === null || plan.limits === null
+      ? []
+      : buildPrlimitCommand(pathInChild('prlimit', tools.prlimit), plan.limits)),
+    pathInChild('node', resources.node),
+    ...resources.flags,
+    pathInChild('runner', program),
+    ...(resources.native === null ? [] : [pathInChild('native', resources.native)]),
   ];
 }
 
-/** bubblewrap starts processes at once, so it must be in the groups before it runs. */
-const joining = (shell: string, group: Group): readonly string[] => [
+/** bubblewrap starts processes immediately, so the shell joins the groups before it executes bubblewrap. */
+const buildJoinCommand = (shell: string, group: ControlGroup): readonly string[] => [
   ...[
     shell,
     '-c',
     'for door do shift; [ "$door" = -- ] && break; echo $$ > "$door" || exit 125; done; exec "$@"',
     'sh',
   ],
-  ...group.doors,
+  ...group.procsFiles,
   '--',
 ];
 
-function wrapping({ tools, node, native, libraries }: Bench, plan: Plan, carrier: 'root' | 'user', program: string) {
+function buildBubblewrapCommand(
+  { tools, node, native, libraries }: LaunchResources,
+  plan: LaunchPlan,
+  namespaceMode: 'root' | 'user',
+  program: string,
+) {
   const files = new Map((libraries ?? []).map((path) => [path, path]));
-  files.set(INSIDE.node, node).set(INSIDE.runner, program);
-  if (native !== null) files.set(INSIDE.native, native);
-  if (tools.setpriv !== null) files.set(INSIDE.setpriv, tools.setpriv);
-  if (tools.prlimit !== null && plan.limits !== null) files.set(INSIDE.prlimit, tools.prlimit);
-  return [tools.bubblewrap as string, ...bubblewrapArguments(carrier, { files }, plan.seccomp)];
+  files.set(CHILD_PATHS.node, node).set(CHILD_PATHS.runner, program);
+  if (native !== null) files.set(CHILD_PATHS.native, native);
+  if (tools.setpriv !== null) files.set(CHILD_PATHS.setpriv, tools.setpriv);
+  if (tools.prlimit !== null && plan.limits !== null) files.set(CHILD_PATHS.prlimit, tools.prlimit);
+  return [tools.bubblewrap as string, ...buildBubblewrapArguments(namespaceMode, { files }, plan.seccomp)];
 }
 
-/** Without bubblewrap the user was changed before anything runs, and only the promise is left to make. */
-function givingUp(setpriv: string, { carrier }: Plan, uid: number | null): readonly string[] {
-  if (carrier === 'user') return [];
-  if (carrier === 'none' || uid === null) return [setpriv, '--no-new-privs', '--'];
+/** Without bubblewrap `spawn` has already changed the user, and setpriv only sets no-new-privileges. */
+function buildSetprivCommand(setpriv: string, { namespaceMode }: LaunchPlan, uid: number | null): readonly string[] {
+  if (namespaceMode === 'user') return [];
+  if (namespaceMode === 'none' || uid === null) return [setpriv, '--no-new-privs', '--'];
   const identity = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
   return [setpriv, ...identity, '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--'];
 }
 
-const limiting = (prlimit: string, { addresses, tasks }: NonNullable<Plan['limits']>): readonly string[] => [
-  ...[prlimit, '--core=0', '--fsize=0', `--nofile=${OPEN_FILES}`],
+const buildPrlimitCommand = (
+  prlimit: string,
+  { addresses, tasks }: NonNullable<LaunchPlan['limits']>,
+): readonly string[] => [
+  ...[prlimit, '--core=0', '--fsize=0', `--nofile=${MAX_OPEN_FILES}`],
   ...(tasks === null ? [] : [`--nproc=${tasks}`]),
   ...(addresses === null ? [] : [`--as=${addresses}`]),
   '--',

@@ -1,37 +1,37 @@
 import type { ChildProcess } from 'node:child_process';
-import type { Plan } from './plan.ts';
+import type { LaunchPlan } from './launch-plan.ts';
 import { childrenOf } from './proc.ts';
 
-/** How long bubblewrap may take to notice that its namespace is gone. Milliseconds. */
-const NOTICE = 500;
+/** Milliseconds that bubblewrap may take to end after its namespace has ended. */
+const BUBBLEWRAP_END_TIMEOUT = 500;
 
 /**
- * SIGKILL to a child and to all it started. With a process namespace its first process is killed: the kernel ends
- * everything inside, and bubblewrap, which waits for it, ends after that and leaves nobody to a service that may be the
- * first process of a container and reaps only its own.
+ * Sends SIGKILL to a child and all its processes. With a process namespace the first process of the namespace is
+ * killed: the kernel then ends everything inside, and bubblewrap reaps it and ends. So no orphaned process is left to a
+ * service that is the first process of a container and reaps only its own children.
  */
-export function killTree(process: ChildProcess, carrier: Plan['carrier']): void {
+export function killTree(process: ChildProcess, namespaceMode: LaunchPlan['namespaceMode']): void {
   if (process.pid === undefined || process.exitCode !== null || process.signalCode !== null) return;
-  if (carrier === 'none') {
+  if (namespaceMode === 'none') {
     killGroup(process.pid);
     return;
   }
   const [first] = childrenOf(process.pid);
-  if (first === undefined || !send(first)) {
-    // Not that far yet; what it may just be making dies with it.
+  if (first === undefined || !sendSigkill(first)) {
+    // bubblewrap has not started the namespace yet. A process that it is just creating dies with it.
     process.kill('SIGKILL');
     return;
   }
-  const timer = setTimeout(() => process.kill('SIGKILL'), NOTICE).unref();
+  const timer = setTimeout(() => process.kill('SIGKILL'), BUBBLEWRAP_END_TIMEOUT).unref();
   process.once('exit', () => clearTimeout(timer));
 }
 
-/** Without namespaces: whoever stayed in the session's first group. */
+/** Without namespaces: kills the process group of the session. */
 export function killGroup(pid: number): void {
-  send(-pid) || send(pid);
+  sendSigkill(-pid) || sendSigkill(pid);
 }
 
-function send(pid: number): boolean {
+function sendSigkill(pid: number): boolean {
   try {
     process.kill(pid, 'SIGKILL');
     return true;

@@ -2,56 +2,64 @@ import { runnerSource } from '../../runner/build.ts';
 import { RUNNER_FLAGS } from '../../runner/flags.ts';
 import { isolatedVmBinary } from '../../runner/native.ts';
 import type { Child, Launcher, LauncherOptions } from '../child.ts';
-import { resolvePosture } from '../posture/resolve.ts';
-import { probeSource } from '../posture/talk.ts';
-import { makeBench } from './bench.ts';
+import { readProbeSource } from '../posture/probe-client.ts';
+import { resolvePosture } from '../posture/resolve-posture.ts';
 import { openCgroups } from './cgroups/cgroups.ts';
-import { type Started, startProgram } from './start.ts';
-import { uidPool } from './uids.ts';
+import { createLaunchResources } from './resources.ts';
+import { type StartedChild, startProgram } from './start.ts';
+import { createUidPool } from './uids.ts';
 
-/** What else the machine is taken to have; for tests, and all of it is looked up where it is not given. */
-export interface Surroundings {
-  /** Where programs of the operating system are looked for. */
+/** Overrides of what the machine offers, for tests. Everything else is looked up. */
+export interface LaunchEnvironment {
+  /** Folders in which programs of the operating system are looked up. */
   readonly folders?: readonly string[];
-  /** False for a machine without control groups. */
+  /** False: as if the machine had no control groups. */
   readonly cgroups?: boolean;
 }
 
 export interface ConfinedLauncher extends Launcher {
-  launch(): Started;
-  /** Starts another program in place of the runner, confined in the same way. The text is that of a CommonJS module. */
-  launchProgram(text: string): Started;
+  launch(): StartedChild;
+  /** Starts another program in place of the runner under the same confinement. `text` is a CommonJS module. */
+  launchProgram(text: string): StartedChild;
 }
 
 /**
- * Resolves how children can be confined on this machine, proves it with children of its own, and starts them. Takes
- * about a second. Rejects where the private folder cannot be made or the runner cannot be built; where confinement
- * is not to be had, the posture says `refuse` and starting a child throws.
+ * Determines how children can be confined on this machine and proves it with test children, which takes about a second.
+ * Rejects where the private folder cannot be created or the runner cannot be built. Where confinement is not possible,
+ * the posture says `refuse` and `launch` throws.
  */
 export async function createLauncher(
   options: LauncherOptions,
-  surroundings: Surroundings = {},
+  environment: LaunchEnvironment = {},
 ): Promise<ConfinedLauncher> {
   const isLinux = process.platform === 'linux';
   const isRoot = process.getuid?.() === 0;
   const runner = await runnerSource();
-  const bench = await makeBench({ flags: RUNNER_FLAGS, native: nativeHalf(), folders: surroundings.folders });
-  const cgroups = isLinux && surroundings.cgroups !== false ? await openCgroups() : null;
+  const resources = await createLaunchResources({
+    flags: RUNNER_FLAGS,
+    native: findNativeAddon(),
+    folders: environment.folders,
+  });
+  const cgroups = isLinux && environment.cgroups !== false ? await openCgroups() : null;
   const living = new Set<Child>();
   const close = async () => {
     for (const child of living) child.kill();
     await Promise.all([...living].map(({ ended }) => ended));
     await cgroups?.close();
-    bench.close();
+    resources.close();
   };
   try {
-    const programs = { probe: bench.keep('probe.cjs', probeSource()), runner: bench.keep('runner.cjs', runner) };
-    const uids = isLinux && isRoot ? uidPool() : null;
-    const means = { bench, cgroups, uids, isRoot, memory: options.memory };
-    const { plan, posture } = await resolvePosture(means, programs, options);
-    const start = (program: string): Started => {
-      if (plan === null || posture.decision === 'refuse') throw new Error('confined packages are refused here');
-      const child = startProgram(bench, plan, program);
+    const programs = {
+      probe: resources.writeFile('probe.cjs', readProbeSource()),
+      runner: resources.writeFile('runner.cjs', runner),
+    };
+    const uids = isLinux && isRoot ? createUidPool() : null;
+    const machine = { resources, cgroups, uids, isRoot, memory: options.memory };
+    const { plan, posture } = await resolvePosture(machine, programs, options);
+    const start = (program: string): StartedChild => {
+      if (plan === null || posture.decision === 'refuse')
+        throw new Error('the posture refuses confined packages on this machine');
+      const child = startProgram(resources, plan, program);
       living.add(child);
       void child.ended.then(() => living.delete(child));
       return child;
@@ -62,7 +70,7 @@ export async function createLauncher(
       launch: () => start(programs.runner),
       launchProgram(text) {
         count += 1;
-        return start(bench.keep(`program-${count}.cjs`, text));
+        return start(resources.writeFile(`program-${count}.cjs`, text));
       },
       close,
     };
@@ -72,8 +80,10 @@ export async function createLauncher(
   }
 }
 
-/** A machine for which the engine has no file runs no packages of others, and the posture says so. */
-function nativeHalf(): string | null {
+/**
+ * Null on a machine for which isolated-vm has no addon. Third-party packages then do not run, and the posture says so.
+ */
+function findNativeAddon(): string | null {
   try {
     return isolatedVmBinary();
   } catch {

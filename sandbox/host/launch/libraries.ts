@@ -4,13 +4,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The dynamic loader of the Node that runs this, as an absolute path; null where it is linked statically. */
-export function loaderOfNode(): string | null {
+/** Absolute path of the dynamic loader of this Node; null where Node is linked statically. */
+export function findNodeLoader(): string | null {
   // The types do not know the property yet.
   const report = process.report as (NodeJS.ProcessReport & { excludeNetwork: boolean }) | undefined;
   if (report === undefined) return null;
   const before = report.excludeNetwork;
-  // Else the report looks up the name of every peer the service is connected to.
+  // Without this the report resolves the host name of every connected peer.
   report.excludeNetwork = true;
   try {
     const { sharedObjects } = report.getReport() as { readonly sharedObjects: readonly string[] };
@@ -21,10 +21,10 @@ export function loaderOfNode(): string | null {
 }
 
 /**
- * Absolute paths of the libraries that a program or a native addon is loaded with, as the loader itself resolves them,
- * the loader included. Rejects where it cannot tell.
+ * Absolute paths of the libraries that a program or a native addon loads, as the loader resolves them, the loader
+ * included. Rejects where the loader fails.
  */
-export async function librariesOf(path: string, loader: string): Promise<readonly string[]> {
+export async function listLibraries(path: string, loader: string): Promise<readonly string[]> {
   const { stdout } = await run(loader, ['--list', path], { env: {}, timeout: 10_000 });
   const found = stdout.split('\n').flatMap((line) => line.match(/(?:=> )?(\/\S+) \(0x[0-9a-f]+\)/)?.[1] ?? []);
   return [...new Set([loader, ...found])];

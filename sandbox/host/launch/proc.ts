@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** Direct children of a process, as this namespace counts; empty where the kernel does not tell. */
+/** Ids of the direct children of a process in this namespace; empty where the kernel does not report them. */
 export function childrenOf(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
@@ -10,24 +10,24 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** The process that runs the guest: the last of the chain that bubblewrap makes. */
-export function innermost(pid: number): number {
+/** The process that runs the guest: the last one of the chain that bubblewrap starts. */
+export function findGuestPid(pid: number): number {
   let found = pid;
   for (let next = childrenOf(found)[0]; next !== undefined; next = childrenOf(found)[0]) found = next;
   return found;
 }
 
-/** Lines of /proc/<pid>/status by name; empty once the process is gone. */
-export async function statusOf(pid: number): Promise<Readonly<Record<string, string>>> {
+/** Lines of /proc/<pid>/status by name; empty once the process has ended. */
+export async function readStatus(pid: number): Promise<Readonly<Record<string, string>>> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Object.fromEntries(text.split('\n').map((line) => line.split(/:\s*/, 2)));
 }
 
 /** Bytes of a line such as `VmRSS: 1024 kB`; 0 where it is missing. */
-export const bytesOf = (line: string | undefined): number => Number.parseInt(line ?? '0', 10) * 1024;
+export const parseKilobytes = (line: string | undefined): number => Number.parseInt(line ?? '0', 10) * 1024;
 
 /** Soft limits of a process by the kernel's name for them, `Infinity` for none. */
-export async function limitsOf(pid: number): Promise<Readonly<Record<string, number>>> {
+export async function readLimits(pid: number): Promise<Readonly<Record<string, number>>> {
   const text = await readFile(`/proc/${pid}/limits`, 'utf8').catch(() => '');
   const rows = text.split('\n').flatMap((line) => {
     const found = line.match(/^Max (.+?) {2,}(\S+) /);
@@ -37,12 +37,12 @@ export async function limitsOf(pid: number): Promise<Readonly<Record<string, num
 }
 
 /**
- * Containers that share folders or hierarchies count processes each for itself: nobody judges by a number of another
- * count. This is the name of ours.
+ * The inode of this process namespace. Containers that share folders or cgroups have process ids of their own, so ids
+ * are compared within one namespace only.
  */
-export const COUNT = namespaceOfProcesses();
+export const PID_NAMESPACE = readPidNamespace();
 
-function namespaceOfProcesses(): string {
+function readPidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid').match(/\d+/)?.[0] ?? '0';
   } catch {
@@ -59,8 +59,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** One line of /proc/<pid>/status at once; '' once the process is gone. */
-export function statusLine(pid: number, name: string): string {
+/** One line of /proc/<pid>/status, read synchronously; '' once the process has ended. */
+export function readStatusLine(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${name}:\\s*(.*)$`, 'm'))?.[1] ?? '';
   } catch {
@@ -68,11 +68,11 @@ export function statusLine(pid: number, name: string): string {
   }
 }
 
-/** Of a tick of the kernel's account, which is the same on all machines for those who read it. Milliseconds. */
-const TICK = 10;
+/** Milliseconds of a tick in /proc, which is the same on all machines (USER_HZ). */
+const TICK_MS = 10;
 
-/** Milliseconds of CPU that the first thread of a process has used; undefined where the kernel does not tell. */
-export function threadTime(pid: number): number | undefined {
+/** Milliseconds of CPU that the first thread of a process has used; undefined where the kernel does not report it. */
+export function readThreadTime(pid: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1');
     // The name, in parentheses, may hold anything; user and system time are the twelfth and thirteenth after it.
@@ -82,7 +82,7 @@ export function threadTime(pid: number): number | undefined {
       .slice(11, 13)
       .map(Number);
     const ticks = (user ?? Number.NaN) + (system ?? Number.NaN);
-    return Number.isFinite(ticks) ? ticks * TICK : undefined;
+    return Number.isFinite(ticks) ? ticks * TICK_MS : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { ALLOWED, CLONE, IOCTL, type Machine, NEWEST, numbersOf, PRCTL, UNKNOWN } from './syscalls.ts';
+import { ALLOWED, CLONE, IOCTL, listNumbers, type Machine, NEWEST_KNOWN, PRCTL, UNSUPPORTED } from './syscalls.ts';
 
 /** One instruction of the classic packet filter: code, jump if true, jump if false, operand. */
 type Instruction = readonly [code: number, yes: number, no: number, operand: number];
@@ -21,31 +21,31 @@ const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
 const ARCHITECTURES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
-/** From here on x64 counts the calls of its third binary interface, with numbers of their own. */
+/** Numbers from here on are calls of the x32 binary interface. */
 const X32 = 0x40000000;
 
 const CLONE_THREAD = 0x00010000;
-/** Every flag that makes a namespace. */
+/** Every flag that creates a namespace. */
 const CLONE_NEW = 0x7e020000;
 /** Names of threads and mappings; capabilities kept over the change of user and given up; no new privileges. */
 const PRCTL_OPTIONS = [7, 8, 15, 16, 23, 24, 27, 28, 38, 39, 47, 0x53564d41];
 /** Is it a terminal and how large, how much is there to read, close on exec, do not block. */
 const IOCTL_REQUESTS = [0x5401, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x802c542a];
 
-const answer = (value: number): Instruction => [RETURN, 0, 0, value];
+const returnValue = (value: number): Instruction => [RETURN, 0, 0, value];
 const load = (offset: number): Instruction => [LOAD, 0, 0, offset];
-const when = (code: number, operand: number, value: number): readonly Instruction[] => [
+const returnIf = (code: number, operand: number, value: number): readonly Instruction[] => [
   [code, 0, 1, operand],
-  answer(value),
+  returnValue(value),
 ];
-/** Where the call is this one, `then` decides, and must return. */
-const onCall = (row: Parameters<typeof numbersOf>[0][number], machine: Machine, then: readonly Instruction[]) =>
-  numbersOf([row], machine).flatMap((number): Instruction[] => [[EQUAL, 0, then.length, number], ...then]);
+/** For this call `then` decides. It must end with a return. */
+const onCall = (row: Parameters<typeof listNumbers>[0][number], machine: Machine, then: readonly Instruction[]) =>
+  listNumbers([row], machine).flatMap((number): Instruction[] => [[EQUAL, 0, then.length, number], ...then]);
 
 /** The filter as the kernel's `sock_filter` records, eight bytes each; null for a machine without a list. */
-export function seccompFilter(machine: string): Buffer | null {
+export function buildSeccompFilter(machine: string): Buffer | null {
   if (machine !== 'x64' && machine !== 'arm64') return null;
-  const instructions = program(machine);
+  const instructions = buildProgram(machine);
   const bytes = Buffer.alloc(instructions.length * 8);
   instructions.forEach(([code, yes, no, operand], index) => {
     bytes.writeUInt16LE(code, index * 8);
@@ -56,33 +56,33 @@ export function seccompFilter(machine: string): Buffer | null {
   return bytes;
 }
 
-function program(machine: Machine): readonly Instruction[] {
+function buildProgram(machine: Machine): readonly Instruction[] {
   return [
     load(ARCHITECTURE),
     [EQUAL, 1, 0, ARCHITECTURES[machine]],
-    answer(KILL),
+    returnValue(KILL),
     load(NUMBER),
-    ...(machine === 'x64' ? when(AT_LEAST, X32, KILL) : []),
-    ...numbersOf(ALLOWED, machine).flatMap((number) => when(EQUAL, number, ALLOW)),
-    // A thread, and no namespace with it: everything else would be a process.
+    ...(machine === 'x64' ? returnIf(AT_LEAST, X32, KILL) : []),
+    ...listNumbers(ALLOWED, machine).flatMap((number) => returnIf(EQUAL, number, ALLOW)),
+    // Threads without new namespaces only. Any other clone would create a process.
     ...onCall(CLONE, machine, [
       load(ARGUMENT[0]),
-      ...when(ANY_BIT, CLONE_NEW, EPERM),
-      ...when(ANY_BIT, CLONE_THREAD, ALLOW),
-      answer(EPERM),
+      ...returnIf(ANY_BIT, CLONE_NEW, EPERM),
+      ...returnIf(ANY_BIT, CLONE_THREAD, ALLOW),
+      returnValue(EPERM),
     ]),
     ...onCall(PRCTL, machine, [
       load(ARGUMENT[0]),
-      ...PRCTL_OPTIONS.flatMap((option) => when(EQUAL, option, ALLOW)),
-      answer(EPERM),
+      ...PRCTL_OPTIONS.flatMap((option) => returnIf(EQUAL, option, ALLOW)),
+      returnValue(EPERM),
     ]),
     ...onCall(IOCTL, machine, [
       load(ARGUMENT[1]),
-      ...IOCTL_REQUESTS.flatMap((request) => when(EQUAL, request, ALLOW)),
-      answer(EPERM),
+      ...IOCTL_REQUESTS.flatMap((request) => returnIf(EQUAL, request, ALLOW)),
+      returnValue(EPERM),
     ]),
-    ...numbersOf(UNKNOWN, machine).flatMap((number) => when(EQUAL, number, ENOSYS)),
-    ...when(GREATER, NEWEST, ENOSYS),
-    answer(EPERM),
+    ...listNumbers(UNSUPPORTED, machine).flatMap((number) => returnIf(EQUAL, number, ENOSYS)),
+    ...returnIf(GREATER, NEWEST_KNOWN, ENOSYS),
+    returnValue(EPERM),
   ];
 }

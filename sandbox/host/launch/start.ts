@@ -2,40 +2,43 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, closeSync, openSync } from 'node:fs';
 import { Duplex } from 'node:stream';
 import type { Child, ChildEnd } from '../child.ts';
-import type { Bench } from './bench.ts';
-import type { Group } from './cgroups/group.ts';
-import { commandOf } from './command.ts';
-import { endOf } from './end.ts';
-import { covering } from './inherited.ts';
+import type { ControlGroup } from './cgroups/group.ts';
+import { buildCommand } from './command.ts';
+import { coverInheritedDescriptors } from './inherited-descriptors.ts';
 import { killTree } from './kill.ts';
-import { CARRIERS, type Plan, TASKS, VARIABLES } from './plan.ts';
-import { bytesOf, innermost, statusOf, threadTime } from './proc.ts';
+import { BUBBLEWRAP_TASKS, CHILD_ENVIRONMENT, type LaunchPlan, MAX_TASKS } from './launch-plan.ts';
+import { findGuestPid, parseKilobytes, readStatus, readThreadTime } from './proc.ts';
+import type { LaunchResources } from './resources.ts';
+import { waitForEnd } from './wait-for-end.ts';
 
-/** A child with what only the launcher and its self-tests look at. */
-export interface Started extends Child {
-  readonly group: Group | null;
-  /** The end of what it wrote to stderr, where that was asked for. */
-  complaint(): string;
+/** A child with members for the launcher and its self-tests. */
+export interface StartedChild extends Child {
+  readonly group: ControlGroup | null;
+  /** The last characters written to stderr; empty unless started with `diagnose`. */
+  stderr(): string;
 }
 
-/** A start takes all it can get; from here on the child gets its share of a core. Milliseconds. */
-const HEAD_START = 300;
-const COMPLAINT = 500;
+/** Milliseconds after which the CPU limit is set, so that the start itself is fast. */
+const UNTHROTTLED_START_MS = 300;
+const MAX_STDERR_LENGTH = 500;
 
-/**
- * Starts a program under a plan. Whatever goes wrong, a child is the answer: one that has ended, with a closed channel.
- */
-export function startProgram(bench: Bench, plan: Plan, program: string, diagnose = false): Started {
+/** Starts a program under a plan. Never throws: a child that cannot be started has ended, with a closed channel. */
+export function startProgram(
+  resources: LaunchResources,
+  plan: LaunchPlan,
+  program: string,
+  diagnose = false,
+): StartedChild {
   const uid = plan.uids?.take() ?? null;
-  let group: Group | null = null;
+  let group: ControlGroup | null = null;
   let filter: number | null = null;
   let close = () => {};
   let spawned: ChildProcess | null = null;
   try {
-    group = plan.cgroups?.make({ memory: plan.memory, tasks: TASKS + CARRIERS }) ?? null;
-    if (plan.carrier === 'user' && uid !== null) openDoors(group, uid);
-    // Opened for each child: they would share the position in it.
-    filter = plan.seccomp && bench.filter !== null ? openSync(bench.filter, 'r') : null;
+    group = plan.cgroups?.createGroup({ memory: plan.memory, tasks: MAX_TASKS + BUBBLEWRAP_TASKS }) ?? null;
+    if (plan.namespaceMode === 'user' && uid !== null) allowJoining(group, uid);
+    // Opened for each child, since children would share the file position.
+    filter = plan.seccomp && resources.seccompFilter !== null ? openSync(resources.seccompFilter, 'r') : null;
     const pipes = [
       'ignore',
       'ignore',
@@ -43,20 +46,20 @@ export function startProgram(bench: Bench, plan: Plan, program: string, diagnose
       'pipe',
       ...(filter === null ? [] : [filter]),
     ] as const;
-    const cover = covering(pipes, bench.inherited);
+    const cover = coverInheritedDescriptors(pipes, resources.inheritedDescriptors);
     close = cover.close;
-    const [command = '', ...parameters] = commandOf(bench, plan, program, group, uid);
+    const [command = '', ...parameters] = buildCommand(resources, plan, program, group, uid);
     spawned = spawn(command, parameters, {
-      // Its own session: a signal of the terminal is meant for the service alone.
+      // The child has its own session, since signals of the terminal are for the service alone.
       detached: true,
       cwd: '/',
-      env: { ...VARIABLES },
+      env: { ...CHILD_ENVIRONMENT },
       stdio: cover.stdio,
-      ...(plan.carrier !== 'root' && uid !== null ? { uid, gid: uid } : {}),
+      ...(plan.namespaceMode !== 'root' && uid !== null ? { uid, gid: uid } : {}),
     });
-    if (plan.carrier === 'none' && spawned.pid !== undefined) group?.join(spawned.pid);
+    if (plan.namespaceMode === 'none' && spawned.pid !== undefined) group?.join(spawned.pid);
   } catch {
-    // No room for another descriptor, process or group: said by the child that has ended.
+    // No descriptor, process or group was available. The returned child reports it as its end.
     spawned?.kill('SIGKILL');
   } finally {
     if (filter !== null) closeSync(filter);
@@ -67,45 +70,45 @@ export function startProgram(bench: Bench, plan: Plan, program: string, diagnose
   return child;
 }
 
-/** Lets a child that is born as another user join its groups; inside it cannot see them. */
-function openDoors(group: Group | null, uid: number): void {
-  for (const door of group?.doors ?? []) chownSync(door, uid, uid);
+/** Lets a child that is spawned as another user join its groups. Inside of its namespaces it cannot see them. */
+function allowJoining(group: ControlGroup | null, uid: number): void {
+  for (const procsFile of group?.procsFiles ?? []) chownSync(procsFile, uid, uid);
 }
 
-function toChild(spawned: ChildProcess | null, plan: Plan, group: Group | null): Started {
+function toChild(spawned: ChildProcess | null, plan: LaunchPlan, group: ControlGroup | null): StartedChild {
   const pid = spawned?.pid;
   const stream = spawned?.stdio?.[3];
   const channel = stream instanceof Duplex ? stream : new Duplex({ read() {}, write: (_c, _e, done) => done() });
-  // A child that is killed in the middle of a frame is no error of the service.
+  // Killing a child in the middle of a frame is no error of the service.
   channel.on('error', () => {});
   if (spawned === null || pid === undefined) channel.destroy();
   spawned?.on('error', () => {});
-  let complaint = '';
+  let stderrTail = '';
   spawned?.stderr?.on('data', (text) => {
-    complaint = `${complaint}${text}`.slice(-COMPLAINT);
+    stderrTail = `${stderrTail}${text}`.slice(-MAX_STDERR_LENGTH);
   });
   let isOver = false;
-  const ended: Promise<ChildEnd> = endOf(spawned, plan, group).then((end) => {
+  const ended: Promise<ChildEnd> = waitForEnd(spawned, plan, group).then((end) => {
     isOver = true;
     clearTimeout(timer);
     channel.destroy();
     return end;
   });
-  const timer = setTimeout(() => group?.throttle(), HEAD_START).unref();
+  const timer = setTimeout(() => group?.throttle(), UNTHROTTLED_START_MS).unref();
   return {
     pid: pid ?? 0,
     channel,
     ended,
     group,
-    complaint: () => complaint.trim(),
+    stderr: () => stderrTail.trim(),
     kill() {
-      if (!isOver && spawned !== null) killTree(spawned, plan.carrier);
+      if (!isOver && spawned !== null) killTree(spawned, plan.namespaceMode);
     },
     async resident() {
-      return isOver || pid === undefined ? 0 : bytesOf((await statusOf(innermost(pid))).VmRSS);
+      return isOver || pid === undefined ? 0 : parseKilobytes((await readStatus(findGuestPid(pid))).VmRSS);
     },
     cpuTime() {
-      return isOver || pid === undefined ? undefined : threadTime(innermost(pid));
+      return isOver || pid === undefined ? undefined : readThreadTime(findGuestPid(pid));
     },
   };
 }

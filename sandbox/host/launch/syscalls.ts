@@ -1,17 +1,17 @@
 /**
- * System calls a child may make, with their numbers. What is not here is refused.
+ * System calls a child may make, with their numbers. Any other call is refused.
  *
- * An allow list and not a block list: what Node, V8 and libuv need for a program that reads and writes one inherited
- * socket is small and changes seldom (it was taken from traced runs of Node 24 and 26 with isolates, threads, garbage
- * collection and aborts, plus the forms other C libraries use), while what a kernel offers grows with every release. A
- * call that a later Node needs and that is missing here shows up in the self-test, which then does not claim the layer.
+ * It is an allow list and not a block list: the calls that Node, V8 and libuv need for a program with one inherited
+ * socket are few and change seldom, while kernels add calls with every release. The list comes from traced runs of Node
+ * 24 and 26 with isolates, threads, garbage collection and aborts, plus the variants of other C libraries. Where a
+ * later Node needs a missing call, the self-test fails and the layer is not claimed.
  */
 export type Machine = 'x64' | 'arm64';
 
 /** Name, number on x64, number on arm64. */
-type Row = readonly [name: string, x64: number | null, arm64: number | null];
+type Syscall = readonly [name: string, x64: number | null, arm64: number | null];
 
-const FILES: readonly Row[] = [
+const FILES: readonly Syscall[] = [
   ['read', 0, 63],
   ['write', 1, 64],
   ['readv', 19, 65],
@@ -46,8 +46,11 @@ const FILES: readonly Row[] = [
   ['pipe2', 293, 59],
 ];
 
-/** libuv asks what fd 3 is and then only reads and writes it: no call that names an address or hands over a descriptor. */
-const EVENTS: readonly Row[] = [
+/**
+ * libuv queries the type of fd 3 and then only reads and writes it. Calls that name an address or pass a descriptor are
+ * missing.
+ */
+const EVENTS: readonly Syscall[] = [
   ['getsockname', 51, 204],
   ['getsockopt', 55, 209],
   ['shutdown', 48, 210],
@@ -62,7 +65,7 @@ const EVENTS: readonly Row[] = [
   ['eventfd2', 290, 19],
 ];
 
-const MEMORY: readonly Row[] = [
+const MEMORY: readonly Syscall[] = [
   ['brk', 12, 214],
   ['mmap', 9, 222],
   ['munmap', 11, 215],
@@ -77,7 +80,7 @@ const MEMORY: readonly Row[] = [
   ['mseal', 462, 462],
 ];
 
-const THREADS: readonly Row[] = [
+const THREADS: readonly Syscall[] = [
   ['set_tid_address', 218, 96],
   ['set_robust_list', 273, 99],
   ['get_robust_list', 274, 100],
@@ -110,7 +113,7 @@ const THREADS: readonly Row[] = [
   ['waitid', 247, 95],
 ];
 
-const FACTS: readonly Row[] = [
+const SYSTEM_INFO: readonly Syscall[] = [
   ['clock_gettime', 228, 113],
   ['clock_getres', 229, 114],
   ['clock_nanosleep', 230, 115],
@@ -139,10 +142,10 @@ const FACTS: readonly Row[] = [
 ];
 
 /**
- * bubblewrap loads the filter and executes the rest of the command line under it: setpriv, which gives the identity up,
- * prlimit, then Node. Afterwards there is no right left that these calls could use, and nothing else to execute.
+ * bubblewrap loads the filter and executes the rest of the command line under it: setpriv, which drops the identity,
+ * prlimit, then Node. Afterwards these calls have no privilege to use, and there is no other program to execute.
  */
-const START: readonly Row[] = [
+const START: readonly Syscall[] = [
   ['execve', 59, 221],
   ['prlimit64', 302, 261],
   ['setrlimit', 160, 164],
@@ -153,23 +156,23 @@ const START: readonly Row[] = [
   ['setgroups', 116, 159],
 ];
 
-export const ALLOWED: readonly Row[] = [...FILES, ...EVENTS, ...MEMORY, ...THREADS, ...FACTS, ...START];
+export const ALLOWED: readonly Syscall[] = [...FILES, ...EVENTS, ...MEMORY, ...THREADS, ...SYSTEM_INFO, ...START];
 
-/** Allowed with some arguments only; the filter says with which. */
-export const CLONE: Row = ['clone', 56, 220];
-export const PRCTL: Row = ['prctl', 157, 167];
-export const IOCTL: Row = ['ioctl', 16, 29];
+/** Allowed with some arguments only, which `seccomp.ts` lists. */
+export const CLONE: Syscall = ['clone', 56, 220];
+export const PRCTL: Syscall = ['prctl', 157, 167];
+export const IOCTL: Syscall = ['ioctl', 16, 29];
 
-/** Answered as if the kernel did not know them: the C library and libuv then take the older way. */
-export const UNKNOWN: readonly Row[] = [
+/** Answered with ENOSYS, so that the C library and libuv fall back to older calls. */
+export const UNSUPPORTED: readonly Syscall[] = [
   ['clone3', 435, 435],
   ['io_uring_setup', 425, 425],
 ];
 
-/** Above this number is what this list has never heard of: answered as by a kernel that has not either. */
-export const NEWEST = 462;
+/** Calls above this number are newer than this list and answered with ENOSYS, as an older kernel does. */
+export const NEWEST_KNOWN = 462;
 
 /** Numbers of rows on one machine. */
-export function numbersOf(rows: readonly Row[], machine: Machine): readonly number[] {
+export function listNumbers(rows: readonly Syscall[], machine: Machine): readonly number[] {
   return rows.map((row) => row[machine === 'x64' ? 1 : 2]).filter((number) => number !== null);
 }

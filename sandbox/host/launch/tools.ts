@@ -11,10 +11,10 @@ export interface Tools {
   readonly nice: string | null;
 }
 
-/** Where programs are looked for: fixed folders and not PATH, which belongs to whoever starts the service. */
+/** Folders in which programs are looked up. They are fixed, since the environment of the service controls PATH. */
 export const FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin'];
 
-/** Where `scripts/bubblewrap.mjs` unpacks it on a machine that has none. */
+/** Folder into which `scripts/bubblewrap.mjs` unpacks bubblewrap on a machine without it. */
 const UNPACKED = fileURLToPath(new URL('../../../node_modules/.bubblewrap/usr/bin', import.meta.url));
 
 export function findTools(folders: readonly string[] = [...FOLDERS, UNPACKED]): Tools {

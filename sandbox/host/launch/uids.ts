@@ -1,26 +1,26 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** Gives every living child a user of its own, so that limits count per child and children cannot signal each other. */
-export interface Uids {
+/** User ids, one for each living child, so that limits count per child and children cannot signal each other. */
+export interface UidPool {
   take(): number;
   free(uid: number): void;
 }
 
 /**
- * Ids that distributions, containers and directory services leave alone (systemd's overview calls the range unused).
- * A service takes 64 of them by chance and not by its process id, which is the same in many containers of one machine.
+ * Ids that distributions, containers and directory services do not use (systemd documents the range as unused). A
+ * service picks 64 of them at random, since process ids repeat over containers of one machine.
  */
-const FREE = { first: 0x70000000, last: 0x7fffffff };
+const UNUSED_RANGE = { first: 0x70000000, last: 0x7fffffff };
 /** Inside of a user namespace with the usual 65 536 ids: Debian keeps these for services that register one. */
-const SMALL = { first: 60_000, last: 64_999 };
-const COUNT = 64;
+const NAMESPACE_RANGE = { first: 60_000, last: 64_999 };
+const POOL_SIZE = 64;
 
-/** Null where the machine does not map enough ids into the namespace this runs in. */
-export function uidPool(map = readMap()): Uids | null {
-  const range = [FREE, SMALL].find(({ first, last }) => isMapped(map, first, last));
+/** Null where this user namespace does not map enough ids. */
+export function createUidPool(map = readUidMap()): UidPool | null {
+  const range = [UNUSED_RANGE, NAMESPACE_RANGE].find(({ first, last }) => isMapped(map, first, last));
   if (range === undefined) return null;
-  const base = randomInt(range.first, range.last - COUNT + 1);
+  const base = randomInt(range.first, range.last - POOL_SIZE + 1);
   const taken = new Set<number>();
   return {
     take() {
@@ -40,7 +40,7 @@ const isMapped = (map: string, first: number, last: number) =>
     .map((line) => line.trim().split(/\s+/).map(Number))
     .some(([inside = 0, , count = 0]) => inside <= first && last < inside + count);
 
-function readMap(): string {
+function readUidMap(): string {
   try {
     return readFileSync('/proc/self/uid_map', 'utf8');
   } catch {

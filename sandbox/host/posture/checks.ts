@@ -1,117 +1,127 @@
 import type { ChildEnd } from '../child.ts';
-import type { Counters } from '../launch/cgroups/group.ts';
-import { OPEN_FILES, type Plan, VARIABLES } from '../launch/plan.ts';
+import type { GroupCounters } from '../launch/cgroups/group.ts';
+import { CHILD_ENVIRONMENT, type LaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
 import type { Layer } from './posture.ts';
-import { type Answer, refused, valueIn } from './talk.ts';
+import { getValue, isRefusedByKernel, type ProbeAnswer } from './probe-client.ts';
 
-/** What the self-test children and the host saw. */
-export interface Findings {
-  readonly plan: Plan;
-  /** Lines of /proc/<pid>/status of the service and of a child. */
+/** Observations of the self-test children and of the host. */
+export interface ProbeFindings {
+  readonly plan: LaunchPlan;
+  /** Lines of /proc/<pid>/status of the service; those of a child are in `status`. */
   readonly service: Readonly<Record<string, string>>;
   readonly status: Readonly<Record<string, string>>;
-  /** Limits of a child under the final plan. */
+  /** Soft limits of a child under the final plan. */
   readonly limits: Readonly<Record<string, number>>;
-  readonly environment: Answer;
-  /** Files, pipes and sockets that are open in a child, and in the service. */
-  readonly descriptors: Answer;
-  readonly own: readonly string[];
-  readonly root: Answer;
-  readonly reads: readonly Answer[];
-  readonly writes: readonly Answer[];
-  readonly connects: readonly Answer[];
-  readonly listen: Answer;
-  readonly fork: Answer;
-  readonly shell: Answer;
-  readonly signal: Answer;
-  readonly setuid: Answer;
-  /** Has anything arrived at what the host had laid out? */
+  readonly environment: ProbeAnswer;
+  /** Files, pipes and sockets that are open in a child; those of the service are in `serviceFiles`. */
+  readonly descriptors: ProbeAnswer;
+  readonly serviceFiles: readonly string[];
+  readonly root: ProbeAnswer;
+  readonly reads: readonly ProbeAnswer[];
+  readonly writes: readonly ProbeAnswer[];
+  readonly connects: readonly ProbeAnswer[];
+  readonly listen: ProbeAnswer;
+  readonly fork: ProbeAnswer;
+  readonly shell: ProbeAnswer;
+  readonly signal: ProbeAnswer;
+  readonly setuid: ProbeAnswer;
+  /** True where a child has reached a canary resource. */
   readonly isTouched: boolean;
-  /** A trivial job in an isolate, before and under the final limits. */
-  readonly isolates: readonly Answer[];
+  /** Results of a trivial script in an isolate, before and under the final limits. */
+  readonly isolates: readonly ProbeAnswer[];
   readonly runner: boolean;
-  readonly open: Answer;
-  readonly reserve: Answer;
-  readonly hoard: Answer;
-  /** Bytes after which a hoard has proved that nothing holds it. */
+  readonly open: ProbeAnswer;
+  readonly reserve: ProbeAnswer;
+  readonly hoard: ProbeAnswer;
+  /** Bytes of allocated memory that prove that no limit applies. */
   readonly hoardTarget: number;
-  /** How the hoarding child ended; null where it is still there. */
+  /** How the child that allocates memory ended; null where it did not end. */
   readonly hoardEnd: ChildEnd | null;
-  readonly counters: Counters | null;
+  readonly counters: GroupCounters | null;
 }
 
-type Check = readonly [name: string, holds: boolean];
+type LayerCheck = readonly [name: string, holds: boolean];
 
-/** A layer stands where all of its checks hold. */
-export const CHECKS: { readonly [L in Layer]: (findings: Findings) => readonly Check[] } = {
+/** The checks of each layer. A layer holds where all of its checks hold. */
+export const LAYER_CHECKS: { readonly [L in Layer]: (findings: ProbeFindings) => readonly LayerCheck[] } = {
   isolate: ({ isolates, runner }) => [
-    ['a job in an isolate', isolates.length > 0 && isolates.every((answer) => valueIn(answer) === '[42]')],
+    ['a job in an isolate', isolates.length > 0 && isolates.every((answer) => getValue(answer) === '[42]')],
     ['the runner starts', runner],
   ],
-  process: ({ environment, descriptors, own }) => [
-    ['no variables of the service', isClear(valueIn(environment))],
-    ['no open files of the service', isApart(valueIn(descriptors), own)],
+  process: ({ environment, descriptors, serviceFiles }) => [
+    ['no variables of the service', isCleanEnvironment(getValue(environment))],
+    ['no open files of the service', sharesNoFile(getValue(descriptors), serviceFiles)],
   ],
   'no-new-privileges': ({ status }) => [['the promise', status.NoNewPrivs === '1']],
   'unprivileged-user': ({ status, setuid }) => [
-    ['not root', idsOf(status).length === 4 && idsOf(status).every((id) => id > 0)],
+    ['not root', parseUids(status).length === 4 && parseUids(status).every((id) => id > 0)],
     ['no capabilities', [status.CapEff, status.CapPrm].every((set) => /^0+$/.test(set ?? ''))],
-    ['becoming root', refused(setuid)],
+    ['becoming root', isRefusedByKernel(setuid)],
   ],
   filesystem: ({ reads, writes, root, isTouched }) => [
-    ['reading', reads.length > 0 && reads.every(refused)],
-    ['writing', writes.length > 0 && writes.every(refused)],
-    ['a root of its own', isBare(valueIn(root))],
+    ['reading', reads.length > 0 && reads.every(isRefusedByKernel)],
+    ['writing', writes.length > 0 && writes.every(isRefusedByKernel)],
+    ['a root of its own', isOwnRoot(getValue(root))],
     ['nothing arrived', !isTouched],
   ],
   network: ({ connects, isTouched }) => [
-    ['connecting', connects.length > 0 && connects.every(refused)],
+    ['connecting', connects.length > 0 && connects.every(isRefusedByKernel)],
     ['nothing arrived', !isTouched],
   ],
   'process-namespace': ({ service, status, signal }) => [
-    ['a namespace of its own', depthOf(status) > depthOf(service)],
-    ['signalling the service', refused(signal)],
+    ['a namespace of its own', countPidNamespaces(status) > countPidNamespaces(service)],
+    ['signalling the service', isRefusedByKernel(signal)],
   ],
   seccomp: ({ status, fork, listen, shell }) => [
     ['a filter', status.Seccomp === '2'],
-    ['starting a process', errorOf(fork) === 'EPERM'],
-    ['starting a shell', errorOf(shell) === 'EPERM' || errorOf(shell) === 'ENOENT'],
-    ['making a socket', errorOf(listen) === 'EPERM'],
+    ['starting a process', getError(fork) === 'EPERM'],
+    ['starting a shell', getError(shell) === 'EPERM' || getError(shell) === 'ENOENT'],
+    ['making a socket', getError(listen) === 'EPERM'],
   ],
   rlimits: ({ plan, limits, open, reserve }) => [
     ['no core files', limits['core file size'] === 0],
     ['no files written', limits['file size'] === 0],
-    ['few open files', limits['open files'] === OPEN_FILES && Number(valueIn(open) ?? OPEN_FILES) < OPEN_FILES],
+    [
+      'few open files',
+      limits['open files'] === MAX_OPEN_FILES && Number(getValue(open) ?? MAX_OPEN_FILES) < MAX_OPEN_FILES,
+    ],
     ['threads', (plan.limits?.tasks ?? null) === null || limits.processes === plan.limits?.tasks],
     ['addresses', (limits['address space'] ?? Infinity) <= (plan.limits?.addresses ?? 0)],
-    ['reserving more', refused(reserve)],
+    ['reserving more', isRefusedByKernel(reserve)],
   ],
   'memory-limit': ({ plan, hoard, hoardTarget, hoardEnd }) => [
-    ['hoarding', hoardEnd === null ? Number(valueIn(hoard) ?? hoardTarget) < hoardTarget : isOfMemory(hoardEnd, plan)],
+    [
+      'hoarding',
+      hoardEnd === null ? Number(getValue(hoard) ?? hoardTarget) < hoardTarget : diedOfMemory(hoardEnd, plan),
+    ],
   ],
   'pids-limit': ({ counters }) => [['threads refused by the group', (counters?.refused ?? 0) > 0]],
   'cpu-limit': ({ counters }) => [['throttled by the group', (counters?.throttled ?? 0) > 0]],
 };
 
-/** Killed by its group; or dead of its own, as V8 is where the limit of addresses refuses it something. */
-const isOfMemory = (end: ChildEnd, { limits }: Plan): boolean => end.memory || (limits?.addresses ?? null) !== null;
+/** Killed by its control group, or aborted by V8 where the address space limit refused an allocation. */
+const diedOfMemory = (end: ChildEnd, { limits }: LaunchPlan): boolean =>
+  end.isOutOfMemory || (limits?.addresses ?? null) !== null;
 
-/** bubblewrap sets the working folder, and nothing else is there but what children are meant to have. */
-function isClear(environment: unknown): boolean {
+/** True where the child has the intended variables only. bubblewrap also sets PWD. */
+function isCleanEnvironment(environment: unknown): boolean {
   if (typeof environment !== 'object' || environment === null) return false;
-  return Object.entries({ ...environment }).every(([name, value]) => value === { ...VARIABLES, PWD: '/' }[name]);
+  return Object.entries({ ...environment }).every(
+    ([name, value]) => value === { ...CHILD_ENVIRONMENT, PWD: '/' }[name],
+  );
 }
 
-const isApart = (descriptors: unknown, own: readonly string[]): boolean =>
+const sharesNoFile = (descriptors: unknown, own: readonly string[]): boolean =>
   Array.isArray(descriptors) && !descriptors.some(({ file }) => own.includes(file));
 
 const HOST_FOLDERS = ['boot', 'dev', 'etc', 'home', 'proc', 'root', 'run', 'srv', 'sys', 'tmp', 'var'];
-/** Its program is there, and of the machine nothing but the folders of libraries. */
-const isBare = (root: unknown): boolean =>
+/** True where the root holds the program and, of the machine, the folders of libraries only. */
+const isOwnRoot = (root: unknown): boolean =>
   Array.isArray(root) && root.includes('runner.cjs') && !HOST_FOLDERS.some((name) => root.includes(name));
 
-const errorOf = (answer: Answer): string | null => ('error' in answer ? answer.error : null);
-const idsOf = (status: Readonly<Record<string, string>>): readonly number[] =>
+const getError = (answer: ProbeAnswer): string | null => ('error' in answer ? answer.error : null);
+const parseUids = (status: Readonly<Record<string, string>>): readonly number[] =>
   (status.Uid ?? '').split(/\s+/).filter(Boolean).map(Number);
-/** How many process namespaces a process is in. */
-const depthOf = ({ NSpid = '' }: Readonly<Record<string, string>>): number => NSpid.split(/\s+/).filter(Boolean).length;
+/** The number of process namespaces a process is in. */
+const countPidNamespaces = ({ NSpid = '' }: Readonly<Record<string, string>>): number =>
+  NSpid.split(/\s+/).filter(Boolean).length;

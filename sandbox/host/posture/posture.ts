@@ -1,4 +1,4 @@
-/** Layers of confinement, in the order in which they are listed (conventions of confinement, "Posture"). */
+/** Layers of confinement, in the order of listing (conventions of confinement, "Posture"). */
 export const LAYERS = [
   'isolate',
   'process',
@@ -15,12 +15,14 @@ export const LAYERS = [
 ] as const;
 export type Layer = (typeof LAYERS)[number];
 
-/** Without these nothing runs, whatever the mode. */
-export const LEAST: readonly Layer[] = ['isolate', 'process', 'memory-limit'];
-/** What `required` demands. */
-export const REQUIRED: readonly Layer[] = LAYERS.filter((layer) => layer !== 'pids-limit' && layer !== 'cpu-limit');
+/** Layers without which no confined code runs in either mode. */
+export const MINIMUM_LAYERS: readonly Layer[] = ['isolate', 'process', 'memory-limit'];
+/** Layers without which no confined code runs in mode `required`. */
+export const REQUIRED_LAYERS: readonly Layer[] = LAYERS.filter(
+  (layer) => layer !== 'pids-limit' && layer !== 'cpu-limit',
+);
 
-/** Each layer was proved by a self-test child before it stands under `applied`. */
+/** The result of the self-test. A layer is in `applied` only where a self-test child has proved it. */
 export interface Posture {
   readonly mode: 'auto' | 'required';
   readonly decision: 'run' | 'refuse';

@@ -1,8 +1,8 @@
 /**
- * A hostile program: started in place of the runner, under the same confinement, it tries what a guest that broke out of
- * its isolate would try, and says how it went. It takes commands and gives answers on descriptor 3, a line of JSON each:
- * `{ id, attempt, with }` and `{ id, value }` or `{ id, error: code }`. The self-test and the tests of the confinement
- * judge by these answers and by what they see from outside.
+ * The probe program. The launcher starts it in place of the runner under the same confinement. It attempts what a guest
+ * that broke out of its isolate would attempt. It reads commands and writes results on descriptor 3, one line of JSON
+ * each: `{ id, attempt, with }` and `{ id, value }` or `{ id, error: code }`. The self-test and the tests of the
+ * confinement evaluate these results and what they observe from outside.
  */
 const fs = require('node:fs');
 const net = require('node:net');
@@ -23,7 +23,7 @@ const attempts = {
   list: ({ path }) => fs.readdirSync(path),
   write: ({ path }) => fs.writeFileSync(path, 'x'.repeat(10)),
   remove: ({ path }) => fs.unlinkSync(path),
-  /** Files, folders, pipes and sockets it was born with or made; the null device and what has no name are nothing. */
+  /** Open files, folders, pipes and sockets, without devices and anonymous descriptors. */
   descriptors: () =>
     Array.from({ length: 2048 }, (_, fd) => fd).flatMap((fd) => {
       try {
@@ -34,7 +34,7 @@ const attempts = {
         return [];
       }
     }),
-  /** How many files can be open, up to `count`. */
+  /** The number of files that can be open at a time, up to `count`. */
   open({ path, count }) {
     const opened = [];
     try {
@@ -69,7 +69,7 @@ const attempts = {
       server.once('error', reject);
       server.listen(target, () => server.close(() => resolve(true)));
     }),
-  /** Sent is not arrived: whoever listens must look. */
+  /** Success means sent. The listener checks whether the datagram arrived. */
   datagram: ({ port, host }) =>
     new Promise((resolve, reject) => {
       const socket = require('node:dgram').createSocket('udp4');
@@ -82,7 +82,7 @@ const attempts = {
     }),
   signal: ({ pid, signal }) => process.kill(pid, signal),
   setuid: ({ uid }) => process.setuid(uid),
-  /** How many of `count` threads could be started. */
+  /** The number of threads, up to `count`, that could be started. */
   async threads({ count }) {
     const { Worker } = require('node:worker_threads');
     const code = 'setInterval(() => {}, 1e6)';
@@ -101,7 +101,7 @@ const attempts = {
     await Promise.all(alive.map((worker) => worker.terminate()));
     return alive.length;
   },
-  /** Addresses alone: nothing is touched. */
+  /** Reserves address space without using the memory. */
   reserve({ bytes }) {
     try {
       return new ArrayBuffer(bytes).byteLength;
@@ -109,7 +109,7 @@ const attempts = {
       throw coded('ENOMEM');
     }
   },
-  /** Touches memory until it is refused or the process is killed; answers how much it got. */
+  /** Allocates memory until an allocation fails or the process is killed. Returns the allocated bytes. */
   async hoard({ bytes }) {
     const held = [];
     const step = 8 * 1024 * 1024;
@@ -123,14 +123,17 @@ const attempts = {
     }
     return held.length * step;
   },
-  /** Burns a core for a time, or until it has used so much of it; answers the share that it got. Milliseconds. */
+  /**
+   * Uses a core for `ms` milliseconds, or until it has used `cpu` milliseconds of CPU time. Returns the share of the
+   * core.
+   */
   spin({ ms, cpu = Infinity }) {
     const start = Date.now();
     const used = process.cpuUsage();
     while (Date.now() - start < ms && process.cpuUsage(used).user < cpu * 1000);
     return process.cpuUsage(used).user / 1000 / (Date.now() - start);
   },
-  /** What the engine is there for. */
+  /** Runs a script in an isolate. */
   async isolate({ path, memory, keep = false }) {
     const ivm = nativeAt(path);
     const isolate = new ivm.Isolate({ memoryLimit: memory });
@@ -141,11 +144,11 @@ const attempts = {
     else isolate.dispose();
     return value;
   },
-  /** Machine code of its own choice. */
+  /** Loads a native addon. */
   native: ({ path }) => typeof nativeAt(path),
 };
 
-/** The runner's isolate lives as long as the runner, with the half gigabyte of addresses that each reserves. */
+/** Isolates that stay alive, as that of a runner does. Each reserves half a gigabyte of address space. */
 const kept = [];
 
 function nativeAt(path) {
@@ -162,9 +165,9 @@ channel.on('data', async (text) => {
   const lines = `${rest}${text}`.split('\n');
   rest = lines.pop();
   for (const line of lines) {
-    const { id, attempt, with: given = {} } = JSON.parse(line);
+    const { id, attempt, with: parameters = {} } = JSON.parse(line);
     try {
-      say({ id, value: (await attempts[attempt](given)) ?? null });
+      say({ id, value: (await attempts[attempt](parameters)) ?? null });
     } catch (error) {
       say({ id, error: String(error.code ?? error.message) });
     }
@@ -173,6 +176,6 @@ channel.on('data', async (text) => {
 channel.on('end', () => process.exit(0));
 channel.on('error', () => process.exit(0));
 process.on('uncaughtException', () => {});
-// Otherwise a write beyond the limit of files would be the end.
+// Without a handler a write over the file size limit would end the process.
 process.on('SIGXFSZ', () => {});
 say({ id: 0, value: 'ready' });

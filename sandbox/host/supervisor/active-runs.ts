@@ -1,24 +1,24 @@
-import { later } from './deferred.ts';
-import type { RunFailure } from './failure.ts';
-import type { Answer, Run } from './run.ts';
+import { startTimeout } from './deferred.ts';
+import type { GuestRun, RunResult } from './guest-run.ts';
+import type { RunFailure } from './run-failure.ts';
 
-/** An invocation that a process works on. */
+/** An invocation in flight in a process. */
 export interface ActiveRun {
-  readonly run: Run;
+  readonly run: GuestRun;
   readonly since: number;
-  resolve(answer: Answer): void;
+  resolve(answer: RunResult): void;
   reject(error: RunFailure): void;
 }
 
-interface Watched extends ActiveRun {
+interface WatchedRun extends ActiveRun {
   readonly timer: NodeJS.Timeout;
   readonly abort: () => void;
 }
 
-/** The invocations of one process, by their ids. */
+/** The invocations in flight in one process, by id. */
 export class ActiveRuns {
   readonly #now: () => number;
-  readonly #runs = new Map<number, Watched>();
+  readonly #runs = new Map<number, WatchedRun>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -36,18 +36,21 @@ export class ActiveRuns {
     return this.#runs.get(id);
   }
 
-  /** `leave` is called when the `wall` milliseconds are over or the client is gone, with those that are left. */
-  add(id: number, run: Run, wall: number, leave: (left: number) => void): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  /**
+   * Calls `onAbandon` with the remaining milliseconds when the `wall` milliseconds are over or the client has
+   * disconnected.
+   */
+  add(id: number, run: GuestRun, wall: number, onAbandon: (left: number) => void): Promise<RunResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<RunResult>();
     const since = this.#now();
-    const timer = later(Math.max(1, wall), () => leave(0));
-    const abort = () => leave(since + wall - this.#now());
+    const timer = startTimeout(Math.max(1, wall), () => onAbandon(0));
+    const abort = () => onAbandon(since + wall - this.#now());
     run.signal?.addEventListener('abort', abort, { once: true });
     this.#runs.set(id, { run, since, timer, abort, resolve, reject });
     return promise;
   }
 
-  /** Takes one away; its promise is for the caller to settle. */
+  /** Removes an invocation. The caller settles its promise. */
   remove(id: number): ActiveRun | undefined {
     const active = this.#runs.get(id);
     if (!active) return undefined;

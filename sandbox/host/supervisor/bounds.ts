@@ -1,70 +1,78 @@
-/** How the supervisor paces itself; times in milliseconds. Tests use shorter ones. */
-export interface Bounds {
-  /** From the launch of a process until its runner has said hello. */
-  readonly hello: number;
+/** Timeouts, intervals and limits of the supervisor; times in milliseconds. Tests use shorter ones. */
+export interface SupervisorBounds {
+  /** From the launch of a process until the hello of its runner. */
+  readonly helloTimeout: number;
   /** A program's process without work is ended after this; the spare too, when no program has one. */
-  readonly idle: number;
-  /** From a first call until the next spare is started: a start stops the service for some milliseconds. */
-  readonly soon: number;
-  /** Between two looks at idle and growing processes. */
-  readonly sweep: number;
-  /** How soon after a deadline a process must prove that nothing holds it up. One that waits for a core is not held up. */
-  readonly health: number;
-  /** Of one program at the same time; more is busy. */
-  readonly inFlight: number;
-  /** Bytes of inputs that wait for a process or a place, of all programs together. */
-  readonly queuedBytes: number;
-  /** A process that has served its program for so long makes room for a program that waits for one. */
-  readonly turn: number;
-  /** Between two looks for room while programs wait for a process. */
-  readonly claims: number;
-  /** Between two looks at the memory of all processes together. */
-  readonly memory: number;
-  /** Between two looks at the CPU time of a process at work. */
-  readonly cpu: number;
-  /** As many at the same time in one process are a crowd: it is asked whether it keeps up. */
-  readonly crowd: number;
-  /** Where it takes so long to answer, a program without state gets a second process. */
-  readonly lag: number;
-  /** The second process without work is ended after this, and so is one that has grown. */
-  readonly calm: number;
-  /** A process that has served so many is replaced. */
-  readonly served: number;
-  /** First and longest wait of a program that crashes again and again; the first restart is immediate. */
+  readonly idleTimeout: number;
+  /**
+   * From the first call of a program until the next spare starts, since a start blocks the service for some
+   * milliseconds.
+   */
+  readonly spareDelay: number;
+  /** Between two checks of idle and growing processes. */
+  readonly sweepInterval: number;
+  /**
+   * Time after a deadline within which a process must answer a ping. It is long enough for a process that waits for a
+   * core.
+   */
+  readonly healthTimeout: number;
+  /** Invocations of one program at the same time. Further ones are `busy`. */
+  readonly maxInFlight: number;
+  /** Bytes of inputs that wait for a process or an execution slot, over all programs. */
+  readonly maxQueuedBytes: number;
+  /** After serving this long a process may be retired for a program that waits for one. */
+  readonly minService: number;
+  /** Between two attempts to make room while programs wait for a process. */
+  readonly claimInterval: number;
+  /** Between two checks of the memory of all processes together. */
+  readonly memoryInterval: number;
+  /** Between two checks of the CPU time of a busy process. */
+  readonly cpuInterval: number;
+  /** Invocations at the same time in one process from which on its lag is measured. */
+  readonly crowdSize: number;
+  /** Lag of a process from which on a stateless program gets a helper process. */
+  readonly maxLag: number;
+  /** An idle helper process ends after this, and so does an idle process that has grown. */
+  readonly calmTimeout: number;
+  /** A process that has served this many invocations is replaced. */
+  readonly maxServed: number;
+  /** First and longest restart delay of a program that crashes repeatedly. The first restart is immediate. */
   readonly firstDelay: number;
   readonly longestDelay: number;
-  /** A process that served so long makes the next restart immediate again. */
+  /** A process that served this long resets the restart delay. */
   readonly goodService: number;
-  /** So many crashes within `crashWindow` park a program. */
-  readonly crashes: number;
+  /** This many crashes within `crashWindow` park a program. */
+  readonly maxCrashes: number;
   readonly crashWindow: number;
-  /** Invocations that are stopped within this time of each other, as those that share a context, are one mishap. */
-  readonly together: number;
-  /** Waiting for a process to probe with, when all are at work. */
-  readonly probeWait: number;
+  /**
+   * Invocations that exhaust their CPU time within this time of each other count once, since they may share a realm.
+   */
+  readonly incidentWindow: number;
+  /** How long a probe waits for a process when all are busy. */
+  readonly probeTimeout: number;
 }
 
-export const BOUNDS: Bounds = {
-  hello: 10_000,
-  idle: 5 * 60_000,
-  soon: 100,
-  sweep: 10_000,
-  health: 1_000,
-  inFlight: 64,
-  queuedBytes: 32 * 1024 * 1024,
-  turn: 1_000,
-  claims: 100,
-  memory: 500,
-  cpu: 100,
-  crowd: 8,
-  lag: 4,
-  calm: 10_000,
-  served: 50_000,
+export const DEFAULT_BOUNDS: SupervisorBounds = {
+  helloTimeout: 10_000,
+  idleTimeout: 5 * 60_000,
+  spareDelay: 100,
+  sweepInterval: 10_000,
+  healthTimeout: 1_000,
+  maxInFlight: 64,
+  maxQueuedBytes: 32 * 1024 * 1024,
+  minService: 1_000,
+  claimInterval: 100,
+  memoryInterval: 500,
+  cpuInterval: 100,
+  crowdSize: 8,
+  maxLag: 4,
+  calmTimeout: 10_000,
+  maxServed: 50_000,
   firstDelay: 100,
   longestDelay: 30_000,
   goodService: 60_000,
-  crashes: 5,
+  maxCrashes: 5,
   crashWindow: 60_000,
-  together: 100,
-  probeWait: 5_000,
+  incidentWindow: 100,
+  probeTimeout: 5_000,
 };

@@ -1,80 +1,89 @@
-import type { Limits } from '../../protocol/messages.ts';
+import type { GuestLimits } from '../../protocol/messages.ts';
 import type { Child } from '../child.ts';
-import type { Bounds } from './bounds.ts';
+import type { SupervisorBounds } from './bounds.ts';
 
-/** Part of an invocation's CPU time: the kernel counts in 10 ms, and the runner's own work is no guest's. */
+/**
+ * Tolerance as a fraction of an invocation's CPU time, since the kernel counts in 10 ms and the runner itself uses
+ * some.
+ */
 const GRACE = 0.1;
 
-/** CPU time since a mark, against the number of invocations that were in the process meanwhile. */
-interface Span {
-  /** Set by the first look after the mark. */
+/** CPU time since a mark, and the number of invocations in the process since then. */
+interface CpuSpan {
+  /** CPU time at the first check after the mark. */
   from: number | undefined;
   runs: number;
 }
 
-interface WatchOptions {
+interface CpuWatchOptions {
   /** Milliseconds of CPU for one invocation. */
   readonly limit: number;
-  /** Between two looks. */
+  /** Milliseconds between two checks. */
   readonly interval: number;
   readonly now: () => number;
-  /** CPU time since the start of the process; undefined where the system does not tell. */
+  /** CPU time since the start of the process; undefined where the operating system does not report it. */
   read(): number | undefined;
-  /** There is nothing to watch any more. */
+  /** True when no invocation is in flight. */
   isIdle(): boolean;
-  /** The process has used more than its invocations may. */
-  exceed(): void;
+  /** Called when the process has used more than its invocations may. */
+  onExceeded(): void;
 }
 
-/** A process that is watched. */
-interface Watched {
+/** The watched process. */
+interface WatchedWorker {
   readonly busy: number;
   readonly state: string;
   kill(cause: 'cpu'): void;
 }
 
-/** Ends a process that has used more than its invocations, or the evaluation of its script, may. */
-export const watchCpu = (worker: Watched, child: Child, limits: Limits, bounds: Bounds, now: () => number): CpuWatch =>
+/** Kills a process that uses more CPU time than its invocations, or the evaluation of its script, may. */
+export const watchCpu = (
+  worker: WatchedWorker,
+  child: Child,
+  limits: GuestLimits,
+  bounds: SupervisorBounds,
+  now: () => number,
+): CpuWatch =>
   new CpuWatch({
     limit: limits.cpu,
-    interval: bounds.cpu,
+    interval: bounds.cpuInterval,
     now,
     read: () => child.cpuTime(),
     isIdle: () => worker.busy === 0 && worker.state !== 'loading',
-    exceed: () => worker.kill('cpu'),
+    onExceeded: () => worker.kill('cpu'),
   });
 
 /**
- * Watches from outside what CPU time a process uses, since some built-ins of the language cannot be interrupted from
- * inside. CPU time and not the clock: a machine that is slow, or busy with others, ends nobody. Which invocation used it
- * cannot be seen from here. So a process may use as much as all invocations together that it had since it was idle, and
- * as much as those that it had since it last said something, which it cannot do while a guest executes.
+ * Watches the CPU time of a process from outside, since some built-ins of the language cannot be interrupted from
+ * inside. It measures CPU time and not wall-clock time, so that a slow or busy machine ends no process. Which
+ * invocation used the time cannot be seen from outside. So a process may use the time of all invocations since it was
+ * last idle, and the time of those since its last message, which it cannot send while a guest executes.
  */
 export class CpuWatch {
-  readonly #options: WatchOptions;
-  readonly #sinceIdle: Span = { from: undefined, runs: 0 };
-  readonly #sinceSign: Span = { from: undefined, runs: 0 };
-  #lookAt = 0;
+  readonly #options: CpuWatchOptions;
+  readonly #sinceIdle: CpuSpan = { from: undefined, runs: 0 };
+  readonly #sinceMessage: CpuSpan = { from: undefined, runs: 0 };
+  #nextCheckAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: WatchOptions) {
+  constructor(options: CpuWatchOptions) {
     this.#options = options;
   }
 
-  /** An invocation was sent to the process, which now has so many. */
-  start(busy: number): void {
+  /** An invocation was sent to the process. `busy` is the number now in flight. */
+  recordInvocation(busy: number): void {
     if (busy === 1) this.#sinceIdle.from = undefined;
     this.#sinceIdle.runs = busy === 1 ? 1 : this.#sinceIdle.runs + 1;
-    this.#sinceSign.runs = Math.max(this.#sinceSign.runs, busy);
-    if (busy === 1) this.#lookAt = 0;
-    this.#timer ??= setInterval(() => this.#look(), this.#options.interval).unref();
+    this.#sinceMessage.runs = Math.max(this.#sinceMessage.runs, busy);
+    if (busy === 1) this.#nextCheckAt = 0;
+    this.#timer ??= setInterval(() => this.#check(), this.#options.interval).unref();
   }
 
-  /** The process said something; it has so many invocations now. */
-  sign(busy: number): void {
-    this.#sinceSign.from = undefined;
-    this.#sinceSign.runs = busy;
-    this.#lookAt = 0;
+  /** The process has sent a message. `busy` is the number of invocations now in flight. */
+  recordMessage(busy: number): void {
+    this.#sinceMessage.from = undefined;
+    this.#sinceMessage.runs = busy;
+    this.#nextCheckAt = 0;
   }
 
   stop(): void {
@@ -82,22 +91,22 @@ export class CpuWatch {
     this.#timer = undefined;
   }
 
-  #look(): void {
-    const { now, read, isIdle, exceed } = this.#options;
+  #check(): void {
+    const { now, read, isIdle, onExceeded } = this.#options;
     const time = now();
-    const isDue = time >= this.#lookAt;
+    const isDue = time >= this.#nextCheckAt;
     const used = isDue && !isIdle() ? read() : undefined;
     if (used === undefined) {
       if (isDue) this.stop();
       return;
     }
-    const left = Math.min(this.#left(this.#sinceIdle, used), this.#left(this.#sinceSign, used));
-    // One thread uses no more than the time that passes, so there is nothing to be seen earlier.
-    this.#lookAt = time + left;
-    if (left <= 0) exceed();
+    const left = Math.min(this.#left(this.#sinceIdle, used), this.#left(this.#sinceMessage, used));
+    // One thread cannot use more CPU time than the time that passes, so an earlier check is useless.
+    this.#nextCheckAt = time + left;
+    if (left <= 0) onExceeded();
   }
 
-  #left(span: Span, used: number): number {
+  #left(span: CpuSpan, used: number): number {
     span.from ??= used;
     return this.#options.limit * (Math.max(1, span.runs) + GRACE) - (used - span.from);
   }

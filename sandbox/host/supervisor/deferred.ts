@@ -1,18 +1,20 @@
-import type { RunFailure } from './failure.ts';
+import type { RunFailure } from './run-failure.ts';
 
-/** A promise that is settled from outside, and that nobody has to wait for. */
+/** A promise that is settled from outside and whose rejection may stay unhandled. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
   reject(error: RunFailure): void;
 }
 
-export function deferred<T>(): Deferred<T> {
+export function createDeferred<T>(): Deferred<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   promise.catch(() => {});
   return { promise, resolve, reject };
 }
 
-/** What has arrived in the meantime is looked at first: a busy host must not take a prompt child for a dead one. */
-export const later = (milliseconds: number, act: () => void): NodeJS.Timeout =>
+/**
+ * A timeout that runs after pending I/O was processed, so that a busy host does not take a prompt child for a dead one.
+ */
+export const startTimeout = (milliseconds: number, act: () => void): NodeJS.Timeout =>
   setTimeout(() => void setImmediate(act), milliseconds);

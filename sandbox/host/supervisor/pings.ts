@@ -1,6 +1,6 @@
-/** Pings to one process that are not answered yet. */
+/** Unanswered pings to one process. */
 export class Pings {
-  /** False where the process does not take it. */
+  /** False where the ping could not be sent. */
   readonly #send: (id: number) => boolean;
   readonly #unanswered = new Map<number, (isAnswered: boolean) => void>();
 
@@ -8,18 +8,20 @@ export class Pings {
     this.#send = send;
   }
 
-  /** Calls back with true when the process answers; with false where it does not take the ping, or is gone. */
+  /**
+   * Calls back with true when the process answers, with false where the ping cannot be sent or the process has ended.
+   */
   send(id: number, callback: (isAnswered: boolean) => void): void {
     this.#unanswered.set(id, callback);
     if (!this.#send(id)) this.#settle(id, false);
   }
 
-  /** False for an id that no ping has. */
+  /** False for an unknown ping id. */
   answer(id: number): boolean {
     return this.#settle(id, true);
   }
 
-  /** There will be no answers any more. */
+  /** Settles all pings as unanswered. */
   close(): void {
     for (const id of [...this.#unanswered.keys()]) this.#settle(id, false);
   }

@@ -1,19 +1,20 @@
-/** Milliseconds: a process that confirms an invocation within these is sent more at a time, … */
-const QUICK = 50;
-/** … and one that takes longer than these is sent fewer. */
-const SLOW = 250;
+/** A process that confirms an invocation within these milliseconds gets more unconfirmed invocations. */
+const QUICK_MS = 50;
+/** A process that takes longer than these milliseconds gets fewer. */
+const SLOW_MS = 250;
 const FIRST_WINDOW = 2;
 const LARGEST_WINDOW = 32;
 
 /**
- * Which messages to a process are not yet confirmed. A process executes messages in their order, so the answer to a ping
- * confirms all earlier ones: an invocation that was confirmed and has no result waits for a timer or the host.
+ * Tracks the messages to a process that are not yet confirmed. A process executes messages in their order, so the
+ * answer to a ping confirms all earlier ones: an invocation that was confirmed and has no result waits for a timer or
+ * the host.
  */
 export class Progress {
   readonly #now: () => number;
-  /** Ids of invocations, oldest first, with the time at which each was sent. */
+  /** Send time by invocation id, oldest first. */
   readonly #unconfirmed = new Map<number, number>();
-  /** Id of the latest reply to a call of the host. */
+  /** Id of the latest reply to a host call. */
   #latestReply = 0;
   #confirmed = 0;
   #window = FIRST_WINDOW;
@@ -22,26 +23,29 @@ export class Progress {
     this.#now = now;
   }
 
-  /** The process executes nothing that the host knows of: timers of the guest are not known here. */
+  /** The process executes nothing that the host knows of. Timers of the guest are unknown to the host. */
   get isWaiting(): boolean {
     return this.#unconfirmed.size === 0 && this.#latestReply <= this.#confirmed;
   }
 
-  /** The next invocation is kept back. A quick program has up to 32 unconfirmed invocations, a slow one has one. */
+  /**
+   * True while the next invocation must stay queued. A quick program has up to 32 unconfirmed invocations, a slow one
+   * has one.
+   */
   get isFull(): boolean {
     return this.#unconfirmed.size >= this.#window;
   }
 
-  /** The invocation that the process executes; undefined where none is unconfirmed. */
+  /** Id of the invocation that the process executes; undefined where none is unconfirmed. */
   get executing(): number | undefined {
     return this.#unconfirmed.keys().next().value;
   }
 
-  start(id: number): void {
+  recordInvocation(id: number): void {
     this.#unconfirmed.set(id, this.#now());
   }
 
-  resume(id: number): void {
+  recordReply(id: number): void {
     this.#latestReply = id;
   }
 
@@ -52,7 +56,7 @@ export class Progress {
     this.#adjustWindow(since);
   }
 
-  /** The process answered the ping of this id. */
+  /** The process answered the ping with this id. */
   confirm(id: number): void {
     this.#confirmed = id;
     for (const [one, since] of this.#unconfirmed) {
@@ -64,7 +68,7 @@ export class Progress {
 
   #adjustWindow(since: number): void {
     const age = this.#now() - since;
-    if (age < QUICK) this.#window = Math.min(LARGEST_WINDOW, this.#window + 1);
-    else if (age > SLOW) this.#window = Math.max(1, Math.floor(this.#window / 2));
+    if (age < QUICK_MS) this.#window = Math.min(LARGEST_WINDOW, this.#window + 1);
+    else if (age > SLOW_MS) this.#window = Math.max(1, Math.floor(this.#window / 2));
   }
 }

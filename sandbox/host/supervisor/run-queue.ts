@@ -1,27 +1,27 @@
-import { RunFailure } from './failure.ts';
-import type { Answer, Run } from './run.ts';
+import type { GuestRun, RunResult } from './guest-run.ts';
+import { RunFailure } from './run-failure.ts';
 import type { Worker } from './worker.ts';
 
-/** Bytes of inputs that wait in memory, of all programs together. */
+/** Bytes of queued inputs that all programs may still add. */
 export interface InputBudget {
   left: number;
 }
 
 interface QueuedRun {
-  readonly run: Run;
+  readonly run: GuestRun;
   settle(outcome: Worker | RunFailure): void;
 }
 
 interface QueueOptions {
-  /** Milliseconds of an invocation from its arrival to its end; half of them may pass in the queue. */
+  /** Milliseconds of an invocation from arrival to end. Half of them may pass in the queue. */
   readonly wall: number;
   readonly now: () => number;
   readonly budget: InputBudget;
-  /** The script of the program is being evaluated, so that a process is near. */
+  /** True while the script of the program is evaluated, so that a process will be ready soon. */
   isLoading(): boolean;
 }
 
-/** Invocations of one program that wait for a process or a place of execution, first come, first served. */
+/** Invocations of one program that wait for a process or an execution slot, first in, first out. */
 export class RunQueue {
   readonly #options: QueueOptions;
   readonly #queued = new Set<QueuedRun>();
@@ -35,10 +35,10 @@ export class RunQueue {
   }
 
   /**
-   * Rejects with `busy` where there was no process or no place for half of the invocation's time, or where too many
-   * bytes wait already; with `timeout` when the client is gone or the whole time is over.
+   * Queues an invocation. Rejects with `busy` where no process or slot was free for half of its time, or where too many
+   * bytes are queued; with `timeout` when the client disconnects or the whole time is over.
    */
-  add(run: Run): Promise<Answer> {
+  add(run: GuestRun): Promise<RunResult> {
     const { wall, now, budget, isLoading } = this.#options;
     const size = run.input.length;
     if (size > budget.left) return Promise.reject(new RunFailure('busy'));
@@ -67,13 +67,13 @@ export class RunQueue {
     });
   }
 
-  /** Sends the first one to a process. */
+  /** Sends the first queued invocation to a process. */
   sendFirst(worker: Worker): void {
     const [first] = this.#queued;
     first?.settle(worker);
   }
 
-  /** They all fail. */
+  /** Fails all queued invocations. */
   refuse(failure: RunFailure): void {
     for (const queued of [...this.#queued]) queued.settle(failure);
   }

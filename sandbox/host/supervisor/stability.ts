@@ -1,23 +1,23 @@
-import type { Bounds } from './bounds.ts';
+import type { SupervisorBounds } from './bounds.ts';
 
-/** Many invocations that use up their CPU time are as bad as a crash; one is not. */
-const EXHAUSTED = 0.25;
+/** An invocation that exhausts its CPU time counts as this fraction of a crash. */
+const EXHAUSTION_WEIGHT = 0.25;
 
 /**
- * How well a program does: when its next process may start, and whether there is to be a next one. The first restart
- * is immediate, the next wait 0.1 s and twice as long each time.
+ * The crash record of a program: when its next process may start, and whether it is parked. The first restart is
+ * immediate, the next ones wait 0.1 s and twice as long each time.
  */
 export class Stability {
-  readonly #bounds: Bounds;
+  readonly #bounds: SupervisorBounds;
   readonly #now: () => number;
-  #mishaps: { readonly at: number; readonly weight: number }[] = [];
+  #incidents: { readonly at: number; readonly weight: number }[] = [];
   #delay = -1;
   #notBefore = 0;
   #servingSince: number | undefined;
   #exhaustedAt = Number.NEGATIVE_INFINITY;
-  parked = false;
+  isParked = false;
 
-  constructor(bounds: Bounds, now: () => number) {
+  constructor(bounds: SupervisorBounds, now: () => number) {
     this.#bounds = bounds;
     this.#now = now;
   }
@@ -28,12 +28,12 @@ export class Stability {
   }
 
   /** A process of this program serves from now on. */
-  serving(): void {
+  recordServing(): void {
     this.#servingSince = this.#now();
   }
 
-  /** Its process died of its own fault or had to be killed. True when that was once too often. */
-  crashed(): boolean {
+  /** The process crashed or had to be killed. Returns true when this parks the program. */
+  recordCrash(): boolean {
     const { firstDelay, longestDelay, goodService } = this.#bounds;
     const now = this.#now();
     if (this.#servingSince !== undefined && now - this.#servingSince >= goodService) this.#delay = -1;
@@ -43,27 +43,28 @@ export class Stability {
     return this.#count(1);
   }
 
-  /** An invocation used up its CPU time and was stopped inside. True when that was once too often. */
-  exhausted(): boolean {
+  /** An invocation exhausted its CPU time. Returns true when this parks the program. */
+  recordExhaustion(): boolean {
     const now = this.#now();
-    if (now - this.#exhaustedAt < this.#bounds.together) return false;
+    if (now - this.#exhaustedAt < this.#bounds.incidentWindow) return false;
     this.#exhaustedAt = now;
-    return this.#count(EXHAUSTED);
+    return this.#count(EXHAUSTION_WEIGHT);
   }
 
   restart(): void {
-    this.#mishaps = [];
+    this.#incidents = [];
     this.#delay = -1;
     this.#notBefore = 0;
-    this.parked = false;
+    this.isParked = false;
   }
 
   #count(weight: number): boolean {
     const now = this.#now();
-    this.#mishaps = this.#mishaps.filter(({ at }) => now - at < this.#bounds.crashWindow);
-    this.#mishaps.push({ at: now, weight });
-    if (this.parked || this.#mishaps.reduce((sum, one) => sum + one.weight, 0) < this.#bounds.crashes) return false;
-    this.parked = true;
+    this.#incidents = this.#incidents.filter(({ at }) => now - at < this.#bounds.crashWindow);
+    this.#incidents.push({ at: now, weight });
+    if (this.isParked || this.#incidents.reduce((sum, one) => sum + one.weight, 0) < this.#bounds.maxCrashes)
+      return false;
+    this.isParked = true;
     return true;
   }
 }

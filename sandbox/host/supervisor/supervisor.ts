@@ -1,93 +1,93 @@
-import type { ContractEntry, Limits } from '../../protocol/messages.ts';
+import type { ContractEntry, GuestLimits } from '../../protocol/messages.ts';
 import type { Launcher } from '../child.ts';
-import { BOUNDS, type Bounds } from './bounds.ts';
-import { Fleet } from './fleet.ts';
-import { Guest } from './guest.ts';
-import { outside } from './outside.ts';
-import type { Program } from './program.ts';
+import { DEFAULT_BOUNDS, type SupervisorBounds } from './bounds.ts';
+import type { ConfinedProgram } from './confined-program.ts';
+import { ProcessPool } from './process-pool.ts';
+import { SupervisedProgram } from './supervised-program.ts';
+import { withoutRequestContext } from './without-request-context.ts';
 
-export type { Guest } from './guest.ts';
-export type { Program } from './program.ts';
+export type { ConfinedProgram } from './confined-program.ts';
+export type { SupervisedProgram } from './supervised-program.ts';
 
 export interface SupervisorOptions {
   readonly launcher: Launcher;
-  readonly limits: Limits;
+  readonly limits: GuestLimits;
   /** Living processes at any moment, at least 1. */
   readonly processes: number;
-  /** Processes that execute at a time; as many as may live unless told. */
-  readonly places?: number;
-  /** Bytes that all processes may have together; no limit unless told. */
+  /** Execution slots: processes that execute at a time. Default: `processes`. */
+  readonly slots?: number;
+  /** Resident bytes of all processes together. Default: no limit. */
   readonly memory?: number;
   readonly log: { warn(data: object, text: string): void };
-  readonly bounds?: Partial<Bounds>;
-  /** Milliseconds that only grow. */
+  readonly bounds?: Partial<SupervisorBounds>;
+  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/** Keeps the processes of confined programs: it knows neither what they are for nor what they may ask. */
+/** Runs confined programs in processes. It knows neither their purpose nor their grants. */
 export interface Supervisor {
-  open(program: Program): Guest;
+  open(program: ConfinedProgram): SupervisedProgram;
   /** Evaluates a script in a process of its own. Rejects with `invalid-entry`, `timeout`, `crash`, `busy` or `internal`. */
   probe(script: string): Promise<readonly ContractEntry[]>;
-  /** Processes from launch until they are reaped. */
+  /** The number of processes, from launch until they are reaped. */
   living(): number;
-  /** Ends everything; resolves when no process is left. */
+  /** Ends all processes and resolves when they are reaped. */
   close(): Promise<void>;
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { launcher, limits, processes, log, now = () => performance.now() } = options;
-  const bounds: Bounds = { ...BOUNDS, ...options.bounds };
-  const places = options.places ?? processes;
+  const bounds: SupervisorBounds = { ...DEFAULT_BOUNDS, ...options.bounds };
+  const slots = options.slots ?? processes;
   const memory = options.memory ?? Number.POSITIVE_INFINITY;
-  const fleet = new Fleet({ launcher, limits, processes, places, memory, bounds, now, log });
-  const guests = new Set<Guest>();
-  const look = () => {
-    for (const guest of guests) void guest.sweep();
-    fleet.sweep();
+  const pool = new ProcessPool({ launcher, limits, processes, slots, memory, bounds, now, log });
+  const programs = new Set<SupervisedProgram>();
+  const sweepAll = () => {
+    for (const program of programs) void program.sweep();
+    pool.sweep();
   };
-  const sweep = outside(() => setInterval(look, bounds.sweep).unref());
-  const limitMemory = () => void fleet.limitMemory();
+  const sweep = withoutRequestContext(() => setInterval(sweepAll, bounds.sweepInterval).unref());
+  const limitMemory = () => void pool.limitMemory();
   const memoryWatch = Number.isFinite(memory)
-    ? outside(() => setInterval(limitMemory, bounds.memory).unref())
+    ? withoutRequestContext(() => setInterval(limitMemory, bounds.memoryInterval).unref())
     : undefined;
   let isClosed = false;
 
   return {
-    open(program) {
-      const guest: Guest = new Guest(program, {
-        fleet,
+    open(confined) {
+      const program: SupervisedProgram = new SupervisedProgram(confined, {
+        pool,
         limits,
         bounds,
         now,
         log,
-        left: () => void guests.delete(guest),
+        onClosed: () => void programs.delete(program),
       });
-      guests.add(guest);
-      fleet.used();
-      fleet.prepare();
-      return guest;
+      programs.add(program);
+      pool.markUsed();
+      pool.prepareSpare();
+      return program;
     },
     async probe(script) {
-      // A probe is no invocation: it may wait for its turn.
-      const until = now() + bounds.probeWait;
-      const worker = await fleet.acquire(0, () => !isClosed && now() < until);
-      // Programs come in rows, so the process for the next one starts meanwhile.
-      fleet.prepare();
+      // A probe is no invocation and may wait longer.
+      const until = now() + bounds.probeTimeout;
+      const worker = await pool.acquire(0, () => !isClosed && now() < until);
+      // Several programs are usually probed in sequence, so a process for the next one starts meanwhile.
+      pool.prepareSpare();
       try {
         return await worker.load(script, false);
       } finally {
         await worker.end();
-        fleet.prepare();
+        pool.prepareSpare();
       }
     },
-    living: () => fleet.living,
+    living: () => pool.living,
     async close() {
       if (isClosed) return;
       isClosed = true;
       clearInterval(sweep);
       clearInterval(memoryWatch);
-      await Promise.all([...guests].map((guest) => guest.close()).concat(fleet.close()));
+      await Promise.all([...programs].map((program) => program.close()).concat(pool.close()));
     },
   };
 }

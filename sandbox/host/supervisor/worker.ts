@@ -1,70 +1,67 @@
-import { type ContractEntry, type FromChild, type Limits, PROTOCOL } from '../../protocol/messages.ts';
+import { type ChildMessage, type ContractEntry, type GuestLimits, PROTOCOL } from '../../protocol/messages.ts';
 import type { Child, ChildEnd } from '../child.ts';
 import { Connection } from '../connection.ts';
-import { Abandoned } from './abandoned.ts';
+import { AbandonedRuns } from './abandoned-runs.ts';
 import { type ActiveRun, ActiveRuns } from './active-runs.ts';
-import type { Bounds } from './bounds.ts';
-import type { Cause } from './cause.ts';
+import type { SupervisorBounds } from './bounds.ts';
 import { type CpuWatch, watchCpu } from './cpu-watch.ts';
-import { deferred, later } from './deferred.ts';
-import { RunFailure } from './failure.ts';
-import { Loading } from './loading.ts';
+import { createDeferred, startTimeout } from './deferred.ts';
+import type { EndCause } from './end-cause.ts';
+import type { SlotHolder } from './execution-slots.ts';
+import type { GuestRun, RunResult } from './guest-run.ts';
 import { Pings } from './pings.ts';
-import type { PlaceHolder } from './places.ts';
 import { Progress } from './progress.ts';
-import type { Answer, Run } from './run.ts';
+import { RunFailure } from './run-failure.ts';
+import { ScriptLoading } from './script-loading.ts';
 
-/**
- * One process: blank after its hello, then with one program for the rest of its life. Identity is the pipe: what
- * arrives here concerns the runs of this process or nothing.
- */
-export class Worker implements PlaceHolder {
-  /** Resolves when its runner is up; rejects with `internal` when it never will be. */
+/** A child process, bound to one program after its hello. Its messages can concern its own invocations only. */
+export class Worker implements SlotHolder {
+  /** Resolves with the hello of the runner. Rejects with `internal` where the process ends before it. */
   readonly hello: Promise<void>;
-  /** The process is gone and reaped. */
-  readonly gone: Promise<ChildEnd>;
-  /** Told once, at the moment from which it is of no use. */
-  onDown: ((cause: Cause) => void) | undefined;
-  /** It was sent a reply: an invocation in it executes again. */
+  /** Resolves when the process is reaped. */
+  readonly exited: Promise<ChildEnd>;
+  /** Called once, when the process becomes unusable. */
+  onDown: ((cause: EndCause) => void) | undefined;
+  /** Called when a reply was sent: an invocation executes again. */
   onResumed: (() => void) | undefined;
-  /** It answered a ping. */
+  /** Called when the process answers a ping. */
   onPong: (() => void) | undefined;
-  /** An invocation is over, or a cancelled one has left. `exhausted`: it had used up its CPU time. */
+  /** Called when an invocation, also a cancelled one, has ended. `exhausted`: it had used up its CPU time. */
   onSettled: ((exhausted: boolean) => void) | undefined;
-  /** Its program can do without it, and is told so when somebody else needs the place. */
-  onWanted: (() => void) | undefined;
-  /** Another program has waited long enough for its place: it gets nothing more to do. */
+  /** Set for a helper process, which its program can do without: called when another program needs the room. */
+  onSlotNeeded: (() => void) | undefined;
+  /** Called when the process must make room for another program: it gets no more invocations. */
   onRetired: (() => void) | undefined;
-  /** It gets nothing more to do and ends once idle. */
-  isLeaving = false;
+  /** It gets no more invocations and ends once idle. */
+  isRetiring = false;
   state: 'starting' | 'blank' | 'loading' | 'ready' | 'down' = 'starting';
   served = 0;
-  /** Since when it has had nothing to do. */
+  /** Time since which it has had no invocation. */
   idleSince: number;
-  /** Since when it serves its program. */
+  /** Time since which it serves its program. */
   readySince = 0;
-  /** What was wrong with the frame that it was ended for. */
+  /** The error of the frame for which the process was ended. */
   fault: unknown;
-  /** Resident bytes once it had loaded, 0 while unknown. */
+  /** Resident bytes after loading; 0 while unknown. */
   baseline = 0;
 
   readonly #child: Child;
-  readonly #limits: Limits;
+  readonly #limits: GuestLimits;
   readonly #connection: Connection;
-  readonly #bounds: Bounds;
+  readonly #bounds: SupervisorBounds;
   readonly #now: () => number;
   readonly #progress: Progress;
-  readonly #hello = deferred<void>();
+  readonly #hello = createDeferred<void>();
   readonly #pings: Pings;
   readonly #cpu: CpuWatch;
-  #loading: Loading | undefined;
+  #loading: ScriptLoading | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastId = 0;
   #isPinged = false;
   readonly #runs: ActiveRuns;
-  readonly #abandoned = new Abandoned();
+  readonly #abandoned = new AbandonedRuns();
 
-  constructor(child: Child, bounds: Bounds, limits: Limits, now: () => number) {
+  constructor(child: Child, bounds: SupervisorBounds, limits: GuestLimits, now: () => number) {
     this.#child = child;
     this.#limits = limits;
     this.#bounds = bounds;
@@ -75,32 +72,32 @@ export class Worker implements PlaceHolder {
     this.#pings = new Pings((id) => this.state === 'ready' && this.#connection.send({ type: 'ping', id }));
     this.idleSince = now();
     this.hello = this.#hello.promise;
-    this.gone = child.ended;
+    this.exited = child.ended;
     this.#connection = new Connection(child.channel, limits, {
-      frame: (message, body) => this.#take(message, body),
+      frame: (message, body) => this.#receive(message, body),
       ended: (cause, fault) => {
         this.fault = fault;
         this.#down(cause);
       },
     });
     this.#connection.send({ type: 'prepare', limits });
-    this.#timer = later(bounds.hello, () => {
+    this.#timer = startTimeout(bounds.helloTimeout, () => {
       if (this.state === 'starting') this.#down('slow-start');
     });
     void child.ended.then(() => this.#down('died'));
   }
 
-  /** Invocations at work in it, cancelled ones included. */
+  /** Invocations in flight, including cancelled ones whose end is unconfirmed. */
   get busy(): number {
     return this.#runs.count + this.#abandoned.count;
   }
 
-  /** Nothing in it is known to execute. */
+  /** No invocation is known to execute. */
   get isWaiting(): boolean {
     return this.busy === 0 || this.#progress.isWaiting;
   }
 
-  /** It has to confirm some of what it was sent before it gets more. */
+  /** It must confirm invocations before it gets more. */
   get isFull(): boolean {
     return this.#progress.isFull;
   }
@@ -109,39 +106,41 @@ export class Worker implements PlaceHolder {
     return this.#child.resident().catch(() => 0);
   }
 
-  /** Hands over the script, once. Rejects with `invalid-entry`, `timeout` or `crash`. */
+  /** Loads the script, once. Rejects with `invalid-entry`, `timeout` or `crash`. */
   load(script: string, reuse: boolean): Promise<readonly ContractEntry[]> {
     if (this.state !== 'blank') return Promise.reject(new RunFailure('crash'));
     this.state = 'loading';
-    this.#loading = new Loading();
-    this.#cpu.start(1);
-    this.#timer = later(this.#limits.wall, () => {
-      if (this.state === 'loading') this.#refused('timeout', 'stuck');
+    this.#loading = new ScriptLoading();
+    this.#cpu.recordInvocation(1);
+    this.#timer = startTimeout(this.#limits.wall, () => {
+      if (this.state === 'loading') this.#failLoading('timeout', 'stuck');
     });
     this.#connection.send({ type: 'load', reuse }, script);
     return this.#loading.contract;
   }
 
-  /** Rejects with a RunFailure, at the latest when the `wall` milliseconds that it has left are over. */
-  invoke(run: Run, wall = this.#limits.wall): Promise<Answer> {
+  /** Sends an invocation. Rejects with a RunFailure, at the latest after the remaining `wall` milliseconds. */
+  invoke(run: GuestRun, wall = this.#limits.wall): Promise<RunResult> {
     if (this.state !== 'ready') return Promise.reject(new RunFailure('crash'));
     const { entry, context, input } = run;
     const id = ++this.#lastId;
-    const answer = this.#runs.add(id, run, wall, (left) => this.#leave(id, Math.max(this.#bounds.health, left)));
-    this.#progress.start(id);
-    this.#cpu.start(this.busy);
+    const answer = this.#runs.add(id, run, wall, (left) =>
+      this.#abandon(id, Math.max(this.#bounds.healthTimeout, left)),
+    );
+    this.#progress.recordInvocation(id);
+    this.#cpu.recordInvocation(this.busy);
     let isSent: boolean;
     try {
       isSent = this.#connection.send({ type: 'invoke', id, entry, context }, input);
     } catch (error) {
-      this.#over(id);
+      this.#finishRun(id);
       throw error;
     }
-    if (!isSent) this.#over(id)?.reject(new RunFailure('busy'));
+    if (!isSent) this.#finishRun(id)?.reject(new RunFailure('busy'));
     return answer;
   }
 
-  /** Milliseconds until it has done what it was asked for before; 0 where it is gone. */
+  /** Milliseconds until it has processed earlier messages; 0 where it has ended. */
   lag(): Promise<number> {
     const id = ++this.#lastId;
     const since = this.#now();
@@ -160,30 +159,30 @@ export class Worker implements PlaceHolder {
     });
   }
 
-  /** Ends the process. Resolves when it is gone. */
+  /** Ends the process. Resolves when it is reaped. */
   async end(): Promise<void> {
-    this.#down('asked');
-    await this.gone;
+    this.#down('requested');
+    await this.exited;
   }
 
-  /** Ends the process at once: it has broken a limit. */
-  kill(cause: Cause): void {
-    if (this.state === 'loading') this.#refused('timeout', cause);
+  /** Kills the process because it has broken a limit. */
+  kill(cause: EndCause): void {
+    if (this.state === 'loading') this.#failLoading('timeout', cause);
     else this.#down(cause);
   }
 
-  #take(message: FromChild, body: Buffer): void {
-    this.#cpu.sign(this.busy);
+  #receive(message: ChildMessage, body: Buffer): void {
+    this.#cpu.recordMessage(this.busy);
     if (message.type === 'result' || message.type === 'failure') this.#result(message, body);
     else if (message.type === 'call') this.#call(message, body);
-    else if (message.type === 'pong') this.#pings.answer(message.id) || this.#left(message.id);
-    else if (message.type === 'hello') this.#helloed(message.protocol);
-    else if (message.type === 'loaded') this.#loaded(message.contract);
-    else if (this.state === 'loading') this.#refused(message.code, 'refused');
+    else if (message.type === 'pong') this.#pings.answer(message.id) || this.#confirmAbandoned(message.id);
+    else if (message.type === 'hello') this.#onHello(message.protocol);
+    else if (message.type === 'loaded') this.#onLoaded(message.contract);
+    else if (this.state === 'loading') this.#failLoading(message.code, 'refused');
     else this.#down('protocol');
   }
 
-  #helloed(protocol: number): void {
+  #onHello(protocol: number): void {
     if (this.state !== 'starting' || protocol !== PROTOCOL) {
       this.#down('protocol');
       return;
@@ -193,7 +192,7 @@ export class Worker implements PlaceHolder {
     this.#hello.resolve();
   }
 
-  #loaded(contract: readonly ContractEntry[]): void {
+  #onLoaded(contract: readonly ContractEntry[]): void {
     if (this.state !== 'loading') {
       this.#down('protocol');
       return;
@@ -205,36 +204,36 @@ export class Worker implements PlaceHolder {
     this.#loading?.finish(contract);
   }
 
-  #refused(code: 'invalid-entry' | 'timeout', cause: Cause): void {
+  #failLoading(code: 'invalid-entry' | 'timeout', cause: EndCause): void {
     this.#loading?.fail(new RunFailure(code));
     this.#down(cause);
   }
 
-  #result(message: FromChild & { type: 'result' | 'failure' }, body: Buffer): void {
-    const active = this.state === 'ready' ? this.#over(message.id) : undefined;
+  #result(message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
+    const active = this.state === 'ready' ? this.#finishRun(message.id) : undefined;
     if (this.state !== 'ready') this.#down('protocol');
     else if (active) this.#settle(active, message, body);
-    else this.#left(message.id);
+    else this.#confirmAbandoned(message.id);
   }
 
-  #settle(active: ActiveRun, message: FromChild & { type: 'result' | 'failure' }, body: Buffer): void {
+  #settle(active: ActiveRun, message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
     const { wall, result } = this.#limits;
-    // What took its whole time merely waited.
+    // An invocation that took its whole wall-clock time merely waited.
     const isExhausted =
       message.type === 'failure' && message.code === 'timeout' && this.#now() - active.since < wall * 0.95;
     if (message.type === 'failure')
       active.reject(new RunFailure(message.code === 'timeout' ? 'cpu-limit' : message.code, body));
     else if (body.length > result) active.reject(new RunFailure('result-too-large'));
     else active.resolve(message.none ? undefined : body);
-    this.#settled(isExhausted);
+    this.#onRunSettled(isExhausted);
   }
 
-  #call({ id, call, method }: FromChild & { type: 'call' }, body: Buffer): void {
+  #call({ id, call, method }: ChildMessage & { type: 'call' }, body: Buffer): void {
     const run = this.#runs.get(id)?.run;
     if (this.state === 'loading') this.#refuseCall(id, call);
     else if (this.state !== 'ready') this.#down('protocol');
     else if (!run?.call({ method, body, reply: call > 0 ? this.#replyTo(id, call) : undefined }))
-      this.#connection.waste();
+      this.#connection.recordUselessFrame();
   }
 
   #refuseCall(id: number, call: number): void {
@@ -247,26 +246,26 @@ export class Worker implements PlaceHolder {
     (ok: boolean, json: string): void => {
       if (!this.#runs.get(id)) return;
       this.#connection.reply(id, call, ok, json);
-      this.#progress.resume(++this.#lastId);
+      this.#progress.recordReply(++this.#lastId);
       this.onResumed?.();
     };
 
-  /** Nobody waits for this run any more. Should it hold the process up for longer than `patience`, that is killed. */
-  #leave(id: number, patience: number): void {
-    const active = this.#over(id);
+  /** Cancels an invocation and kills the process unless it confirms that within `timeout` milliseconds. */
+  #abandon(id: number, timeout: number): void {
+    const active = this.#finishRun(id);
     if (!active) return;
     active.reject(new RunFailure('timeout'));
-    this.#abandoned.add(id, patience, () => this.#down('stuck'));
+    this.#abandoned.add(id, timeout, () => this.#down('stuck'));
     this.#connection.send({ type: 'cancel', id });
     this.#connection.send({ type: 'ping', id, isolate: true });
   }
 
-  #left(id: number): void {
-    if (this.#abandoned.remove(id)) this.#settled(false);
-    else this.#connection.waste();
+  #confirmAbandoned(id: number): void {
+    if (this.#abandoned.remove(id)) this.#onRunSettled(false);
+    else this.#connection.recordUselessFrame();
   }
 
-  #over(id: number): ActiveRun | undefined {
+  #finishRun(id: number): ActiveRun | undefined {
     const active = this.#runs.remove(id);
     if (!active) return undefined;
     this.#progress.finish(id);
@@ -274,12 +273,12 @@ export class Worker implements PlaceHolder {
     return active;
   }
 
-  #settled(exhausted: boolean): void {
+  #onRunSettled(exhausted: boolean): void {
     if (this.busy === 0) this.idleSince = this.#now();
     this.onSettled?.(exhausted);
   }
 
-  #down(cause: Cause): void {
+  #down(cause: EndCause): void {
     if (this.state === 'down') return;
     this.state = 'down';
     clearTimeout(this.#timer);
@@ -293,7 +292,7 @@ export class Worker implements PlaceHolder {
     const culprit = cause === 'cpu' ? (this.#progress.executing ?? 'unknown') : 'none';
     for (const id of this.#runs.ids) {
       const isCause = culprit === 'unknown' || culprit === id;
-      this.#over(id)?.reject(new RunFailure(isCause ? 'cpu-limit' : 'crash'));
+      this.#finishRun(id)?.reject(new RunFailure(isCause ? 'cpu-limit' : 'crash'));
     }
     this.onDown?.(cause);
   }

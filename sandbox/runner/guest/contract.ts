@@ -6,10 +6,10 @@ import { isArray, isObject, keys, own, stringify } from './primordials.ts';
  */
 export type Contract = object | undefined;
 
-const MOST_ENTRIES = 64;
-const MOST_NAMES = 16;
-const LONGEST_NAME = 128;
-const LONGEST_KEY = 300;
+const MAX_ENTRIES = 64;
+const MAX_NAMES = 16;
+const MAX_NAME_LENGTH = 128;
+const MAX_KEY_LENGTH = 300;
 const LISTS = ['endpoints', 'hooks', 'operations'] as const;
 const TYPES = ['endpoint', 'hook', 'operation'] as const;
 
@@ -19,22 +19,22 @@ const isSingle = (value: object): boolean =>
 const isLists = (value: object): boolean =>
   isArray(own(value, 'endpoints')) || isArray(own(value, 'hooks')) || isArray(own(value, 'operations'));
 
-/** The contract object (or function) of a key; undefined where there is none. Runs getters of the guest. */
-export function entryOf(contract: Contract, key: string): object | undefined {
+/** The contract object or function of a key; undefined where there is none. Runs getters of the guest. */
+export function findEntry(contract: Contract, key: string): object | undefined {
   if (contract === undefined) return undefined;
   if (typeof contract === 'function' || isSingle(contract)) return key === '' ? contract : undefined;
   let found: object | undefined;
-  eachOf(contract, (name, entry) => {
+  visitEntries(contract, (name, entry) => {
     if (name === key && isObject(entry)) found = entry;
   });
   return found;
 }
 
-/** Calls back with every entry of a bundle; false where it is none. */
-function eachOf(bundle: object, visit: (key: string, entry: unknown) => void): boolean {
+/** Calls `visit` with every entry of a bundle. False where the value is no bundle. */
+function visitEntries(bundle: object, visit: (key: string, entry: unknown) => void): boolean {
   if (!isLists(bundle)) {
     const names = keys(bundle);
-    if (names.length > MOST_ENTRIES) return false;
+    if (names.length > MAX_ENTRIES) return false;
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
       if (!hasType(name)) return false;
@@ -45,7 +45,7 @@ function eachOf(bundle: object, visit: (key: string, entry: unknown) => void): b
   for (let type = 0; type < 3; type++) {
     const list = own(bundle, LISTS[type] as string);
     if (list === undefined) continue;
-    if (!isArray(list) || list.length > MOST_ENTRIES) return false;
+    if (!isArray(list) || list.length > MAX_ENTRIES) return false;
     for (let index = 0; index < list.length; index++) {
       const item = list[index];
       const name = isObject(item) ? own(item, 'name') : undefined;
@@ -66,40 +66,43 @@ function hasType(key: string): boolean {
   return false;
 }
 
-/** The list of contract entries as JSON (`ContractEntry` of the protocol); undefined where it is not a contract. */
-export function describe(contract: Contract): string | undefined {
+/** Renders the contract entries as JSON (`ContractEntry` of the protocol); undefined where the value is no contract. */
+export function renderContract(contract: Contract): string | undefined {
   if (contract === undefined) return undefined;
-  if (typeof contract === 'function') return `[${lineOf('', null, false, '', '')}]`;
+  if (typeof contract === 'function') return `[${renderLine('', null, false, '', '')}]`;
   if (isSingle(contract)) {
-    const line = describeEntry('', contract);
+    const line = renderEntry('', contract);
     return line === undefined ? undefined : `[${line}]`;
   }
   let text = '';
   let count = 0;
   let valid = true;
-  const isBundle = eachOf(contract, (key, entry) => {
-    const line = isObject(entry) && isSingle(entry) ? describeEntry(key, entry) : undefined;
+  const isBundle = visitEntries(contract, (key, entry) => {
+    const line = isObject(entry) && isSingle(entry) ? renderEntry(key, entry) : undefined;
     if (line === undefined) valid = false;
     else text += count++ === 0 ? line : `,${line}`;
   });
-  return isBundle && valid && count > 0 && count <= MOST_ENTRIES ? `[${text}]` : undefined;
+  return isBundle && valid && count > 0 && count <= MAX_ENTRIES ? `[${text}]` : undefined;
 }
 
-function describeEntry(key: string, entry: object): string | undefined {
+function renderEntry(key: string, entry: object): string | undefined {
   const id = own(entry, 'id');
-  const filters = namesOf(own(entry, 'filters'));
-  const actions = namesOf(own(entry, 'actions'));
-  if (filters === undefined || actions === undefined || key.length > LONGEST_KEY) return undefined;
-  if (typeof id === 'string' && id.length > LONGEST_KEY) return undefined;
+  const filters = renderNames(own(entry, 'filters'));
+  const actions = renderNames(own(entry, 'actions'));
+  if (filters === undefined || actions === undefined || key.length > MAX_KEY_LENGTH) return undefined;
+  if (typeof id === 'string' && id.length > MAX_KEY_LENGTH) return undefined;
   const handler = typeof own(entry, 'handler') === 'function';
-  return lineOf(key, typeof id === 'string' ? id : null, handler, filters, actions);
+  return renderLine(key, typeof id === 'string' ? id : null, handler, filters, actions);
 }
 
-const lineOf = (key: string, id: string | null, handler: boolean, filters: string, actions: string): string =>
+const renderLine = (key: string, id: string | null, handler: boolean, filters: string, actions: string): string =>
   `{"key":${stringify(key)},"id":${stringify(id)},"handler":${handler},"filters":[${filters}],"actions":[${actions}]}`;
 
-/** Names with a function each, as the inside of a JSON list; undefined where there are too many or too long ones. */
-function namesOf(handlers: unknown): string | undefined {
+/**
+ * Names of members that are functions, as the inside of a JSON list; undefined where there are too many or too long
+ * ones.
+ */
+function renderNames(handlers: unknown): string | undefined {
   if (!isObject(handlers)) return '';
   const names = keys(handlers);
   let text = '';
@@ -107,14 +110,14 @@ function namesOf(handlers: unknown): string | undefined {
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
     if (typeof own(handlers, name) !== 'function') continue;
-    if (++count > MOST_NAMES || name.length > LONGEST_NAME) return undefined;
+    if (++count > MAX_NAMES || name.length > MAX_NAME_LENGTH) return undefined;
     text += count === 1 ? stringify(name) : `,${stringify(name)}`;
   }
   return text;
 }
 
-/** Throws what nobody sees: the invocation fails. */
-export function functionOf(value: unknown): (...args: unknown[]) => unknown {
+/** Throws `undefined` where the value is no function: the invocation fails. */
+export function requireFunction(value: unknown): (...args: unknown[]) => unknown {
   if (typeof value !== 'function') throw undefined;
   return value as (...args: unknown[]) => unknown;
 }

@@ -1,7 +1,7 @@
-import type { Run } from './host.ts';
+import type { RealmRun } from './host.ts';
 import { apply, ErrorOf, freeze, isObject, slice, stringify } from './primordials.ts';
 
-/** Characters of what leaves the realm; the host cuts again. */
+/** Characters of texts that leave the realm. The host truncates again. */
 const LONGEST_MESSAGE = 1000;
 const LONGEST_STACK = 4000;
 
@@ -9,10 +9,10 @@ const cut = (text: unknown, longest: number): string | undefined =>
   typeof text === 'string' ? apply(slice, text, [0, longest]) : undefined;
 
 /**
- * `context.reject(status, code, message)`: throws what ends the invocation with an answer that the author states. Whether
- * the three are in order is for the host to judge. Caught by the author, it means nothing.
+ * `context.reject(status, code, message)`: throws an error that ends the invocation with the author's status, code and
+ * message. The host validates the three. An author who catches the error cancels the rejection.
  */
-export function makeReject(run: Run): unknown {
+export function createReject(run: RealmRun): unknown {
   return freeze((status: unknown, code: unknown, message: unknown): never => {
     const text = stringify({
       __proto__: null,
@@ -26,8 +26,8 @@ export function makeReject(run: Run): unknown {
   });
 }
 
-/** How what a handler threw is posted. Runs getters of the guest, on the account of its invocation. */
-export function failureText(run: Run, error: unknown): string {
+/** Renders a thrown value as a failure message. Runs getters of the guest within the CPU time of its invocation. */
+export function renderFailure(run: RealmRun, error: unknown): string {
   if (run.rejection !== undefined && run.rejection.error === error)
     return `failure ${run.id} rejected\n${run.rejection.text}`;
   let details = '{}';
@@ -36,7 +36,7 @@ export function failureText(run: Run, error: unknown): string {
     const stack = isObject(error) ? (error as { stack?: unknown }).stack : undefined;
     details = stringify({ __proto__: null, message: cut(message, LONGEST_MESSAGE), stack: cut(stack, LONGEST_STACK) });
   } catch {
-    // A getter that throws, or a symbol: there is nothing to tell.
+    // A getter has thrown, or the value is a symbol: the details stay empty.
   }
   return `failure ${run.id} guest-error\n${details}`;
 }

@@ -1,30 +1,30 @@
 import { defineProperty, deleteProperty } from './primordials.ts';
 
-/** Names of what is not the language (`language.ts`); filled in where the script is made. */
-declare const SURPLUS: readonly string[];
+/** Globals that are not part of the language (`language-globals.ts`). `preludeSource` passes them in. */
+declare const OTHER_GLOBALS: readonly string[];
 
 export function define(name: string, value: unknown): void {
   defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
-export function leaveOnlyTheLanguage(): void {
-  for (let index = 0; index < SURPLUS.length; index++) deleteProperty(globalThis, SURPLUS[index] as string);
-  // The engine's own console talks to debuggers; libraries still expect one to be there (conventions, "The guest
+export function removeOtherGlobals(): void {
+  for (let index = 0; index < OTHER_GLOBALS.length; index++) deleteProperty(globalThis, OTHER_GLOBALS[index] as string);
+  // The console of the engine writes to debuggers. Libraries still expect a console (conventions, "The guest
   // environment": output is dropped).
-  const silent = () => {};
-  // Without a prototype it is made in a third of the time.
+  const ignore = () => {};
+  // Without a prototype it is created in a third of the time.
   define('console', {
     __proto__: null,
-    assert: silent,
-    debug: silent,
-    dir: silent,
-    error: silent,
-    group: silent,
-    groupEnd: silent,
-    info: silent,
-    log: silent,
-    table: silent,
-    trace: silent,
-    warn: silent,
+    assert: ignore,
+    debug: ignore,
+    dir: ignore,
+    error: ignore,
+    group: ignore,
+    groupEnd: ignore,
+    info: ignore,
+    log: ignore,
+    table: ignore,
+    trace: ignore,
+    warn: ignore,
   });
 }

@@ -1,44 +1,44 @@
 import { post } from './outbox.ts';
 import { deleteProperty, freeze, PromiseOf, parse, stringify, type Table, table } from './primordials.ts';
 
-/** Longest list of arguments, as JSON; filled in where the script is made. */
+/** Characters of the longest list of arguments, as JSON. `preludeSource` passes it in. */
 declare const LONGEST_CALL: number;
-/** Conventions, "Limits". The service behind the pipe counts again. */
+/** Conventions, "Limits". The host counts again. */
 const MOST_CALLS = 1000;
 const MOST_IN_FLIGHT = 16;
 
-/** One invocation, as far as this realm knows. */
-export interface Run {
+/** One invocation, as this realm knows it. */
+export interface RealmRun {
   readonly id: number;
   /** The type of its activation. */
   readonly type: string;
-  over: boolean;
+  isOver: boolean;
   calls: number;
   inFlight: number;
-  readonly waiting: Table<(answer: unknown) => void>;
-  /** What `reject` threw last, and what it says. */
+  readonly pendingCalls: Table<(answer: unknown) => void>;
+  /** The error that `reject` threw last, and its message text. */
   rejection: { readonly error: object; readonly text: string } | undefined;
 }
 
-export const newRun = (id: number, type: string): Run =>
+export const createRun = (id: number, type: string): RealmRun =>
   ({
     __proto__: null,
     id,
     type,
-    over: false,
+    isOver: false,
     calls: 0,
     inFlight: 0,
-    waiting: table(),
+    pendingCalls: table(),
     rejection: undefined,
-  }) as unknown as Run;
+  }) as unknown as RealmRun;
 
 /**
- * `host` of one invocation (conventions, "Host API"): frozen, without prototypes, and of no use once it is over. Each
- * group is made when it is first looked at, since few handlers need more than one.
+ * `host` of one invocation (conventions, "Host API"): frozen, without prototypes, and refusing calls once the
+ * invocation is over. Each group is created on first access, since few handlers need more than one.
  */
-export function makeHost(run: Run): unknown {
-  const asks = (method: string) => freeze((...args: unknown[]) => call(run, method, args));
-  const tells = (method: string) => freeze((...args: unknown[]) => tell(run, method, args));
+export function createHost(run: RealmRun): unknown {
+  const callMethod = (method: string) => freeze((...args: unknown[]) => call(run, method, args));
+  const notifyMethod = (method: string) => freeze((...args: unknown[]) => notify(run, method, args));
   let log: unknown;
   let request: unknown;
   let items: unknown;
@@ -49,55 +49,55 @@ export function makeHost(run: Run): unknown {
     get log() {
       log ??= freeze({
         __proto__: null,
-        debug: tells('log.debug'),
-        info: tells('log.info'),
-        warn: tells('log.warn'),
-        error: tells('log.error'),
+        debug: notifyMethod('log.debug'),
+        info: notifyMethod('log.info'),
+        warn: notifyMethod('log.warn'),
+        error: notifyMethod('log.error'),
       });
       return log;
     },
     get request() {
-      request ??= freeze({ __proto__: null, send: asks('request.send') });
+      request ??= freeze({ __proto__: null, send: callMethod('request.send') });
       return request;
     },
     get items() {
-      items ??= makeItems(asks);
+      items ??= createItems(callMethod);
       return items;
     },
     get settings() {
-      settings ??= freeze({ __proto__: null, get: asks('settings.get') });
+      settings ??= freeze({ __proto__: null, get: callMethod('settings.get') });
       return settings;
     },
     get template() {
-      template ??= freeze({ __proto__: null, renderLiquid: asks('template.renderLiquid') });
+      template ??= freeze({ __proto__: null, renderLiquid: callMethod('template.renderLiquid') });
       return template;
     },
   });
 }
 
-function makeItems(asks: (method: string) => unknown): unknown {
-  const readMany = asks('items.readMany');
+function createItems(callMethod: (method: string) => unknown): unknown {
+  const readMany = callMethod('items.readMany');
   return freeze({
     __proto__: null,
     read: readMany,
     readMany,
-    readOne: asks('items.readOne'),
-    createOne: asks('items.createOne'),
-    createMany: asks('items.createMany'),
-    updateOne: asks('items.updateOne'),
-    updateMany: asks('items.updateMany'),
-    deleteOne: asks('items.deleteOne'),
-    deleteMany: asks('items.deleteMany'),
+    readOne: callMethod('items.readOne'),
+    createOne: callMethod('items.createOne'),
+    createMany: callMethod('items.createMany'),
+    updateOne: callMethod('items.updateOne'),
+    updateMany: callMethod('items.updateMany'),
+    deleteOne: callMethod('items.deleteOne'),
+    deleteMany: callMethod('items.deleteMany'),
   });
 }
 
 const refuse = (code: string, message: string): Promise<unknown> =>
   new PromiseOf((resolve) => resolve({ ok: false, error: { code, message } }));
 
-function call(run: Run, method: string, args: unknown[]): Promise<unknown> {
-  // Making text may run code of the guest, which may call us again: everything is judged afterwards.
-  const text = textOf(args);
-  if (run.over) return refuse('denied', 'the invocation is over');
+function call(run: RealmRun, method: string, args: unknown[]): Promise<unknown> {
+  // Serializing may run code of the guest, which may call this function again. So all checks follow afterwards.
+  const text = renderArguments(args);
+  if (run.isOver) return refuse('denied', 'the invocation is over');
   if (text === undefined) return refuse('invalid_request', 'an argument cannot be written as JSON');
   if (text.length > LONGEST_CALL) return refuse('invalid_request', 'the arguments are too long');
   if (run.calls >= MOST_CALLS) return refuse('rate_limited', 'too many calls');
@@ -105,20 +105,22 @@ function call(run: Run, method: string, args: unknown[]): Promise<unknown> {
   const key = ++run.calls;
   run.inFlight++;
   return new PromiseOf((resolve) => {
-    run.waiting[key] = resolve;
+    run.pendingCalls[key] = resolve;
     post(`call ${run.id} ${key} ${method}\n${text}`);
   });
 }
 
-function tell(run: Run, method: string, args: unknown[]): void {
-  const text = textOf(args);
-  if (run.over || text === undefined || text.length > LONGEST_CALL || run.calls >= MOST_CALLS) return;
+function notify(run: RealmRun, method: string, args: unknown[]): void {
+  const text = renderArguments(args);
+  if (run.isOver || text === undefined || text.length > LONGEST_CALL || run.calls >= MOST_CALLS) return;
   run.calls++;
   post(`call ${run.id} 0 ${method}\n${text}`);
 }
 
-/** Each by itself, since a list could be told how to become JSON. Undefined where one cannot be written. */
-function textOf(args: unknown[]): string | undefined {
+/**
+ * Serializes each argument by itself, since the guest can define `toJSON` for lists. Undefined where one is not JSON.
+ */
+function renderArguments(args: unknown[]): string | undefined {
   let length = args.length;
   while (length > 0 && args[length - 1] === undefined) length--;
   let text = '[';
@@ -134,11 +136,11 @@ function textOf(args: unknown[]): string | undefined {
   return `${text}]`;
 }
 
-/** What the call of a run was answered. */
-export function reply(run: Run, key: number, ok: boolean, text: string): void {
-  const resolve = run.waiting[key];
+/** Resolves a host call of an invocation with its reply. */
+export function reply(run: RealmRun, key: number, ok: boolean, text: string): void {
+  const resolve = run.pendingCalls[key];
   if (resolve === undefined) return;
-  deleteProperty(run.waiting, key);
+  deleteProperty(run.pendingCalls, key);
   run.inFlight--;
   const value = text === '' ? undefined : parse(text);
   resolve(ok ? { ok: true, value } : { ok: false, error: value });

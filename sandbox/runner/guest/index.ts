@@ -1,28 +1,28 @@
 import { OP } from '../ops.ts';
-import { type Contract, describe, entryOf, functionOf } from './contract.ts';
-import { failureText, makeReject } from './failure.ts';
-import { leaveOnlyTheLanguage } from './globals.ts';
-import { makeHost, newRun, type Run, reply } from './host.ts';
+import { type Contract, findEntry, renderContract, requireFunction } from './contract.ts';
+import { createReject, renderFailure } from './failure.ts';
+import { removeOtherGlobals } from './globals.ts';
+import { createHost, createRun, type RealmRun, reply } from './host.ts';
 import { fetch, post, postFirst } from './outbox.ts';
 import { apply, deleteProperty, isObject, own, parse, stringify, type Table, table } from './primordials.ts';
-import { adoptTimers, defineTimers, endTimersOf, enterAs, fire } from './timers.ts';
+import { adoptTimers, defineTimers, endTimersOf, fire, setCurrentInvocation } from './timers.ts';
 
-/** Longest answer, as JSON; filled in where the script is made. */
+/** Characters of the longest result, as JSON. `preludeSource` passes it in. */
 declare const LONGEST_RESULT: number;
 
-const runs: Table<Run> = table();
+const runs: Table<RealmRun> = table();
 let contract: Contract;
-let fresh = true;
+let isFirstInvocation = true;
 
-leaveOnlyTheLanguage();
+removeOtherGlobals();
 defineTimers();
 
 /**
- * The one way in. The runner holds it, and nobody in here ever sees it. It takes and returns numbers and strings, but for
- * the artifact itself, and never throws: what goes wrong is posted.
+ * The only entry point. The runner holds it, and guest code never sees it. It takes and returns numbers and strings,
+ * except for the artifact itself, and never throws: errors are posted.
  */
 export default function enter(op: number, id: number, key: number, text: string, more: unknown): string | undefined {
-  enterAs(id);
+  setCurrentInvocation(id);
   switch (op) {
     case OP.fetch:
       return fetch();
@@ -49,8 +49,8 @@ export default function enter(op: number, id: number, key: number, text: string,
   return undefined;
 }
 
-/** Runs the artifact's function as a module and keeps what it exports. */
-function evaluate(artifact: unknown, tell: boolean): void {
+/** Runs the artifact's function as a module and keeps its exports. */
+function evaluate(artifact: unknown, isReported: boolean): void {
   let description: string | undefined;
   try {
     const module: { exports: unknown } = { exports: {} };
@@ -58,82 +58,86 @@ function evaluate(artifact: unknown, tell: boolean): void {
     const exported = module.exports as { default?: unknown } | null | undefined;
     const chosen = exported?.default ?? exported;
     if (isObject(chosen) || typeof chosen === 'function') contract = chosen;
-    if (tell) description = describe(contract);
+    if (isReported) description = renderContract(contract);
   } catch {
     contract = undefined;
     description = undefined;
   }
-  if (tell) postFirst(description === undefined ? 'broken 0' : `loaded 0\n${description}`);
+  if (isReported) postFirst(description === undefined ? 'broken 0' : `loaded 0\n${description}`);
 }
 
-async function invoke(id: number, told: string, input: string): Promise<void> {
-  if (fresh) adoptTimers(id);
-  fresh = false;
-  const { entry, context } = parse(told);
-  const run = newRun(id, context.activation.type);
+async function invoke(id: number, invocationJson: string, input: string): Promise<void> {
+  if (isFirstInvocation) adoptTimers(id);
+  isFirstInvocation = false;
+  const { entry, context } = parse(invocationJson);
+  const run = createRun(id, context.activation.type);
   runs[id] = run;
   let answer: string;
   try {
-    // What is awaited may be anything of the guest's; the engine asks it for `then` and gives nothing of ours away.
-    answer = textOf(run, await handle(run, entry, context, input));
+    // The awaited value may be any object of the guest. The engine reads its `then` and exposes nothing of the prelude.
+    answer = renderAnswer(run, await handle(run, entry, context, input));
   } catch (error) {
-    answer = failureText(run, error);
+    answer = renderFailure(run, error);
   }
-  if (run.over) return;
+  if (run.isOver) return;
   end(run);
   post(answer);
 }
 
 /** Calls the handler that the activation names (conventions, "Confined author contract"). */
-function handle(run: Run, key: string, facts: { readonly [name: string]: unknown }, text: string): unknown {
-  const entry = entryOf(contract, key);
+function handle(run: RealmRun, key: string, guestContext: { readonly [name: string]: unknown }, text: string): unknown {
+  const entry = findEntry(contract, key);
   if (entry === undefined) throw undefined;
   const input = parse(text);
-  if (run.type === 'exec') return apply(functionOf(entry), undefined, [input]);
-  const { extensionId, contributionId, activation, accountability } = facts;
+  if (run.type === 'exec') return apply(requireFunction(entry), undefined, [input]);
+  const { extensionId, contributionId, activation, accountability } = guestContext;
   const event = own(activation as object, 'event') as string;
   const context = {
     extensionId,
     contributionId,
     activation,
     accountability,
-    host: makeHost(run),
-    reject: makeReject(run),
+    host: createHost(run),
+    reject: createReject(run),
   };
   switch (run.type) {
     case 'json-endpoint':
     case 'flow-operation':
-      return apply(functionOf(own(entry, 'handler')), entry, [input, context]);
+      return apply(requireFunction(own(entry, 'handler')), entry, [input, context]);
     case 'event-filter':
-      return apply(handlerOf(entry, 'filters', event), entry, [own(input, 'payload'), own(input, 'meta'), context]);
+      return apply(requireHandler(entry, 'filters', event), entry, [
+        own(input, 'payload'),
+        own(input, 'meta'),
+        context,
+      ]);
     case 'event-action':
-      return apply(handlerOf(entry, 'actions', event), entry, [own(input, 'meta'), context]);
+      return apply(requireHandler(entry, 'actions', event), entry, [own(input, 'meta'), context]);
   }
   throw undefined;
 }
 
-function handlerOf(entry: object, kind: 'filters' | 'actions', event: string): (...args: unknown[]) => unknown {
+function requireHandler(entry: object, kind: 'filters' | 'actions', event: string): (...args: unknown[]) => unknown {
   const handlers = own(entry, kind);
-  return functionOf(isObject(handlers) ? own(handlers, event) : undefined);
+  return requireFunction(isObject(handlers) ? own(handlers, event) : undefined);
 }
 
-/** How an answer is posted. */
-function textOf(run: Run, value: unknown): string {
+/** Renders the result of a handler as a message. */
+function renderAnswer(run: RealmRun, value: unknown): string {
   if (run.type === 'event-action') return `result ${run.id}\nnull`;
   if (value === undefined) return run.type === 'event-filter' ? `none ${run.id}` : `result ${run.id}\nnull`;
   let text: string | undefined;
   try {
     text = stringify(value);
   } catch {
-    // Not JSON: a loop, a BigInt, or a `toJSON` that throws.
+    // Not JSON: a cycle, a BigInt, or a `toJSON` that throws.
   }
   if (text === undefined) return `failure ${run.id} invalid-result`;
   if (text.length > LONGEST_RESULT) return `failure ${run.id} result-too-large`;
   return `result ${run.id}\n${text}`;
 }
 
-function end(run: Run): void {
-  run.over = true;
+function end(run: RealmRun): void {
+  run.isOver = true;
   deleteProperty(runs, run.id);
   endTimersOf(run.id);
 }

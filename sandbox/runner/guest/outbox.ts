@@ -1,6 +1,6 @@
 /**
- * What this realm has to say. The runner fetches it after every entry, so no function of the runner exists in here that
- * could be reached. A message is `<kind> <id> <rest of header>`, a line break, and a body passed on unread.
+ * Messages of this realm. The runner fetches them after every entry, so that the realm needs no function of the runner.
+ * A message is `<kind> <id> <rest of header>`, a line break, and a body that is passed on unparsed.
  */
 type Message = { readonly text: string; next: Message | null };
 
@@ -14,7 +14,7 @@ export function post(text: string): void {
   last = message;
 }
 
-/** To be fetched before anything else. */
+/** Posts a message that is fetched before all others. */
 export function postFirst(text: string): void {
   first = { __proto__: null, text, next: first } as unknown as Message;
   if (last === null) last = first;

@@ -1,9 +1,10 @@
 /**
- * What our code in the guest's realm uses at run time, taken before any foreign code runs. The guest may replace or
- * poison every built-in afterwards; none of these names leads to what it put there. Rules for all files here:
- * - nothing is called as a method of a value the guest may have seen, nothing is looked up on a prototype;
- * - tables and records are made by literals with `__proto__: null`, and nothing is assigned to an index of an array;
- * - `await` and literals are safe (they use what the engine holds, not what the guest sees); spread and for-of are not.
+ * Built-ins that the prelude uses at run time, captured before any guest code runs. The guest may replace or poison
+ * every built-in afterwards, and none of these names leads to its replacement. Rules for all files of this folder:
+ * - no method is called on a value that the guest may have seen, and no member is looked up on a prototype;
+ * - tables and records are literals with `__proto__: null`, and no array index is assigned;
+ * - `await` and literals are safe (they use intrinsics of the engine, not globals of the guest); spread and for-of are
+ * not.
  */
 export const { stringify, parse } = JSON;
 export const { apply, deleteProperty } = Reflect;

@@ -2,15 +2,18 @@ import { define } from './globals.ts';
 import { post } from './outbox.ts';
 import { apply, deleteProperty, Range, type Table, Type, table } from './primordials.ts';
 
-/** Outstanding timeouts, and as many intervals (conventions, "The guest environment"). */
-const MOST = 256;
-const LONGEST = 2 ** 31 - 1;
+/** Outstanding timeouts, and the same number of intervals (conventions, "The guest environment"). */
+const MAX_TIMERS = 256;
+const MAX_DELAY = 2 ** 31 - 1;
 
 interface Timer {
   readonly callback: (...args: unknown[]) => unknown;
   readonly args: unknown[];
   readonly repeat: boolean;
-  /** The invocation that started it and that it ends with; 0 for one from evaluating the artifact, until one comes. */
+  /**
+   * Id of the invocation that started the timer and ends it; 0 for a timer of the evaluation, until the first
+   * invocation.
+   */
   owner: number;
 }
 
@@ -20,17 +23,17 @@ let timeouts = 0;
 let intervals = 0;
 let current = 0;
 
-/** On whose account the realm is entered. */
-export function enterAs(id: number): void {
+/** Sets the invocation for which the realm is entered. */
+export function setCurrentInvocation(id: number): void {
   current = id;
 }
 
 function start(callback: unknown, delay: unknown, args: unknown[], repeat: boolean): number {
   if (typeof callback !== 'function') throw new Type('a function is needed');
-  // The conversion may run code of the guest, so it comes before the count is looked at.
-  const wanted = +(delay as number);
-  const wait = wanted >= 1 ? (wanted <= LONGEST ? wanted - (wanted % 1) : LONGEST) : 1;
-  if ((repeat ? intervals : timeouts) >= MOST) throw new Range('too many timers');
+  // The conversion may run code of the guest, so it precedes the check of the count.
+  const requested = +(delay as number);
+  const wait = requested >= 1 ? (requested <= MAX_DELAY ? requested - (requested % 1) : MAX_DELAY) : 1;
+  if ((repeat ? intervals : timeouts) >= MAX_TIMERS) throw new Range('too many timers');
   const timer = ++latest;
   timers[timer] = { __proto__: null, callback, args, repeat, owner: current } as unknown as Timer;
   if (repeat) intervals++;
@@ -54,7 +57,7 @@ function clear(key: unknown): void {
   if (timer !== undefined) post(`stop ${timer.owner} ${key}`);
 }
 
-/** The runner says that it is time. */
+/** Runs a timer whose time has come. */
 export function fire(key: number): void {
   const timer = timers[key];
   if (timer === undefined) return;
@@ -62,11 +65,11 @@ export function fire(key: number): void {
   try {
     apply(timer.callback, undefined, timer.args);
   } catch {
-    // As with a promise nobody waits for: it is over, and nobody is told.
+    // An error of a callback is dropped, as that of an unhandled promise.
   }
 }
 
-/** What the evaluation started runs on the account of the first invocation. */
+/** Assigns the timers of the evaluation to the first invocation. */
 export function adoptTimers(id: number): void {
   for (const key in timers) {
     const timer = timers[key] as Timer;
@@ -74,7 +77,7 @@ export function adoptTimers(id: number): void {
   }
 }
 
-/** With its invocation; the runner has dropped its own half already. */
+/** Removes the timers of an invocation. The runner has already removed its own. */
 export function endTimersOf(owner: number): void {
   for (const key in timers) if ((timers[key] as Timer).owner === owner) forget(+key);
 }

@@ -1,15 +1,15 @@
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { createPolicy } from '../../../plugins/outbound/addresses.ts';
+import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
-const admitted = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) => {
-  const policy = createPolicy(denied, allowed);
+const listAllowed = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) => {
+  const policy = createAddressPolicy(denied, allowed);
   return addresses.filter((address) => policy(address));
 };
 
-describe('outbound: addresses', () => {
+describe('createAddressPolicy', () => {
   const PUBLIC = [
     '93.184.216.34',
     '8.8.8.8',
@@ -41,45 +41,45 @@ describe('outbound: addresses', () => {
     ...['2002:7f00:1::', '2002:a00:1::1', '2001:0:7f00:1::', '2001:0:4136:e378:8000:63bf:f5ff:fffe'],
   ];
 
-  it('that are public are admitted', () => {
-    expect(admitted(PUBLIC)).to.deep.equal(PUBLIC);
-    expect(admitted(['::ffff:8.8.8.8'])).to.have.length(1);
+  it('public addresses are allowed', () => {
+    expect(listAllowed(PUBLIC)).to.deep.equal(PUBLIC);
+    expect(listAllowed(['::ffff:8.8.8.8'])).to.have.length(1);
   });
 
-  it('that are not public are denied, in whatever form', () => {
-    expect(admitted(INSIDE)).to.deep.equal([]);
+  it('addresses that are not public are denied in every notation', () => {
+    expect(listAllowed(INSIDE)).to.deep.equal([]);
   });
 
-  it('of the own interfaces are denied', () => {
+  it('addresses of the own interfaces are denied', () => {
     const own = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
     expect(own).not.to.deep.equal([]);
-    expect(admitted(own)).to.deep.equal([]);
+    expect(listAllowed(own)).to.deep.equal([]);
   });
 
-  it('that are no addresses are denied', () => {
-    expect(admitted(['', 'localhost', '1.2.3', '::g', '8.8.8.8.8', '8.8.8.8/8'])).to.deep.equal([]);
+  it('texts that are no addresses are denied', () => {
+    expect(listAllowed(['', 'localhost', '1.2.3', '::g', '8.8.8.8.8', '8.8.8.8/8'])).to.deep.equal([]);
   });
 
-  it('on the deny list are denied beside all others', () => {
+  it('addresses on the deny list are denied in addition to the built-in ones', () => {
     const denied = ['8.8.8.8', '1.1.1.0/24', '2606:4700::/32', '::ffff:9.9.9.0/120'];
-    expect(admitted([...PUBLIC, '9.9.9.9', '::ffff:8.8.8.8', '127.0.0.1'], denied)).to.deep.equal([
+    expect(listAllowed([...PUBLIC, '9.9.9.9', '::ffff:8.8.8.8', '127.0.0.1'], denied)).to.deep.equal([
       '93.184.216.34',
       '2a00:1450:4001::64',
     ]);
-    expect(admitted(PUBLIC, ['0.0.0.0', '169.254.169.254'])).to.deep.equal(PUBLIC);
-    expect(admitted(PUBLIC, ['0.0.0.0/0'])).to.deep.equal(['2606:4700:4700::1111', '2a00:1450:4001::64']);
+    expect(listAllowed(PUBLIC, ['0.0.0.0', '169.254.169.254'])).to.deep.equal(PUBLIC);
+    expect(listAllowed(PUBLIC, ['0.0.0.0/0'])).to.deep.equal(['2606:4700:4700::1111', '2a00:1450:4001::64']);
   });
 
-  it('on the allow list are never denied', () => {
+  it('addresses on the allow list are never denied', () => {
     const inside = ['127.0.0.1', '::ffff:127.0.0.1', '10.0.0.7', '10.1.0.7', 'fd00::1'];
-    expect(admitted(inside, ['127.0.0.1'], ['127.0.0.1', '10.0.0.0/16', 'fd00::/8'])).to.deep.equal([
+    expect(listAllowed(inside, ['127.0.0.1'], ['127.0.0.1', '10.0.0.0/16', 'fd00::/8'])).to.deep.equal([
       '127.0.0.1',
       '::ffff:127.0.0.1',
       '10.0.0.7',
       'fd00::1',
     ]);
-    // The address meant, not one that is translated to it.
-    expect(admitted(['64:ff9b::127.0.0.1', '127.0.0.2'], [], ['127.0.0.1'])).to.deep.equal([]);
+    // The IPv4 address itself, not its NAT64 form.
+    expect(listAllowed(['64:ff9b::127.0.0.1', '127.0.0.2'], [], ['127.0.0.1'])).to.deep.equal([]);
   });
 
   for (const [key, value] of [
@@ -87,7 +87,7 @@ describe('outbound: addresses', () => {
     ['IMPORT_IP_DENY_LIST', '8.8.8.8,internal.example.com'],
     ['IMPORT_IP_ALLOW_LIST', '10.0.0'],
   ] as const) {
-    it(`that cannot be read stop the start: ${key}=${value}`, async () => {
+    it(`the start fails on an invalid address list: ${key}=${value}`, async () => {
       const failure = await failureOf<BootFailure>(
         withPlugins([], () => {}, { product: ['broker', 'outbound'], environment: { [key]: value } }),
       );
@@ -96,8 +96,8 @@ describe('outbound: addresses', () => {
     });
   }
 
-  it('of private networks are reached by those who say so, and no others that are not public', () => {
-    const policy = createPolicy(['10.9.0.0/16'], []);
+  it('reach private allows private networks and no other addresses that are not public', () => {
+    const policy = createAddressPolicy(['10.9.0.0/16'], []);
     const reached = (all: readonly string[]) => all.filter((address) => policy(address, 'private'));
     const inside = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '::ffff:10.0.0.1', 'fd00::1', '8.8.8.8'];
     expect(reached(inside)).to.deep.equal(inside);

@@ -18,8 +18,8 @@ const invocationWith = (secrets: Secrets = new InvocationSecrets()): Invocation 
   secrets,
 });
 
-/** An outside that notes what it is asked and answers what the test wants. */
-function outside(answer: Partial<OutboundResponse> | Error = {}) {
+/** A fake `outbound` that records requests and returns the answer of the test. */
+function createFakeOutbound(answer: Partial<OutboundResponse> | Error = {}) {
   const seen: OutboundRequest[] = [];
   const outbound: Pick<Outbound, 'send'> = {
     async send(request) {
@@ -35,14 +35,14 @@ const GRANT: RequestGrant = { origins: ['https://api.example.com'], methods: ['G
 const URL_OF = 'https://api.example.com/a';
 
 describe('outbound: the capability request', () => {
-  const { schema, describe: authoritiesOf, widens } = requestCapability(outside().outbound);
+  const { schema, describe: authoritiesOf, widens } = requestCapability(createFakeOutbound().outbound);
   const sentences = (grant: RequestGrant) => renderAuthorities(authoritiesOf(grant));
   const fits = (grant: unknown) => problems(schema, grant).length === 0;
 
-  describe('its grant', () => {
+  describe('the grant', () => {
     const origins = (...list: string[]) => ({ origins: list });
 
-    it('is a list of bare origins, as origins or as urls, with methods', () => {
+    it('a grant is a list of origins, named origins or urls, with methods', () => {
       for (const grant of [
         origins('https://api.example.com'),
         { urls: ['https://api.example.com/'] },
@@ -76,24 +76,25 @@ describe('outbound: the capability request', () => {
         ...['https://a.example:123456', 'javascript:x', 'https:///a.example', 'https://[::1'],
       ].map((one) => origins(one)),
     ]) {
-      it(`is not ${JSON.stringify(grant)}`, () => {
+      it(`the grant ${JSON.stringify(grant)} is invalid`, () => {
         expect(fits(grant)).to.equal(false);
       });
     }
 
-    it('is parsed again when it is bound', async () => {
-      const bind = () => requestCapability(outside().outbound).bind(origins('https://a.example:99999'), subject);
+    it('binding validates the grant again', async () => {
+      const bind = () =>
+        requestCapability(createFakeOutbound().outbound).bind(origins('https://a.example:99999'), subject);
       expect(await failureOf(bind)).to.include({ code: 'CAPABILITY_DENIED' });
     });
 
-    it('is described by what is compared', () => {
+    it('the audit describes the canonical origins and the methods', () => {
       expect(sentences(GRANT)).to.deep.equal(['sends requests to https://api.example.com (GET, POST)']);
       expect(sentences({ urls: ['HTTPS://Bücher.example:443/', 'http://2130706433'] })).to.deep.equal([
         'sends requests to http://127.0.0.1, https://xn--bcher-kva.example (GET)',
       ]);
     });
 
-    it('widens by an origin or a method more, not by another spelling', () => {
+    it('a grant widens by another origin or method, not by another spelling', () => {
       const [before] = [{ urls: ['https://a.example/'] }] as const;
       expect(widens(undefined, before)).to.equal(true);
       expect(widens(before, { origins: ['https://A.example:443'], methods: ['GET'] })).to.equal(false);
@@ -104,16 +105,16 @@ describe('outbound: the capability request', () => {
     });
   });
 
-  describe('send', () => {
+  describe('host.request.send', () => {
     const answered = async (
       options: SendOptions,
       {
         grant = GRANT,
         secrets,
-        ...given
-      }: { grant?: RequestGrant; secrets?: Secrets; answer?: Parameters<typeof outside>[0] } = {},
+        ...fake
+      }: { grant?: RequestGrant; secrets?: Secrets; answer?: Parameters<typeof createFakeOutbound>[0] } = {},
     ) => {
-      const { outbound, seen } = outside(given.answer);
+      const { outbound, seen } = createFakeOutbound(fake.answer);
       const api = requestCapability(outbound).bind(grant, subject);
       return { value: await api.send(options, invocationWith(secrets)), seen: seen[0] as OutboundRequest };
     };
@@ -123,7 +124,7 @@ describe('outbound: the capability request', () => {
       return refusal.code;
     };
 
-    it('goes to origins and by methods that are granted', async () => {
+    it('a request to a granted origin with a granted method is sent', async () => {
       const { seen } = await answered({ url: 'https://API.example.com:443/a?b', method: 'post', body: 'x' });
       expect([seen.url.href, seen.method]).to.deep.equal(['https://api.example.com/a?b', 'POST']);
       expect(
@@ -141,17 +142,17 @@ describe('outbound: the capability request', () => {
       'file:///etc/passwd',
       'data:,x',
     ]) {
-      it(`is denied to ${url}`, async () => {
+      it(`a request to ${url} is denied`, async () => {
         expect(await refusalOf({ url })).to.equal('denied');
       });
     }
 
-    it('is denied by other methods', async () => {
+    it('a method that is not granted is denied', async () => {
       for (const method of ['DELETE', 'PUT', 'CONNECT', '', 'GET\r\n'])
         expect(await refusalOf({ url: URL_OF, method })).to.equal('denied');
     });
 
-    it('is invalid with what is no URL, and with a user in it', async () => {
+    it('a text that is no URL and a URL with credentials are invalid_request', async () => {
       for (const url of [
         '',
         'nonsense',
@@ -163,7 +164,7 @@ describe('outbound: the capability request', () => {
         expect(await refusalOf({ url }), url).to.equal('invalid_request');
     });
 
-    it('sends texts as they are and all else as JSON, with a type unless one is given', async () => {
+    it('a text body is sent as it is, other values as JSON with a default content-type', async () => {
       for (const [body, headers, text, type] of [
         ['plain', {}, 'plain', undefined],
         [{ a: [1] }, {}, '{"a":[1]}', 'application/json'],
@@ -177,7 +178,7 @@ describe('outbound: the capability request', () => {
       }
     });
 
-    it('leaves out headers that are not the sender’s to set', async () => {
+    it('reserved headers are left out', async () => {
       const names = [
         'Host',
         'connection',
@@ -200,14 +201,14 @@ describe('outbound: the capability request', () => {
       expect((await answered({ url: URL_OF, headers })).seen.headers).to.deep.equal({ 'x-kept': 'yes' });
     });
 
-    it('has ten seconds, and thirty at most', async () => {
+    it('the timeout is ten seconds by default and thirty at most', async () => {
       const timeouts = [undefined, 5, 30_000, 60_000].map(
         async (timeoutMs) => (await answered({ url: URL_OF, ...(timeoutMs ? { timeoutMs } : {}) })).seen.timeout,
       );
       expect(await Promise.all(timeouts)).to.deep.equal([10_000, 5, 30_000, 30_000]);
     });
 
-    it('answers any status; JSON is parsed where it is called so and is some', async () => {
+    it('any status is an answer, and a body is parsed where its type says JSON and it is valid', async () => {
       const body = Buffer.from('{"a":"ü"}');
       for (const [type, expected] of [
         ['application/json', { a: 'ü' }],
@@ -228,7 +229,7 @@ describe('outbound: the capability request', () => {
       );
     });
 
-    it('is invalid where request or answer are above 2 MiB as JSON', async () => {
+    it('a request or an answer over 2 MiB as JSON is invalid_request', async () => {
       const long = 'x'.repeat(2 * 1024 * 1024);
       expect(await refusalOf({ url: URL_OF, method: 'POST', body: long })).to.equal('invalid_request');
       expect(await refusalOf({ url: URL_OF, headers: { a: long } })).to.equal('invalid_request');
@@ -237,7 +238,7 @@ describe('outbound: the capability request', () => {
       expect(await refusalOf({ url: URL_OF }, { answer: { body: escaped } })).to.equal('invalid_request');
     });
 
-    it('tells of the network only what there is a code for', async () => {
+    it('network failures are reported with the codes of the conventions only', async () => {
       const tooLong = Object.assign(await failureOf(Promise.reject(new OutboundFailure('denied'))));
       expect(tooLong).to.include({ code: 'SERVICE_UNAVAILABLE' });
       for (const [error, code] of [
@@ -251,12 +252,12 @@ describe('outbound: the capability request', () => {
       }
     });
 
-    it('holds so much of all answers to a package at a time, whichever of its parts asks', async () => {
+    it('answers to one package may hold at most 8 MiB at a time over all its entries', async () => {
       const open: (() => void)[] = [];
       const body = Buffer.alloc(2 * 1024 * 1024 - 1000, 'x');
       const outbound: Pick<Outbound, 'send'> = {
-        async send({ mayHold }) {
-          if (!mayHold?.(body.length)) throw fail('REQUESTS_EXCEEDED', 'too much');
+        async send({ canBuffer }) {
+          if (!canBuffer?.(body.length)) throw fail('REQUESTS_EXCEEDED', 'too much');
           await new Promise<void>((resolve) => void open.push(resolve));
           return { status: 200, headers: {}, body };
         },
@@ -283,22 +284,22 @@ describe('outbound: the capability request', () => {
       expect(await again).to.equal(200);
     });
 
-    describe('with secrets', () => {
-      const given = (value = 'hunter2') => {
+    describe('secrets in host.request.send', () => {
+      const concealSecret = (value = 'hunter2') => {
         const secrets = new InvocationSecrets();
         return { secrets, secret: secrets.conceal(value) };
       };
 
-      it('puts them where auth says', async () => {
-        const { secrets, secret } = given();
+      it('a secret is put into the header that auth names', async () => {
+        const { secrets, secret } = concealSecret();
         const bearer = await answered({ url: URL_OF, auth: { bearer: secret } }, { secrets });
         expect(bearer.seen.headers).to.deep.equal({ authorization: 'Bearer hunter2' });
         const own = await answered({ url: URL_OF, auth: { header: 'X-Api-Key', secret } }, { secrets });
         expect(own.seen.headers).to.deep.equal({ 'x-api-key': 'hunter2' });
       });
 
-      it('refuses them anywhere else, before it looks at the rest', async () => {
-        const { secrets, secret } = given();
+      it('a secret outside of auth is denied before other checks', async () => {
+        const { secrets, secret } = concealSecret();
         for (const options of [
           { url: `https://evil.example/${secret.ref}` },
           { url: URL_OF, headers: { 'x-a': `a ${secret.ref}` } },
@@ -311,15 +312,15 @@ describe('outbound: the capability request', () => {
           expect(await refusalOf(options, { secrets }), JSON.stringify(options)).to.equal('denied');
       });
 
-      it('refuses those of others, and those that were never given', async () => {
-        const { secret } = given();
-        const { secrets } = given();
+      it('references of another invocation and unknown ones are denied', async () => {
+        const { secret } = concealSecret();
+        const { secrets } = concealSecret();
         for (const reference of [secret, { kind: 'secret-reference', ref: '' }, 'hunter2', null, 7, {}])
           expect(await refusalOf({ url: URL_OF, auth: { bearer: reference } }, { secrets })).to.equal('denied');
       });
 
-      it('refuses headers that are set already or not the sender’s to set', async () => {
-        const { secrets, secret } = given();
+      it('auth in a header that is already set or reserved is denied', async () => {
+        const { secrets, secret } = concealSecret();
         for (const [header, headers] of [
           ['Host', {}],
           ['X-Forwarded-For', {}],
@@ -334,20 +335,20 @@ describe('outbound: the capability request', () => {
         expect(await refusalOf({ url: URL_OF, headers, auth: { bearer: secret } }, { secrets })).to.equal('denied');
       });
 
-      it('takes exactly one form of auth', async () => {
-        const { secrets, secret } = given();
+      it('auth must have exactly one form', async () => {
+        const { secrets, secret } = concealSecret();
         const forms: unknown[] = [{}, [], 'x', 7, { header: 'x' }, { secret }, { bearer: secret, header: 'x', secret }];
         for (const auth of [...forms, { bearer: secret, more: 1 }, { header: 7, secret }])
           expect(await refusalOf({ url: URL_OF, auth }, { secrets }), JSON.stringify(auth)).to.equal('invalid_request');
       });
 
-      it('sends no secret that would break out of its header', async () => {
-        const { secrets, secret } = given('a\r\nX-Injected: 1');
+      it('a secret with characters outside of a header value is invalid_request', async () => {
+        const { secrets, secret } = concealSecret('a\r\nX-Injected: 1');
         expect(await refusalOf({ url: URL_OF, auth: { bearer: secret } }, { secrets })).to.equal('invalid_request');
       });
 
-      it('takes little time to do so, whatever comes back', async () => {
-        const { secrets, secret } = given('correct horse battery staple');
+      it('scrubbing secrets from an answer takes bounded time', async () => {
+        const { secrets, secret } = concealSecret('correct horse battery staple');
         for (let at = 0; at < 980; at++) secrets.conceal('correct horse battery staple');
         const headers = { 'content-type': 'application/json' };
         const texts = Array.from({ length: 60_000 }, (_, at) => `${at} is a text of no interest`);
@@ -361,8 +362,8 @@ describe('outbound: the capability request', () => {
         expect(processorTime() - since).to.be.below(500);
       });
 
-      it('takes them out of what comes back, however it is written', async () => {
-        const { secrets, secret } = given('pa"ss/12');
+      it('secrets are removed from the answer in every notation', async () => {
+        const { secrets, secret } = concealSecret('pa"ss/12');
         const number = secrets.conceal('424242');
         const headers = { 'content-type': 'application/json', 'x-echo': 'Bearer pa"ss/12', 'x-ref': number.ref };
         const body = Buffer.from('{"a":["pa\\"ss\\/12","p\\u0061\\"ss/12",424242],"x 424242":true,"b":[null,4242421]}');
@@ -382,7 +383,7 @@ describe('outbound: the capability request', () => {
     });
   });
 
-  it('serves admitted packages, and accounts for each request by method and origin alone', async () => {
+  it('packages send requests through the broker, and the ledger shows method and origin alone', async () => {
     const inside = await listen((_request, response) =>
       response.setHeader('content-type', 'application/json').end('{"ok":1}'),
     );
@@ -401,9 +402,9 @@ describe('outbound: the capability request', () => {
           expect(subjects?.problems({ request: {} })).to.deep.equal([
             '/capabilities/request must be an object with a list of "origins" (or "urls", which is the same)',
           ]);
-          const admitted = subjects?.admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
+          const brokerAccess = subjects?.admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
           const call = (...args: unknown[]) =>
-            admitted?.call('request.send', args, invocationWith()) as Promise<unknown>;
+            brokerAccess?.call('request.send', args, invocationWith()) as Promise<unknown>;
           expect(await call({ url: `${origin}/private?token=x` })).to.deep.include({ status: 200, body: { ok: 1 } });
           for (const [args, code] of [
             [[{ url: 'https://evil.example/secret' }], 'denied'],

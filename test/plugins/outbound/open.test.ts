@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { createPolicy } from '../../../plugins/outbound/addresses.ts';
+import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
-import type { Resolve } from '../../../plugins/outbound/resolve.ts';
+import type { ResolveHost } from '../../../plugins/outbound/resolve.ts';
 import { createOutbound } from '../../../plugins/outbound/send.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Listening, listen } from './servers.ts';
 
-const LOOPBACK = createPolicy([], ['127.0.0.1']);
-const nobody: Resolve = async () => [];
-const outbound = createOutbound({ policy: LOOPBACK, resolve: nobody });
+const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
+const noAddresses: ResolveHost = async () => [];
+const outbound = createOutbound({ policy: LOOPBACK, resolve: noAddresses });
 
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
@@ -23,9 +23,9 @@ const textOf = async ({ body }: OutboundStream) => {
   return Buffer.concat(parts).toString();
 };
 
-describe('outbound: answers as they come', () => {
+describe('outbound.open', () => {
   let inside: Listening;
-  /** Bytes that the endless answer has given to its connection. */
+  /** Bytes that the endless response has written to its connection. */
   let written = 0;
   const at = (path: string) => `http://127.0.0.1:${inside.port}${path}`;
   const connections = () =>
@@ -59,7 +59,7 @@ describe('outbound: answers as they come', () => {
   });
   after(() => inside.close());
 
-  it('have their status and headers before their bytes', async () => {
+  it('open resolves with status and headers before the body', async () => {
     const answer = await outbound.open(request(at('/slow')));
     expect(answer.status).to.equal(200);
     const parts = answer.body[Symbol.asyncIterator]();
@@ -68,27 +68,27 @@ describe('outbound: answers as they come', () => {
     expect(await parts.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('are read to their end', async () => {
+  it('the body can be read to its end', async () => {
     const answer = await outbound.open(request(at('/')));
     expect(answer.headers).to.include({ 'content-type': 'text/plain' });
     expect(await textOf(answer)).to.equal('hello');
     await noConnections();
   });
 
-  it('are redirects where they are', async () => {
+  it('a redirect is returned as an answer', async () => {
     const { status, headers, body } = await outbound.open(request(at('/redirect')));
     expect([status, headers.location]).to.deep.equal([302, 'http://127.0.0.1:1/']);
     await body[Symbol.asyncIterator]().return?.();
     await noConnections();
   });
 
-  it('take no more from the connection than is asked for', async () => {
+  it('the body takes no more from the connection than the reader asks for', async () => {
     written = 0;
     const { body } = await outbound.open(request(at('/endless'), { maxBytes: Number.POSITIVE_INFINITY }));
     const parts = body[Symbol.asyncIterator]();
     await parts.next();
     let before = -1;
-    // What both ends of the connection hold, and then nothing moves.
+    // Bytes that both ends of the connection buffer before writing stalls.
     while (before !== written) {
       before = written;
       for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -99,14 +99,14 @@ describe('outbound: answers as they come', () => {
     await noConnections();
   });
 
-  it('let go of the connection when they are left, read or not', async () => {
+  it('return() closes the connection, also when no byte was read', async () => {
     for await (const _part of (await outbound.open(request(at('/endless')))).body) break;
     await noConnections();
     await (await outbound.open(request(at('/endless')))).body[Symbol.asyncIterator]().return?.();
     await noConnections();
   });
 
-  it('fail where they are too long, break off, or take too long', async () => {
+  it('the body fails where it is too long, breaks off or takes too long', async () => {
     const failed = async (path: string, more: Partial<OutboundRequest> = {}) => {
       const failure = await failureOf(textOf(await outbound.open(request(at(path), more))));
       await noConnections();
@@ -120,7 +120,7 @@ describe('outbound: answers as they come', () => {
     expect(await failed('/slow', { signal: stop.signal })).to.deep.equal(['SERVICE_UNAVAILABLE', 'unreachable']);
   });
 
-  it('fail where time is over while nobody reads', async () => {
+  it('the body fails where the deadline passes between two reads', async () => {
     const { body } = await outbound.open(request(at('/slow'), { timeout: 50 }));
     await noConnections();
     const parts = body[Symbol.asyncIterator]();
@@ -128,17 +128,17 @@ describe('outbound: answers as they come', () => {
     expect(await parts.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('have no headers before time is over', async () => {
+  it('open fails where no headers arrive before the deadline', async () => {
     expect((await failureOf(outbound.open(request(at('/never'), { timeout: 50 })))).reason).to.equal('timeout');
     await noConnections();
   });
 
-  it('come from nowhere that is denied', async () => {
-    const strict = createOutbound({ policy: createPolicy([], []), resolve: nobody });
+  it('open is denied for addresses that are not allowed', async () => {
+    const strict = createOutbound({ policy: createAddressPolicy([], []), resolve: noAddresses });
     for (const url of [at('/'), 'http://[::1]/', 'file:///etc/passwd', 'http://2130706433/'])
       expect((await failureOf(strict.open(request(url)))).reason, url).to.equal('denied');
     const inward = createOutbound({
-      policy: createPolicy([], []),
+      policy: createAddressPolicy([], []),
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     });
     expect((await failureOf(inward.open(request('http://a.example/')))).reason).to.equal('denied');

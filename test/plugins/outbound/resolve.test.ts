@@ -1,42 +1,42 @@
 import { expect } from 'chai';
-import { createResolver, type Resolve } from '../../../plugins/outbound/resolve.ts';
+import { createResolver, type ResolveHost } from '../../../plugins/outbound/resolve.ts';
 
-describe('outbound: names', () => {
-  const later = () => {
-    const asked: string[] = [];
-    const open: ((addresses: Awaited<ReturnType<Resolve>> | Error) => void)[] = [];
-    const find: Resolve = (host) => {
-      asked.push(host);
+describe('createResolver', () => {
+  const createPendingLookups = () => {
+    const lookedUp: string[] = [];
+    const open: ((addresses: Awaited<ReturnType<ResolveHost>> | Error) => void)[] = [];
+    const find: ResolveHost = (host) => {
+      lookedUp.push(host);
       return new Promise((resolve, reject) =>
         open.push((answer) => (answer instanceof Error ? reject(answer) : resolve(answer))),
       );
     };
-    return { asked, open, find };
+    return { lookedUp, open, find };
   };
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const here = [{ address: '192.0.2.1', family: 4 }];
 
-  it('are looked up once for all who ask, and two at a time', async () => {
-    const { asked, open, find } = later();
+  it('concurrent requests share one lookup of a name, and at most two names are looked up at a time', async () => {
+    const { lookedUp, open, find } = createPendingLookups();
     const resolve = createResolver(find);
     const all = ['slow.example', 'slow.example', 'slower.example', 'fast.example', 'slow.example'].map((host) =>
       resolve(host),
     );
     await settle();
-    expect(asked).to.deep.equal(['slow.example', 'slower.example']);
+    expect(lookedUp).to.deep.equal(['slow.example', 'slower.example']);
     open[1]?.(here);
     await settle();
-    expect(asked.at(-1)).to.equal('fast.example');
+    expect(lookedUp.at(-1)).to.equal('fast.example');
     open[0]?.(here);
     open[2]?.(here);
     expect(await Promise.all(all)).to.deep.equal([here, here, here, here, here]);
     void resolve('slow.example');
-    expect(asked.filter((host) => host === 'slow.example')).to.have.length(2);
+    expect(lookedUp.filter((host) => host === 'slow.example')).to.have.length(2);
   });
 
-  it('that cannot be resolved are left alone for a while', async () => {
+  it('a name that cannot be resolved is not looked up again for two seconds', async () => {
     let now = 0;
-    const { asked, open, find } = later();
+    const { lookedUp, open, find } = createPendingLookups();
     const resolve = createResolver(find, () => now);
     const failure = (host: string) =>
       resolve(host).then(
@@ -47,9 +47,9 @@ describe('outbound: names', () => {
     open[0]?.(new Error('ENOTFOUND'));
     expect(await first).to.equal('failed');
     expect(await failure('gone.example')).to.equal('failed');
-    expect(asked).to.have.length(1);
+    expect(lookedUp).to.have.length(1);
     now = 2_000;
     void failure('gone.example');
-    expect(asked).to.have.length(2);
+    expect(lookedUp).to.have.length(2);
   });
 });

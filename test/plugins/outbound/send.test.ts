@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect } from 'chai';
-import { createPolicy } from '../../../plugins/outbound/addresses.ts';
+import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import type { OutboundRequest } from '../../../plugins/outbound/contract.ts';
-import type { Resolve } from '../../../plugins/outbound/resolve.ts';
+import type { ResolveHost } from '../../../plugins/outbound/resolve.ts';
 import { createOutbound } from '../../../plugins/outbound/send.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Listening, listen } from './servers.ts';
 
-const LOOPBACK = createPolicy([], ['127.0.0.1']);
-const nobody: Resolve = async () => [];
-const toLoopback: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
+const noAddresses: ResolveHost = async () => [];
+const toLoopback: ResolveHost = async () => [{ address: '127.0.0.1', family: 4 }];
 
-const outboundWith = (resolve: Resolve = nobody, policy = LOOPBACK) => createOutbound({ policy, resolve });
+const outboundWith = (resolve: ResolveHost = noAddresses, policy = LOOPBACK) => createOutbound({ policy, resolve });
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
   url: new URL(url),
@@ -27,7 +27,7 @@ const reasonOf = async (run: Promise<unknown>) => {
   return failure.reason;
 };
 
-describe('outbound: sending', () => {
+describe('outbound.send', () => {
   let inside: Listening;
   const at = (path: string) => `http://127.0.0.1:${inside.port}${path}`;
   before(async () => {
@@ -49,14 +49,14 @@ describe('outbound: sending', () => {
   });
   after(() => inside.close());
 
-  it('answers status, headers and body', async () => {
+  it('send resolves with status, headers and body', async () => {
     const answer = await outboundWith().send(request(at('/teapot?a=b%20c')));
     expect([answer.status, Buffer.from(answer.body).toString()]).to.deep.equal([418, 'hello']);
     expect(answer.headers).to.include({ 'content-type': 'text/plain' });
     expect(inside.seen.at(-1)).to.include({ method: 'GET', url: '/teapot?a=b%20c' });
   });
 
-  it('sends method, body and those headers that are the sender’s to set', async () => {
+  it('send passes on method, body and all headers that are not reserved', async () => {
     const headers = {
       'X-Own': '1',
       authorization: 'Basic x',
@@ -82,33 +82,33 @@ describe('outbound: sending', () => {
     });
   });
 
-  it('joins repeated headers', async () => {
+  it('repeated response headers are joined with a comma', async () => {
     const { headers } = await outboundWith().send(request(at('/twice')));
     expect(headers).to.include({ 'set-cookie': 'a=1, b=2', 'x-two': '1, 2' });
   });
 
-  it('does not follow redirects', async () => {
+  it('redirects are not followed', async () => {
     const { status, headers } = await outboundWith().send(request(at('/redirect')));
     expect([status, headers.location]).to.deep.equal([302, 'http://127.0.0.1:1/']);
   });
 
-  it('cuts answers that are too long, whatever length they claim', async () => {
+  it('an answer over maxBytes is CONTENT_TOO_LARGE, whatever its content-length says', async () => {
     for (const path of ['/big', '/endless'])
       expect(await failureOf(outboundWith().send(request(at(path)))), path).to.include({ code: 'CONTENT_TOO_LARGE' });
   });
 
-  it('fails for an answer that breaks off', async () => {
+  it('an answer that breaks off is SERVICE_UNAVAILABLE', async () => {
     expect(await reasonOf(outboundWith().send(request(at('/cut'))))).to.equal('unreachable');
   });
 
-  it('has one deadline for all of it, names included', async () => {
+  it('one deadline covers name resolution, connection and answer', async () => {
     for (const path of ['/slow', '/never'])
       expect(await reasonOf(outboundWith().send(request(at(path), { timeout: 100 }))), path).to.equal('timeout');
-    const stuck: Resolve = () => new Promise(() => {});
+    const stuck: ResolveHost = () => new Promise(() => {});
     expect(await reasonOf(outboundWith(stuck).send(request('http://a.example/', { timeout: 50 })))).to.equal('timeout');
   });
 
-  it('ends with the signal', async () => {
+  it('an aborted signal ends the request', async () => {
     const stop = new AbortController();
     const running = outboundWith().send(request(at('/never'), { signal: stop.signal }));
     setImmediate(() => stop.abort());
@@ -116,7 +116,7 @@ describe('outbound: sending', () => {
     expect(await reasonOf(outboundWith().send(request(at('/'), { signal: stop.signal })))).to.equal('unreachable');
   });
 
-  it('leaves no connection behind', async () => {
+  it('no connection is left open after a request', async () => {
     await outboundWith().send(request(at('/')));
     await reasonOf(outboundWith().send(request(at('/slow'), { timeout: 50 })));
     const open = () =>
@@ -126,13 +126,13 @@ describe('outbound: sending', () => {
     expect(await open()).to.equal(0);
   });
 
-  describe('to addresses', () => {
-    const strict = createPolicy([], []);
+  describe('outbound.send: addresses', () => {
+    const strict = createAddressPolicy([], []);
     for (const host of [
       ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '0', '[::1]', '[::ffff:127.0.0.1]', '[::]'],
       ...['169.254.169.254', '[64:ff9b::7f00:1]', '127。0。0。1', '127.0.0.1.', 'localhost.', 'a.example.'],
     ]) {
-      it(`is denied for ${host}`, async () => {
+      it(`a request to ${host} is denied`, async () => {
         const before = inside.seen.length;
         const url = `http://${host}:${inside.port}/`;
         expect(await reasonOf(outboundWith(toLoopback, strict).send(request(url)))).to.equal('denied');
@@ -140,8 +140,8 @@ describe('outbound: sending', () => {
       });
     }
 
-    it('is denied for names that lead inside, if only with one of their addresses', async () => {
-      const mixed: Resolve = async () => [
+    it('a name with one private address is denied', async () => {
+      const mixed: ResolveHost = async () => [
         { address: '93.184.216.34', family: 4 },
         { address: '10.0.0.1', family: 4 },
       ];
@@ -153,33 +153,33 @@ describe('outbound: sending', () => {
       );
     });
 
-    it('asks for the name once, and connects to what it was answered', async () => {
-      let asked = 0;
-      const turning: Resolve = async () => {
-        asked++;
-        return [{ address: asked === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
+    it('a name is resolved once, and the connection uses the checked address', async () => {
+      let lookups = 0;
+      const turning: ResolveHost = async () => {
+        lookups++;
+        return [{ address: lookups === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
       };
       const { status } = await outboundWith(turning).send(request(`http://a.example:${inside.port}/`));
-      expect([status, asked]).to.deep.equal([200, 1]);
+      expect([status, lookups]).to.deep.equal([200, 1]);
       expect(inside.seen.at(-1)?.headers.host).to.equal(`a.example:${inside.port}`);
     });
 
-    it('fails for names that are not there', async () => {
-      const missing: Resolve = async () => {
+    it('an unknown name is SERVICE_UNAVAILABLE', async () => {
+      const missing: ResolveHost = async () => {
         throw new Error('ENOTFOUND a.example');
       };
-      for (const resolve of [missing, nobody])
+      for (const resolve of [missing, noAddresses])
         expect(await reasonOf(outboundWith(resolve).send(request('http://a.example/')))).to.equal('unreachable');
     });
 
-    it('speaks http and https only', async () => {
+    it('protocols other than http and https are denied', async () => {
       for (const url of ['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:text/plain,x', 'unix:/run/x'])
         expect(await reasonOf(outboundWith(toLoopback).send(request(url))), url).to.equal('denied');
       expect(await reasonOf(outboundWith().send(request(at('/'), { method: 'CONNECT' })))).to.equal('denied');
     });
   });
 
-  it('names the host when it encrypts, and believes no certificate of its own making', async () => {
+  it('TLS sends the host name and rejects a self-signed certificate', async () => {
     const names: (string | undefined)[] = [];
     const server = createTlsServer({
       SNICallback(name, callback) {
@@ -199,7 +199,7 @@ describe('outbound: sending', () => {
     }
   });
 
-  it('fails for answers that are no HTTP', async () => {
+  it('an answer that is not HTTP is SERVICE_UNAVAILABLE', async () => {
     const answers = [
       '',
       'nonsense\r\n\r\n',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Seen {
+export interface ReceivedRequest {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly headers: IncomingMessage['headers'];
@@ -12,13 +12,13 @@ export interface Seen {
 export interface Listening {
   readonly server: Server;
   readonly port: number;
-  readonly seen: Seen[];
+  readonly seen: ReceivedRequest[];
   close(): Promise<void>;
 }
 
-/** A server on this machine that takes notes of what it is asked. */
+/** Starts a server on this machine that records requests. */
 export async function listen(answer: RequestListener): Promise<Listening> {
-  const seen: Seen[] = [];
+  const seen: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);

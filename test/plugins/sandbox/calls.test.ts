@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { requestScope } from '#kernel';
-import { CALLS } from '../../../plugins/sandbox/account.ts';
-import { type Behaviour, echo, type FakeLauncher, fakeLauncher } from '../../sandbox/supervisor/fake.ts';
-import { until } from '../../sandbox/supervisor/ground.ts';
+import { HOST_CALL_LIMITS } from '../../../plugins/sandbox/host-calls.ts';
+import { type Behaviour, createFakeLauncher, echo, type FakeLauncher } from '../../sandbox/supervisor/fake-launcher.ts';
+import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { callerOf } from '../../support/caller.ts';
-import { type Ground, request, withSandbox } from './ground.ts';
+import { createRun, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
 
 type Called = readonly [method: string, args: unknown, call?: number];
 
-/** Makes the calls its input lists, and answers with the replies in the order of the calls. */
+/** Makes the host calls that its input lists and returns the replies in their order. */
 function caller(): Behaviour {
   const runs = new Map<number, { replies: unknown[]; left: number }>();
   return (child, message, body) => {
@@ -17,14 +17,14 @@ function caller(): Behaviour {
       runs.set(message.id, { replies: [], left: calls.filter(([, , call]) => call !== 0).length });
       calls.forEach(([method, args, call], at) => {
         const text = typeof args === 'string' ? args : JSON.stringify(args);
-        child.say({ type: 'call', id: message.id, call: call ?? at + 1, method }, text);
+        child.send({ type: 'call', id: message.id, call: call ?? at + 1, method }, text);
       });
-      if (runs.get(message.id)?.left === 0) child.say({ type: 'result', id: message.id }, '[]');
+      if (runs.get(message.id)?.left === 0) child.send({ type: 'result', id: message.id }, '[]');
     } else if (message.type === 'reply') {
       const run = runs.get(message.id);
       if (!run) return;
       run.replies[message.call - 1] = [message.ok, JSON.parse(body)];
-      if (--run.left === 0) child.say({ type: 'result', id: message.id }, JSON.stringify(run.replies));
+      if (--run.left === 0) child.send({ type: 'result', id: message.id }, JSON.stringify(run.replies));
     } else echo(child, message, body);
   };
 }
@@ -33,19 +33,19 @@ type Reply = [ok: boolean, value: unknown];
 
 describe('sandbox: calls of the host', () => {
   let launcher: FakeLauncher;
-  const within = (work: (ground: Ground) => Promise<void>, config = {}) => {
-    launcher = fakeLauncher({ calls: caller() });
+  const withCalls = (work: (fixture: SandboxFixture) => Promise<void>, config = {}) => {
+    launcher = createFakeLauncher({ calls: caller() });
     return withSandbox(async () => launcher, config, work);
   };
-  const replies = async ({ open }: Ground, calls: readonly Called[]): Promise<Reply[]> =>
-    (await open('calls').invoke(request(calls))).value as Reply[];
-  const codes = async (ground: Ground, calls: readonly Called[]) =>
-    (await replies(ground, calls)).map(([ok, value]) => (ok ? value : (value as { code: string }).code));
+  const replies = async ({ open }: SandboxFixture, calls: readonly Called[]): Promise<Reply[]> =>
+    (await open('calls').invoke(createRun(calls))).value as Reply[];
+  const codes = async (fixture: SandboxFixture, calls: readonly Called[]) =>
+    (await replies(fixture, calls)).map(([ok, value]) => (ok ? value : (value as { code: string }).code));
 
-  it('are carried out under the grants of the package, and are in the ledger', () =>
-    within(async (ground) => {
+  it('host calls run under the grants of the package and appear in the ledger', () =>
+    withCalls(async (fixture) => {
       expect(
-        await replies(ground, [
+        await replies(fixture, [
           ['desk.echo', [{ a: [1] }]],
           ['desk.echo', []],
         ]),
@@ -53,14 +53,14 @@ describe('sandbox: calls of the host', () => {
         [true, { a: [1] }],
         [true, null],
       ]);
-      expect(ground.ledger().map(({ kind, plugin, what, count }) => [kind, plugin, what, count])).to.deep.equal([
+      expect(fixture.ledger().map(({ kind, plugin, what, count }) => [kind, plugin, what, count])).to.deep.equal([
         ['remote', 'ext', 'desk.echo', 2],
       ]);
     }));
 
-  it('are answered by a code where they fail, and no inner detail crosses', () =>
-    within(async (ground) => {
-      const answers = await replies(ground, [
+  it('a failed host call is answered with a code and no internal detail', () =>
+    withCalls(async (fixture) => {
+      const answers = await replies(fixture, [
         ['desk.refuse', []],
         ['desk.forbid', []],
         ['desk.break', []],
@@ -76,15 +76,15 @@ describe('sandbox: calls of the host', () => {
         [false, { code: 'invalid_request', message: 'The arguments do not fit: /0 must be string.' }],
         [false, { code: 'internal', message: 'The call failed.' }],
       ]);
-      const line = ground.log.find(({ method }) => method === 'desk.break') as Record<string, unknown>;
+      const line = fixture.log.find(({ method }) => method === 'desk.break') as Record<string, unknown>;
       expect(line).to.include({ owner: 'ext', level: 50 });
       expect(JSON.stringify(line.err)).to.contain('an inner detail');
     }));
 
-  it('are denied without a grant', () =>
-    within(async ({ open, admit, ledger }) => {
-      const guest = open('calls', { admitted: admit({}) });
-      const { value } = await guest.invoke(request([['desk.echo', []]]));
+  it('host calls without a grant are denied', () =>
+    withCalls(async ({ open, registerPackage, ledger }) => {
+      const guest = open('calls', { brokerAccess: registerPackage({}) });
+      const { value } = await guest.invoke(createRun([['desk.echo', []]]));
       expect((value as Reply[])[0]).to.deep.equal([
         false,
         { code: 'denied', message: 'The capability "desk" is not granted.' },
@@ -92,11 +92,11 @@ describe('sandbox: calls of the host', () => {
       expect(ledger().map(({ kind, what }) => [kind, what])).to.deep.equal([['denied', 'desk.echo: not granted']]);
     }));
 
-  it('are refused when their arguments are no list, too long, or nested too deeply', () =>
-    within(
-      async (ground) => {
+  it('host calls whose arguments are no list, too long or nested too deeply are refused', () =>
+    withCalls(
+      async (fixture) => {
         expect(
-          await codes(ground, [
+          await codes(fixture, [
             ['desk.echo', '{"a":1}'],
             ['desk.echo', '[1'],
             ['desk.echo', ['x'.repeat(1024)]],
@@ -108,50 +108,50 @@ describe('sandbox: calls of the host', () => {
       { EXTENSIONS_SANDBOX_MAX_HOST_API_CALL: '1kb' },
     ));
 
-  it('are refused when the answer is longer than its method or any method may answer', () =>
-    within(
-      async (ground) => {
-        const [short, long, fits] = await codes(ground, [
+  it('a host call is refused when its answer exceeds the limit of its method or of all methods', () =>
+    withCalls(
+      async (fixture) => {
+        const [short, long, fits] = await codes(fixture, [
           ['desk.short', []],
-          ['desk.long', [CALLS.reply]],
-          ['desk.long', [CALLS.reply - 2]],
+          ['desk.long', [HOST_CALL_LIMITS.reply]],
+          ['desk.long', [HOST_CALL_LIMITS.reply - 2]],
         ]);
         expect([short, long]).to.deep.equal(['invalid_request', 'invalid_request']);
-        expect((fits as string).length).to.equal(CALLS.reply - 2);
+        expect((fits as string).length).to.equal(HOST_CALL_LIMITS.reply - 2);
       },
       { EXTENSIONS_SANDBOX_MAX_RESULT: '16mb' },
     ));
 
-  it('are limited in number at a time and in all', () =>
-    within(async (ground) => {
+  it('host calls are limited in number at a time and in total', () =>
+    withCalls(async (fixture) => {
       const waiting = Array.from({ length: 20 }, (): Called => ['desk.wait', []]);
-      const answer = codes(ground, waiting);
-      await until(() => ground.desk.working === CALLS.inFlight);
-      ground.desk.release();
+      const answer = codes(fixture, waiting);
+      await until(() => fixture.desk.working === HOST_CALL_LIMITS.inFlight);
+      fixture.desk.release();
       expect(await answer).to.deep.equal([...Array(16).fill('waited'), ...Array(4).fill('rate_limited')]);
-      // Not carried out, but counted.
-      const many = await codes(ground, Array(CALLS.total + 5).fill(['desk.echo', '7']));
-      expect(many.slice(0, CALLS.total).every((code) => code === 'invalid_request')).to.equal(true);
-      expect(many.slice(CALLS.total)).to.deep.equal(Array(5).fill('rate_limited'));
+      // Not executed, but counted.
+      const many = await codes(fixture, Array(HOST_CALL_LIMITS.total + 5).fill(['desk.echo', '7']));
+      expect(many.slice(0, HOST_CALL_LIMITS.total).every((code) => code === 'invalid_request')).to.equal(true);
+      expect(many.slice(HOST_CALL_LIMITS.total)).to.deep.equal(Array(5).fill('rate_limited'));
     }));
 
-  it('end after five seconds, while their work still counts', () =>
-    within(async (ground) => {
+  it('a host call times out after five seconds while its work still counts as in flight', () =>
+    withCalls(async (fixture) => {
       const from = performance.now();
-      expect(await codes(ground, [['desk.wait', []]])).to.deep.equal(['timeout']);
+      expect(await codes(fixture, [['desk.wait', []]])).to.deep.equal(['timeout']);
       expect(performance.now() - from).to.be.at.least(4900);
-      expect([ground.desk.working, ground.desk.aborted]).to.deep.equal([1, 1]);
+      expect([fixture.desk.working, fixture.desk.aborted]).to.deep.equal([1, 1]);
     })).timeout(120_000);
 
-  it('know on whose behalf they are made, of which run, and in which request', () =>
-    within(async ({ open, desk }) => {
+  it('a host call carries its caller, invocation and request', () =>
+    withCalls(async ({ open, desk }) => {
       const guest = open('calls');
       const users = ['ann', 'ben'];
       const answers = await Promise.all(
         users.map((user) =>
           requestScope.run({ id: `request of ${user}` }, () =>
             guest.invoke(
-              request([['desk.look', []]], { caller: callerOf({ user, role: 'r', app: true, ip: '1.2.3.4' }) }),
+              createRun([['desk.look', []]], { caller: callerOf({ user, role: 'r', app: true, ip: '1.2.3.4' }) }),
             ),
           ),
         ),
@@ -159,12 +159,12 @@ describe('sandbox: calls of the host', () => {
       expect(answers.map(({ value }) => (value as [[boolean, { user: string }]])[0][1].user)).to.deep.equal(users);
       expect(desk.seen.map(({ scope }) => scope)).to.deep.equal(users.map((user) => `request of ${user}`));
       expect(new Set(desk.seen.map(({ invocation }) => invocation.id)).size).to.equal(2);
-      await guest.invoke(request([['desk.look', []]]));
+      await guest.invoke(createRun([['desk.look', []]]));
       const last = desk.seen[2];
       expect(last?.invocation.caller).to.equal(null);
-      // Where there is no request, the run itself is the scope.
+      // Without a request the invocation itself is the request scope.
       expect(last?.scope).to.equal(last?.invocation.id);
-      const invoked = launcher.children.flatMap(({ got }) => got.filter(({ type }) => type === 'invoke'));
+      const invoked = launcher.children.flatMap(({ received }) => received.filter(({ type }) => type === 'invoke'));
       expect(invoked.map((message) => 'context' in message && message.context)).to.deep.equal([
         ...users.map((user) => ({
           extensionId: 'ext',
@@ -176,26 +176,26 @@ describe('sandbox: calls of the host', () => {
       ]);
     }));
 
-  it('end with their run: the signal aborts and late answers are dropped', () =>
-    within(async ({ open, desk }) => {
+  it('the end of an invocation aborts its host calls and drops late answers', () =>
+    withCalls(async ({ open, desk }) => {
       const guest = open('calls');
       const gone = new AbortController();
-      const answer = guest.invoke(request([['desk.wait', []]], { signal: gone.signal })).catch(({ code }) => code);
+      const answer = guest.invoke(createRun([['desk.wait', []]], { signal: gone.signal })).catch(({ code }) => code);
       await until(() => desk.working === 1);
       gone.abort();
       expect(await answer).to.equal('timeout');
       expect(desk.aborted).to.equal(1);
       desk.release();
       await until(() => desk.working === 0);
-      const got = launcher.children.flatMap(({ got }) => got.map(({ type }) => type));
+      const got = launcher.children.flatMap(({ received }) => received.map(({ type }) => type));
       expect(got).to.include('cancel').and.not.include('reply');
     }, {}));
 
-  it('write to the log without an answer, up to a bound, and nothing else goes unanswered', () =>
-    within(async (ground) => {
-      const { log, open } = ground;
+  it('log calls need no answer up to a limit, and other calls without reply are refused', () =>
+    withCalls(async (fixture) => {
+      const { log, open } = fixture;
       const { value } = await open('calls').invoke(
-        request([
+        createRun([
           ['log.info', ['hello', { a: 1 }], 0],
           ['desk.look', [], 0],
           ['log.warn', '"no list"', 0],
@@ -205,25 +205,28 @@ describe('sandbox: calls of the host', () => {
       const lines = () => log.filter(({ owner }) => owner === 'ext');
       expect(lines()).to.have.length(1);
       expect(lines()[0]).to.deep.include({ msg: 'hello', meta: { a: 1 }, level: 30 });
-      expect(ground.desk.seen).to.deep.equal([]);
-      const flood = Array.from({ length: CALLS.logs + 50 }, (_, at): Called => ['log.info', [`line ${at}`], 0]);
-      await open('calls').invoke(request(flood));
-      expect(lines().filter(({ msg }) => String(msg).startsWith('line'))).to.have.length(CALLS.logs);
+      expect(fixture.desk.seen).to.deep.equal([]);
+      const flood = Array.from(
+        { length: HOST_CALL_LIMITS.logs + 50 },
+        (_, at): Called => ['log.info', [`line ${at}`], 0],
+      );
+      await open('calls').invoke(createRun(flood));
+      expect(lines().filter(({ msg }) => String(msg).startsWith('line'))).to.have.length(HOST_CALL_LIMITS.logs);
       expect(lines().filter(({ msg }) => /dropped/.test(String(msg)))).to.have.length(1);
     }));
 
-  it('hold the secrets of their own run alone', () =>
-    within(async ({ open, desk }) => {
+  it('host calls see the secrets of their own invocation alone', () =>
+    withCalls(async ({ open, desk }) => {
       const guest = open('calls');
       await guest.invoke(
-        request(null, {
+        createRun(null, {
           prepare: ({ secrets }) => {
             secrets.conceal('hunter2-hunter2');
             return JSON.stringify([['desk.look', []]]);
           },
         }),
       );
-      await guest.invoke(request([['desk.look', []]]));
+      await guest.invoke(createRun([['desk.look', []]]));
       const scrubbed = desk.seen.map(({ invocation }) => invocation.secrets.scrub('hunter2-hunter2'));
       expect(scrubbed).to.deep.equal(['--redact--', 'hunter2-hunter2']);
     }));

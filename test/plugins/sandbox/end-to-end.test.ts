@@ -3,10 +3,10 @@ import type { Guest, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import { sandbox as service } from '../../../plugins/sandbox/contract.ts';
 import type { Child, LauncherOptions } from '../../../sandbox/host/child.ts';
 import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { until } from '../../sandbox/supervisor/ground.ts';
+import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { callerOf } from '../../support/caller.ts';
 import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
-import { codeOf, type Ground, request, withSandbox } from './ground.ts';
+import { createRun, getFailureCode, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
 
 /** An artifact whose handler has this body. */
 const script = (body: string, before = ''): string =>
@@ -25,10 +25,10 @@ const EVERYTHING = script(`
   if (input.state) { globalThis.count = (globalThis.count ?? 0) + 1; return { body: globalThis.count }; }
 `);
 
-/** The real launcher and runner; `children` are those of this test. */
+/** The real launcher and runner; `children` are the children of this test. */
 async function withReal(
   config: Record<string, string>,
-  work: (ground: Ground, children: Child[]) => Promise<void>,
+  work: (ground: SandboxFixture, children: Child[]) => Promise<void>,
 ): Promise<void> {
   const children: Child[] = [];
   const launch = async (options: LauncherOptions) => {
@@ -51,34 +51,34 @@ async function withReal(
   await Promise.all(children.map(({ ended }) => ended));
 }
 
-const ask = async (guest: Guest, input: unknown) => (await guest.invoke(request(input))).value;
+const ask = async (guest: Guest, input: unknown) => (await guest.invoke(createRun(input))).value;
 
 describe('sandbox: real processes', function () {
   this.timeout(120_000);
 
-  it('answer, keep no state between calls, and say what fails without its words', () =>
+  it('a program answers, keeps no state between calls, and fails with a code and without its own text', () =>
     withReal({}, async ({ sandbox, open }) => {
       expect(await sandbox.probe(EVERYTHING)).to.deep.equal([
         { key: '', id: 'ext', handler: true, filters: [], actions: [] },
       ]);
-      expect(await codeOf(sandbox.probe('(function () { throw 1; })'))).to.equal('invalid-entry');
+      expect(await getFailureCode(sandbox.probe('(function () { throw 1; })'))).to.equal('invalid-entry');
       const guest = open(EVERYTHING);
       expect(await ask(guest, { echo: { a: [1, 'é'] } })).to.deep.equal({ body: { a: [1, 'é'] } });
       expect([await ask(guest, { state: 1 }), await ask(guest, { state: 1 })]).to.deep.equal([
         { body: 1 },
         { body: 1 },
       ]);
-      expect(await codeOf(guest.invoke(request({ throw: 1 })))).to.equal('guest-error');
+      expect(await getFailureCode(guest.invoke(createRun({ throw: 1 })))).to.equal('guest-error');
       const many = await Promise.all(Array.from({ length: 50 }, (_, echo) => ask(guest, { echo: echo + 1 })));
       expect(many).to.deep.equal(Array.from({ length: 50 }, (_, at) => ({ body: at + 1 })));
     }));
 
-  it('call the host under the grants of their package, on behalf of their caller', () =>
-    withReal({}, async ({ open, admit, desk, log, ledger }) => {
+  it('host calls run under the grants of the package on behalf of the caller', () =>
+    withReal({}, async ({ open, registerPackage, desk, log, ledger }) => {
       const fields = { user: 'ann', role: 'r', admin: false, app: true };
       const caller = callerOf(fields);
-      const granted = open(EVERYTHING, { admitted: admit({ log: true, template: true }) });
-      const { value } = await granted.invoke(request({ render: 'text' }, { caller }));
+      const granted = open(EVERYTHING, { brokerAccess: registerPackage({ log: true, template: true }) });
+      const { value } = await granted.invoke(createRun({ render: 'text' }, { caller }));
       expect(value).to.deep.equal({ body: { ok: true, value: fields } });
       expect(desk.seen).to.have.length(1);
       const denied = await ask(open(EVERYTHING), { render: 'text' });
@@ -92,54 +92,54 @@ describe('sandbox: real processes', function () {
       expect(log.find(({ msg }) => msg === 'a line')).to.deep.include({ meta: { of: 'the guest' }, level: 30 });
     }));
 
-  it('are stopped in an endless loop, and the next call works', () =>
+  it('an endless loop is stopped, and the next call succeeds', () =>
     withReal({ EXTENSIONS_SANDBOX_TIMEOUT: '3s' }, async ({ open }) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
       for (const input of [{ loop: 1 }, { never: 1 }]) {
         const from = performance.now();
-        // Where the machine is slow the deadline comes first.
-        expect(await codeOf(guest.invoke(request(input)))).to.be.oneOf(['cpu-limit', 'timeout']);
+        // On a slow machine the deadline is reached first.
+        expect(await getFailureCode(guest.invoke(createRun(input)))).to.be.oneOf(['cpu-limit', 'timeout']);
         // 2 s of CPU, 3 s of waiting.
         expect(performance.now() - from).to.be.within(1900, 20_000);
         expect(await ask(guest, { echo: 2 })).to.deep.equal({ body: 2 });
       }
     }));
 
-  it('keep a process whose neighbour never settles', () =>
+  it('an invocation that never settles does not end the process of its neighbours', () =>
     withReal({ EXTENSIONS_SANDBOX_TIMEOUT: '5s' }, async ({ open }, children) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
-      const never = codeOf(guest.invoke(request({ never: 1 })));
+      const never = getFailureCode(guest.invoke(createRun({ never: 1 })));
       await new Promise((resolve) => setTimeout(resolve, 2500));
       const slept = ask(guest, { sleep: 3500 });
       expect([await never, await slept]).to.deep.equal(['timeout', { body: 'slept' }]);
       await until(() => children.length === 2);
     }));
 
-  it('die of a memory bomb without harm to others, and come back', () =>
+  it('a memory bomb ends its own process only, and the program starts again', () =>
     withReal({}, async ({ open }) => {
       const bomber = open(EVERYTHING);
       const other = open(EVERYTHING);
       await Promise.all([ask(bomber, { echo: 1 }), ask(other, { echo: 1 })]);
-      const bomb = codeOf(bomber.invoke(request({ bomb: 1 })));
+      const bomb = getFailureCode(bomber.invoke(createRun({ bomb: 1 })));
       expect(await ask(other, { echo: 2 })).to.deep.equal({ body: 2 });
       expect(await bomb).to.be.oneOf(['crash', 'timeout', 'guest-error', 'cpu-limit']);
       expect(await ask(other, { echo: 3 })).to.deep.equal({ body: 3 });
       expect(await ask(bomber, { echo: 4 })).to.deep.equal({ body: 4 });
     }));
 
-  it('park after crash upon crash, and start again when told to', () =>
+  it('a program is parked after repeated crashes, and restart() starts it again', () =>
     withReal({}, async ({ open, parked }, children) => {
       const guest = open(EVERYTHING);
-      /** The spare is killed as well, so that a process may not be had at once. */
+      /** Kills the spare as well, so that no process may be available immediately. */
       const answering = async () => {
-        while ((await codeOf(guest.invoke(request({ echo: 1 })))) !== 'none')
+        while ((await getFailureCode(guest.invoke(createRun({ echo: 1 })))) !== 'none')
           await new Promise((resolve) => setTimeout(resolve, 20));
       };
       const kill = async () => {
         await answering();
-        const answer = codeOf(guest.invoke(request({ never: 1 })));
+        const answer = getFailureCode(guest.invoke(createRun({ never: 1 })));
         for (const child of children) child.kill();
         return answer;
       };
@@ -155,7 +155,7 @@ describe('sandbox: real processes', function () {
       expect(await ask(guest, { echo: 9 })).to.deep.equal({ body: 9 });
     }));
 
-  it('have a spare, which serves the next program', () =>
+  it('the spare process serves the next program', () =>
     withReal({}, async ({ open }, children) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
@@ -163,11 +163,11 @@ describe('sandbox: real processes', function () {
       const next = open(EVERYTHING);
       await ask(next, { echo: 1 });
       await next.close();
-      // A program that is closed ends its own process and no other.
+      // Closing a program ends its own process and no other.
       expect(await Promise.race(children.map((child) => child.ended.then(() => child)))).to.equal(children[1]);
     }));
 
-  it('are the plugin’s own: booted beside others, and gone when the kernel stops', async () => {
+  it('processes of the plugin end when the kernel stops', async () => {
     let used: Sandbox | undefined;
     const user: PluginSketch = {
       name: 'user',
@@ -185,11 +185,11 @@ describe('sandbox: real processes', function () {
         expect(used?.state().state).to.equal('not-required');
         expect((await used?.runtime())?.posture?.decision).to.equal('run');
         expect(await used?.probe(EVERYTHING)).to.have.length(1);
-        late = codeOf(used?.probe(script('', 'for (;;);')) as Promise<unknown>);
+        late = getFailureCode(used?.probe(script('', 'for (;;);')) as Promise<unknown>);
       },
       { product: ['sandbox'] },
     );
     expect(await late).to.be.oneOf(['crash', 'internal']);
-    expect(await codeOf(used?.probe(EVERYTHING) as Promise<unknown>)).to.equal('internal');
+    expect(await getFailureCode(used?.probe(EVERYTHING) as Promise<unknown>)).to.equal('internal');
   });
 });

@@ -2,22 +2,22 @@ import { expect } from 'chai';
 import { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import type { Launcher, LauncherOptions } from '../../../sandbox/host/child.ts';
 import type { Posture } from '../../../sandbox/host/posture/posture.ts';
-import { doing, fakeLauncher } from '../../sandbox/supervisor/fake.ts';
-import { until } from '../../sandbox/supervisor/ground.ts';
+import { createFakeLauncher, onInvoke } from '../../sandbox/supervisor/fake-launcher.ts';
+import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { codeOf, request, withSandbox } from './ground.ts';
+import { createRun, getFailureCode, withSandbox } from './sandbox-fixture.ts';
 
 const refusing = (posture: Partial<Posture>): Launcher => {
-  const launcher = fakeLauncher();
+  const launcher = createFakeLauncher();
   return { ...launcher, posture: { ...launcher.posture, decision: 'refuse', ...posture } };
 };
 
 describe('sandbox: the runtime', () => {
-  it('is not required, and starts nothing, until somebody asks for it', async () => {
+  it('the runtime is not-required and starts no process until runtime() is called', async () => {
     let launched = 0;
     const launch = async () => {
       launched++;
-      return fakeLauncher();
+      return createFakeLauncher();
     };
     await withSandbox(launch, {}, async ({ sandbox, open }) => {
       expect(sandbox.state()).to.deep.equal({ state: 'not-required', posture: null });
@@ -33,50 +33,50 @@ describe('sandbox: the runtime', () => {
     });
   });
 
-  it('tells the launcher what the settings say', async () => {
-    let told: LauncherOptions | undefined;
+  it('the launcher receives mode, memory and process count of the settings', async () => {
+    let received: LauncherOptions | undefined;
     const launch = async (options: LauncherOptions) => {
-      told = options;
-      return fakeLauncher();
+      received = options;
+      return createFakeLauncher();
     };
     const config = { EXTENSIONS_SANDBOX_MAX_MEMORY: '32mb', EXTENSIONS_SANDBOX_MAX_PROCESSES: '2' };
     await withSandbox(launch, config, async ({ sandbox }) => void (await sandbox.runtime()));
-    expect(told).to.include({ mode: 'auto', memory: 32 * 1024 * 1024 });
-    expect(told?.processes, 'waiting ones and those of hooks included').to.be.above(2);
+    expect(received).to.include({ mode: 'auto', memory: 32 * 1024 * 1024 });
+    expect(received?.processes, 'waiting ones and those of hooks included').to.be.above(2);
   });
 
-  it('is unavailable under a wrong setting, and says which', async () => {
+  it('the runtime is unavailable under an invalid setting and names it', async () => {
     let launched = 0;
     const launch = async () => {
       launched++;
-      return fakeLauncher();
+      return createFakeLauncher();
     };
     await withSandbox(launch, { EXTENSIONS_SANDBOX_TIMEOUT: '1h' }, async ({ sandbox, open }) => {
       const state = await sandbox.runtime();
       expect(state).to.deep.include({ state: 'unavailable', posture: null });
       expect(state.reason).to.contain('EXTENSIONS_SANDBOX_TIMEOUT');
-      expect(await codeOf(open('echo').invoke(request()))).to.equal('internal');
-      expect(await codeOf(sandbox.probe('echo'))).to.equal('internal');
+      expect(await getFailureCode(open('echo').invoke(createRun()))).to.equal('internal');
+      expect(await getFailureCode(sandbox.probe('echo'))).to.equal('internal');
       expect(sandbox.maxArtifact()).to.equal(8 * 1024 * 1024);
     });
     expect(launched).to.equal(0);
   });
 
-  it('is unavailable where the posture refuses, shows it, and names what is missing', async () => {
+  it('the runtime is unavailable where the posture refuses, and names the missing layers', async () => {
     const launch = async () => refusing({ mode: 'required', missing: ['seccomp', 'cpu-limit'] });
     await withSandbox(launch, { EXTENSIONS_SANDBOX_OS_HARDENING: 'required' }, async ({ sandbox, open }) => {
       const { state, posture, reason } = await sandbox.runtime();
       expect([state, posture?.decision]).to.deep.equal(['unavailable', 'refuse']);
       expect(reason).to.match(/seccomp\.$/);
-      expect(await codeOf(open('echo').invoke(request()))).to.equal('internal');
+      expect(await getFailureCode(open('echo').invoke(createRun()))).to.equal('internal');
     });
   });
 
-  it('tries again where the launcher failed', async () => {
+  it('runtime() tries again after a launcher failure', async () => {
     let times = 0;
     const launch = async () => {
       if (times++ === 0) throw new Error('no room in /tmp/somewhere');
-      return fakeLauncher();
+      return createFakeLauncher();
     };
     await withSandbox(launch, {}, async ({ sandbox }) => {
       const first = await sandbox.runtime();
@@ -86,8 +86,8 @@ describe('sandbox: the runtime', () => {
     });
   });
 
-  it('leaves nothing behind when it stops, and takes nothing more', async () => {
-    const launcher = fakeLauncher({ never: doing(() => {}) });
+  it('stop() ends every process, and later invocations fail with internal', async () => {
+    const launcher = createFakeLauncher({ never: onInvoke(() => {}) });
     let late: Promise<string> | undefined;
     let again: (() => Promise<string>) | undefined;
     await withSandbox(
@@ -96,8 +96,8 @@ describe('sandbox: the runtime', () => {
       async ({ sandbox, open }) => {
         await sandbox.runtime();
         const guest = open('never');
-        late = codeOf(guest.invoke(request()));
-        again = () => codeOf(guest.invoke(request()));
+        late = getFailureCode(guest.invoke(createRun()));
+        again = () => getFailureCode(guest.invoke(createRun()));
         await until(() => guest.state() === 'running');
       },
     );
@@ -108,50 +108,53 @@ describe('sandbox: the runtime', () => {
 });
 
 describe('sandbox: programs', () => {
-  it('answer the text and the value of their JSON', () =>
+  it('an invocation resolves with the JSON text and its value', () =>
     withSandbox(
       async () =>
-        fakeLauncher({
-          none: doing((child, id) => child.say({ type: 'result', id, none: true }, 'null')),
-          broken: doing((child, id) => child.say({ type: 'result', id }, '{"a":')),
-          deep: doing((child, id) => child.say({ type: 'result', id }, '['.repeat(90_000) + ']'.repeat(90_000))),
+        createFakeLauncher({
+          none: onInvoke((child, id) => child.send({ type: 'result', id, none: true }, 'null')),
+          broken: onInvoke((child, id) => child.send({ type: 'result', id }, '{"a":')),
+          deep: onInvoke((child, id) => child.send({ type: 'result', id }, '['.repeat(90_000) + ']'.repeat(90_000))),
         }),
       {},
       async ({ open }) => {
-        expect(await open('echo').invoke(request({ a: 'é' }))).to.deep.equal({ text: '{"a":"é"}', value: { a: 'é' } });
-        expect(await open('none').invoke(request())).to.deep.equal({ text: undefined, value: undefined });
-        const error = await failureOf(open('broken').invoke(request()));
+        expect(await open('echo').invoke(createRun({ a: 'é' }))).to.deep.equal({
+          text: '{"a":"é"}',
+          value: { a: 'é' },
+        });
+        expect(await open('none').invoke(createRun())).to.deep.equal({ text: undefined, value: undefined });
+        const error = await failureOf(open('broken').invoke(createRun()));
         expect(error).to.be.instanceOf(GuestFailure).with.property('code', 'invalid-result');
-        expect(await codeOf(open('deep').invoke(request()))).to.equal('invalid-result');
+        expect(await getFailureCode(open('deep').invoke(createRun()))).to.equal('invalid-result');
       },
     ));
 
-  it('are told of with a code when they are parked, and start again when told to', () => {
+  it('a parked program is reported with RUNTIME_CRASHED, and restart() starts it again', () => {
     let left = 5;
     return withSandbox(
       async () =>
-        fakeLauncher({
-          dies: doing((child, id) => (left-- > 0 ? child.die() : child.say({ type: 'result', id }, '1'))),
+        createFakeLauncher({
+          dies: onInvoke((child, id) => (left-- > 0 ? child.die() : child.send({ type: 'result', id }, '1'))),
         }),
       {},
       async ({ open, parked }) => {
         const guest = open('dies');
         while (guest.state() !== 'parked') {
-          const code = await codeOf(guest.invoke(request()));
+          const code = await getFailureCode(guest.invoke(createRun()));
           expect(['crash', 'busy']).to.include(code);
         }
         await until(() => parked.length > 0);
         expect(parked).to.have.length(1);
         expect(parked[0]?.code).to.equal('RUNTIME_CRASHED');
         guest.restart();
-        expect((await guest.invoke(request())).value).to.equal(1);
+        expect((await guest.invoke(createRun())).value).to.equal(1);
       },
     );
   });
 
-  it('are probed for their contract', () =>
+  it('probe() reads the contract of a script', () =>
     withSandbox(
-      async () => fakeLauncher({ bad: (child) => child.say({ type: 'refused', code: 'invalid-entry' }) }),
+      async () => createFakeLauncher({ bad: (child) => child.send({ type: 'refused', code: 'invalid-entry' }) }),
       {},
       async ({ sandbox }) => {
         await sandbox.runtime();

@@ -14,17 +14,17 @@ const plain: SandboxConfig = {
 const GB = 1024 * MB;
 
 describe('sandbox: settings', () => {
-  it('are what the conventions say when nothing is set', () => {
+  it('defaults are those of the conventions', () => {
     expect(readSettings(plain, 16 * GB)).to.deep.equal({
       limits: { wall: 10_000, cpu: 2000, memory: 64 * MB, result: MB, hostCall: 256 * 1024 },
-      open: { places: 4, processes: 32, memory: 6 * GB },
-      hooks: { places: 2, processes: 16, memory: 2 * GB },
+      endpoints: { slots: 4, processes: 32, memory: 6 * GB },
+      hooks: { slots: 2, processes: 16, memory: 2 * GB },
       artifact: 8 * MB,
       mode: 'auto',
     });
   });
 
-  it('take plain numbers and units', () => {
+  it('values may be plain numbers or have units', () => {
     const { limits } = readSettings(
       { ...plain, EXTENSIONS_SANDBOX_TIMEOUT: '1500', EXTENSIONS_SANDBOX_MAX_MEMORY: String(32 * MB) },
       16 * GB,
@@ -32,9 +32,9 @@ describe('sandbox: settings', () => {
     expect(limits).to.include({ wall: 1500, cpu: 1200, memory: 32 * MB });
   });
 
-  it('keep half of the memory for the service, and always let one process execute', () => {
+  it('half of the memory is kept for the service, and at least one process executes', () => {
     const processes = (memory: number, set?: string) =>
-      readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory).open.places;
+      readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory).endpoints.slots;
     expect([processes(256 * MB), processes(GB), processes(2 * GB)]).to.deep.equal([1, 3, 4]);
     expect([processes(64 * GB, '32'), processes(256 * MB, '1')]).to.deep.equal([32, 1]);
     expect(() => processes(GB, '4'))
@@ -43,10 +43,10 @@ describe('sandbox: settings', () => {
       .that.contains('EXTENSIONS_SANDBOX_MAX_PROCESSES');
   });
 
-  it('let more processes live than execute, as many as memory holds while they wait', () => {
+  it('more processes live than execute, as many as memory holds while they wait', () => {
     const shares = (memory: number, set?: string) => {
-      const { open, hooks } = readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory);
-      return [open.processes, hooks.places, hooks.processes];
+      const { endpoints, hooks } = readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory);
+      return [endpoints.processes, hooks.slots, hooks.processes];
     };
     expect(shares(64 * GB, '1')).to.deep.equal([8, 1, 4]);
     expect(shares(64 * GB, '32')).to.deep.equal([64, 16, 32]);
@@ -64,7 +64,7 @@ describe('sandbox: settings', () => {
     ['EXTENSIONS_SANDBOX_OS_HARDENING', ['off', 'REQUIRED', '']],
   ];
   for (const [name, values] of wrong) {
-    it(`refuse a wrong ${name} by its name, without its value`, () => {
+    it(`an invalid ${name} is refused by its name, without its value`, () => {
       for (const value of values) {
         let message = '';
         try {

@@ -4,7 +4,7 @@ import type { Secrets } from '../../../plugins/broker/contract.ts';
 import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { templateCapability, templateMethods } from '../../../plugins/templates/capability.ts';
 import type { Delimiters } from '../../../plugins/templates/contract.ts';
-import { processOptions } from '../../../plugins/templates/processes.ts';
+import { createProcessOptions } from '../../../plugins/templates/processes.ts';
 import { createTemplates } from '../../../plugins/templates/service.ts';
 import type { WorkerPool } from '../../../plugins/workers/contract.ts';
 import { createPool } from '../../../plugins/workers/pool.ts';
@@ -19,10 +19,10 @@ const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
   secrets,
 });
 
-describe('templates', () => {
+describe('templates.render', () => {
   let pool: WorkerPool;
   before(() => {
-    pool = createPool(processOptions());
+    pool = createPool(createProcessOptions());
   });
   after(() => pool.stop());
 
@@ -35,7 +35,7 @@ describe('templates', () => {
     return failure.message;
   };
 
-  it('are rendered with the data given', async () => {
+  it('a template is rendered with its data', async () => {
     expect(await render('Dear {{ name | capitalize }}{% if more %}!{% endif %}', { name: 'ann', more: true })).to.equal(
       'Dear Ann!',
     );
@@ -43,13 +43,13 @@ describe('templates', () => {
     expect(await render('plain')).to.equal('plain');
   });
 
-  it('tell dates in UTC', async () => {
+  it('dates are rendered in UTC', async () => {
     expect(await render("{{ d | date: '%Y-%m-%d %H:%M' }}", { d: '2020-01-02T23:30:00Z' })).to.equal(
       '2020-01-02 23:30',
     );
   });
 
-  it('may have other delimiters, of 1 to 8 characters', async () => {
+  it('delimiters may have 1 to 8 characters', async () => {
     const other = { tagLeft: '[[', tagRight: ']]', outputLeft: '<', outputRight: '>' };
     expect(await render('[[ if a ]]<a>[[ endif ]]{{ a }}', { a: 1 }, other)).to.equal('1{{ a }}');
     expect(await render('{{ a }}', { a: 1 })).to.equal('1');
@@ -57,7 +57,7 @@ describe('templates', () => {
       expect(await failureOf(render('x', {}, { outputLeft }))).to.include({ code: 'INVALID_PAYLOAD' });
   });
 
-  it('have no includes and no files', async () => {
+  it('templates cannot include other templates or files', async () => {
     for (const text of [
       "{% include '/etc/passwd' %}",
       "{% render 'x' %}",
@@ -67,13 +67,13 @@ describe('templates', () => {
       expect(await refused(text)).to.include('not found');
   });
 
-  it('are told wrong in one line', async () => {
+  it('a template error is one line', async () => {
     expect(await refused('{% if %}')).to.match(/^The template cannot be rendered: /);
     expect(await refused('{{ a | nosuchfilter }}')).to.include('nosuchfilter');
     expect(await refused('{% if a %}')).to.include('not closed');
   });
 
-  it('reach nothing but own members of the data', async () => {
+  it('templates reach own members of the data only', async () => {
     const data = { o: {}, list: [1], text: 'x' };
     for (const path of [
       'o.constructor',
@@ -88,7 +88,7 @@ describe('templates', () => {
     ).to.equal('12');
   });
 
-  it('end at the limits of size', async () => {
+  it('a template, data or result over its size limit is INVALID_PAYLOAD', async () => {
     expect(await refused('x'.repeat(1024 * 1024 + 1))).to.include('longer');
     expect(await refused('{{ x }}{{ x }}', { x: 'x'.repeat(600_000) })).to.include('longer');
     expect(await refused('{{ x }}', { x: 'ü'.repeat(600_000) })).to.include('longer');
@@ -96,7 +96,7 @@ describe('templates', () => {
     expect(await refused('{% for i in (1..1000000000) %}{% endfor %}')).to.include('memory');
   });
 
-  it('end at the limit of time, and the service goes on meanwhile', async () => {
+  it('a slow template ends at its time limit without blocking the service', async () => {
     const list = Array(20_000).fill(1);
     const hostile: readonly [string, Record<string, unknown>?][] = [
       ['{% for a in (1..10000) %}{% for b in (1..10000) %}{% endfor %}{% endfor %}'],
@@ -113,7 +113,7 @@ describe('templates', () => {
     expect(await render('{{ a }}', { a: 'still here' })).to.equal('still here');
   });
 
-  it('end at the limit of memory, whatever they allocate', async () => {
+  it('a template ends at the memory limit, whatever it allocates', async () => {
     const grow = (times: number) =>
       `{% assign b = a %}{% for i in (1..${times}) %}{% assign b = b | concat: b %}{% endfor %}`;
     await refused(`${grow(9)}{{ b }}`, { a: ['x'.repeat(1024 * 1024)] });
@@ -121,13 +121,13 @@ describe('templates', () => {
     expect(await render('{{ a }}', { a: 'still here' })).to.equal('still here');
   });
 
-  it('wait for each other where there are many', async () => {
+  it('templates above the number of processes wait in a queue', async () => {
     const results = await Promise.all(Array.from({ length: 30 }, (_, n) => render('{{ n }}', { n })));
     expect(results).to.deep.equal(Array.from({ length: 30 }, (_, n) => String(n)));
   });
 
-  it('are refused after the end', async () => {
-    const own = createPool(processOptions());
+  it('render() is refused after the service has stopped', async () => {
+    const own = createPool(createProcessOptions());
     const ownTemplates = createTemplates(own);
     const running = failureOf(ownTemplates.render('x'));
     const stopped = own.stop();
@@ -136,14 +136,14 @@ describe('templates', () => {
     await stopped;
   });
 
-  describe('the capability', () => {
+  describe('host.template.renderLiquid', () => {
     const capability = () => templateCapability(createTemplates(pool));
     const call = async (grant: boolean, args: unknown[], secrets?: Secrets) => {
       const { renderLiquid } = templateMethods.methods;
       return renderLiquid?.call(capability().bind(grant, subject), invocation(secrets), ...args);
     };
 
-    it('renders for those who have it', async () => {
+    it('a package with the grant renders a template', async () => {
       expect(await call(true, ['{{ a }}', { a: 1 }])).to.equal('1');
       expect(await call(true, ['<< a >>', { a: 1 }, { delimiters: { outputLeft: '<<', outputRight: '>>' } }])).to.equal(
         '1',
@@ -151,7 +151,7 @@ describe('templates', () => {
       expect(await call(true, ['a', null, null])).to.equal('a');
     });
 
-    it('is not granted by false', async () => {
+    it('the grant false denies the call', async () => {
       const refusal = await failureOf<Refusal>(call(false, ['a']));
       expect([refusal instanceof Refusal, refusal.code]).to.deep.equal([true, 'denied']);
       const sentences = [true, false].map((grant) => renderAuthorities(capability().describe(grant)));
@@ -165,7 +165,7 @@ describe('templates', () => {
       ]).to.deep.equal([true, true, false, false]);
     });
 
-    it('renders few at a time for one package, so that others have their turn', async () => {
+    it('a ninth template of one package at a time is rate_limited while other packages render', async () => {
       const open: (() => void)[] = [];
       const slow = { render: () => new Promise<string>((resolve) => open.push(() => resolve('done'))) };
       const { bind } = templateCapability(slow);
@@ -182,7 +182,7 @@ describe('templates', () => {
       expect(await again).to.equal('done');
     });
 
-    it('takes no secrets', async () => {
+    it('a template with a secret reference is denied', async () => {
       const secrets = new InvocationSecrets();
       const { ref } = secrets.conceal('hunter2');
       for (const args of [[`a ${ref}`], ['a', { deep: [{ ref }] }]])

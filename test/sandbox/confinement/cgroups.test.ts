@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
 import type { Cgroups } from '../../../sandbox/host/launch/cgroups/group.ts';
+import { findOwnGroupV1, findOwnGroupV2, readCgroupProcFiles } from '../../../sandbox/host/launch/cgroups/own-group.ts';
 import { openV2 } from '../../../sandbox/host/launch/cgroups/v2.ts';
-import { ownV1, ownV2, readFacts } from '../../../sandbox/host/launch/cgroups/where.ts';
-import { MIB, until } from './launching.ts';
+import { MIB, until } from './launcher-fixture.ts';
 
 const OLDER = {
   mounts: [
@@ -18,20 +18,20 @@ const OLDER = {
   groups: '4:memory:/docker/abc/inner\n2:cpu,cpuacct:/a:b\n1:name=systemd:/\n0::/user.slice/x.scope\n',
 };
 
-describe('confinement: where this process is among the control groups', () => {
-  it('is found for each controller of the older hierarchy', () => {
-    expect(ownV1(OLDER, 'cpu')).to.equal('/sys/fs/cgroup/cpu,cpuacct/a:b');
-    expect(ownV1(OLDER, 'pids')).to.equal(null);
+describe('findOwnGroupV1 and findOwnGroupV2', () => {
+  it('the own group is found for each controller of cgroup v1', () => {
+    expect(findOwnGroupV1(OLDER, 'cpu')).to.equal('/sys/fs/cgroup/cpu,cpuacct/a:b');
+    expect(findOwnGroupV1(OLDER, 'pids')).to.equal(null);
   });
 
-  it('is counted from what is mounted, in a container', () => {
-    expect(ownV1(OLDER, 'memory')).to.equal('/sys/fs/cgroup/memory/inner');
-    expect(ownV1({ ...OLDER, groups: '4:memory:/docker/other' }, 'memory')).to.equal(null);
+  it('the own group is relative to the mounted root in a container', () => {
+    expect(findOwnGroupV1(OLDER, 'memory')).to.equal('/sys/fs/cgroup/memory/inner');
+    expect(findOwnGroupV1({ ...OLDER, groups: '4:memory:/docker/other' }, 'memory')).to.equal(null);
   });
 
-  it('is found in the newer hierarchy', () => {
-    expect(ownV2(OLDER)).to.equal('/sys/fs/cgroup/unified/user.slice/x.scope');
-    expect(ownV2({ mounts: '', groups: '' })).to.equal(null);
+  it('the own group is found in cgroup v2', () => {
+    expect(findOwnGroupV2(OLDER)).to.equal('/sys/fs/cgroup/unified/user.slice/x.scope');
+    expect(findOwnGroupV2({ mounts: '', groups: '' })).to.equal(null);
   });
 });
 
@@ -43,83 +43,85 @@ describe('confinement: control groups', () => {
   });
   after(() => cgroups?.close());
 
-  const inGroup = (doors: readonly string[], code: string) => {
+  const inGroup = (procsFiles: readonly string[], code: string) => {
     const joining = 'for door do shift; [ "$door" = -- ] && break; echo $$ > "$door"; done; exec "$@"';
-    return spawn('/bin/sh', ['-c', joining, 'sh', ...doors, '--', '/bin/sh', '-c', code], { stdio: 'ignore' });
+    return spawn('/bin/sh', ['-c', joining, 'sh', ...procsFiles, '--', '/bin/sh', '-c', code], { stdio: 'ignore' });
   };
 
-  it('kill what is inside before they go', async () => {
-    const group = cgroups?.make({ memory: 64 * MIB, tasks: 8 });
+  it('remove() kills the processes of a group before it removes the folder', async () => {
+    const group = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
     if (group === undefined) return;
-    const child = inGroup(group.doors, 'sleep 600 & sleep 600');
+    const child = inGroup(group.procsFiles, 'sleep 600 & sleep 600');
     const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
     await until(() => group.tasks() === 3);
     expect(await group.remove()).to.equal(true);
     expect(await ended).to.equal('SIGKILL');
-    expect(group.doors.filter((door) => existsSync(dirname(door)))).to.deep.equal([]);
+    expect(group.procsFiles.filter((procsFile) => existsSync(dirname(procsFile)))).to.deep.equal([]);
     expect(await group.remove()).to.equal(true);
   });
 
-  it('count what they refused', async () => {
-    const group = cgroups?.make({ memory: 64 * MIB, tasks: 2 });
+  it('counters() counts refused threads and processes', async () => {
+    const group = cgroups?.createGroup({ memory: 64 * MIB, tasks: 2 });
     if (group === undefined) return;
-    const child = inGroup(group.doors, 'sleep 0.01 & sleep 0.01 & sleep 0.01 & wait');
+    const child = inGroup(group.procsFiles, 'sleep 0.01 & sleep 0.01 & sleep 0.01 & wait');
     await new Promise((resolve) => child.once('exit', resolve));
     expect(group.counters().refused).to.be.above(0);
     await group.remove();
   });
 
-  it('are those of two launchers in one process', async () => {
+  it('two launchers in one process keep their own groups', async () => {
     const other = await openCgroups();
-    const group = cgroups?.make({ memory: 64 * MIB, tasks: 8 });
+    const group = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
     const third = await openCgroups();
-    expect((group?.doors ?? []).every((door) => existsSync(door))).to.equal(true);
+    expect((group?.procsFiles ?? []).every((procsFile) => existsSync(procsFile))).to.equal(true);
     await Promise.all([group?.remove(), other?.close(), third?.close()]);
   });
 
-  it('of dead services are removed, with those of the same process id', async () => {
-    const own = cgroups?.make({ memory: 64 * MIB, tasks: 8 });
+  it('groups of dead services are removed, also with the process id of this one', async () => {
+    const own = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
     if (own === undefined) return;
-    const base = dirname(dirname(dirname(own.doors[0] as string)));
+    const base = dirname(dirname(dirname(own.procsFiles[0] as string)));
     await own.remove();
     const counted = readlinkSync('/proc/self/ns/pid').match(/\d+/)?.[0];
     const names = ['tenon-4194305-1', `tenon-${process.pid}-99999`].map((name) => `${name}-${counted}`);
     const dead = names.map((name) => join(base, name));
-    const elsewhere = join(base, 'tenon-4194305-1-1');
-    for (const folder of [...dead, elsewhere]) mkdirSync(join(folder, '1'), { recursive: true });
+    const otherNamespace = join(base, 'tenon-4194305-1-1');
+    for (const folder of [...dead, otherNamespace]) mkdirSync(join(folder, '1'), { recursive: true });
     const next = await openCgroups();
     await next?.close();
-    const isThere = existsSync(elsewhere);
-    for (const folder of [join(elsewhere, '1'), elsewhere]) rmdirSync(folder);
+    const isThere = existsSync(otherNamespace);
+    for (const folder of [join(otherNamespace, '1'), otherNamespace]) rmdirSync(folder);
     expect(dead.filter((folder) => existsSync(folder))).to.deep.equal([]);
     expect(isThere, 'that of a service whose process ids mean something else').to.equal(true);
   });
 });
 
-describe('confinement: the newer hierarchy', () => {
-  /** Where memory is bound to the older hierarchy, another controller stands in: moving, handing on, undoing are the same. */
+describe('confinement: cgroup v2', () => {
+  /**
+   * Where cgroup v1 holds the memory controller, another controller takes its place: moving and enabling work the same.
+   */
   const controllers = () => {
-    const own = ownV2(readFacts());
+    const own = findOwnGroupV2(readCgroupProcFiles());
     const has = own === null ? [] : readFileSync(join(own, 'cgroup.controllers'), 'utf8').trim().split(' ');
     return has.includes('memory') ? ['memory', 'pids'] : has.slice(0, 1).filter(Boolean);
   };
 
-  it('is not taken without the controllers for memory and tasks', async () => {
+  it('openV2 returns null without the controllers for memory and tasks', async () => {
     if (controllers().includes('memory')) return;
     expect(await openV2()).to.equal(null);
   });
 
-  it('gives groups that can be joined, killed and removed, and nothing stays', async () => {
+  it('groups can be joined, killed and removed, and no folder stays', async () => {
     const needed = controllers();
-    const own = ownV2(readFacts());
-    const cgroups = needed.length === 0 ? null : await openV2(readFacts(), needed);
+    const own = findOwnGroupV2(readCgroupProcFiles());
+    const cgroups = needed.length === 0 ? null : await openV2(readCgroupProcFiles(), needed);
     if (cgroups === null || own === null) return;
-    const group = cgroups.make({ memory: 64 * MIB, tasks: 8 });
+    const group = cgroups.createGroup({ memory: 64 * MIB, tasks: 8 });
     const child = spawn('/bin/sleep', ['600'], { stdio: 'ignore' });
     const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
     group.join(child.pid as number);
-    const door = group.doors[0] as string;
-    expect(readFileSync(door, 'utf8').trim()).to.equal(String(child.pid));
+    const procsFile = group.procsFiles[0] as string;
+    expect(readFileSync(procsFile, 'utf8').trim()).to.equal(String(child.pid));
     group.kill();
     expect(await ended).to.equal('SIGKILL');
     expect(await group.remove()).to.equal(true);
@@ -127,26 +129,26 @@ describe('confinement: the newer hierarchy', () => {
     expect(readdirSync(own).filter((name) => name.startsWith(`tenon-${process.pid}`))).to.deep.equal([]);
   });
 
-  it('is handed on from a group in which nobody but the service is, which steps aside and back', async () => {
+  it('a service alone in its group moves to a leaf, and back when the launcher closes', async () => {
     const needed = controllers();
-    const own = ownV2(readFacts());
-    const cgroups = needed.length === 0 ? null : await openV2(readFacts(), needed);
+    const own = findOwnGroupV2(readCgroupProcFiles());
+    const cgroups = needed.length === 0 ? null : await openV2(readCgroupProcFiles(), needed);
     if (cgroups === null || own === null) return;
     await cgroups.close();
     const unit = join(own, `tenon-test-${process.pid}`);
     mkdirSync(unit);
     const code = `
       import { openV2 } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/v2.ts', import.meta.url).href)};
-      import { ownV2, readFacts } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/where.ts', import.meta.url).href)};
-      const before = ownV2(readFacts());
-      const cgroups = await openV2(readFacts(), ${JSON.stringify(needed)});
-      const group = cgroups.make({ memory: 67108864, tasks: 8 });
-      const during = ownV2(readFacts());
-      const second = await openV2(readFacts(), ${JSON.stringify(needed)});
+      import { findOwnGroupV2, readCgroupProcFiles } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/own-group.ts', import.meta.url).href)};
+      const before = findOwnGroupV2(readCgroupProcFiles());
+      const cgroups = await openV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
+      const group = cgroups.createGroup({ memory: 67108864, tasks: 8 });
+      const during = findOwnGroupV2(readCgroupProcFiles());
+      const second = await openV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
       await second.close();
       await group.remove();
       await cgroups.close();
-      console.log(JSON.stringify({ before, during, after: ownV2(readFacts()), mechanic: second.mechanic }));`;
+      console.log(JSON.stringify({ before, during, after: findOwnGroupV2(readCgroupProcFiles()), mechanic: second.mechanic }));`;
     const script = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"';
     const child = spawn('/bin/sh', ['-c', script, 'sh', unit, process.execPath, '--input-type=module', '-e', code]);
     let text = '';

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import type { RunFailure } from '../../../sandbox/host/supervisor/failure.ts';
+import type { RunFailure } from '../../../sandbox/host/supervisor/run-failure.ts';
 import { createSupervisor, type Supervisor } from '../../../sandbox/host/supervisor/supervisor.ts';
-import { isLinux, launching, MEMORY } from './launching.ts';
+import { createTestLauncher, isLinux, MEMORY } from './launcher-fixture.ts';
 
 const CPU = 400;
 const WALL = 60_000;
 
-/** Work of seconds in one step that nothing inside can interrupt, or that is at least said to be so. */
+/** Code that runs for seconds in one built-in that cannot be interrupted from inside. */
 const BUILT_INS: Readonly<Record<string, string>> = {
   'a regular expression': `/^(\\w+\\s?)*$/.test('a'.repeat(60) + '!')`,
   'JSON.stringify': `const row = {}; for (let n = 0; n < 1000; n++) row['k' + n] = 'x'; const all = Array(3000).fill(row); JSON.stringify(all.map(() => 0)); for (;;) try { JSON.stringify(all) } catch {}`,
@@ -20,13 +20,13 @@ const BUILT_INS: Readonly<Record<string, string>> = {
   'a typed array': `const all = new Float64Array(4_000_000).map(() => Math.random()); for (;;) all.slice().sort()`,
 };
 
-(isLinux ? describe : describe.skip)('a confined child in built-ins that cannot be interrupted', function () {
+(isLinux ? describe : describe.skip)('confinement: CPU limit of built-ins that cannot be interrupted', function () {
   this.timeout(120_000);
   let launcher: ConfinedLauncher;
   let supervisor: Supervisor;
   const children: ReturnType<ConfinedLauncher['launch']>[] = [];
   before(async () => {
-    launcher = await launching();
+    launcher = await createTestLauncher();
     const launch = () => {
       const child = launcher.launch();
       children.push(child);
@@ -36,7 +36,7 @@ const BUILT_INS: Readonly<Record<string, string>> = {
     supervisor = createSupervisor({
       launcher: { posture: launcher.posture, launch, close: () => launcher.close() },
       ...{ limits, processes: 2, log: { warn() {} } },
-      bounds: { crashes: 1000, firstDelay: 1, longestDelay: 1 },
+      bounds: { maxCrashes: 1000, firstDelay: 1, longestDelay: 1 },
     });
   });
   after(async () => {
@@ -45,7 +45,7 @@ const BUILT_INS: Readonly<Record<string, string>> = {
   });
 
   for (const [name, work] of Object.entries(BUILT_INS)) {
-    it(`ends soon after its CPU time: ${name}`, async () => {
+    it(`the child ends soon after its CPU time: ${name}`, async () => {
       const script = `(function (module) { module.exports = { id: 'x', handler() { ${work} } } })`;
       const guest = supervisor.open({ name: 'x', script, reuse: false, onParked: () => {} });
       const context = { extensionId: 'x', contributionId: 'x', activation: { type: 'json-endpoint' } } as const;
@@ -62,9 +62,9 @@ const BUILT_INS: Readonly<Record<string, string>> = {
       );
       clearInterval(watch);
       await guest.close();
-      // What needs too much memory ends by that.
+      // Code that exceeds its memory ends with crash.
       expect(code).to.be.oneOf(['cpu-limit', 'crash']);
-      // With the start of the process, and what passes between two looks on a busy machine.
+      // The bound includes the start of the process and the time between two checks on a busy machine.
       expect(used, 'milliseconds of CPU').to.be.within(50, CPU + 1200);
     });
   }

@@ -2,10 +2,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { isLinux } from './launching.ts';
-import { serve } from './serving.ts';
+import { isLinux } from './launcher-fixture.ts';
+import { startLauncherProcess } from './start-launcher-process.ts';
 
-(isLinux ? describe : describe.skip)('files of a launcher', function () {
+(isLinux ? describe : describe.skip)('confinement: files of a launcher', function () {
   this.timeout(120_000);
   let folder: string;
   beforeEach(async () => {
@@ -13,16 +13,16 @@ import { serve } from './serving.ts';
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('that was killed are removed by the next one, those of one that lives are not', async () => {
+  it('the next launcher removes folders of a killed service and keeps those of a living one', async () => {
     const env = { TMPDIR: folder };
-    const killed = serve({ mode: 'holds', env });
+    const killed = startLauncherProcess({ mode: 'holds', env });
     expect(await killed.next()).to.have.property('pids');
     killed.process.kill('SIGKILL');
     await killed.ended;
-    const living = serve({ mode: 'holds', env });
+    const living = startLauncherProcess({ mode: 'holds', env });
     expect(await living.next()).to.have.property('pids');
     const own = await readdir(folder);
-    const next = serve({ mode: 'posture', env });
+    const next = startLauncherProcess({ mode: 'posture', env });
     await next.ended;
     const left = await readdir(folder);
     living.process.kill('SIGKILL');

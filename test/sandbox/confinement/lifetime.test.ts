@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
 import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { childrenOf, innermost, statusLine } from '../../../sandbox/host/launch/proc.ts';
-import type { Started } from '../../../sandbox/host/launch/start.ts';
+import { childrenOf, findGuestPid, readStatusLine } from '../../../sandbox/host/launch/proc.ts';
+import type { StartedChild } from '../../../sandbox/host/launch/start.ts';
 import type { Posture } from '../../../sandbox/host/posture/posture.ts';
-import { type Answer, valueIn } from '../../../sandbox/host/posture/talk.ts';
-import { isLinux, launching, launchProbe, MIB, until } from './launching.ts';
-import { serve } from './serving.ts';
+import { getValue, type ProbeAnswer } from '../../../sandbox/host/posture/probe-client.ts';
+import { createTestLauncher, isLinux, launchProbe, MIB, until } from './launcher-fixture.ts';
+import { startLauncherProcess } from './start-launcher-process.ts';
 
-const isGone = (pid: number) => ['', 'Z'].includes(statusLine(pid, 'State').slice(0, 1));
-const treeOf = (pid: number) => [...new Set([pid, ...childrenOf(pid), innermost(pid)])];
-const groupsOf = ({ group }: Started) => (group?.doors ?? []).map(dirname);
+const isGone = (pid: number) => ['', 'Z'].includes(readStatusLine(pid, 'State').slice(0, 1));
+const treeOf = (pid: number) => [...new Set([pid, ...childrenOf(pid), findGuestPid(pid)])];
+const groupsOf = ({ group }: StartedChild) => (group?.procsFiles ?? []).map(dirname);
 
-/** A folder for everything temporary, empty again at the end where nothing was left behind. */
+/** A folder for all temporary files, empty at the end where no file is left. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'tenon-test-'));
   try {
@@ -29,11 +29,11 @@ describe('confinement: the life of a child', () => {
   let launcher: ConfinedLauncher;
 
   before(async () => {
-    launcher = await launching();
+    launcher = await createTestLauncher();
   });
   after(() => launcher.close());
 
-  it('says its first word soon', async () => {
+  it('a child sends its hello within the start time', async () => {
     const child = launcher.launch();
     const first = await new Promise<Buffer>((resolve) => child.channel.once('data', resolve));
     expect(String(first)).to.include('hello');
@@ -41,20 +41,20 @@ describe('confinement: the life of a child', () => {
     await child.ended;
   });
 
-  it('is killed with all its processes, and its groups go', async () => {
+  it('kill() ends all processes of a child and removes its control groups', async () => {
     const { child } = await launchProbe(launcher);
     const pids = treeOf(child.pid);
     const groups = groupsOf(child);
     expect(groups.every((path) => existsSync(path))).to.equal(true);
     child.kill();
     child.kill();
-    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', memory: false });
+    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', isOutOfMemory: false });
     expect(pids.filter((pid) => !isGone(pid))).to.deep.equal([]);
     expect(groups.filter((path) => existsSync(path))).to.deep.equal([]);
     child.kill();
   });
 
-  it('can be killed at every moment of its start', async () => {
+  it('a child can be killed at every moment of its start', async () => {
     for (const delay of [0, 1, 3, 8, 20, 50]) {
       const child = launcher.launch();
       await new Promise((resolve) => setTimeout(resolve, delay));
@@ -66,7 +66,7 @@ describe('confinement: the life of a child', () => {
     }
   });
 
-  it('is killed while it burns the processor', async () => {
+  it('a child is killed while it uses a full core', async () => {
     const { child, ask } = await launchProbe(launcher);
     void ask('spin', { ms: 600_000 });
     const start = performance.now();
@@ -75,13 +75,13 @@ describe('confinement: the life of a child', () => {
     expect(performance.now() - start).to.be.below(60_000);
   });
 
-  it('ends by itself when its channel closes', async () => {
+  it('a child ends by itself when its channel closes', async () => {
     const { child } = await launchProbe(launcher);
     child.channel.end();
-    expect(await child.ended).to.deep.equal({ code: 0, signal: null, memory: false });
+    expect(await child.ended).to.deep.equal({ code: 0, signal: null, isOutOfMemory: false });
   });
 
-  it('has a channel that survives the end of the other side', async () => {
+  it('the channel emits no error when the child ends', async () => {
     const { child } = await launchProbe(launcher);
     child.kill();
     for (let count = 0; count < 20; count += 1) child.channel.write(Buffer.alloc(MIB));
@@ -89,7 +89,7 @@ describe('confinement: the life of a child', () => {
     expect(child.channel.destroyed).to.equal(true);
   });
 
-  it('tells how much memory the process of the guest has', async () => {
+  it('resident() reports the memory of the guest process', async () => {
     if (!isLinux) return;
     const { child, ask } = await launchProbe(launcher);
     const before = await child.resident();
@@ -100,16 +100,16 @@ describe('confinement: the life of a child', () => {
     expect(await child.resident()).to.equal(0);
   });
 
-  it('is as nice as its place demands', async () => {
+  it('a child runs with the configured niceness', async () => {
     if (!isLinux) return;
     const { child } = await launchProbe(launcher);
     const { getPriority } = await import('node:os');
-    expect(getPriority(innermost(child.pid))).to.equal(10);
+    expect(getPriority(findGuestPid(child.pid))).to.equal(10);
     child.kill();
     await child.ended;
   });
 
-  it('is one of many that come and go at once', async () => {
+  it('many children start and end at the same time', async () => {
     const children = Array.from({ length: 6 }, () => launcher.launch());
     await Promise.all(children.map(({ channel }) => new Promise((resolve) => channel.once('data', resolve))));
     for (const child of children) child.kill();
@@ -119,8 +119,8 @@ describe('confinement: the life of a child', () => {
 });
 
 describe('confinement: the end of a service', () => {
-  it('leaves no process or group when it closes', async () => {
-    const launcher = await launching();
+  it('a closed launcher leaves no process or control group', async () => {
+    const launcher = await createTestLauncher();
     const { child } = await launchProbe(launcher);
     const pids = treeOf(child.pid);
     const groups = groupsOf(child);
@@ -129,28 +129,28 @@ describe('confinement: the end of a service', () => {
     expect(groups.flatMap((path) => [path, dirname(path)]).filter((path) => existsSync(path))).to.deep.equal([]);
   });
 
-  it('leaves no file when it closes', async () => {
+  it('a closed launcher leaves no file', async () => {
     await inFolder(async (folder) => {
-      const served = serve({ mode: 'posture', env: { TMPDIR: folder } });
+      const served = startLauncherProcess({ mode: 'posture', env: { TMPDIR: folder } });
       expect(await served.next()).to.have.property('decision');
       expect(await served.ended).to.equal(0);
       expect(readdirSync(folder)).to.deep.equal([]);
     });
   });
 
-  it('leaves no child when it is killed, and what it leaves of groups the next one removes', async () => {
+  it('a killed service leaves no child, and the next service removes its control groups', async () => {
     if (!isLinux) return;
     await inFolder(async (folder) => {
-      const served = serve({ mode: 'holds', env: { TMPDIR: folder } });
+      const served = startLauncherProcess({ mode: 'holds', env: { TMPDIR: folder } });
       const { pids } = (await served.next()) as { readonly pids: readonly number[] };
       expect(pids.filter(isGone)).to.deep.equal([]);
       served.process.kill('SIGKILL');
       await served.ended;
       await until(() => pids.every(isGone));
       const cgroups = await openCgroups();
-      const own = cgroups?.make({ memory: 64 * MIB, tasks: 8 });
-      const left = (own?.doors ?? [])
-        .flatMap((door) => readdirSync(dirname(dirname(dirname(door)))))
+      const own = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
+      const left = (own?.procsFiles ?? [])
+        .flatMap((procsFile) => readdirSync(dirname(dirname(dirname(procsFile)))))
         .filter((name) => name.startsWith(`tenon-${served.process.pid}-`));
       await own?.remove();
       await cgroups?.close();
@@ -158,34 +158,34 @@ describe('confinement: the end of a service', () => {
     });
   });
 
-  it('is not needed where there is no room for a child: that one has ended', async () => {
+  it('a child that cannot start for lack of descriptors has ended, and the service goes on', async () => {
     if (!isLinux) return;
-    const through = ['/bin/sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'];
-    const served = serve({ mode: 'crowded', through });
+    const wrapper = ['/bin/sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'];
+    const served = startLauncherProcess({ mode: 'crowded', wrapper });
     expect(await served.next()).to.equal('EMFILE');
     expect(await served.next()).to.deep.equal({
-      end: { code: null, signal: null, memory: false },
+      end: { code: null, signal: null, isOutOfMemory: false },
       isDestroyed: true,
     });
-    expect(valueIn((await served.next()) as Answer)).to.be.a('number');
+    expect(getValue((await served.next()) as ProbeAnswer)).to.be.a('number');
     expect(await served.ended).to.equal(0);
   });
 
-  it('does not hand on what it inherited itself', async () => {
+  it('a child inherits no descriptor that the service inherited', async () => {
     if (!isLinux) return;
     await inFolder(async (folder) => {
       const path = join(folder, 'secret');
       const fd = openSync(path, 'w+');
       const { dev, ino } = statSync(path);
-      const served = serve({ mode: 'inherits', inherited: { 20: fd, 200: fd } });
+      const served = startLauncherProcess({ mode: 'inherits', inherited: { 20: fd, 200: fd } });
       const { posture, descriptors } = (await served.next()) as {
         readonly posture: Posture;
-        readonly descriptors: Answer;
+        readonly descriptors: ProbeAnswer;
       };
       await served.ended;
       closeSync(fd);
       expect(posture.applied).to.include('process');
-      const files = (valueIn(descriptors) as readonly { readonly file: string }[]).map(({ file }) => file);
+      const files = (getValue(descriptors) as readonly { readonly file: string }[]).map(({ file }) => file);
       expect(files).not.to.include(`${dev}:${ino}`);
     });
   });

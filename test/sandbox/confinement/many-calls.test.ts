@@ -1,26 +1,26 @@
 import { expect } from 'chai';
 import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import type { RunFailure } from '../../../sandbox/host/supervisor/failure.ts';
+import type { RunFailure } from '../../../sandbox/host/supervisor/run-failure.ts';
 import { createSupervisor, type Supervisor } from '../../../sandbox/host/supervisor/supervisor.ts';
-import { isLinux, launching, MEMORY } from './launching.ts';
+import { createTestLauncher, isLinux, MEMORY } from './launcher-fixture.ts';
 
 const AT_A_TIME = 32;
 const INVOCATIONS = 2000;
 const LIMITS = { memory: MEMORY, cpu: 2000, wall: 10_000, result: 1 << 20, hostCall: 1 << 18 };
 const REFUSED = JSON.stringify({ code: 'denied', message: 'Not granted.' });
-/** Ten calls of the host one after another: the guest is entered eleven times, each with another rest of its time. */
+/** Ten sequential host calls: the guest is entered eleven times, each time with other remaining time. */
 const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(input, { host }) {
   for (let at = 0; at < 10; at++) await host.settings.get('nothing');
   return { body: 1 };
 } } })`;
 
-(isLinux ? describe : describe.skip)('a confined child that asks its host for much', function () {
+(isLinux ? describe : describe.skip)('confinement: a child with many host calls', function () {
   this.timeout(120_000);
   let launcher: ConfinedLauncher;
   let supervisor: Supervisor;
   const lost: object[] = [];
   before(async () => {
-    launcher = await launching();
+    launcher = await createTestLauncher();
     const log = { warn: (data: object) => void lost.push(data) };
     supervisor = createSupervisor({ launcher, limits: LIMITS, processes: 2, log });
   });
@@ -29,7 +29,7 @@ const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(i
     await launcher?.close();
   });
 
-  it('lives on: its limits leave room for the threads that the engine needs', async () => {
+  it('the limits of a child leave room for the threads of the engine', async () => {
     const guest = supervisor.open({ name: 'x', script: SCRIPT, reuse: false, onParked: () => {} });
     const context = { extensionId: 'x', contributionId: 'x', activation: { type: 'json-endpoint' } } as const;
     const codes: string[] = [];
@@ -37,7 +37,7 @@ const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(i
     const work = async () => {
       while (left-- > 0) {
         const call = ({ reply }: { reply: ((ok: boolean, json: string) => void) | undefined }) => {
-          // As after a look at the database.
+          // Replies later, as after a database query.
           setImmediate(() => reply?.(false, REFUSED));
           return true;
         };

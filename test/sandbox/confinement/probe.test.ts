@@ -2,74 +2,76 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { innermost } from '../../../sandbox/host/launch/proc.ts';
-import { type Bait, layBait } from '../../../sandbox/host/posture/bait.ts';
+import { findGuestPid } from '../../../sandbox/host/launch/proc.ts';
+import { type Canary, createCanary } from '../../../sandbox/host/posture/canary.ts';
 import type { Layer } from '../../../sandbox/host/posture/posture.ts';
-import { type Answer, type Talk, valueIn } from '../../../sandbox/host/posture/talk.ts';
-import { isRoot, launching, launchProbe, MEMORY, MIB } from './launching.ts';
+import { getValue, type ProbeAnswer, type ProbeClient } from '../../../sandbox/host/posture/probe-client.ts';
+import { createTestLauncher, isRoot, launchProbe, MEMORY, MIB } from './launcher-fixture.ts';
 
 /**
- * A hostile program in place of the runner. What a layer keeps from it is expected where the posture claims the layer,
- * so on every machine these tests say whether the posture told the truth.
+ * The probe program runs in place of the runner. Each test expects an attempt to fail where the posture claims its
+ * layer, so on every machine these tests check that the posture is true.
  */
-describe('confinement: a hostile program', () => {
+describe('confinement: the probe program', () => {
   let launcher: ConfinedLauncher;
-  let bait: Bait;
-  let ask: Talk['ask'];
+  let canary: Canary;
+  let ask: ProbeClient['ask'];
   let pid: number;
 
   before(async () => {
-    launcher = await launching();
+    launcher = await createTestLauncher();
     expect(launcher.posture.decision).to.equal('run');
-    bait = await layBait();
+    canary = await createCanary();
     const { child, ask: say } = await launchProbe(launcher);
     ask = say;
-    pid = innermost(child.pid);
+    pid = findGuestPid(child.pid);
   });
 
   after(async () => {
     await launcher.close();
-    await bait.close();
+    await canary.close();
   });
 
   const has = (layer: Layer) => launcher.posture.applied.includes(layer);
-  /** Where the layer is claimed, the attempt fails in one of these ways; any way at all where none is named. */
-  const expectRefused = (layer: Layer, answer: Answer, ...codes: readonly string[]) => {
+  /**
+   * Where the layer is claimed, the attempt must fail with one of these codes, or with any code where none is listed.
+   */
+  const expectRefused = (layer: Layer, answer: ProbeAnswer, ...codes: readonly string[]) => {
     if (!has(layer)) return;
     expect(answer).to.have.property('error');
     const { error } = answer as { readonly error: string };
-    expect(error).not.to.be.oneOf(['ENDED', 'SILENT']);
+    expect(error).not.to.be.oneOf(['ENDED', 'NO_ANSWER']);
     if (codes.length > 0) expect(error).to.be.oneOf(codes);
   };
 
-  it('sees no variable of the service', async () => {
-    const found = valueIn(await ask('environment')) as object;
+  it('the probe sees no environment variable of the service', async () => {
+    const found = getValue(await ask('environment')) as object;
     expect(Object.keys(found).filter((name) => name !== 'PWD')).to.deep.equal(['MALLOC_ARENA_MAX']);
   });
 
-  it('inherits no file, pipe or socket but its channel', async () => {
-    const found = valueIn(await ask('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
+  it('the probe inherits no file, pipe or socket but its channel', async () => {
+    const found = getValue(await ask('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
     const sockets = found.filter(({ fd }) => fd === 3);
     expect(sockets).to.have.length(1);
-    // What Node makes for itself are pipes that both ends of which are in here.
+    // Node itself creates pipes with both ends in this process.
     const others = found.filter(({ fd, file }) => fd !== 3 && found.filter((one) => one.file === file).length === 1);
     expect(others.length, JSON.stringify(others)).to.be.at.most(1);
   });
 
-  it('cannot read a file of the machine or of the service', async () => {
-    for (const path of ['/etc/passwd', '/etc/hostname', bait.file, process.execPath, import.meta.filename]) {
+  it('the probe cannot read a file of the machine or of the service', async () => {
+    for (const path of ['/etc/passwd', '/etc/hostname', canary.file, process.execPath, import.meta.filename]) {
       expectRefused('filesystem', await ask('read', { path }), 'ENOENT', 'EACCES');
     }
-    for (const path of ['/proc', '/dev', '/sys', '/home', '/root', '/tmp', bait.folder]) {
+    for (const path of ['/proc', '/dev', '/sys', '/home', '/root', '/tmp', canary.folder]) {
       expectRefused('filesystem', await ask('list', { path }), 'ENOENT', 'EACCES');
     }
   });
 
-  it('cannot leave its root by the way up', async () => {
+  it('the probe cannot leave its root through ..', async () => {
     expectRefused('filesystem', await ask('read', { path: `${'../'.repeat(20)}etc/passwd` }), 'ENOENT');
   });
 
-  it('cannot write, replace or remove anything, its own program included', async () => {
+  it('the probe cannot write, replace or remove a file, its own program included', async () => {
     const targets = [
       '/new',
       './new',
@@ -78,58 +80,59 @@ describe('confinement: a hostile program', () => {
       '/runner.cjs',
       '/node',
       '/lib/new',
-      join(bait.folder, 'new'),
+      join(canary.folder, 'new'),
     ];
     if (!has('filesystem')) return;
     for (const path of targets) expectRefused('filesystem', await ask('write', { path }));
-    for (const path of ['/runner.cjs', '/node', bait.file]) expectRefused('filesystem', await ask('remove', { path }));
-    expect(existsSync(join(bait.folder, 'new'))).to.equal(false);
-    expect(existsSync(bait.file)).to.equal(true);
+    for (const path of ['/runner.cjs', '/node', canary.file])
+      expectRefused('filesystem', await ask('remove', { path }));
+    expect(existsSync(join(canary.folder, 'new'))).to.equal(false);
+    expect(existsSync(canary.file)).to.equal(true);
   });
 
-  it('cannot connect to a port of the service', async () => {
-    const target = bait.listeners.find(({ port }) => port !== undefined) ?? {};
+  it('the probe cannot connect to a port of the service', async () => {
+    const target = canary.listeners.find(({ port }) => port !== undefined) ?? {};
     expectRefused('network', await ask('connect', target));
-    expect(has('network') && bait.isTouched()).to.equal(false);
+    expect(has('network') && canary.isTouched()).to.equal(false);
   });
 
-  it('cannot connect to a Unix socket of the service, with a file or without one', async () => {
-    for (const target of bait.listeners.filter(({ path }) => path !== undefined)) {
+  it('the probe cannot connect to a Unix socket of the service, with a file or abstract', async () => {
+    for (const target of canary.listeners.filter(({ path }) => path !== undefined)) {
       expectRefused('network', await ask('connect', target));
     }
-    expect(has('network') && bait.isTouched()).to.equal(false);
+    expect(has('network') && canary.isTouched()).to.equal(false);
   });
 
-  it('cannot send a datagram to the service', async () => {
-    const answer = await ask('datagram', { host: '127.0.0.1', port: bait.port });
+  it('the probe cannot send a datagram to the service', async () => {
+    const answer = await ask('datagram', { host: '127.0.0.1', port: canary.port });
     expectRefused('seccomp', answer, 'EPERM');
     await new Promise((resolve) => setImmediate(resolve));
-    expect(has('network') && bait.isTouched()).to.equal(false);
+    expect(has('network') && canary.isTouched()).to.equal(false);
   });
 
-  it('cannot listen', async () => {
+  it('the probe cannot listen on a port', async () => {
     expectRefused('seccomp', await ask('listen', { host: '127.0.0.1', port: 0 }), 'EPERM');
     expectRefused('seccomp', await ask('listen', { path: '/socket' }), 'EPERM');
     expectRefused('seccomp', await ask('listen', { path: '\0socket' }), 'EPERM');
   });
 
-  it('cannot start a shell, Node or any other process', async () => {
+  it('the probe cannot start a shell, Node or any other process', async () => {
     for (const path of ['/bin/sh', '/usr/bin/env', '/node', '/setpriv', '/prlimit', process.execPath]) {
       expectRefused('seccomp', await ask('run', { path }), 'EPERM', 'ENOENT');
     }
     if (has('seccomp')) expect(readdirSync(`/proc/${pid}/task`).length).to.be.above(0);
   });
 
-  it("cannot read the service's variables or memory", async () => {
+  it("the probe cannot read the service's environment or memory", async () => {
     for (const file of ['environ', 'mem', 'maps', 'cmdline', 'root/etc/passwd']) {
       expectRefused('process-namespace', await ask('read', { path: `/proc/${process.pid}/${file}` }));
     }
     if (has('filesystem')) expectRefused('filesystem', await ask('read', { path: '/proc/self/environ' }), 'ENOENT');
   });
 
-  it('cannot signal the service, other children or the first process of its namespace', async () => {
+  it('the probe cannot signal the service, other children or the first process of its namespace', async () => {
     const other = await launchProbe(launcher);
-    const targets = [process.pid, other.child.pid, innermost(other.child.pid)];
+    const targets = [process.pid, other.child.pid, findGuestPid(other.child.pid)];
     for (const target of targets) {
       expectRefused('process-namespace', await ask('signal', { pid: target, signal: 'SIGKILL' }));
     }
@@ -138,48 +141,49 @@ describe('confinement: a hostile program', () => {
         expectRefused('seccomp', await ask('signal', { pid: target, signal: 'SIGKILL' }), 'EPERM');
       }
     }
-    expect(valueIn(await other.ask('pid'))).to.be.a('number');
+    expect(getValue(await other.ask('pid'))).to.be.a('number');
   });
 
-  it('is nobody and cannot become anybody', async () => {
-    const found = valueIn(await ask('identity')) as { readonly uid: number; readonly gid: number; groups: number[] };
+  it('the probe has no privileges and cannot change its user', async () => {
+    const found = getValue(await ask('identity')) as { readonly uid: number; readonly gid: number; groups: number[] };
     if (!has('unprivileged-user')) return;
     expect(found.uid).to.be.above(0);
     if (isRoot) expect(found.groups).to.deep.equal([found.gid]);
     for (const uid of [0, 1, found.uid + 1]) expectRefused('unprivileged-user', await ask('setuid', { uid }));
   });
 
-  it('has a user of its own where the service is root', async () => {
+  it('the probe has a user of its own where the service is root', async () => {
     if (!isRoot || !has('unprivileged-user')) return;
     const other = await launchProbe(launcher);
-    const uidOf = async (say: Talk['ask']) => (valueIn(await say('identity')) as { readonly uid: number }).uid;
+    const uidOf = async (say: ProbeClient['ask']) => (getValue(await say('identity')) as { readonly uid: number }).uid;
     expect(await uidOf(ask)).not.to.equal(await uidOf(other.ask));
   });
 
-  it('cannot hold more files open than it needs', async () => {
+  it('the probe cannot open more files than the limit', async () => {
     if (!has('rlimits')) return;
     const path = has('filesystem') ? '/runner.cjs' : import.meta.filename;
-    expect(valueIn(await ask('open', { path, count: 500 }))).to.be.below(64);
+    expect(getValue(await ask('open', { path, count: 500 }))).to.be.below(64);
   });
 
-  it('cannot use more memory than its limit', async () => {
+  it('the probe cannot use more memory than its limit', async () => {
     if (!has('memory-limit')) return;
     const { child, ask: say } = await launchProbe(launcher);
     const answer = await say('hoard', { bytes: 4096 * MIB });
-    // Killed by the group, or refused by the limit of addresses: half a gigabyte of these is an isolate's to reserve.
+    // Killed by the control group, or refused by the address space limit, of which an isolate may reserve half a
+    // gigabyte.
     if ('value' in answer) expect(answer.value).to.be.below(2 * MEMORY + 896 * MIB);
-    else expect((await child.ended).memory).to.equal(launcher.posture.cgroupMechanic !== null);
+    else expect((await child.ended).isOutOfMemory).to.equal(launcher.posture.cgroupMechanic !== null);
   });
 
-  it('is told to have died of memory, and leaves no group', async () => {
+  it('a probe killed at its memory limit is reported as out of memory and leaves no control group', async () => {
     if (launcher.posture.cgroupMechanic === null) return;
     const { child, ask: say } = await launchProbe(launcher);
     await say('hoard', { bytes: 4096 * MIB });
-    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', memory: true });
-    for (const door of child.group?.doors ?? []) expect(existsSync(door)).to.equal(false);
+    expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', isOutOfMemory: true });
+    for (const procsFile of child.group?.procsFiles ?? []) expect(existsSync(procsFile)).to.equal(false);
   });
 
-  it('cannot start threads without end', async () => {
+  it('the probe cannot start an unlimited number of threads', async () => {
     if (!has('rlimits')) return;
     const { child, ask: say } = await launchProbe(launcher);
     const answer = await say('threads', { count: 60 });
@@ -187,20 +191,20 @@ describe('confinement: a hostile program', () => {
     else expect((await child.ended).signal).not.to.equal(null);
   });
 
-  it('gets its share of a core and no more', async () => {
+  it('the probe gets no more than its share of a core', async () => {
     if (!has('cpu-limit')) return;
     const { child, ask: say } = await launchProbe(launcher);
-    // One thread does not use up what a child gets, and the start itself may take more.
+    // One thread cannot use the whole share of a child, and the start itself may use more.
     await new Promise((resolve) => setTimeout(resolve, 400));
     child.group?.throttle(0.5);
-    const share = valueIn(await say('spin', { ms: 1_000 })) as number;
+    const share = getValue(await say('spin', { ms: 1_000 })) as number;
     expect(share).to.be.below(0.65);
-    // On a busy machine it may have got less than its share anyway.
+    // On a busy machine the child may get less than its share.
     if (share > 0.45) expect(child.group?.counters().throttled).to.be.above(0);
   });
 
-  it('can still run an isolate', async () => {
+  it('the probe can run an isolate', async () => {
     const path = has('filesystem') ? '/isolated_vm.node' : undefined;
-    if (path !== undefined) expect(valueIn(await ask('isolate', { path, memory: 64 }))).to.equal('[42]');
+    if (path !== undefined) expect(getValue(await ask('isolate', { path, memory: 64 }))).to.equal('[42]');
   });
 });

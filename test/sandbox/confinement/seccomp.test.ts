@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { seccompFilter } from '../../../sandbox/host/launch/seccomp.ts';
-import { ALLOWED, numbersOf } from '../../../sandbox/host/launch/syscalls.ts';
+import { buildSeccompFilter } from '../../../sandbox/host/launch/seccomp.ts';
+import { ALLOWED, listNumbers } from '../../../sandbox/host/launch/syscalls.ts';
 
 const MACHINES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 type Machine = keyof typeof MACHINES;
@@ -9,12 +9,12 @@ const KILL = 0x80000000;
 const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
-/** What the kernel does with the filter: the few instructions that it uses. */
-function judge(filter: Buffer, architecture: number, number: number, ...given: readonly number[]): number {
+/** Executes a filter as the kernel does, for the few instructions that it uses. */
+function runFilter(filter: Buffer, architecture: number, number: number, ...parameters: readonly number[]): number {
   const record = Buffer.alloc(64);
   record.writeUInt32LE(number, 0);
   record.writeUInt32LE(architecture, 4);
-  for (const [index, value] of given.entries()) record.writeBigUInt64LE(BigInt(value), 16 + index * 8);
+  for (const [index, value] of parameters.entries()) record.writeBigUInt64LE(BigInt(value), 16 + index * 8);
   let held = 0;
   for (let at = 0; ; at += 1) {
     const [code, yes, no, operand] = [
@@ -108,71 +108,73 @@ const REFUSED: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 for (const [machine, architecture] of Object.entries(MACHINES) as [Machine, number][]) {
-  describe(`confinement: the filter of system calls on ${machine}`, () => {
-    const filter = seccompFilter(machine) as Buffer;
+  describe(`confinement: the seccomp filter on ${machine}`, () => {
+    const filter = buildSeccompFilter(machine) as Buffer;
     const numberOf = ([x64, arm64]: readonly [number, number]) => (machine === 'x64' ? x64 : arm64);
     const clone = numberOf([56, 220]);
 
-    it('fits the kernel', () => {
+    it('the filter has a size and instructions that the kernel accepts', () => {
       expect(filter.length % 8).to.equal(0);
       expect(filter.length / 8).to.be.below(4096);
     });
 
-    it('ends a process that speaks another binary interface', () => {
+    it('the filter kills a process that uses another binary interface', () => {
       const other = machine === 'x64' ? MACHINES.arm64 : MACHINES.x64;
-      expect(judge(filter, other, 0)).to.equal(KILL);
-      expect(judge(filter, 0x40000003, 0)).to.equal(KILL);
-      if (machine === 'x64') expect(judge(filter, architecture, 0x40000000 + 59)).to.equal(KILL);
+      expect(runFilter(filter, other, 0)).to.equal(KILL);
+      expect(runFilter(filter, 0x40000003, 0)).to.equal(KILL);
+      if (machine === 'x64') expect(runFilter(filter, architecture, 0x40000000 + 59)).to.equal(KILL);
     });
 
-    it('allows what is on the list', () => {
-      for (const number of numbersOf(ALLOWED, machine)) expect(judge(filter, architecture, number)).to.equal(ALLOW);
+    it('the filter allows every listed call', () => {
+      for (const number of listNumbers(ALLOWED, machine))
+        expect(runFilter(filter, architecture, number)).to.equal(ALLOW);
     });
 
-    it('names no call twice', () => {
-      const numbers = numbersOf(ALLOWED, machine);
+    it('the list names no call twice', () => {
+      const numbers = listNumbers(ALLOWED, machine);
       expect(new Set(numbers).size).to.equal(numbers.length);
     });
 
     for (const [name, numbers] of Object.entries(REFUSED)) {
-      it(`refuses ${name}`, () => {
-        expect(judge(filter, architecture, numberOf(numbers))).to.equal(EPERM);
+      it(`the filter refuses ${name}`, () => {
+        expect(runFilter(filter, architecture, numberOf(numbers))).to.equal(EPERM);
       });
     }
 
-    it('allows threads, and neither processes nor namespaces', () => {
+    it('clone may create threads, but neither processes nor namespaces', () => {
       const thread = 0x3d0f00;
-      expect(judge(filter, architecture, clone, thread)).to.equal(ALLOW);
-      expect(judge(filter, architecture, clone, 0x1200011)).to.equal(EPERM);
-      expect(judge(filter, architecture, clone, 0x4111)).to.equal(EPERM);
+      expect(runFilter(filter, architecture, clone, thread)).to.equal(ALLOW);
+      expect(runFilter(filter, architecture, clone, 0x1200011)).to.equal(EPERM);
+      expect(runFilter(filter, architecture, clone, 0x4111)).to.equal(EPERM);
       for (const flag of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]) {
-        expect(judge(filter, architecture, clone, thread | flag)).to.equal(EPERM);
+        expect(runFilter(filter, architecture, clone, thread | flag)).to.equal(EPERM);
       }
     });
 
-    it('lets the C library fall back from what it would try first', () => {
-      expect(judge(filter, architecture, 435)).to.equal(ENOSYS);
-      expect(judge(filter, architecture, 425)).to.equal(ENOSYS);
-      expect(judge(filter, architecture, 5000)).to.equal(ENOSYS);
+    it('calls with a fallback in the C library answer ENOSYS', () => {
+      expect(runFilter(filter, architecture, 435)).to.equal(ENOSYS);
+      expect(runFilter(filter, architecture, 425)).to.equal(ENOSYS);
+      expect(runFilter(filter, architecture, 5000)).to.equal(ENOSYS);
     });
 
-    it('looks at what is asked of prctl and ioctl', () => {
+    it('prctl and ioctl are allowed with listed arguments only', () => {
       const prctl = numberOf([157, 167]);
       const ioctl = numberOf([16, 29]);
-      expect(judge(filter, architecture, prctl, 15)).to.equal(ALLOW);
-      expect(judge(filter, architecture, prctl, 38, 1)).to.equal(ALLOW);
+      expect(runFilter(filter, architecture, prctl, 15)).to.equal(ALLOW);
+      expect(runFilter(filter, architecture, prctl, 38, 1)).to.equal(ALLOW);
       for (const option of [1, 4, 22, 35, 0x59616d61])
-        expect(judge(filter, architecture, prctl, option)).to.equal(EPERM);
-      expect(judge(filter, architecture, ioctl, 3, 0x5421)).to.equal(ALLOW);
+        expect(runFilter(filter, architecture, prctl, option)).to.equal(EPERM);
+      expect(runFilter(filter, architecture, ioctl, 3, 0x5421)).to.equal(ALLOW);
       // A character for the terminal's input, a console command.
-      for (const request of [0x5412, 0x541c]) expect(judge(filter, architecture, ioctl, 0, request)).to.equal(EPERM);
+      for (const request of [0x5412, 0x541c])
+        expect(runFilter(filter, architecture, ioctl, 0, request)).to.equal(EPERM);
     });
   });
 }
 
-describe('confinement: the filter of system calls', () => {
-  it('does not exist for machines without a list', () => {
-    expect(seccompFilter('ia32')).to.equal(null);
-    expect(seccompFilter('riscv64')).to.equal(null);
+describe('buildSeccompFilter', () => {
+  it('buildSeccompFilter returns null for a machine without a list', () => {
+    expect(buildSeccompFilter('ia32')).to.equal(null);
+    expect(buildSeccompFilter('riscv64')).to.equal(null);
   });
 });

@@ -6,10 +6,10 @@ import { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import { createSandbox } from '../../../plugins/sandbox/service.ts';
 import { type ConfinedLauncher, createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { caller, type ItemsService, itemsService, ROLE, USER } from '../../plugins/items/capability/service.ts';
-import { defaults } from '../../plugins/sandbox/ground.ts';
+import { DEFAULT_CONFIG } from '../../plugins/sandbox/sandbox-fixture.ts';
 import { type EventLoopWatch, watchEventLoop } from '../../support/event-loop.ts';
 import { garbageCollector } from '../../support/garbage.ts';
-import { until } from '../supervisor/ground.ts';
+import { until } from '../supervisor/supervisor-fixture.ts';
 
 const SQL = `
   create table articles (id serial primary key, title text);
@@ -19,7 +19,7 @@ const SQL = `
   insert into platform_permissions (role, collection, action, permissions, fields) values
     ('${ROLE}', 'articles', 'create', null, '*'), ('${ROLE}', 'articles', 'read', null, '*');`;
 
-/** What became of an invocation: its value, or the code of its failure. */
+/** The outcome of an invocation: its value, or the code of its failure. */
 type Outcome = unknown;
 type Expected = (outcome: Outcome) => void;
 const ends: Expected = (outcome) =>
@@ -29,7 +29,7 @@ const is =
   (outcome) =>
     expect(outcomes).to.deep.include(outcome);
 
-/** By forgery: what the invocation may come to. All else is the same for all. */
+/** The expected outcome of each forgery. All other assertions are the same for all. */
 const FORGERIES: Readonly<Record<string, Expected>> = {
   'other ids': is('done'),
   'after it is over': is('done'),
@@ -56,7 +56,7 @@ const FORGERIES: Readonly<Record<string, Expected>> = {
   'results that are numbers without end': () => {},
   'results with prototypes': () => {},
   'codes that are the host’s': is('crash'),
-  'members nobody expects': is('crash'),
+  'unexpected members': is('crash'),
   'members by prototype': is('crash'),
   'no frames': is('crash'),
   'bodies without end': is('crash'),
@@ -71,14 +71,14 @@ const FORGERIES: Readonly<Record<string, Expected>> = {
   'a flood of lines': ends,
   'a flood of long lines': ends,
   'a flood of calls': ends,
-  'a flood for nobody': ends,
+  'a flood of messages without an invocation': ends,
   'a flood of pongs': ends,
   'a flood of large results': ends,
   'never reads again': ends,
   'hangs, and says it is well': is('timeout'),
   'hangs for good': is('timeout', 'cpu-limit'),
   exits: is('crash'),
-  'lets go of the pipe': is('crash'),
+  'closes the socket': is('crash'),
   'hello twice': is('crash'),
   'loaded twice': is('crash'),
   'refused after loaded': is('crash'),
@@ -91,28 +91,30 @@ const FORGERIES: Readonly<Record<string, Expected>> = {
 };
 
 const WALL = 3000;
-/** Of the host while it is attacked, without what it waits for a core. */
+/** Longest block of the host's event loop in ms, without waiting for a core. */
 const LONGEST_PAUSE = 400;
-/** On a machine that is busy with other things. */
+/** Milliseconds within which an invocation ends on a busy machine. */
 const SLOW = 30_000;
-/** Bytes that are still held after an attack, once the connection to the process that attacked is closed. */
+/** Bytes that may stay allocated after a forgery, once the connection to its process is closed. */
 const MOST_HELD = 32 * 1024 * 1024;
-/** Bytes of the whole process meanwhile, garbage included: what piles up unread would be gigabytes by the end of the wall. */
+/**
+ * Bytes by which the process may grow meanwhile, garbage included. Unread messages would be gigabytes at the deadline.
+ */
 const MOST_MEMORY = 384 * 1024 * 1024;
 const collect = garbageCollector();
 function bytesInUse(): number {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
-/** Collects only where garbage and the rest are too much together. */
+/** Collects garbage only where the total is over the limit. */
 function areFewHeld(before: number): boolean {
   if (bytesInUse() - before < MOST_HELD) return true;
   collect();
   return bytesInUse() - before < MOST_HELD;
 }
-const nobody: Caller = caller({ user: null, role: null });
+const publicCaller: Caller = caller({ user: null, role: null });
 
-describe('sandbox: a process that was taken over', function () {
+describe('sandbox: a child process that sends forged messages', function () {
   this.timeout(120_000);
   let service: ItemsService;
   let launcher: ConfinedLauncher;
@@ -127,10 +129,14 @@ describe('sandbox: a process that was taken over', function () {
   before(async () => {
     const text = await readFile(new URL('forged/program.cjs', import.meta.url), 'utf8');
     service = await itemsService(SQL);
-    const quiet = () => {};
-    const log = { debug: quiet, info: quiet, warn: quiet, error: quiet } as unknown as Log;
-    const config = { ...defaults, EXTENSIONS_SANDBOX_TIMEOUT: String(WALL), EXTENSIONS_SANDBOX_MAX_PROCESSES: '4' };
-    const made = createSandbox(
+    const ignore = () => {};
+    const log = { debug: ignore, info: ignore, warn: ignore, error: ignore } as unknown as Log;
+    const config = {
+      ...DEFAULT_CONFIG,
+      EXTENSIONS_SANDBOX_TIMEOUT: String(WALL),
+      EXTENSIONS_SANDBOX_MAX_PROCESSES: '4',
+    };
+    const created = createSandbox(
       config,
       async (options) => {
         launcher = await createLauncher(options);
@@ -144,7 +150,7 @@ describe('sandbox: a process that was taken over', function () {
       },
       log,
     );
-    ({ sandbox, stop } = made);
+    ({ sandbox, stop } = created);
     expect((await sandbox.runtime()).state).to.equal('available');
     honest = open('honest');
     expect(await outcomeOf(honest, 'first')).to.equal('first');
@@ -171,7 +177,7 @@ describe('sandbox: a process that was taken over', function () {
       reuse: false,
       onParked: () => {},
     });
-  const outcomeOf = async (guest: Guest, input: unknown = 1, who: Caller | null = nobody): Promise<Outcome> => {
+  const outcomeOf = async (guest: Guest, input: unknown = 1, who: Caller | null = publicCaller): Promise<Outcome> => {
     try {
       const run = { entry: '', contributionId: 'forged', activation: { type: 'json-endpoint' }, caller: who } as const;
       return (await guest.invoke({ ...run, input: JSON.stringify(input) })).value;
@@ -188,12 +194,12 @@ describe('sandbox: a process that was taken over', function () {
       )
     )[0]?.n;
 
-  it('has at least forty things to say', () => {
+  it('the table holds at least forty forgeries', () => {
     expect(Object.keys(FORGERIES).length).to.be.at.least(40);
   });
 
   for (const [name, expected] of Object.entries(FORGERIES)) {
-    it(`gets nowhere with ${name}`, async () => {
+    it(`the host withstands a forged child: ${name}`, async () => {
       const guest = open(name);
       try {
         loop.reset();
@@ -214,14 +220,14 @@ describe('sandbox: a process that was taken over', function () {
     });
   }
 
-  it('has the authority of its own callers alone, whatever ids others have', async () => {
+  it('a forged child has the authority of its own callers alone, whatever ids it sends', async () => {
     const [waiting, forging] = [open('waits'), open('an id of another program')];
     try {
-      // Its process is started, which may take its time; ids are counted from one in each.
+      // Starts its process, which may take a while. Ids start at one in each process.
       for (let at = 0; at < 3 && (await outcomeOf(forging)) !== 'denied'; at++);
       const rich = Promise.all(Array.from({ length: 5 }, () => outcomeOf(waiting, 1, caller())));
       expect(await outcomeOf(forging)).to.equal('denied');
-      // It confirms nothing that it is sent, so the later ones wait in the host.
+      // It confirms no message, so later invocations stay queued in the host.
       for (const outcome of await rich) expect(outcome).to.be.oneOf(['timeout', 'busy']);
       expect(await outcomeOf(forging, 1, caller())).to.equal('ok');
       expect(await rows()).to.match(/^51 1 /);
@@ -231,7 +237,7 @@ describe('sandbox: a process that was taken over', function () {
     }
   });
 
-  it('is answered in time also where many are, and leaves room for others', async () => {
+  it('several forged children at once neither exceed deadlines nor block other programs', async () => {
     const guests = ['a flood of calls', 'never reads again', 'hangs for good'].map(open);
     try {
       const since = performance.now();
@@ -249,7 +255,7 @@ describe('sandbox: a process that was taken over', function () {
     await until(() => areFewHeld(held), `less than ${MOST_HELD} bytes are held`);
   });
 
-  it('leaves nothing behind', async () => {
+  it('forged children leave no process behind', async () => {
     await stop?.();
     stop = undefined;
     const left = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)));

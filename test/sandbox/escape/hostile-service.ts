@@ -8,23 +8,29 @@ import { fileURLToPath } from 'node:url';
 import { type Spawned, spawnService } from '../../support/service.ts';
 import type { HostileProgram } from './programs.ts';
 
-/** Little, so that the whole folder is through in a minute or two, and enough for what is to answer on a busy machine. */
+/**
+ * Milliseconds: short, so that the whole folder takes a minute or two, and long enough for programs that must answer on
+ * a busy machine.
+ */
 export const DEADLINE = 2000;
 
 export interface HostileService {
   readonly service: Spawned;
-  /** Requests that reached the server inside, which nobody may reach. */
-  readonly reached: readonly string[];
-  /** How long the service's event loop stood still since the last call, in ms, and its memory in bytes. */
-  watch(): Promise<{ readonly longest: number; readonly rss: number }>;
+  /** Requests that reached the internal server, which no program may reach. */
+  readonly reachedRequests: readonly string[];
+  /** The longest block of the service's event loop since the last call in ms, and its memory in bytes. */
+  measure(): Promise<{ readonly longest: number; readonly rss: number }>;
   stop(): Promise<void>;
 }
 
-/** A service of its own process with every program in its folder, rows that nobody may read, and a server inside. */
-export async function hostileService(programs: readonly HostileProgram[]): Promise<HostileService> {
+/**
+ * Starts a service in its own process with every program installed, a table that no caller may read, and an internal
+ * server.
+ */
+export async function startHostileService(programs: readonly HostileProgram[]): Promise<HostileService> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-escape-'));
-  const reached: string[] = [];
-  const inside = await listening(reached);
+  const reachedRequests: string[] = [];
+  const inside = await startInnerServer(reachedRequests);
   const { port } = inside.address() as AddressInfo;
   const watched = join(folder, 'watch.json');
   const remove = async () => {
@@ -38,16 +44,16 @@ export async function hostileService(programs: readonly HostileProgram[]): Promi
       env: {
         EXTENSIONS_PATH: join(folder, 'extensions'),
         EXTENSIONS_SANDBOX_TIMEOUT: String(DEADLINE),
-        NODE_OPTIONS: `--import=${fileURLToPath(new URL('watch.ts', import.meta.url))}`,
+        NODE_OPTIONS: `--import=${fileURLToPath(new URL('report-health.ts', import.meta.url))}`,
         ESCAPE_WATCH: watched,
       },
     });
-    await makeSecrets(service);
+    await createSecretRows(service);
     let sequence = 0;
     return {
       service,
-      reached,
-      async watch() {
+      reachedRequests,
+      async measure() {
         sequence++;
         process.kill(service.pid, 'SIGUSR2');
         for (const deadline = Date.now() + 30_000; Date.now() < deadline; await pause(5)) {
@@ -67,29 +73,29 @@ export async function hostileService(programs: readonly HostileProgram[]): Promi
   }
 }
 
-async function listening(reached: string[]): Promise<Server> {
+async function startInnerServer(reachedRequests: string[]): Promise<Server> {
   const server = createServer((request, response) => {
-    reached.push(`${request.method} ${request.url}`);
+    reachedRequests.push(`${request.method} ${request.url}`);
     response.end('inside');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
 }
 
-/** The declared source is harmless: what an author shows and what a package runs need not be the same. */
+/** The declared source is harmless: the source that an author shows may differ from the built file. */
 async function install(folder: string, program: HostileProgram, port: number): Promise<void> {
-  const place = join(folder, `service-extension-${program.id}`);
+  const packageFolder = join(folder, `service-extension-${program.id}`);
   const filled = (text: string) =>
     text
       .replaceAll('INSIDE', `127.0.0.1:${port}`)
       .replaceAll('ORIGIN', `localhost:${port}`)
       .replaceAll('PORT', `${port}`);
-  await mkdir(join(place, 'dist'), { recursive: true });
-  await mkdir(join(place, 'src'));
-  await writeFile(join(place, 'src/index.js'), 'export default { handler: () => ({}) };\n');
-  await writeFile(join(place, 'dist/index.js'), filled(program.text));
+  await mkdir(join(packageFolder, 'dist'), { recursive: true });
+  await mkdir(join(packageFolder, 'src'));
+  await writeFile(join(packageFolder, 'src/index.js'), 'export default { handler: () => ({}) };\n');
+  await writeFile(join(packageFolder, 'dist/index.js'), filled(program.text));
   await writeFile(
-    join(place, 'package.json'),
+    join(packageFolder, 'package.json'),
     JSON.stringify({
       name: `service-extension-${program.id}`,
       version: '1.0.0',
@@ -106,7 +112,7 @@ async function install(folder: string, program: HostileProgram, port: number): P
   );
 }
 
-async function makeSecrets({ request, admin, database }: Spawned): Promise<void> {
+async function createSecretRows({ request, admin, database }: Spawned): Promise<void> {
   await database.query('create table secrets (id serial primary key, text text)');
   await database.query(`insert into secrets (text) values ('a secret of the database')`);
   await database.query('create table notes (id serial primary key, text text)');

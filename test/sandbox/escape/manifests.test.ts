@@ -2,12 +2,12 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type InProcess, startService } from '../../support/service.ts';
-import { confinedEndpoint, type PackageSketch, type Packages, packages } from './packages.ts';
+import { confinedEndpoint, type PackageSketch, type WrittenPackages, writePackages } from './write-packages.ts';
 
 const good = (id: string) => `export default { id: '${id}', handler: () => ({ body: 'ESCAPED' }) };\n`;
 const access = { endpoint: { access: 'public' } };
 
-/** Each is refused with the code, and has no route. */
+/** Packages, each refused with the code and without a route. */
 const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch, 'name'>][] = [
   ['a built file above its folder', 'LOCAL_PATH_ESCAPES_ROOT', { manifest: { path: '../outside.js' } }],
   ['an absolute built file', 'SOURCE_UNAVAILABLE', { manifest: { path: '/etc/passwd' } }],
@@ -16,14 +16,14 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
   ['a runtime that is nearly the right one', 'MANIFEST_INVALID', { manifest: { runtime: 'confined' } }],
   ['a runtime of null', 'MANIFEST_INVALID', { manifest: { runtime: null } }],
   ['capabilities but no runtime', 'MANIFEST_INVALID', { manifest: { runtime: undefined } }],
-  ['a capability that nobody has', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, everything: true } } }],
+  ['an unknown capability', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, everything: true } } }],
   [
     'a capability of plugins',
     'MANIFEST_INVALID',
     { manifest: { capabilities: { ...access, database: { sql: 'tests run any statement' } } } },
   ],
   ['full authority as a capability', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, full: true } } }],
-  ['the say over other packages', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, packages: true } } }],
+  ['authority over other packages', 'MANIFEST_INVALID', { manifest: { capabilities: { ...access, packages: true } } }],
   [
     'the minting of callers',
     'MANIFEST_INVALID',
@@ -40,17 +40,21 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
     'MANIFEST_INVALID',
     { manifest: { capabilities: { ...access, request: { origins: ['https://u:p@a.b'] } } } },
   ],
-  ['events of everybody', 'MANIFEST_INVALID', { manifest: { capabilities: access, events: { filter: ['*'] } } }],
+  ['a wildcard event', 'MANIFEST_INVALID', { manifest: { capabilities: access, events: { filter: ['*'] } } }],
   ['the host of another version', 'MANIFEST_INVALID', { manifest: { host: '^99.0.0' } }],
   ['no access level', 'CAPABILITY_MISSING', { manifest: { capabilities: {} } }],
-  ['the id of another', 'IDENTITY_MISMATCH', { files: { 'index.js': good('users') } }],
+  ['the id of a core route', 'IDENTITY_MISMATCH', { files: { 'index.js': good('users') } }],
   ['an id that is a prototype', 'IDENTITY_MISMATCH', { files: { 'index.js': good('__proto__') } }],
   [
     'a module of the host',
     'USES_CHILD_PROCESS',
     { files: { 'index.js': `import 'node:child_process';\n${good('x')}` } },
   ],
-  ['files by another name', 'USES_RAW_FS', { files: { 'index.js': `import fs from 'fs/promises';\n${good('x')}` } }],
+  [
+    'raw file access by another module name',
+    'USES_RAW_FS',
+    { files: { 'index.js': `import fs from 'fs/promises';\n${good('x')}` } },
+  ],
   ['code made from text', 'USES_DYNAMIC_CODE', { files: { 'index.js': `eval('1');\n${good('x')}` } }],
   [
     'a manifest of many megabytes',
@@ -75,12 +79,12 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
 ];
 
 describe('sandbox: hostile packages', () => {
-  let installed: Packages;
+  let installed: WrittenPackages;
   let service: InProcess;
   let rows: { name: string; status: string; reason?: { code: string; detail: string } }[];
   const nameOf = (at: number) => `service-extension-hostile${at}`;
   before(async () => {
-    installed = await packages(
+    installed = await writePackages(
       hostile.map(([, , sketch], at) => ({
         ...sketch,
         name: nameOf(at),
@@ -90,9 +94,9 @@ describe('sandbox: hostile packages', () => {
     );
     await writeFile(join(installed.folder, 'outside.js'), good('outside'));
     for (const [at, [, , { manifest }]] of hostile.entries()) {
-      const place = join(installed.folder, nameOf(at));
-      if (manifest?.path === 'link.js') await symlink('../outside.js', join(place, 'link.js'));
-      if (manifest?.path === 'linked/outside.js') await symlink('..', join(place, 'linked'));
+      const packageFolder = join(installed.folder, nameOf(at));
+      if (manifest?.path === 'link.js') await symlink('../outside.js', join(packageFolder, 'link.js'));
+      if (manifest?.path === 'linked/outside.js') await symlink('..', join(packageFolder, 'linked'));
     }
     service = await startService({ env: { EXTENSIONS_PATH: installed.folder } });
     rows = (await service.request('GET', '/extensions', { token: service.admin.token })).body.data;
@@ -103,7 +107,7 @@ describe('sandbox: hostile packages', () => {
   });
 
   for (const [at, [what, code]] of hostile.entries()) {
-    it(`with ${what} are refused`, async () => {
+    it(`a package with ${what} is refused`, async () => {
       const row = rows.find(({ name }) => name === nameOf(at));
       expect(row?.status).to.equal('failed');
       expect(row?.reason?.code, row?.reason?.detail).to.equal(code);
@@ -112,7 +116,7 @@ describe('sandbox: hostile packages', () => {
     });
   }
 
-  it('leave the routes of the product as they are', async () => {
+  it('routes of the service answer as before with hostile packages installed', async () => {
     expect((await service.request('GET', '/server/ping')).status).to.equal(200);
     expect((await service.request('GET', '/users', { token: service.admin.token })).body.data).to.have.length(1);
   });

@@ -4,22 +4,22 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('programs/', import.meta.url));
 
-/** What must become of a hostile program, beside not getting out. */
+/** The expected outcome of a hostile program, in addition to staying contained. */
 export type Expectation =
-  /** It is refused when it is loaded, with this code where one is named. */
+  /** Refused when it is loaded, with this code where one is set. */
   | { readonly kind: 'refused'; readonly code: string | undefined }
-  /** Its call fails: with 500 or 503. */
+  /** Its call fails with 500 or 503. */
   | { readonly kind: 'fails' }
   | { readonly kind: 'status'; readonly status: number }
-  /** It is answered, whatever with. */
+  /** It is answered with any status. */
   | { readonly kind: 'answered' };
 
-/** One file of `programs/<group>/`: a confined endpoint that wants out. */
+/** One file of `programs/<group>/`: a hostile confined endpoint. */
 export interface HostileProgram {
-  /** `<group>-<file>`: its id, and the path under which it answers. */
+  /** `<group>-<file>`: the id and the path of the endpoint. */
   readonly id: string;
   readonly group: string;
-  /** Its first line. */
+  /** The comment of its first line. */
   readonly about: string;
   readonly text: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -27,8 +27,8 @@ export interface HostileProgram {
 }
 
 /**
- * All of them. Below its first line a program says what it declares (`// @capabilities {…}`) and what must become of it
- * (`// @expect fails`, `refused CODE`, `status N`); without that its answer only must not say `ESCAPED`.
+ * Reads all programs. Below its first line a program may state its capabilities (`// @capabilities {…}`) and the
+ * expected outcome (`// @expect fails`, `refused CODE`, `status N`). In any case its answer must not contain `ESCAPED`.
  */
 export function hostilePrograms(): readonly HostileProgram[] {
   return globSync('*/*.js', { cwd: folder })

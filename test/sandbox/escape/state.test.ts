@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../../support/service.ts';
-import { type Packages, packages } from './packages.ts';
+import { type WrittenPackages, writePackages } from './write-packages.ts';
 
-/** Leaves marks wherever a script can, and tells which of them it found. */
+/** Leaves marks wherever a script can, and returns those that it found. */
 const MARKS = `
   const found = [];
   if (globalThis.mark) found.push('global');
@@ -17,7 +17,7 @@ const MARKS = `
 `;
 const marking = (id: string) => `let seen = 0;\nexport default { id: '${id}', async handler() {${MARKS}} };\n`;
 
-/** Keeps what the first caller was given, and uses it when another one calls. */
+/** Keeps the context of the first caller and uses it in a later call. */
 const KEEPING = `
   let kept;
   export default {
@@ -50,11 +50,11 @@ const WHO = `
   };
 `;
 
-describe('sandbox: state of one caller', () => {
-  let installed: Packages;
+describe('sandbox: state left by one caller', () => {
+  let installed: WrittenPackages;
   let service: InProcess;
   before(async () => {
-    installed = await packages([
+    installed = await writePackages([
       { name: 'service-extension-marking', files: { 'index.js': marking('marking') } },
       { name: 'service-extension-other', files: { 'index.js': marking('other') } },
       {
@@ -93,16 +93,16 @@ describe('sandbox: state of one caller', () => {
     await installed.remove();
   });
 
-  it('is invisible to the next one, wherever it was left', async () => {
+  it('state of one caller is invisible to the next one, wherever it was left', async () => {
     for (let at = 0; at < 3; at++) expect((await service.request('GET', '/marking')).body).to.deep.equal([]);
   });
 
-  it('is invisible to another extension', async () => {
+  it('state of one extension is invisible to another', async () => {
     await service.request('GET', '/marking');
     expect((await service.request('GET', '/other')).body).to.deep.equal([]);
   });
 
-  it('gives a stateful extension nothing to act with after its call is over', async () => {
+  it('a stateful extension cannot use the host of a call that is over', async () => {
     const { request, admin } = service;
     expect((await request('GET', '/keeping?keep=1', { token: admin.token })).body).to.equal(true);
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -113,7 +113,7 @@ describe('sandbox: state of one caller', () => {
     expect(body.answers).not.to.include('ESCAPED');
   });
 
-  it('is never mistaken for that of another one at the same time', async () => {
+  it('concurrent calls never see the state of one another', async () => {
     const { request, admin } = service;
     const calls = Array.from({ length: 40 }, (_, at) => {
       const isAdmin = at % 2 === 0;

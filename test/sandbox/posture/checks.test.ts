@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { CHECKS, type Findings } from '../../../sandbox/host/posture/checks.ts';
+import { LAYER_CHECKS, type ProbeFindings } from '../../../sandbox/host/posture/checks.ts';
 import { LAYERS, type Layer } from '../../../sandbox/host/posture/posture.ts';
-import { type Answer, ENDED } from '../../../sandbox/host/posture/talk.ts';
+import { ENDED, type ProbeAnswer } from '../../../sandbox/host/posture/probe-client.ts';
 
-const no = (error = 'EPERM'): Answer => ({ error });
-const yes = (value: unknown = true): Answer => ({ value });
+const no = (error = 'EPERM'): ProbeAnswer => ({ error });
+const yes = (value: unknown = true): ProbeAnswer => ({ value });
 
-/** A child around which everything holds. */
-const WHOLE: Findings = {
+/** Findings of a fully confined child. */
+const WHOLE: ProbeFindings = {
   plan: {
-    ...{ carrier: 'root', seccomp: true, uids: null, cgroups: null, memory: 1 },
+    ...{ namespaceMode: 'root', seccomp: true, uids: null, cgroups: null, memory: 1 },
     limits: { addresses: 1_000, tasks: 32 },
   },
   service: { NSpid: '100' },
@@ -21,7 +21,7 @@ const WHOLE: Findings = {
   },
   environment: yes({ PWD: '/', MALLOC_ARENA_MAX: '1' }),
   descriptors: yes([{ fd: 3, file: '1:1' }]),
-  own: ['1:2'],
+  serviceFiles: ['1:2'],
   root: yes(['lib', 'node', 'runner.cjs']),
   reads: [no('ENOENT')],
   writes: [no('EROFS')],
@@ -38,28 +38,28 @@ const WHOLE: Findings = {
   reserve: no('ENOMEM'),
   hoard: ENDED,
   hoardTarget: 500,
-  hoardEnd: { code: null, signal: 'SIGKILL', memory: true },
+  hoardEnd: { code: null, signal: 'SIGKILL', isOutOfMemory: true },
   counters: { outOfMemory: 0, refused: 1, throttled: 1 },
 };
 
-const missingFor = (change: Partial<Findings>) =>
-  LAYERS.filter((layer) => CHECKS[layer]({ ...WHOLE, ...change }).some(([, holds]) => !holds));
-const status = (change: Readonly<Record<string, string>>): Partial<Findings> => ({
+const missingFor = (change: Partial<ProbeFindings>) =>
+  LAYERS.filter((layer) => LAYER_CHECKS[layer]({ ...WHOLE, ...change }).some(([, holds]) => !holds));
+const status = (change: Readonly<Record<string, string>>): Partial<ProbeFindings> => ({
   status: { ...WHOLE.status, ...change },
 });
-const limits = (change: Readonly<Record<string, number>>): Partial<Findings> => ({
+const limits = (change: Readonly<Record<string, number>>): Partial<ProbeFindings> => ({
   limits: { ...WHOLE.limits, ...change },
 });
 
-/** Each of these alone costs the layers beside it. */
-const CASES: readonly (readonly [what: string, change: Partial<Findings>, ...layers: readonly Layer[]])[] = [
+/** Changes of the findings, each with the layers that it makes fail. */
+const CASES: readonly (readonly [what: string, change: Partial<ProbeFindings>, ...layers: readonly Layer[]])[] = [
   ['no isolate', { isolates: [yes('[42]'), ENDED] }, 'isolate'],
   ['another result', { isolates: [yes('[41]')] }, 'isolate'],
   ['no isolate tried', { isolates: [] }, 'isolate'],
   ['a runner that does not start', { runner: false }, 'isolate'],
   ['a variable that should be another', { environment: yes({ PWD: '/', MALLOC_ARENA_MAX: '2' }) }, 'process'],
   ['a variable', { environment: yes({ PWD: '/', SECRET: 'x' }) }, 'process'],
-  ['variables that are not told', { environment: ENDED }, 'process'],
+  ['no answer about variables', { environment: ENDED }, 'process'],
   ['an inherited file', { descriptors: yes([{ fd: 9, file: '1:2' }]) }, 'process'],
   ['no promise', status({ NoNewPrivs: '0' }), 'no-new-privileges'],
   [
@@ -81,12 +81,12 @@ const CASES: readonly (readonly [what: string, change: Partial<Findings>, ...lay
   ["the machine's root", { root: yes(['etc', 'node', 'runner.cjs']) }, 'filesystem'],
   ['a connection', { connects: [no(), yes()] }, 'network'],
   ['something that arrived', { isTouched: true }, 'filesystem', 'network'],
-  ['silence', { connects: [no('SILENT')] }, 'network'],
+  ['a timeout', { connects: [no('NO_ANSWER')] }, 'network'],
   ['the same process namespace', status({ NSpid: '101' }), 'process-namespace'],
   ['a signal', { signal: yes() }, 'process-namespace'],
   ['no filter', status({ Seccomp: '0' }), 'seccomp'],
   ['a process started', { fork: yes(0) }, 'seccomp'],
-  ['a process refused for want of room', { fork: no('EAGAIN') }, 'seccomp'],
+  ['a process refused for lack of resources', { fork: no('EAGAIN') }, 'seccomp'],
   ['a socket', { listen: yes() }, 'seccomp'],
   ['core files', limits({ 'core file size': Infinity }), 'rlimits'],
   ['many open files', { open: yes(64) }, 'rlimits'],
@@ -95,7 +95,7 @@ const CASES: readonly (readonly [what: string, change: Partial<Findings>, ...lay
   ['memory', { hoard: yes(500), hoardEnd: null }, 'memory-limit'],
   [
     'an end of another kind',
-    { hoardEnd: { code: 1, signal: null, memory: false }, plan: { ...WHOLE.plan, limits: null } },
+    { hoardEnd: { code: 1, signal: null, isOutOfMemory: false }, plan: { ...WHOLE.plan, limits: null } },
     'rlimits',
     'memory-limit',
   ],
@@ -103,17 +103,17 @@ const CASES: readonly (readonly [what: string, change: Partial<Findings>, ...lay
   ['groups that do nothing', { counters: { outOfMemory: 0, refused: 0, throttled: 0 } }, 'pids-limit', 'cpu-limit'],
 ];
 
-describe('posture: what proves a layer', () => {
-  it('is all there for a child around which everything holds', () => {
+describe('LAYER_CHECKS', () => {
+  it('a fully confined child passes every layer', () => {
     expect(missingFor({})).to.deep.equal([]);
   });
 
-  it('is memory refused as well as a process killed', () => {
+  it('memory-limit holds where memory is refused and where the process is killed', () => {
     expect(missingFor({ hoard: yes(400), hoardEnd: null })).to.deep.equal([]);
   });
 
   for (const [what, change, ...layers] of CASES) {
-    it(`is not there with ${what}`, () => {
+    it(`layers ${layers.join(', ')} fail: ${what}`, () => {
       expect(missingFor(change)).to.deep.equal(layers);
     });
   }

@@ -4,35 +4,41 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
 import { findTools } from '../../../sandbox/host/launch/tools.ts';
-import { LAYERS, type Layer, LEAST, type Posture, REQUIRED } from '../../../sandbox/host/posture/posture.ts';
-import { isLinux, isRoot, type Line, launching } from '../confinement/launching.ts';
-import { serve } from '../confinement/serving.ts';
+import {
+  LAYERS,
+  type Layer,
+  MINIMUM_LAYERS,
+  type Posture,
+  REQUIRED_LAYERS,
+} from '../../../sandbox/host/posture/posture.ts';
+import { createTestLauncher, isLinux, isRoot, type LogLine } from '../confinement/launcher-fixture.ts';
+import { startLauncherProcess } from '../confinement/start-launcher-process.ts';
 
 const tools = findTools();
-/** Layers that only bubblewrap carries here. */
+/** Layers that need bubblewrap on this machine. */
 const WRAPPED: readonly Layer[] = ['filesystem', 'network', 'process-namespace', 'seccomp'];
 
-/** What holds for every posture, whatever the machine. */
+/** Asserts what holds for every posture on any machine. */
 function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Posture) {
   expect([...applied, ...missing].sort()).to.deep.equal([...LAYERS].sort());
   for (const list of [applied, missing]) expect(list).to.deep.equal(LAYERS.filter((layer) => list.includes(layer)));
-  const demanded = mode === 'required' ? REQUIRED : LEAST;
+  const demanded = mode === 'required' ? REQUIRED_LAYERS : MINIMUM_LAYERS;
   expect(decision).to.equal(demanded.every((layer) => applied.includes(layer)) ? 'run' : 'refuse');
   if (cgroupMechanic === null) expect(missing).to.include.members(['pids-limit', 'cpu-limit']);
 }
 
-const resolved = async (...given: Parameters<typeof launching>): Promise<Posture> => {
-  const launcher = await launching(...given);
+const resolved = async (...parameters: Parameters<typeof createTestLauncher>): Promise<Posture> => {
+  const launcher = await createTestLauncher(...parameters);
   await launcher.close();
   return launcher.posture;
 };
 
-describe('posture', () => {
+describe('createLauncher: posture', () => {
   const folders: string[] = [];
   after(() => {
     for (const folder of folders) rmSync(folder, { recursive: true });
   });
-  /** A folder with some of the machine's programs and some of one's own. */
+  /** A folder with some programs of the machine and some fake ones. */
   const folderWith = (names: readonly (keyof typeof tools)[], scripts: Readonly<Record<string, string>> = {}) => {
     const folder = mkdtempSync(join(tmpdir(), 'tenon-test-'));
     folders.push(folder);
@@ -45,7 +51,7 @@ describe('posture', () => {
     return folder;
   };
 
-  it('claims all layers for root with bubblewrap and groups, and otherwise those that hold', async () => {
+  it('the posture claims all layers for root with bubblewrap and control groups, otherwise those that hold', async () => {
     const cgroups = await openCgroups();
     await cgroups?.close();
     const posture = await resolved('auto');
@@ -57,20 +63,20 @@ describe('posture', () => {
     }
   });
 
-  it('is told once, with what is missing and why', async () => {
-    const lines: Line[] = [];
+  it('the posture is logged once, with the missing layers and the reasons', async () => {
+    const lines: LogLine[] = [];
     const posture = await resolved('auto', { folders: [folderWith([])], cgroups: false }, lines);
     expect(lines.map(({ level }) => level)).to.deep.equal(['info', 'warn']);
     expect(lines[0]?.data).to.deep.include({ posture });
-    const { missing } = (lines[1] as Line).data as { readonly missing: object };
+    const { missing } = (lines[1] as LogLine).data as { readonly missing: object };
     expect(Object.keys(missing)).to.have.members([...posture.missing]);
   });
 
-  it('claims what an ordinary user can have', async () => {
+  it('the posture claims the layers available to an ordinary user', async () => {
     if (!isLinux) return;
-    const served = serve({ mode: 'posture', ...(isRoot ? { uid: 64_321 } : {}) });
+    const served = startLauncherProcess({ mode: 'posture', ...(isRoot ? { uid: 64_321 } : {}) });
     const posture = (await served.next()) as Posture | undefined;
-    // A checkout in a folder of root alone is nothing an ordinary user could start.
+    // An ordinary user cannot start a checkout in a folder of root.
     if (posture === undefined && isRoot) return;
     expectHonest(posture as Posture);
     expect(posture?.applied).to.include.members(['isolate', 'process', 'unprivileged-user']);
@@ -78,7 +84,7 @@ describe('posture', () => {
     if (posture?.applied.includes('filesystem')) expect(posture.applied).to.include.members([...WRAPPED]);
   });
 
-  it('claims none of what bubblewrap carries where there is no bubblewrap', async () => {
+  it('the posture claims no layer of bubblewrap without bubblewrap', async () => {
     const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice']);
     const posture = await resolved('auto', { folders: [folder] });
     expectHonest(posture);
@@ -88,8 +94,8 @@ describe('posture', () => {
     if (tools.setpriv !== null) expect(posture.applied).to.include('no-new-privileges');
   });
 
-  it('falls back where bubblewrap is there and fails', async () => {
-    const lines: Line[] = [];
+  it('the launcher falls back to a plain process where bubblewrap fails', async () => {
+    const lines: LogLine[] = [];
     const script = '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n';
     const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice'], { bwrap: script });
     const posture = await resolved('auto', { folders: [folder] }, lines);
@@ -98,7 +104,7 @@ describe('posture', () => {
     if (isLinux) expect(JSON.stringify(lines)).to.include('No permissions to create new namespace');
   });
 
-  it('is not taken in by a bubblewrap that confines nothing', async () => {
+  it('the posture claims no layer for a bubblewrap that confines nothing', async () => {
     const script = '#!/bin/sh\nfor word do shift; [ "$word" = -- ] && break; done\nexec "$@"\n';
     const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice'], { bwrap: script });
     const posture = await resolved('auto', { folders: [folder] });
@@ -106,14 +112,14 @@ describe('posture', () => {
     expect(posture.missing).to.include.members([...WRAPPED]);
   });
 
-  it('does without the programs of the system', async () => {
+  it('the launcher works without the programs of the operating system', async () => {
     const posture = await resolved('auto', { folders: [folderWith([])] });
     expectHonest(posture);
     expect(posture.missing).to.include.members([...WRAPPED, 'no-new-privileges', 'rlimits']);
     expect(posture.applied).to.include.members(['isolate', 'process', 'unprivileged-user']);
   });
 
-  it('limits memory by addresses where there are no groups', async () => {
+  it('the address space limits memory where there are no control groups', async () => {
     if (!isLinux || tools.prlimit === null) return;
     const posture = await resolved('auto', { cgroups: false });
     expectHonest(posture);
@@ -122,10 +128,10 @@ describe('posture', () => {
     expect(posture.cgroupMechanic).to.equal(null);
   });
 
-  it('refuses where memory cannot be limited, whatever the mode', async () => {
+  it('the posture refuses in both modes where memory cannot be limited', async () => {
     const folder = folderWith(['bubblewrap', 'setpriv', 'shell', 'nice']);
     for (const mode of ['auto', 'required'] as const) {
-      const launcher = await launching(mode, { folders: [folder], cgroups: false });
+      const launcher = await createTestLauncher(mode, { folders: [folder], cgroups: false });
       expect(launcher.posture.decision).to.equal('refuse');
       expect(launcher.posture.missing).to.include('memory-limit');
       expect(() => launcher.launch()).to.throw();
@@ -133,25 +139,25 @@ describe('posture', () => {
     }
   });
 
-  it('refuses in mode required what mode auto runs with a layer less', async () => {
+  it('mode required refuses a missing layer that mode auto accepts', async () => {
     const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice']);
     const posture = await resolved('required', { folders: [folder] });
     expect(posture.mode).to.equal('required');
     expect(posture.decision).to.equal('refuse');
   });
 
-  it('runs in mode required where everything demanded holds', async () => {
+  it('mode required runs where every required layer holds', async () => {
     const posture = await resolved('required');
     expectHonest(posture);
   });
 });
 
-describe('posture: programs of the system', () => {
-  it('are absolute paths that can be executed', () => {
+describe('findTools', () => {
+  it('programs are absolute paths of executables', () => {
     for (const path of Object.values(tools)) if (path !== null) accessSync(path, constants.X_OK);
   });
 
-  it('are not looked for where they are not told to be', () => {
+  it('programs are looked up in the listed folders only', () => {
     expect(Object.values(findTools([]))).to.deep.equal([null, null, null, null, null]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 async function contractOf(script: string): Promise<unknown> {
   const runner = await Runner.start();
@@ -15,7 +15,7 @@ const entry = { key: '', id: null, handler: false, filters: [], actions: [] };
 describe('runner: the contract of an artifact', () => {
   after(endRunners);
 
-  it('is one object, exported by itself or as the default', async () => {
+  it('the contract is one object, exported directly or as the default', async () => {
     const expected = [{ ...entry, id: 'orders', handler: true }];
     expect(await contract(`module.exports = { id: 'orders', handler() {} };`)).to.eql(expected);
     expect(await contract(`exports.__esModule = true; exports.default = { id: 'orders', handler() {} };`)).to.eql(
@@ -23,16 +23,16 @@ describe('runner: the contract of an artifact', () => {
     );
   });
 
-  it('names the events that have a function', async () => {
+  it('the contract names the events that have a function', async () => {
     const body = `exports.default = { id: 'h', filters: { 'items.create': (p) => p, no: 1 }, actions: { 'a.b': () => {} } };`;
     expect(await contract(body)).to.eql([{ ...entry, id: 'h', filters: ['items.create'], actions: ['a.b'] }]);
   });
 
-  it('may be a function without a name', async () => {
+  it('the contract may be an anonymous function', async () => {
     expect(await contract('module.exports = async (data) => data;')).to.eql([entry]);
   });
 
-  it('of a bundle is a record or lists by type', async () => {
+  it('the contract of a bundle is a record or lists by type', async () => {
     const expected = [
       { ...entry, key: 'endpoint:orders', id: 'orders', handler: true },
       { ...entry, key: 'hook:log', id: 'log', actions: ['items.create'] },
@@ -47,7 +47,7 @@ describe('runner: the contract of an artifact', () => {
     ).to.eql(expected);
   });
 
-  it('is refused where it is none', async () => {
+  it('an artifact without a valid contract is refused with invalid-entry', async () => {
     const bodies = [
       '',
       'module.exports = null;',
@@ -70,7 +70,7 @@ describe('runner: the contract of an artifact', () => {
     }
   });
 
-  it('is refused where it takes too long to find out', async () => {
+  it('an artifact whose evaluation takes too long is refused with timeout', async () => {
     for (const script of [
       'for (;;);',
       '(function () { for (;;); })',
@@ -81,8 +81,8 @@ describe('runner: the contract of an artifact', () => {
     }
   });
 
-  it('is not asked of what the script answers, but of what it exports', async () => {
-    // The length of a function is something the library would read by itself.
+  it('the contract is read from module.exports, not from the return value', async () => {
+    // isolated-vm would read the length of a function by itself.
     const script = `(() => { const f = function (module) { module.exports = () => 1; };
       Object.defineProperty(f, 'length', { get() { for (;;); } }); return f; })()`;
     expect(await contractOf(script)).to.eql([entry]);

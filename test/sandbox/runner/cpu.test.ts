@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 const limits = { cpu: 1000 };
 const BURN = 'const burn = (ms) => { const end = Date.now() + ms; while (Date.now() < end); };';
 
-describe('runner: processor time', () => {
+describe('runner: CPU time', () => {
   after(endRunners);
 
-  it('ends what does not stop, and the next invocation is served', async () => {
+  it('an endless loop ends with timeout, and the next invocation succeeds', async () => {
     const loops = [
       'for (;;);',
       'await null; for (;;);',
@@ -34,7 +34,7 @@ describe('runner: processor time', () => {
     }
   });
 
-  it('is added up over an invocation', async () => {
+  it('the CPU time of an invocation adds up over its parts', async () => {
     const runner = await Runner.load(
       `${BURN} module.exports = { async handler(input) {
         for (let n = 0; n < 300; n++) { burn(30); await new Promise((resolve) => setTimeout(resolve, 1)); }
@@ -45,7 +45,7 @@ describe('runner: processor time', () => {
     expect(await runner.run(1)).to.equal('timeout');
   });
 
-  it('does not run while an invocation waits', async () => {
+  it('a waiting invocation uses no CPU time', async () => {
     const runner = await Runner.load(
       `module.exports = { handler: () => new Promise((resolve) => setTimeout(() => resolve(1), 1500)) };`,
       { limits },
@@ -53,7 +53,7 @@ describe('runner: processor time', () => {
     expect(await runner.run(1)).to.equal(1);
   });
 
-  it('of promise jobs left behind is nobody else’s', async () => {
+  it('promise jobs left behind are not charged to another invocation', async () => {
     const runner = await Runner.load(
       `module.exports = { async handler(input, { host }) {
         if (input !== 1) return 'served';
@@ -67,10 +67,10 @@ describe('runner: processor time', () => {
       expect(await runner.run(id, 1)).to.equal('timeout');
       expect(await runner.run(id + 1, 2)).to.equal('served');
     }
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
-  it('used up in a shared realm ends all who are inside, and the next have a new one', async () => {
+  it('exhausted CPU time in a shared realm ends all its invocations, and the next one gets a new realm', async () => {
     const runner = await Runner.load(
       `let count = 0; module.exports = { async handler(input, { host }) {
         if (input === 'burn') for (;;);

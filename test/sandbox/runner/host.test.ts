@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 const load = (body: string, reuse = false): Promise<Runner> =>
   Runner.load(`module.exports = { async handler(input, { host }) { ${body} } };`, { reuse });
@@ -7,7 +7,7 @@ const load = (body: string, reuse = false): Promise<Runner> =>
 describe('runner: calls of the host', () => {
   after(endRunners);
 
-  it('go out with their arguments and come back as an answer', async () => {
+  it('a host call sends its arguments and resolves with the reply', async () => {
     const runner = await load(`const rows = await host.items.readMany('posts', { limit: 1 });
       const one = await host.items.readOne('posts', 1, undefined);
       return [rows, one, await host.settings.get('key'), await host.items.read(undefined, 2)];`);
@@ -29,7 +29,7 @@ describe('runner: calls of the host', () => {
     ]);
   });
 
-  it('are those of the conventions, frozen and without prototypes', async () => {
+  it('host has the methods of the conventions, frozen and without prototypes', async () => {
     const runner = await load(`const found = [];
       const look = (value, path) => {
         if (!Object.isFrozen(value)) throw path;
@@ -51,26 +51,26 @@ describe('runner: calls of the host', () => {
     ]);
   });
 
-  it('for the log want no answer', async () => {
+  it('log calls need no reply', async () => {
     const runner = await load(
       `return [host.log.info('text', { a: 1 }), host.log.warn(1n), host.log.error('x'.repeat(9e3))];`,
     );
     expect(await runner.run(1)).to.eql([null, null, null]);
     expect(await runner.next('call')).to.include({ id: 1, call: 0, method: 'log.info', body: '["text",{"a":1}]' });
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
-  it('are refused where the arguments cannot be written or are too long', async () => {
+  it('host calls whose arguments are not JSON or too long are refused', async () => {
     const runner = await load(`const loop = {}; loop.loop = loop;
       const all = [1n, loop, () => 1, Symbol('x'), { toJSON() { throw 1; } }, 'x'.repeat(5000), 'ü'.repeat(4000)];
       const codes = [];
       for (const one of all) codes.push(await host.settings.get(one));
       return codes.map(({ ok, error }) => ok || error.code);`);
     expect(await runner.run(1)).to.eql(Array(7).fill('invalid_request'));
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
-  it('are at most sixteen at a time and a thousand in all', async () => {
+  it('an invocation has at most 16 host calls at a time and 1,000 in all', async () => {
     const runner = await load(`const many = Array.from({ length: 20 }, () => host.settings.get('k'));
       const first = (await Promise.all(many)).filter((answer) => !answer.ok).map(({ error }) => error.code);
       let count = 16;
@@ -87,7 +87,7 @@ describe('runner: calls of the host', () => {
     expect(await runner.outcome(1)).to.eql({ first: Array(4).fill('rate_limited'), count: 1000, code: 'rate_limited' });
   });
 
-  it('are answered to the invocation that made them', async () => {
+  it('a reply reaches the invocation that made the call', async () => {
     const runner = await load(`return [input, (await host.settings.get(input)).value];`);
     for (const reuse of [false, true]) {
       const shared = reuse ? await load(`return [input, (await host.settings.get(input)).value];`, true) : runner;
@@ -96,7 +96,7 @@ describe('runner: calls of the host', () => {
       for (let id = 1; id <= 20; id++) calls.push(await shared.next('call'));
       for (const { id, call, body } of calls.reverse()) {
         expect(body).to.equal(`[${id}]`);
-        shared.reply(id + 100, call, 'nobody');
+        shared.reply(id + 100, call, 'unknown');
         shared.reply(id, call + 1, 'no such call');
         shared.reply(id, call, `for ${id}`);
         shared.reply(id, call, 'twice');
@@ -105,7 +105,7 @@ describe('runner: calls of the host', () => {
     }
   });
 
-  it('are of no use once the invocation is over', async () => {
+  it('host calls after the end of the invocation are refused', async () => {
     const runner = await Runner.load(
       `let kept; module.exports = { async handler(input, { host }) {
         if (!kept) { kept = host; return 'kept'; }
@@ -116,16 +116,16 @@ describe('runner: calls of the host', () => {
     );
     expect(await runner.run(1)).to.equal('kept');
     expect(await runner.run(2)).to.equal('denied');
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
-  it('end with a cancelled invocation, and the others go on', async () => {
+  it('cancelling an invocation ends its host calls and no others', async () => {
     for (const reuse of [false, true]) {
       const runner = await load(
         `setTimeout(() => host.log.info('late'), input * 1000); await host.settings.get(input); return input;`,
         reuse,
       );
-      // All at once, so that the timer of the first is not over before it is cancelled.
+      // All at once, so that the timer of the first invocation does not fire before its cancellation.
       runner.invoke(1, 1);
       runner.invoke(2, 2);
       runner.send({ type: 'cancel', id: 1 });
@@ -137,7 +137,7 @@ describe('runner: calls of the host', () => {
       expect([late.id, late.method]).to.eql([2, 'log.info']);
       runner.reply(2, 1, null);
       expect(await runner.outcome(2)).to.equal(2);
-      expect(runner.said).to.eql([]);
+      expect(runner.received).to.eql([]);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 const operation = { type: 'flow-operation' } as const;
 const filter = { type: 'event-filter', event: 'items.create' } as const;
@@ -8,7 +8,7 @@ const action = { type: 'event-action', event: 'items.create' } as const;
 describe('runner: invocations', () => {
   after(endRunners);
 
-  it('call the handler of an endpoint with the request and who it is for', async () => {
+  it('an endpoint handler receives the request and the accountability', async () => {
     const runner = await Runner.load(`exports.default = { id: 'x', greeting: 'hello',
       async handler(request, context) {
         const { host, ...rest } = context;
@@ -31,7 +31,7 @@ describe('runner: invocations', () => {
     });
   });
 
-  it('call operations, filters, actions and the entries of a bundle', async () => {
+  it('operations, filters, actions and entries of a bundle are invoked', async () => {
     const runner = await Runner.load(`module.exports = {
       'operation:add': { handler: ({ options, input }) => options.by + input },
       'hook:change': {
@@ -46,26 +46,28 @@ describe('runner: invocations', () => {
     });
     expect(await runner.run(3, { meta: {} }, action, 'hook:change')).to.equal(null);
     expect(await runner.run(4, { payload: null, meta: {} }, filter, 'hook:change')).to.equal(null);
-    expect(await runner.run(5, {}, { type: 'json-endpoint' }, 'endpoint:nobody')).to.equal('guest-error');
+    expect(await runner.run(5, {}, { type: 'json-endpoint' }, 'endpoint:unknown')).to.equal('guest-error');
     expect(await runner.run(6, {}, { type: 'event-filter', event: 'constructor' }, 'hook:change')).to.equal(
       'guest-error',
     );
     expect(await runner.run(7, {}, operation, '__proto__')).to.equal('guest-error');
   });
 
-  it('run a bare function with its data and without a host', async () => {
-    const runner = await Runner.load('module.exports = function (data) { return { data, given: arguments.length }; };');
-    expect(await runner.run(1, [1], { type: 'exec' })).to.eql({ data: [1], given: 1 });
+  it('an exec function receives its data and no host', async () => {
+    const runner = await Runner.load(
+      'module.exports = function (data) { return { data, received: arguments.length }; };',
+    );
+    expect(await runner.run(1, [1], { type: 'exec' })).to.eql({ data: [1], received: 1 });
     expect(await runner.run(2, [1])).to.equal('guest-error');
   });
 
-  it('tell undefined from null for a filter only', async () => {
+  it('undefined differs from null for filters only', async () => {
     const runner = await Runner.load('module.exports = { handler() {}, filters: { "items.create"() {} } };');
     expect(await runner.run(1, { payload: 1, meta: {} }, filter)).to.equal('none');
     expect(await runner.run(2)).to.equal(null);
   });
 
-  it('fail with a code', async () => {
+  it('failed invocations have a code', async () => {
     const runner = await Runner.load(
       `module.exports = { async handler({ query }) {
       switch (query) {
@@ -104,10 +106,10 @@ describe('runner: invocations', () => {
     let id = 0;
     for (const [query, code] of Object.entries(codes)) expect(await runner.run(++id, { query }), query).to.equal(code);
     expect(await runner.run(++id, {})).to.have.length(9998);
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 
-  it('fail with what was thrown and where, or with what the author states, in bounds', async () => {
+  it('a failure carries the thrown message and stack, or the rejection of the author, within bounds', async () => {
     const runner = await Runner.load(
       `module.exports = { async handler({ query }, { reject }) {
       switch (query) {
@@ -149,7 +151,7 @@ describe('runner: invocations', () => {
     expect(JSON.parse((await runner.next('failure')).body)).to.deep.equal({ status: null, code: null, message: null });
   });
 
-  it('each have a realm nobody was in before', async () => {
+  it('each invocation has a fresh realm', async () => {
     const runner = await Runner.load(`let count = 0; module.exports = { handler() {
       globalThis.left = (globalThis.left ?? 0) + 1; Object.prototype.tampered ??= 0; Object.prototype.tampered++;
       return [++count, left, ({}).tampered];
@@ -159,12 +161,12 @@ describe('runner: invocations', () => {
     for (let id = 11; id <= 30; id++) expect(await runner.outcome(id)).to.eql([1, 1, 1]);
   });
 
-  it('share one realm where the extension wants that', async () => {
+  it('invocations of a stateful extension share one realm', async () => {
     const runner = await Runner.load('let count = 0; module.exports = { handler: () => ++count };', { reuse: true });
     for (let id = 1; id <= 3; id++) expect(await runner.run(id)).to.equal(id);
   });
 
-  it('are not disturbed by a promise that is rejected beside them', async () => {
+  it('an unhandled rejection does not disturb other invocations', async () => {
     const runner = await Runner.load(`module.exports = { async handler() {
       Promise.reject(new Error('Script execution timed out.')); await null; Promise.reject(5); return 1;
     } };`);
@@ -172,7 +174,7 @@ describe('runner: invocations', () => {
     expect(await runner.run(2)).to.equal(1);
   });
 
-  it('fail where the artifact does not evaluate every time', async () => {
+  it('an invocation fails with guest-error where its realm cannot evaluate the artifact', async () => {
     const runner = await Runner.load(
       `if (Date.now() > ${Date.now() + 10_000}) throw 1; module.exports = { handler: () => 1 };`,
     );

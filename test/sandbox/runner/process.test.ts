@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { endRunners, LIMITS, Runner } from './child.ts';
+import { endRunners, LIMITS, Runner } from './runner-process.ts';
 
 const SIMPLE = 'module.exports = { handler: () => 1 };';
 const FAILED = 70;
@@ -12,7 +12,7 @@ const resident = (runner: Runner): number =>
 describe('runner: the process', () => {
   after(endRunners);
 
-  it('ends when the channel does', async () => {
+  it('the runner ends when its channel closes', async () => {
     const runner = await Runner.load(
       'module.exports = { handler: () => new Promise(() => setInterval(() => {}, 1)) };',
     );
@@ -21,7 +21,7 @@ describe('runner: the process', () => {
     expect(await runner.ended).to.equal(0);
   });
 
-  it('ends when the isolate is over its memory limit, before its time is over', async () => {
+  it('the runner ends when the isolate exceeds its memory limit, before the time limit', async () => {
     for (const bomb of [
       'const list = []; for (;;) list.push(new Array(1000).fill(1));',
       'const list = []; for (;;) list.push(1.5);',
@@ -38,7 +38,7 @@ describe('runner: the process', () => {
     }
   }).timeout(120_000);
 
-  it('ends when the host says what makes no sense', async () => {
+  it('the runner ends on a message that is malformed or out of order', async () => {
     const nonsense: ((runner: Runner) => void)[] = [
       (runner) => runner.channel.write(Buffer.alloc(16, 255)),
       (runner) => runner.send({ type: 'unheard-of' } as never),
@@ -52,13 +52,13 @@ describe('runner: the process', () => {
     }
   });
 
-  it('is prepared before it is loaded', async () => {
+  it('the runner ends when it is loaded before it is prepared', async () => {
     const runner = await Runner.start();
     runner.send({ type: 'load', reuse: false }, `(function (module) { ${SIMPLE} })`);
     expect(await runner.ended).to.equal(FAILED);
   });
 
-  it('answers that it has nothing to run', async () => {
+  it('the runner answers an invocation without a loaded artifact with guest-error', async () => {
     const runner = await Runner.start();
     expect(await runner.run(1)).to.equal('guest-error');
     runner.load('5');
@@ -69,7 +69,7 @@ describe('runner: the process', () => {
   // Looked up in /proc.
   const onLinux = process.platform === 'linux' ? it : () => {};
 
-  onLinux('does not grow with the number of invocations', async () => {
+  onLinux('the runner does not grow with the number of invocations', async () => {
     const runner = await Runner.load(
       `const ballast = new Array(3000).fill('x'); module.exports = { async handler(input, { host }) {
         setTimeout(() => {}, 1e6); await host.settings.get('k'); return ballast.length;
@@ -94,7 +94,7 @@ describe('runner: the process', () => {
     expect(resident(runner) - before).to.be.below(LIMITS.memory / 2);
   });
 
-  onLinux('keeps few threads, however many invocations have little time left', async () => {
+  onLinux('the runner keeps few threads for many invocations with little time left', async () => {
     const runner = await Runner.load(
       `module.exports = { async handler(input) {
         const end = Date.now() + input; while (Date.now() < end); await new Promise((resolve) => setTimeout(resolve, 300));

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
-/** Poisons everything, calls the host, sets a timer, answers: all of which must work, with nothing of ours recorded. */
+/**
+ * Poisons all built-ins, calls the host, sets a timer and returns. All of it must work, and the poison must record no
+ * value of the prelude.
+ */
 const TAMPER = `
   const seen = [];
   const G = globalThis, own = Reflect.ownKeys, get = Object.getOwnPropertyDescriptor, def = Object.defineProperty;
@@ -38,11 +41,11 @@ describe('runner: a realm that tampers with itself', () => {
       over = true;
       result = outcome;
     });
-    // Whatever is asked is answered, until the end.
+    // Replies to every host call until the invocation ends.
     const answering = (async () => {
       while (!over) {
         const call = await Promise.race([runner.next('call'), end]);
-        if (call?.call) runner.reply(1, call.call, { asked: JSON.parse(call.body) });
+        if (call?.call) runner.reply(1, call.call, { arguments: JSON.parse(call.body) });
       }
     })();
     await end;
@@ -51,17 +54,17 @@ describe('runner: a realm that tampers with itself', () => {
     return result;
   };
 
-  it('has the language and nothing else', async () => {
+  it('the realm has the globals of the language and nothing else', async () => {
     const names = await run('', 'return Reflect.ownKeys(globalThis).map(String);');
     const known = new Set(GLOBALS.split(/\s+/));
     expect((names as string[]).filter((name) => !known.has(name))).to.eql([]);
     const missing = [...known].filter((name) => !(names as string[]).includes(name));
-    // What only some versions of the engine have.
+    // Globals of some versions of the engine only.
     expect(missing.filter((name) => !/^(Float16Array|SuppressedError|(Async)?DisposableStack)$/.test(name))).to.eql([]);
   });
 
-  it('works the same with every built-in function poisoned', async () => {
-    // Loops by index, since iterators are among what is poisoned.
+  it('host calls and results work with every built-in function poisoned', async () => {
+    // Loops by index, since iterators are poisoned too.
     const poisonAll = `${TAMPER}
       const each = (list, visit) => { for (let n = 0; n < list.length; n++) visit(list[n]); };
       each(own(G), (name) => {
@@ -79,13 +82,13 @@ describe('runner: a realm that tampers with itself', () => {
       await host.log.info('x');
       return { answer, input, seen };`;
     expect(await run(poisonAll, handler)).to.eql({
-      answer: { ok: true, value: { asked: ['posts', { a: 1 }] } },
+      answer: { ok: true, value: { arguments: ['posts', { a: 1 }] } },
       input: { name: 'input' },
       seen: [],
     });
   });
 
-  it('hears nothing through setters and getters on the prototypes', async () => {
+  it('setters and getters on the prototypes receive no value of the host', async () => {
     const names = [
       ...['text', 'next', 'id', 'type', 'over', 'calls', 'inFlight', 'waiting', 'callback', 'args', 'repeat', 'owner'],
       ...['entry', 'context', 'host', 'ok', 'value', 'error', 'code', 'message', 'exports', 'default', 'get', 'set'],
@@ -117,13 +120,13 @@ describe('runner: a realm that tampers with itself', () => {
       const all = str(seen);
       return { __proto__: null, first: str(first), second, all };`;
     expect(await run(before, handler)).to.eql({
-      first: '{"ok":true,"value":{"asked":["posts",{"x":1}]}}',
+      first: '{"ok":true,"value":{"arguments":["posts",{"x":1}]}}',
       second: 'timer',
       all: '[]',
     });
   });
 
-  it('makes JSON of its own objects as it likes, but not of ours', async () => {
+  it('toJSON affects objects of the guest but none of the host', async () => {
     const before = `${TAMPER} let whole = 0;
       Object.prototype.toJSON = function () { push(Array.isArray(this) ? 'list' : Object.keys(this).join()); return 'mine'; };
       Array.prototype.toJSON = Object.prototype.toJSON; String.prototype.toJSON = function () { push('text'); return 1; };`;
@@ -132,10 +135,10 @@ describe('runner: a realm that tampers with itself', () => {
       `const { value } = await host.items.readMany('posts', { a: 1 });
       delete Object.prototype.toJSON; delete Array.prototype.toJSON; return [value, seen];`,
     );
-    expect(answer).to.eql([{ asked: ['posts', 'mine'] }, ['a']]);
+    expect(answer).to.eql([{ arguments: ['posts', 'mine'] }, ['a']]);
   });
 
-  it('sees no function or receiver of ours in stack traces, callers or species', async () => {
+  it('stack traces, callers and species expose no function or receiver of the host', async () => {
     const before = `const found = [];
       const isOurs = (value) => value !== undefined && value !== null && value !== globalThis && !/sloppy/.test(value);
       const note = (kind, value) => { if (isOurs(value)) found.push(kind + ' ' + value); };
@@ -173,7 +176,7 @@ describe('runner: a realm that tampers with itself', () => {
     expect(await runner.outcome(1)).to.eql({ found: [], some: true });
   });
 
-  it('reaches no object of the library or of the process', async () => {
+  it('the realm reaches no object of isolated-vm or of the process', async () => {
     const handler = `
       const seen = new Set(), bad = [];
       const visit = (value, path) => {
@@ -189,20 +192,20 @@ describe('runner: a realm that tampers with itself', () => {
         }
       };
       visit(globalThis, 'globalThis'); visit(context, 'context'); visit(host.settings.get('x'), 'promise');
-      const made = [host.log.info, host.items.read, setTimeout, console.log].map((f) => f.constructor('return this')() === globalThis);
-      return { bad, made, many: seen.size > 500,
+      const results = [host.log.info, host.items.read, setTimeout, console.log].map((f) => f.constructor('return this')() === globalThis);
+      return { bad, results, many: seen.size > 500,
         names: [typeof process, typeof require, typeof WebAssembly, typeof SharedArrayBuffer, typeof Atomics, typeof fetch],
         imported: await import('node:fs').then(() => 'yes', () => 'no') };`;
     expect(await run('', handler)).to.eql({
       bad: [],
-      made: [true, true, true, true],
+      results: [true, true, true, true],
       many: true,
       names: Array(6).fill('undefined'),
       imported: 'no',
     });
   });
 
-  it('answers through proxies and foreign promises like anybody else', async () => {
+  it('results may be proxies and thenables', async () => {
     for (const [answer, expected] of [
       [`new Proxy({ a: 1 }, { get: (target, key) => (key === 'then' ? undefined : target[key]) })`, { a: 1 }],
       [`new Proxy({}, { get() { throw 1; } })`, 'guest-error'],
@@ -221,7 +224,7 @@ describe('runner: a realm that tampers with itself', () => {
     }
   });
 
-  it('cannot make another invocation of a shared realm answer twice or for it', async () => {
+  it('an invocation of a shared realm cannot answer for another or make it answer twice', async () => {
     const runner = await Runner.load(
       `let first; module.exports = { handler: (input, { host }) => {
         if (input === 1) return { then(resolve) { first = resolve; setTimeout(() => { resolve('one'); resolve('again'); }, 5); } };
@@ -234,6 +237,6 @@ describe('runner: a realm that tampers with itself', () => {
     expect(await runner.outcome(2)).to.equal('two');
     expect(await runner.outcome(1)).to.be.oneOf(['one', 'from the other']);
     expect(await runner.run(3, 2)).to.equal('two');
-    expect(runner.said).to.eql([]);
+    expect(runner.received).to.eql([]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './child.ts';
+import { endRunners, Runner } from './runner-process.ts';
 
 const load = (body: string, before = '', reuse = false): Promise<Runner> =>
   Runner.load(`${before}; module.exports = { async handler(input, { host }) { ${body} } };`, { reuse });
@@ -7,14 +7,14 @@ const load = (body: string, before = '', reuse = false): Promise<Runner> =>
 describe('runner: timers', () => {
   after(endRunners);
 
-  it('fire in their order, with arguments, once or again and again, or not at all', async () => {
+  it('timeouts and intervals fire in order with their arguments, and cleared ones do not fire', async () => {
     const runner = await load(`const seen = [];
       return new Promise((resolve) => {
         setTimeout((...args) => seen.push('late', ...args), 40, 1, 2);
         setTimeout(() => seen.push('early'), '5');
         const never = setTimeout(() => seen.push('never'), 10);
         clearTimeout(never); clearTimeout(never); clearTimeout(); clearTimeout('x'); clearInterval({});
-        setTimeout(() => { throw new Error('nobody is told'); });
+        setTimeout(() => { throw new Error('ignored'); });
         let count = 0;
         const interval = setInterval(() => { if (++count === 3) { clearInterval(interval); seen.push('thrice'); } }, 1);
         setTimeout(() => resolve(seen), 3000);
@@ -24,7 +24,7 @@ describe('runner: timers', () => {
     expect(seen).to.include('thrice');
   });
 
-  it('are at most 256 of each kind', async () => {
+  it('a realm has at most 256 timeouts and 256 intervals', async () => {
     const runner = await load(`const count = (start) => {
         let timers = 0;
         try { for (;;) { start(() => {}, 1e9); timers++; } } catch (error) { return [timers, error instanceof RangeError]; }
@@ -39,7 +39,7 @@ describe('runner: timers', () => {
     ]);
   });
 
-  it('end with their invocation, also in a shared realm', async () => {
+  it('timers end with their invocation, also in a shared realm', async () => {
     const runner = await load(
       `if (input === 1) { setInterval(() => { ticks++; }, 1); return 1; }
        const before = ticks; await new Promise((resolve) => setTimeout(resolve, 30)); return ticks - before;`,
@@ -50,7 +50,7 @@ describe('runner: timers', () => {
     expect(await runner.run(2, 2)).to.equal(0);
   });
 
-  it('of the evaluation begin with the first invocation', async () => {
+  it('timers started by the evaluation belong to the first invocation', async () => {
     const runner = await load(
       'return new Promise((resolve) => { const look = () => (ready ? resolve(ready) : setTimeout(look, 1)); look(); });',
       'let ready = 0; setTimeout(() => { ready = 1; }, 5); const no = setTimeout(() => { ready = 2; }, 1); clearTimeout(no)',

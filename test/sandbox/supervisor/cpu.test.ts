@@ -1,26 +1,26 @@
 import { expect } from 'chai';
-import { doing, echo, type FakeChild, fakeLauncher } from './fake.ts';
-import { outcome, run, until, withGround } from './ground.ts';
+import { createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
+import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 describe('supervisor: CPU time', () => {
   const limits = { cpu: 200, wall: 20_000 };
-  const bounds = { cpu: 5 };
-  /** A program that executes without an end, and says nothing meanwhile. */
+  const bounds = { cpuInterval: 5 };
+  /** A program that executes forever and sends no message. */
   const stuck = (child: FakeChild, message: { type: string }): void => {
-    if (message.type === 'load') child.loaded();
+    if (message.type === 'load') child.sendLoaded();
   };
   const at = (child: FakeChild | undefined, milliseconds: number) => {
     if (child) child.cpu = milliseconds;
   };
 
-  it('of one invocation that is used up ends its process, long before the time by the clock', () => {
-    const launcher = fakeLauncher({ stuck });
-    launcher.start = (child) => setImmediate(() => child.say({ type: 'hello', protocol: 1 }));
-    return withGround(launcher, { limits, bounds }, async ({ open, parked }) => {
+  it('an invocation that exhausts its CPU time ends its process long before the wall-clock deadline', () => {
+    const launcher = createFakeLauncher({ stuck });
+    launcher.onLaunch = (child) => setImmediate(() => child.send({ type: 'hello', protocol: 1 }));
+    return withSupervisor(launcher, { limits, bounds }, async ({ open, parked }) => {
       const guest = open('stuck');
       const since = performance.now();
-      const answer = outcome(guest.invoke(run()));
-      await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+      const answer = getOutcome(guest.invoke(createRun()));
+      await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
       const child = launcher.children.find(({ behaviour }) => behaviour);
       at(child, 1000);
       await new Promise((resolve) => setTimeout(resolve, 30));
@@ -34,48 +34,48 @@ describe('supervisor: CPU time', () => {
     });
   });
 
-  it('is not what a slow machine takes: the clock alone ends nobody before the deadline', () => {
-    const slow = doing((child, id, body) => setTimeout(() => child.say({ type: 'result', id }, body), 1000));
-    const launcher = fakeLauncher({ slow });
-    return withGround(launcher, { limits, bounds }, async ({ open }) => {
-      const answer = outcome(open('slow').invoke(run(5)));
-      await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+  it('wall-clock time without CPU time ends no process before the deadline on a slow machine', () => {
+    const slow = onInvoke((child, id, body) => setTimeout(() => child.send({ type: 'result', id }, body), 1000));
+    const launcher = createFakeLauncher({ slow });
+    return withSupervisor(launcher, { limits, bounds }, async ({ open }) => {
+      const answer = getOutcome(open('slow').invoke(createRun(5)));
+      await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
       for (const child of launcher.children) at(child, 50);
       expect(await answer).to.equal('5');
     });
   });
 
-  it('of a crowd is its own: what many use together that say something ends nobody', () => {
-    const quick = doing((child, id, body) => {
+  it('the joint CPU time of many invocations that send messages ends no process', () => {
+    const quick = onInvoke((child, id, body) => {
       child.cpu = (child.cpu ?? 0) + 150;
-      setTimeout(() => child.say({ type: 'result', id }, body), 20);
+      setTimeout(() => child.send({ type: 'result', id }, body), 20);
     });
-    return withGround(fakeLauncher({ quick }), { limits, bounds }, async ({ open }) => {
+    return withSupervisor(createFakeLauncher({ quick }), { limits, bounds }, async ({ open }) => {
       const guest = open('quick');
-      const all = await Promise.all(Array.from({ length: 30 }, () => outcome(guest.invoke(run(1)))));
+      const all = await Promise.all(Array.from({ length: 30 }, () => getOutcome(guest.invoke(createRun(1)))));
       expect(new Set(all)).to.deep.equal(new Set(['1']));
     });
   });
 
-  it('is the fault of the invocation that executes, not of those that wait beside it', () => {
+  it('cpu-limit is reported for the executing invocation and crash for those that wait beside it', () => {
     const mixed = (child: FakeChild, message: { type: string; id?: number }, body: string): void => {
       if (message.type === 'invoke' && body === '"hog"') child.behaviour = () => {};
       else if (message.type !== 'invoke' || body !== '"waits"') echo(child, message as never, body);
     };
-    const launcher = fakeLauncher({ mixed });
-    return withGround(launcher, { limits, bounds }, async ({ open }) => {
+    const launcher = createFakeLauncher({ mixed });
+    return withSupervisor(launcher, { limits, bounds }, async ({ open }) => {
       const guest = open('mixed');
-      const waits = outcome(guest.invoke(run('waits')));
+      const waits = getOutcome(guest.invoke(createRun('waits')));
       const [child] = launcher.children;
-      await until(() => child?.got.some(({ type }) => type === 'invoke') === true);
+      await until(() => child?.received.some(({ type }) => type === 'invoke') === true);
       // The window is full after the next one, and a ping confirms the first.
-      expect(await outcome(guest.invoke(run(1)))).to.equal('1');
-      const second = outcome(guest.invoke(run('waits')));
-      await until(() => child?.got.some(({ type }) => type === 'ping') === true || child?.got.length === 5);
+      expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('1');
+      const second = getOutcome(guest.invoke(createRun('waits')));
+      await until(() => child?.received.some(({ type }) => type === 'ping') === true || child?.received.length === 5);
       at(child, 0);
       await new Promise((resolve) => setTimeout(resolve, 30));
-      const hog = outcome(guest.invoke(run('hog')));
-      await until(() => child?.got.filter(({ type }) => type === 'invoke').length === 4);
+      const hog = getOutcome(guest.invoke(createRun('hog')));
+      await until(() => child?.received.filter(({ type }) => type === 'invoke').length === 4);
       await new Promise((resolve) => setTimeout(resolve, 30));
       at(child, 5000);
       const codes = await Promise.all([waits, second, hog]);
@@ -83,8 +83,8 @@ describe('supervisor: CPU time', () => {
     });
   });
 
-  it('is not known on every system: there the deadline by the clock is all', () =>
-    withGround(fakeLauncher({ stuck }), { limits: { cpu: 50, wall: 500 }, bounds }, async ({ open }) => {
-      expect(await outcome(open('stuck').invoke(run()))).to.equal('timeout');
+  it('the wall-clock deadline alone applies on a system that reports no CPU time', () =>
+    withSupervisor(createFakeLauncher({ stuck }), { limits: { cpu: 50, wall: 500 }, bounds }, async ({ open }) => {
+      expect(await getOutcome(open('stuck').invoke(createRun()))).to.equal('timeout');
     }));
 });

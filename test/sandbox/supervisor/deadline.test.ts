@@ -1,72 +1,72 @@
 import { expect } from 'chai';
-import { doing, echo, fakeLauncher } from './fake.ts';
-import { outcome, run, until, withGround } from './ground.ts';
+import { createFakeLauncher, echo, onInvoke } from './fake-launcher.ts';
+import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-/** Milliseconds of a run that is to end at its deadline, and enough for all that happens before. */
+/** Milliseconds of an invocation that must reach its deadline, long enough for everything before. */
 const WALL = 1500;
 
-describe('supervisor: deadlines', () => {
-  it('ends a run at its deadline and keeps a process that still answers', () =>
-    withGround(
-      fakeLauncher({
-        some: doing((child, id, body) => body === '"never"' || child.say({ type: 'result', id }, body)),
+describe('supervisor: deadlines of invocations, loading and process starts', () => {
+  it('the supervisor ends an invocation at its deadline and keeps a process that still answers pings', () =>
+    withSupervisor(
+      createFakeLauncher({
+        some: onInvoke((child, id, body) => body === '"never"' || child.send({ type: 'result', id }, body)),
       }),
       { limits: { wall: WALL } },
       async ({ open, launcher }) => {
         const guest = open('some');
-        await guest.invoke(run(1));
+        await guest.invoke(createRun(1));
         const from = performance.now();
-        expect(await outcome(guest.invoke(run('never')))).to.equal('timeout');
+        expect(await getOutcome(guest.invoke(createRun('never')))).to.equal('timeout');
         expect(performance.now() - from).to.be.at.least(WALL - 10);
         await until(() => guest.busy === 0);
-        expect(await outcome(guest.invoke(run(2)))).to.equal('2');
-        const loads = launcher.children.flatMap(({ got }) => got.filter(({ type }) => type === 'load'));
+        expect(await getOutcome(guest.invoke(createRun(2)))).to.equal('2');
+        const loads = launcher.children.flatMap(({ received }) => received.filter(({ type }) => type === 'load'));
         expect(loads).to.have.length(1);
       },
     ));
 
-  it('kills a process that answers nothing after a deadline; neighbours crash, and the next call works', () => {
+  it('the supervisor kills a process that does not answer after a deadline; its other invocations crash, the next one succeeds', () => {
     let isStuck = true;
-    return withGround(
-      fakeLauncher({
+    return withSupervisor(
+      createFakeLauncher({
         stuck: (child, message, body) => {
-          if (message.type === 'load') return child.loaded();
+          if (message.type === 'load') return child.sendLoaded();
           if (!isStuck) echo(child, message, body);
         },
       }),
-      { limits: { wall: WALL }, bounds: { health: 20 } },
+      { limits: { wall: WALL }, bounds: { healthTimeout: 20 } },
       async ({ open, parked }) => {
         const guest = open('stuck');
-        expect(await outcome(guest.invoke(run(1)))).to.equal('timeout');
-        // The process still has its 20 ms to prove that nothing holds it up.
-        expect(await outcome(guest.invoke(run(2)))).to.equal('crash');
+        expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('timeout');
+        // The process still has 20 ms to answer the ping.
+        expect(await getOutcome(guest.invoke(createRun(2)))).to.equal('crash');
         isStuck = false;
-        expect(await outcome(guest.invoke(run(3)))).to.equal('3');
+        expect(await getOutcome(guest.invoke(createRun(3)))).to.equal('3');
         expect(parked).to.deep.equal([]);
       },
     );
   });
 
-  it('keeps a process that answers late after a deadline, as one does that waits for a core', () =>
-    withGround(
-      fakeLauncher({
+  it('the supervisor keeps a process that answers late after a deadline because it waits for a core', () =>
+    withSupervisor(
+      createFakeLauncher({
         late: (child, message, body) => {
-          if (message.type === 'ping') setTimeout(() => child.say({ type: 'pong', id: message.id }), 300);
+          if (message.type === 'ping') setTimeout(() => child.send({ type: 'pong', id: message.id }), 300);
           else if (message.type !== 'invoke' || body !== '"never"') echo(child, message, body);
         },
       }),
       { limits: { wall: 300 } },
       async ({ open, launcher }) => {
         const guest = open('late');
-        expect(await outcome(guest.invoke(run('never')))).to.equal('timeout');
+        expect(await getOutcome(guest.invoke(createRun('never')))).to.equal('timeout');
         await until(() => guest.busy === 0);
         expect(launcher.children.every(({ isAlive }) => isAlive)).to.equal(true);
       },
     ));
 
-  it('bounds loading', () =>
-    withGround(fakeLauncher({ slow: () => {} }), { limits: { wall: 300 } }, async ({ open, supervisor }) => {
-      expect(await outcome(open('slow').invoke(run()))).to.equal('timeout');
+  it('loading a script ends with timeout at its deadline', () =>
+    withSupervisor(createFakeLauncher({ slow: () => {} }), { limits: { wall: 300 } }, async ({ open, supervisor }) => {
+      expect(await getOutcome(open('slow').invoke(createRun()))).to.equal('timeout');
       expect(
         await supervisor.probe('slow').then(
           () => 'contract',
@@ -75,34 +75,34 @@ describe('supervisor: deadlines', () => {
       ).to.equal('timeout');
     }));
 
-  it('bounds the start of a process, and blames no program for it', () => {
-    const launcher = fakeLauncher();
-    launcher.start = () => {};
-    return withGround(launcher, { bounds: { hello: 50, firstDelay: 20 } }, async ({ open }) => {
+  it('a process that does not start in time ends, and no program is blamed for it', () => {
+    const launcher = createFakeLauncher();
+    launcher.onLaunch = () => {};
+    return withSupervisor(launcher, { bounds: { helloTimeout: 50, firstDelay: 20 } }, async ({ open }) => {
       const guest = open('echo');
-      expect(await outcome(guest.invoke(run()))).to.equal('internal');
-      launcher.start = (child) => child.say({ type: 'hello', protocol: 1 });
+      expect(await getOutcome(guest.invoke(createRun()))).to.equal('internal');
+      launcher.onLaunch = (child) => child.send({ type: 'hello', protocol: 1 });
       await until(() => launcher.living() === 0);
       await new Promise((resolve) => setTimeout(resolve, 60));
-      expect(await outcome(guest.invoke(run(5)))).to.equal('5');
+      expect(await getOutcome(guest.invoke(createRun(5)))).to.equal('5');
     });
   });
 
-  it('counts a run that nobody waits for until it is seen to be gone', () =>
-    withGround(
-      fakeLauncher({
+  it('a cancelled invocation counts as in flight until the process confirms its end', () =>
+    withSupervisor(
+      createFakeLauncher({
         // Answers nothing at all, pings included.
-        deaf: (child, message) => void (message.type === 'load' && child.loaded()),
+        deaf: (child, message) => void (message.type === 'load' && child.sendLoaded()),
       }),
-      { bounds: { inFlight: 1 }, limits: { wall: WALL } },
+      { bounds: { maxInFlight: 1 }, limits: { wall: WALL } },
       async ({ open, launcher }) => {
         const guest = open('deaf');
         const gone = new AbortController();
-        const answer = outcome(guest.invoke(run(1, { signal: gone.signal })));
-        await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+        const answer = getOutcome(guest.invoke(createRun(1, { signal: gone.signal })));
+        await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
         gone.abort();
         expect(await answer).to.equal('timeout');
-        expect(await outcome(guest.invoke(run(2)))).to.equal('busy');
+        expect(await getOutcome(guest.invoke(createRun(2)))).to.equal('busy');
         await until(() => guest.busy === 0, 'the end of the deaf process');
       },
     ));

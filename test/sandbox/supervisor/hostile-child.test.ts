@@ -1,53 +1,53 @@
 import { expect } from 'chai';
 import { watchEventLoop } from '../../support/event-loop.ts';
-import { type Behaviour, doing, echo, type FakeChild, fakeLauncher } from './fake.ts';
-import { outcome, run, until, withGround } from './ground.ts';
+import { type Behaviour, createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
+import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-const saying = (what: (child: FakeChild, id: number) => void): Behaviour => doing(what);
+const onInvocation = (what: (child: FakeChild, id: number) => void): Behaviour => onInvoke(what);
 
 describe('supervisor: children that break the protocol', () => {
   const broken: Readonly<Record<string, Behaviour>> = {
-    'no frame': saying((child) => child.raw(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))),
-    'an endless frame': saying((child) => child.raw(Buffer.from([0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff]))),
-    'an unknown message': saying((child) => child.say({ type: 'exec', id: 1 })),
-    'a second hello': saying((child) => child.say({ type: 'hello', protocol: 1 })),
-    'loaded twice': saying((child) => child.loaded()),
-    'refused after loaded': saying((child) => child.say({ type: 'refused', code: 'timeout' })),
-    'members nobody expects': saying((child, id) => child.say({ type: 'result', id, status: 200 })),
-    'the end of the pipe': saying((child) => child.far.end()),
+    'no frame': onInvocation((child) => child.raw(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))),
+    'an endless frame': onInvocation((child) => child.raw(Buffer.from([0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff]))),
+    'an unknown message': onInvocation((child) => child.send({ type: 'exec', id: 1 })),
+    'a second hello': onInvocation((child) => child.send({ type: 'hello', protocol: 1 })),
+    'loaded twice': onInvocation((child) => child.sendLoaded()),
+    'refused after loaded': onInvocation((child) => child.send({ type: 'refused', code: 'timeout' })),
+    'unexpected members': onInvocation((child, id) => child.send({ type: 'result', id, status: 200 })),
+    'the end of the pipe': onInvocation((child) => child.childEnd.end()),
     'a result before loaded': (child, message) =>
-      void (message.type === 'load' && child.say({ type: 'result', id: 1 }, '1')),
+      void (message.type === 'load' && child.send({ type: 'result', id: 1 }, '1')),
   };
   for (const [what, behaviour] of Object.entries(broken)) {
-    it(`ends a child after ${what}`, () =>
-      withGround(fakeLauncher({ broken: behaviour }), {}, async ({ open, launcher }) => {
-        expect(await outcome(open('broken').invoke(run()))).to.equal('crash');
+    it(`the supervisor ends a child that breaks the protocol: ${what}`, () =>
+      withSupervisor(createFakeLauncher({ broken: behaviour }), {}, async ({ open, launcher }) => {
+        expect(await getOutcome(open('broken').invoke(createRun()))).to.equal('crash');
         const [child] = launcher.children.filter(({ behaviour: its }) => its === behaviour);
         expect(child?.isAlive).to.equal(false);
       }));
   }
 
-  it('takes no other protocol', () => {
-    const launcher = fakeLauncher();
-    launcher.start = (child) => setImmediate(() => child.say({ type: 'hello', protocol: 2 }));
-    return withGround(launcher, {}, async ({ open }) => {
-      expect(await outcome(open('echo').invoke(run()))).to.equal('internal');
+  it('the supervisor rejects a child with another protocol version', () => {
+    const launcher = createFakeLauncher();
+    launcher.onLaunch = (child) => setImmediate(() => child.send({ type: 'hello', protocol: 2 }));
+    return withSupervisor(launcher, {}, async ({ open }) => {
+      expect(await getOutcome(open('echo').invoke(createRun()))).to.equal('internal');
     });
   });
 
-  it('does not pile up what a child does not read', () => {
+  it('the supervisor bounds the bytes queued for a child that does not read', () => {
     const big = 'x'.repeat(1 << 20);
-    return withGround(
-      fakeLauncher({
+    return withSupervisor(
+      createFakeLauncher({
         deaf: (child, message) => {
-          if (message.type === 'load') child.loaded();
-          else child.far.pause();
+          if (message.type === 'load') child.sendLoaded();
+          else child.childEnd.pause();
         },
       }),
       { limits: { wall: 4000 } },
       async ({ open, launcher }) => {
         const guest = open('deaf');
-        const codes = await Promise.all(Array.from({ length: 64 }, () => outcome(guest.invoke(run(big)))));
+        const codes = await Promise.all(Array.from({ length: 64 }, () => getOutcome(guest.invoke(createRun(big)))));
         const child = launcher.children.find(({ behaviour }) => behaviour) as FakeChild;
         expect(child.channel.writableLength).to.be.lessThan(40 << 20);
         expect(codes.filter((code) => code === 'busy').length).to.be.greaterThan(20);
@@ -56,39 +56,43 @@ describe('supervisor: children that break the protocol', () => {
     );
   });
 
-  it('reads a child more slowly that floods it with what nobody asked for', () => {
+  it('the supervisor throttles reading from a child that floods it with useless frames', () => {
     let sent = 0;
     const flood = (child: FakeChild): void => {
       if (!child.isAlive) return;
-      for (let at = 0; at < 200; at++) child.say({ type: 'call', id: 1, call: 0, method: 'log.info' }, '["x"]');
+      for (let at = 0; at < 200; at++) child.send({ type: 'call', id: 1, call: 0, method: 'log.info' }, '["x"]');
       sent += 200;
-      if (child.far.writableNeedDrain) child.far.once('drain', () => flood(child));
+      if (child.childEnd.writableNeedDrain) child.childEnd.once('drain', () => flood(child));
       else setImmediate(flood, child);
     };
-    let heard = 0;
-    return withGround(fakeLauncher({ flood: doing(flood) }), { limits: { wall: 2000 } }, async ({ open }) => {
-      const from = performance.now();
-      const answer = outcome(open('flood').invoke(run(1, { call: () => ++heard < 0 })));
-      const loop = watchEventLoop();
-      expect(await answer).to.equal('timeout');
-      loop.stop();
-      const seconds = (performance.now() - from) / 1000;
-      expect(sent).to.be.greaterThan(2000);
-      // 2,000 at once, 1,000 a second, and what came with the last chunk.
-      expect(heard).to.be.lessThan(2000 + 1000 * seconds + 5000);
-      expect(loop.longest()).to.be.lessThan(150);
-    });
+    let received = 0;
+    return withSupervisor(
+      createFakeLauncher({ flood: onInvoke(flood) }),
+      { limits: { wall: 2000 } },
+      async ({ open }) => {
+        const from = performance.now();
+        const answer = getOutcome(open('flood').invoke(createRun(1, { call: () => ++received < 0 })));
+        const loop = watchEventLoop();
+        expect(await answer).to.equal('timeout');
+        loop.stop();
+        const seconds = (performance.now() - from) / 1000;
+        expect(sent).to.be.greaterThan(2000);
+        // A burst of 2,000, then 1,000 per second, and the frames of the last chunk.
+        expect(received).to.be.lessThan(2000 + 1000 * seconds + 5000);
+        expect(loop.longest()).to.be.lessThan(150);
+      },
+    );
   });
 
-  it('refuses what a script asks while it is loaded', () => {
+  it('host calls of a script while it loads are refused', () => {
     const replies: string[] = [];
-    return withGround(
-      fakeLauncher({
+    return withSupervisor(
+      createFakeLauncher({
         eager: (child, message, body) => {
-          if (message.type === 'load') child.say({ type: 'call', id: 1, call: 1, method: 'items.readMany' }, '[]');
+          if (message.type === 'load') child.send({ type: 'call', id: 1, call: 1, method: 'items.readMany' }, '[]');
           else if (message.type === 'reply') {
             replies.push(body);
-            child.loaded();
+            child.sendLoaded();
           } else echo(child, message, body);
         },
       }),
@@ -100,12 +104,12 @@ describe('supervisor: children that break the protocol', () => {
     );
   });
 
-  it('leaves other programs alone when one dies', () =>
-    withGround(fakeLauncher({ dies: doing((child) => child.die()) }), {}, async ({ open, launcher }) => {
+  it('the death of one process leaves other programs running', () =>
+    withSupervisor(createFakeLauncher({ dies: onInvoke((child) => child.die()) }), {}, async ({ open, launcher }) => {
       const good = open('echo');
-      await good.invoke(run());
-      expect(await outcome(open('dies').invoke(run()))).to.equal('crash');
-      expect(await outcome(good.invoke(run(4)))).to.equal('4');
+      await good.invoke(createRun());
+      expect(await getOutcome(open('dies').invoke(createRun()))).to.equal('crash');
+      expect(await getOutcome(good.invoke(createRun(4)))).to.equal('4');
       await until(() => launcher.living() <= 3);
     }));
 });

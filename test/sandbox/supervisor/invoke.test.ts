@@ -1,58 +1,65 @@
 import { expect } from 'chai';
-import { doing, echo, fakeLauncher } from './fake.ts';
-import { outcome, run, until, withGround } from './ground.ts';
+import { createFakeLauncher, echo, onInvoke } from './fake-launcher.ts';
+import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 describe('supervisor: invocations', () => {
-  it('starts a process on first use, loads the script once, and answers', () =>
-    withGround(fakeLauncher(), {}, async ({ open, launcher }) => {
+  it('the first invocation starts a process, and the script is loaded once', () =>
+    withSupervisor(createFakeLauncher(), {}, async ({ open, launcher }) => {
       const guest = open('echo');
       expect(guest.state()).to.equal('idle');
-      expect(await outcome(guest.invoke(run({ a: 1 })))).to.equal('{"a":1}');
-      expect(await Promise.all([1, 2, 3].map((at) => outcome(guest.invoke(run(at)))))).to.deep.equal(['1', '2', '3']);
+      expect(await getOutcome(guest.invoke(createRun({ a: 1 })))).to.equal('{"a":1}');
+      expect(await Promise.all([1, 2, 3].map((at) => getOutcome(guest.invoke(createRun(at)))))).to.deep.equal([
+        '1',
+        '2',
+        '3',
+      ]);
       expect(guest.state()).to.equal('running');
-      const loads = launcher.children.flatMap(({ got }) => got.filter(({ type }) => type === 'load'));
+      const loads = launcher.children.flatMap(({ received }) => received.filter(({ type }) => type === 'load'));
       expect(loads).to.have.length(1);
     }));
 
-  it('gives each program a process of its own', () =>
-    withGround(fakeLauncher({ other: echo }), {}, async ({ open, launcher }) => {
-      await open('echo').invoke(run());
-      await open('other').invoke(run());
-      const served = launcher.children.map(({ got }) => got.filter(({ type }) => type === 'invoke').length);
+  it('each program has a process of its own', () =>
+    withSupervisor(createFakeLauncher({ other: echo }), {}, async ({ open, launcher }) => {
+      await open('echo').invoke(createRun());
+      await open('other').invoke(createRun());
+      const served = launcher.children.map(({ received }) => received.filter(({ type }) => type === 'invoke').length);
       expect(served.filter((count) => count > 0)).to.deep.equal([1, 1]);
     }));
 
-  it('tells apart no value and null', () =>
-    withGround(
-      fakeLauncher({ none: doing((child, id) => child.say({ type: 'result', id, none: true }, 'null')) }),
+  it('an invocation distinguishes no value from null', () =>
+    withSupervisor(
+      createFakeLauncher({ none: onInvoke((child, id) => child.send({ type: 'result', id, none: true }, 'null')) }),
       {},
       async ({ open }) => {
-        expect(await open('none').invoke(run())).to.equal(undefined);
-        expect(await outcome(open('echo').invoke(run(null)))).to.equal('null');
+        expect(await open('none').invoke(createRun())).to.equal(undefined);
+        expect(await getOutcome(open('echo').invoke(createRun(null)))).to.equal('null');
       },
     ));
 
-  it('passes on what the runner reports, and refuses a longer answer than allowed', () =>
-    withGround(
-      fakeLauncher({
-        bad: doing((child, id) => child.say({ type: 'failure', id, code: 'guest-error' })),
-        long: doing((child, id) => child.say({ type: 'result', id }, JSON.stringify('x'.repeat(2000)))),
+  it('failures of the runner are passed on, and a result over the limit is refused', () =>
+    withSupervisor(
+      createFakeLauncher({
+        bad: onInvoke((child, id) => child.send({ type: 'failure', id, code: 'guest-error' })),
+        long: onInvoke((child, id) => child.send({ type: 'result', id }, JSON.stringify('x'.repeat(2000)))),
       }),
       { limits: { result: 1000 } },
       async ({ open }) => {
-        expect(await outcome(open('bad').invoke(run()))).to.equal('guest-error');
-        expect(await outcome(open('long').invoke(run()))).to.equal('result-too-large');
+        expect(await getOutcome(open('bad').invoke(createRun()))).to.equal('guest-error');
+        expect(await getOutcome(open('long').invoke(createRun()))).to.equal('result-too-large');
       },
     ));
 
-  it('hands calls to their own run, and answers them', () =>
-    withGround(
-      fakeLauncher({
+  it('host calls reach their own invocation and are answered', () =>
+    withSupervisor(
+      createFakeLauncher({
         asks: (child, message, body) => {
           if (message.type === 'invoke')
-            child.say({ type: 'call', id: message.id, call: 7, method: 'a.b' }, `[${body}]`);
+            child.send({ type: 'call', id: message.id, call: 7, method: 'a.b' }, `[${body}]`);
           else if (message.type === 'reply')
-            child.say({ type: 'result', id: message.id }, JSON.stringify([message.ok, message.call, JSON.parse(body)]));
+            child.send(
+              { type: 'result', id: message.id },
+              JSON.stringify([message.ok, message.call, JSON.parse(body)]),
+            );
           else echo(child, message, body);
         },
       }),
@@ -60,9 +67,9 @@ describe('supervisor: invocations', () => {
       async ({ open }) => {
         const guest = open('asks');
         const answers = [1, 2].map((at) =>
-          outcome(
+          getOutcome(
             guest.invoke(
-              run(at, {
+              createRun(at, {
                 call({ method, body, reply }) {
                   reply?.(true, JSON.stringify(`${method}${body.toString()}`));
                   return true;
@@ -75,15 +82,15 @@ describe('supervisor: invocations', () => {
       },
     ));
 
-  it('hands no call of a finished or made-up run to anybody', () =>
-    withGround(
-      fakeLauncher({
-        late: doing((child, id) => {
-          child.say({ type: 'result', id }, '1');
-          child.say({ type: 'call', id, call: 1, method: 'a.b' }, '[]');
-          child.say({ type: 'call', id: id + 77, call: 1, method: 'a.b' }, '[]');
-          child.say({ type: 'result', id: 99 }, '1');
-          child.say({ type: 'result', id }, '2');
+  it('host calls of finished or unknown invocations are dropped', () =>
+    withSupervisor(
+      createFakeLauncher({
+        late: onInvoke((child, id) => {
+          child.send({ type: 'result', id }, '1');
+          child.send({ type: 'call', id, call: 1, method: 'a.b' }, '[]');
+          child.send({ type: 'call', id: id + 77, call: 1, method: 'a.b' }, '[]');
+          child.send({ type: 'result', id: 99 }, '1');
+          child.send({ type: 'result', id }, '2');
         }),
       }),
       {},
@@ -91,44 +98,44 @@ describe('supervisor: invocations', () => {
         let calls = 0;
         const guest = open('late');
         const count = { call: () => ++calls > 0 };
-        expect(await outcome(guest.invoke(run(1, count)))).to.equal('1');
-        expect(await outcome(guest.invoke(run(1, count)))).to.equal('1');
+        expect(await getOutcome(guest.invoke(createRun(1, count)))).to.equal('1');
+        expect(await getOutcome(guest.invoke(createRun(1, count)))).to.equal('1');
         expect(calls).to.equal(0);
         expect(launcher.children.filter(({ isAlive }) => isAlive).length).to.be.greaterThan(0);
       },
     ));
 
-  it('is busy above the invocations allowed at a time', () =>
-    withGround(
-      fakeLauncher({ never: doing(() => {}) }),
-      { bounds: { inFlight: 3 }, limits: { wall: 1000 } },
+  it('an invocation above the allowed number in flight is busy', () =>
+    withSupervisor(
+      createFakeLauncher({ never: onInvoke(() => {}) }),
+      { bounds: { maxInFlight: 3 }, limits: { wall: 1000 } },
       async ({ open }) => {
         const guest = open('never');
-        const codes = await Promise.all([1, 2, 3, 4, 5].map(() => outcome(guest.invoke(run()))));
+        const codes = await Promise.all([1, 2, 3, 4, 5].map(() => getOutcome(guest.invoke(createRun()))));
         expect(codes.sort()).to.deep.equal(['busy', 'busy', 'timeout', 'timeout', 'timeout']);
       },
     ));
 
-  it('ends with timeout when its signal aborts, and the process is told', () =>
-    withGround(fakeLauncher({ never: doing(() => {}) }), {}, async ({ open, launcher }) => {
+  it('an aborted signal ends the invocation with timeout and cancels it in the process', () =>
+    withSupervisor(createFakeLauncher({ never: onInvoke(() => {}) }), {}, async ({ open, launcher }) => {
       const gone = new AbortController();
       const guest = open('never');
-      const answer = outcome(guest.invoke(run(1, { signal: gone.signal })));
-      await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'invoke')));
+      const answer = getOutcome(guest.invoke(createRun(1, { signal: gone.signal })));
+      await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
       gone.abort();
       expect(await answer).to.equal('timeout');
-      await until(() => launcher.children.some(({ got }) => got.some(({ type }) => type === 'cancel')));
+      await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'cancel')));
       await until(() => guest.busy === 0);
-      expect(await outcome(guest.invoke(run(1, { signal: gone.signal })))).to.equal('timeout');
+      expect(await getOutcome(guest.invoke(createRun(1, { signal: gone.signal })))).to.equal('timeout');
     }));
 
-  it('fails what is in flight when it is closed, and takes nothing more', () =>
-    withGround(fakeLauncher({ never: doing(() => {}) }), {}, async ({ open }) => {
+  it('close() fails invocations in flight and rejects new ones', () =>
+    withSupervisor(createFakeLauncher({ never: onInvoke(() => {}) }), {}, async ({ open }) => {
       const guest = open('never');
-      const answer = outcome(guest.invoke(run()));
+      const answer = getOutcome(guest.invoke(createRun()));
       await until(() => guest.busy === 1);
       await guest.close();
       expect(await answer).to.equal('crash');
-      expect(await outcome(guest.invoke(run()))).to.equal('internal');
+      expect(await getOutcome(guest.invoke(createRun()))).to.equal('internal');
     }));
 });

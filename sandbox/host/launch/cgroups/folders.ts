@@ -1,25 +1,25 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { COUNT, isAlive } from '../proc.ts';
+import { isAlive, PID_NAMESPACE } from '../proc.ts';
 
 const PREFIX = 'tenon-';
-/** How long what was killed may take to be gone. */
-const PATIENCE = 3_000;
+/** How long killed processes may take to disappear before a folder is given up. */
+const REMOVAL_TIMEOUT_MS = 3_000;
 
-/** Folders of launchers of this process: two services in one process do not take each other's for leftovers. */
-const mine = new Set<string>();
+/** Folders of launchers in this process, so that two services in one process do not remove each other's. */
+const ownNames = new Set<string>();
 let count = 0;
 
-/** A name for the folder of one launcher, which says whose it is. */
+/** A folder name for one launcher: process id, number and process namespace of the owner. */
 export function claimName(): string {
   count += 1;
-  const name = `${PREFIX}${process.pid}-${count}-${COUNT}`;
-  mine.add(name);
+  const name = `${PREFIX}${process.pid}-${count}-${PID_NAMESPACE}`;
+  ownNames.add(name);
   return name;
 }
 
-export const releaseName = (name: string): void => void mine.delete(name);
+export const releaseName = (name: string): void => void ownNames.delete(name);
 
 export function makeFolder(path: string): void {
   mkdirSync(path, { recursive: true });
@@ -27,7 +27,7 @@ export function makeFolder(path: string): void {
 
 export const write = (path: string, value: string | number): void => writeFileSync(path, String(value));
 
-export function writes(path: string, value: string | number): boolean {
+export function tryWrite(path: string, value: string | number): boolean {
   try {
     write(path, value);
     return true;
@@ -44,28 +44,28 @@ export function read(path: string): string {
   }
 }
 
-/** A number out of a file of lines such as `oom_kill 2`; 0 where it is not there. */
-export const counter = (text: string, name: string): number =>
+/** The number of a line such as `oom_kill 2`; 0 where there is no such line. */
+export const parseCounter = (text: string, name: string): number =>
   Number(text.match(new RegExp(`^${name} (\\d+)$`, 'm'))?.[1] ?? 0);
 
-export const processesIn = (folder: string): readonly number[] =>
+export const listProcesses = (folder: string): readonly number[] =>
   read(join(folder, 'cgroup.procs')).split('\n').map(Number).filter(Boolean);
 
-/** SIGKILL to what is in the folder. Who starts something meanwhile is met by the next call. */
-export function killIn(folder: string): void {
-  if (writes(join(folder, 'cgroup.kill'), 1)) return;
-  for (const pid of processesIn(folder)) {
+/** Sends SIGKILL to all processes of the group. The next call kills processes that were started meanwhile. */
+export function killProcesses(folder: string): void {
+  if (tryWrite(join(folder, 'cgroup.kill'), 1)) return;
+  for (const pid of listProcesses(folder)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone already.
+      // The process has already ended.
     }
   }
 }
 
-/** Kills what is inside and removes the folder once the kernel lets go of it. */
+/** Kills the processes of a group and removes the folder. False after `REMOVAL_TIMEOUT_MS`. */
 export async function removeFolder(folder: string): Promise<boolean> {
-  const deadline = Date.now() + PATIENCE;
+  const deadline = Date.now() + REMOVAL_TIMEOUT_MS;
   for (;;) {
     try {
       rmdirSync(folder);
@@ -74,19 +74,19 @@ export async function removeFolder(folder: string): Promise<boolean> {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
       if (Date.now() > deadline) return false;
     }
-    killIn(folder);
+    killProcesses(folder);
     await wait(5);
   }
 }
 
-/** Removes a launcher's folder with the groups in it. */
+/** Removes the folder of a launcher with the groups in it. */
 export async function removeTree(folder: string): Promise<void> {
   await Promise.all(subfolders(folder).map((name) => removeFolder(join(folder, name))));
   await removeFolder(folder);
 }
 
-/** Folders that dead services left. */
-export async function sweep(base: string): Promise<void> {
+/** Removes folders of services that have ended. */
+export async function removeLeftovers(base: string): Promise<void> {
   for (const name of subfolders(base)) {
     const service = Number(name.match(/^tenon-service-(\d+)$/)?.[1]);
     if (service > 0 && !isAlive(service)) removeIfEmpty(join(base, name));
@@ -94,17 +94,17 @@ export async function sweep(base: string): Promise<void> {
   const left = subfolders(base).filter((name) => {
     const [, service, counted] = name.match(/^tenon-(\d+)-\d+-(\d+)$/) ?? [];
     const pid = Number(service);
-    return pid > 0 && counted === COUNT && !mine.has(name) && (pid === process.pid || !isAlive(pid));
+    return pid > 0 && counted === PID_NAMESPACE && !ownNames.has(name) && (pid === process.pid || !isAlive(pid));
   });
   await Promise.all(left.map((name) => removeTree(join(base, name))));
 }
 
-/** For folders in which services are: never with `removeFolder`, which kills. */
+/** For folders that may hold a service. `removeFolder` would kill it. */
 export function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Somebody is still inside, and the next service that starts tries again.
+    // A process is still inside. The next service that starts tries again.
   }
 }
 

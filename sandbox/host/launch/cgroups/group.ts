@@ -2,51 +2,53 @@ import { availableParallelism } from 'node:os';
 
 /** What one child may use. */
 export interface GroupLimits {
-  /** Bytes, of everything the child and what carries it touch; swap counts. */
+  /** Bytes that the child and the processes of bubblewrap may use, swap included. */
   readonly memory: number;
   /** Processes and threads. */
   readonly tasks: number;
 }
 
-/** What the kernel counted against a group. */
-export interface Counters {
+/** Counters of the kernel for one group. */
+export interface GroupCounters {
   /** Processes killed because the group was at its memory limit. */
   readonly outOfMemory: number;
   /** Threads and processes refused. */
   readonly refused: number;
-  /** Periods in which it had to wait for its share of the processor. */
+  /** Periods in which the group waited because its CPU share was used up. */
   readonly throttled: number;
 }
 
 /** The control group of one child. A process that a member starts is a member as well. */
-export interface Group {
-  /** A process joins by writing its id to each of these. */
-  readonly doors: readonly string[];
-  /** Moves a process that has not started others yet; throws where it is gone. */
+export interface ControlGroup {
+  /** Paths of the files `cgroup.procs`. A process joins the group by writing its id to each of them. */
+  readonly procsFiles: readonly string[];
+  /** Moves a process into the group before it starts others. Throws where it has ended. */
   join(pid: number): void;
-  /** From now on this share of a core, `SHARE` unless told; nothing where the processor cannot be limited here. */
+  /**
+   * Limits the group to this share of a core, by default `CPU_SHARE`. Does nothing where CPU time cannot be limited.
+   */
   throttle(share?: number): void;
-  /** Another bound for processes and threads. */
+  /** Sets another limit of processes and threads. */
   limitTasks(tasks: number): void;
   tasks(): number;
-  counters(): Counters;
-  /** SIGKILL to everything inside. */
+  counters(): GroupCounters;
+  /** Sends SIGKILL to every process of the group. */
   kill(): void;
-  /** Kills what is left and removes the group; false where something in it would not end. */
+  /** Kills remaining processes and removes the group. False where one of them does not end. */
   remove(): Promise<boolean>;
 }
 
 export interface Cgroups {
   readonly mechanic: 'cgroup-v2' | 'cgroup-v1';
-  /** Throws where the kernel has no room for another one. */
-  make(limits: GroupLimits): Group;
-  /** Removes the service's own folders. All groups are gone before. */
+  /** Throws where the kernel cannot create another group. */
+  createGroup(limits: GroupLimits): ControlGroup;
+  /** Removes the folders of the service, after all groups were removed. */
   close(): Promise<void>;
 }
 
 /**
- * Cores that a child gets: one for the thread that runs guests and a quarter for what collects their garbage beside it,
- * but never all there are. And the time in microseconds in which that is counted.
+ * Cores that a child gets: one for the thread that runs guests and a quarter for garbage collection, but never all
+ * cores of the machine.
  */
-export const SHARE = Math.max(0.5, Math.min(1.25, availableParallelism() - 0.5));
-export const PERIOD = 100_000;
+export const CPU_SHARE = Math.max(0.5, Math.min(1.25, availableParallelism() - 0.5));
+export const CPU_PERIOD_US = 100_000;

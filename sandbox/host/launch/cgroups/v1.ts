@@ -2,36 +2,40 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   claimName,
-  counter,
-  killIn,
+  killProcesses,
   makeFolder,
+  parseCounter,
   read,
   releaseName,
   removeFolder,
+  removeLeftovers,
   removeTree,
-  sweep,
+  tryWrite,
   write,
-  writes,
 } from './folders.ts';
-import { type Cgroups, type Group, type GroupLimits, PERIOD, SHARE } from './group.ts';
-import { type Facts, ownV1, readFacts } from './where.ts';
+import { type Cgroups, type ControlGroup, CPU_PERIOD_US, CPU_SHARE, type GroupLimits } from './group.ts';
+import { type CgroupProcFiles, findOwnGroupV1, readCgroupProcFiles } from './own-group.ts';
 
-/** One hierarchy per controller, of which `cpu` may be missing. */
-interface Bases {
+/** Folder of the launcher by controller of cgroup v1. `cpu` may be missing. */
+interface ControllerFolders {
   readonly memory: string;
   readonly pids: string;
   readonly cpu: string | null;
 }
 
-/** The older hierarchies, below the groups this process is in. Null where they are not there or not ours to write. */
-export async function openV1(facts: Facts = readFacts()): Promise<Cgroups | null> {
-  const own = { memory: ownV1(facts, 'memory'), pids: ownV1(facts, 'pids'), cpu: ownV1(facts, 'cpu') };
+/** Opens cgroup v1 below the groups of this process. Null where it is not mounted or not writable. */
+export async function openV1(procFiles: CgroupProcFiles = readCgroupProcFiles()): Promise<Cgroups | null> {
+  const own = {
+    memory: findOwnGroupV1(procFiles, 'memory'),
+    pids: findOwnGroupV1(procFiles, 'pids'),
+    cpu: findOwnGroupV1(procFiles, 'cpu'),
+  };
   if (own.memory === null || own.pids === null) return null;
   const { memory, pids, cpu } = own;
-  await Promise.all([memory, pids, cpu].map((base) => base && sweep(base)));
+  await Promise.all([memory, pids, cpu].map((base) => base && removeLeftovers(base)));
   const name = claimName();
   const at = (base: string) => join(base, name);
-  const bases: Bases = { memory: at(memory), pids: at(pids), cpu: cpu && at(cpu) };
+  const bases: ControllerFolders = { memory: at(memory), pids: at(pids), cpu: cpu && at(cpu) };
   const folders = [...new Set([bases.memory, bases.pids, bases.cpu].filter((one) => one !== null))];
   const close = async () => {
     await Promise.all(folders.map(removeTree));
@@ -39,7 +43,7 @@ export async function openV1(facts: Facts = readFacts()): Promise<Cgroups | null
   };
   try {
     folders.forEach(makeFolder);
-    await makeGroup(bases, '0', { memory: 1 << 26, tasks: 8 }).remove();
+    await createGroup(bases, '0', { memory: 1 << 26, tasks: 8 }).remove();
   } catch {
     await close();
     return null;
@@ -47,15 +51,15 @@ export async function openV1(facts: Facts = readFacts()): Promise<Cgroups | null
   let count = 0;
   return {
     mechanic: 'cgroup-v1',
-    make(limits) {
+    createGroup(limits) {
       count += 1;
-      return makeGroup(bases, String(count), limits);
+      return createGroup(bases, String(count), limits);
     },
     close,
   };
 }
 
-function makeGroup(bases: Bases, name: string, limits: GroupLimits): Group {
+function createGroup(bases: ControllerFolders, name: string, limits: GroupLimits): ControlGroup {
   const memory = join(bases.memory, name);
   const pids = join(bases.pids, name);
   const cpu = bases.cpu && join(bases.cpu, name);
@@ -64,31 +68,31 @@ function makeGroup(bases: Bases, name: string, limits: GroupLimits): Group {
   try {
     for (const folder of folders) mkdirSync(folder, { recursive: true });
     write(join(memory, 'memory.limit_in_bytes'), limits.memory);
-    // Together with swap, where the kernel counts swap at all.
-    writes(join(memory, 'memory.memsw.limit_in_bytes'), limits.memory);
+    // The sum of memory and swap, where the kernel counts swap.
+    tryWrite(join(memory, 'memory.memsw.limit_in_bytes'), limits.memory);
     write(join(pids, 'pids.max'), limits.tasks);
   } catch (error) {
     void remove();
     throw error;
   }
-  const doors = folders.map((folder) => join(folder, 'cgroup.procs'));
+  const procsFiles = folders.map((folder) => join(folder, 'cgroup.procs'));
   return {
-    doors,
+    procsFiles,
     join(pid) {
-      for (const door of doors) write(door, pid);
+      for (const procsFile of procsFiles) write(procsFile, pid);
     },
-    throttle(share = SHARE) {
-      if (cpu === null || !writes(join(cpu, 'cpu.cfs_period_us'), PERIOD)) return;
-      writes(join(cpu, 'cpu.cfs_quota_us'), Math.round(share * PERIOD));
+    throttle(share = CPU_SHARE) {
+      if (cpu === null || !tryWrite(join(cpu, 'cpu.cfs_period_us'), CPU_PERIOD_US)) return;
+      tryWrite(join(cpu, 'cpu.cfs_quota_us'), Math.round(share * CPU_PERIOD_US));
     },
-    limitTasks: (tasks) => void writes(join(pids, 'pids.max'), tasks),
+    limitTasks: (tasks) => void tryWrite(join(pids, 'pids.max'), tasks),
     tasks: () => Number(read(join(pids, 'pids.current'))),
     counters: () => ({
-      outOfMemory: counter(read(join(memory, 'memory.oom_control')), 'oom_kill'),
-      refused: counter(read(join(pids, 'pids.events')), 'max'),
-      throttled: cpu === null ? 0 : counter(read(join(cpu, 'cpu.stat')), 'nr_throttled'),
+      outOfMemory: parseCounter(read(join(memory, 'memory.oom_control')), 'oom_kill'),
+      refused: parseCounter(read(join(pids, 'pids.events')), 'max'),
+      throttled: cpu === null ? 0 : parseCounter(read(join(cpu, 'cpu.stat')), 'nr_throttled'),
     }),
-    kill: () => folders.forEach(killIn),
+    kill: () => folders.forEach(killProcesses),
     remove,
   };
 }

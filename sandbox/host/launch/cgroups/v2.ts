@@ -2,54 +2,57 @@ import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import {
   claimName,
-  counter,
-  killIn,
+  killProcesses,
   makeFolder,
+  parseCounter,
   read,
   releaseName,
   removeFolder,
+  removeLeftovers,
   removeTree,
-  sweep,
+  tryWrite,
   write,
-  writes,
 } from './folders.ts';
-import { type Cgroups, type Group, type GroupLimits, PERIOD, SHARE } from './group.ts';
-import { stepAside } from './step-aside.ts';
-import { type Facts, ownV2, readFacts } from './where.ts';
+import { type Cgroups, type ControlGroup, CPU_PERIOD_US, CPU_SHARE, type GroupLimits } from './group.ts';
+import { moveToLeaf } from './move-to-leaf.ts';
+import { type CgroupProcFiles, findOwnGroupV2, readCgroupProcFiles } from './own-group.ts';
 
-/** What must be there, and what is taken where it is. */
-const NEEDED = ['memory', 'pids'];
-const WANTED = ['cpu'];
-const ASIDE = `tenon-service-${process.pid}`;
+/** Controllers without which v2 is not used, and those that are used where available. */
+const REQUIRED_CONTROLLERS = ['memory', 'pids'];
+const OPTIONAL_CONTROLLERS = ['cpu'];
+const SERVICE_LEAF = `tenon-service-${process.pid}`;
 
 /**
- * The newer hierarchy, below the group this process is in: a container with its groups writable, a unit or a scope with
- * `Delegate=yes`, a service of root. Null where the controllers are not there or not ours to hand on.
+ * Opens cgroup v2 below the group of this process: in a container with writable groups, in a unit or scope with
+ * `Delegate=yes`, or as root. Null where the controllers are missing or cannot be enabled.
  */
-export async function openV2(facts: Facts = readFacts(), needed: readonly string[] = NEEDED): Promise<Cgroups | null> {
-  const found = ownV2(facts);
+export async function openV2(
+  procFiles: CgroupProcFiles = readCgroupProcFiles(),
+  needed: readonly string[] = REQUIRED_CONTROLLERS,
+): Promise<Cgroups | null> {
+  const found = findOwnGroupV2(procFiles);
   if (found === null) return null;
-  // A launcher before this one stepped aside already.
-  const base = basename(found) === ASIDE ? dirname(found) : found;
+  // An earlier launcher of this process has already moved it to the leaf.
+  const base = basename(found) === SERVICE_LEAF ? dirname(found) : found;
   if (!hasAll(read(join(base, 'cgroup.controllers')), needed)) return null;
-  await sweep(base);
+  await removeLeftovers(base);
   const name = claimName();
   const folder = join(base, name);
-  let back = async () => {};
+  let undoMove = async () => {};
   const close = async () => {
     await removeTree(folder);
-    await back();
+    await undoMove();
     releaseName(name);
   };
   try {
     makeFolder(folder);
-    if (!handOn(base, needed)) {
-      const undo = stepAside(base, join(base, ASIDE));
-      if (undo !== null) back = undo;
-      if (!handOn(base, needed)) throw new Error('the controllers cannot be handed on');
+    if (!enableControllers(base, needed)) {
+      const undo = moveToLeaf(base, join(base, SERVICE_LEAF));
+      if (undo !== null) undoMove = undo;
+      if (!enableControllers(base, needed)) throw new Error('the cgroup controllers cannot be enabled');
     }
-    if (!handOn(folder, needed)) throw new Error('the controllers cannot be handed on');
-    await makeGroup(join(folder, '0'), { memory: 1 << 26, tasks: 8 }, needed).remove();
+    if (!enableControllers(folder, needed)) throw new Error('the cgroup controllers cannot be enabled');
+    await createGroup(join(folder, '0'), { memory: 1 << 26, tasks: 8 }, needed).remove();
   } catch {
     await close();
     return null;
@@ -57,9 +60,9 @@ export async function openV2(facts: Facts = readFacts(), needed: readonly string
   let count = 0;
   return {
     mechanic: 'cgroup-v2',
-    make(limits) {
+    createGroup(limits) {
       count += 1;
-      return makeGroup(join(folder, String(count)), limits, needed);
+      return createGroup(join(folder, String(count)), limits, needed);
     },
     close,
   };
@@ -67,22 +70,23 @@ export async function openV2(facts: Facts = readFacts(), needed: readonly string
 
 const hasAll = (list: string, needed: readonly string[]) => needed.every((one) => list.split(' ').includes(one));
 
-/** Lets the groups inside of a folder use the controllers. */
-function handOn(folder: string, needed: readonly string[]): boolean {
+/** Enables the controllers for child groups of a folder. False where a required one cannot be enabled. */
+function enableControllers(folder: string, needed: readonly string[]): boolean {
   const control = join(folder, 'cgroup.subtree_control');
-  for (const one of [...needed, ...WANTED]) if (!hasAll(read(control), [one])) writes(control, `+${one}`);
+  for (const one of [...needed, ...OPTIONAL_CONTROLLERS])
+    if (!hasAll(read(control), [one])) tryWrite(control, `+${one}`);
   return hasAll(read(control), needed);
 }
 
-function makeGroup(folder: string, limits: GroupLimits, needed: readonly string[]): Group {
+function createGroup(folder: string, limits: GroupLimits, needed: readonly string[]): ControlGroup {
   const at = (file: string) => join(folder, file);
   try {
     mkdirSync(folder, { recursive: true });
     if (needed.includes('memory')) {
       write(at('memory.max'), limits.memory);
-      writes(at('memory.swap.max'), 0);
-      // A child that lost one of its processes is of no use.
-      writes(at('memory.oom.group'), 1);
+      tryWrite(at('memory.swap.max'), 0);
+      // The kernel kills the whole group at its memory limit, since a child without one of its processes cannot go on.
+      tryWrite(at('memory.oom.group'), 1);
     }
     if (needed.includes('pids')) write(at('pids.max'), limits.tasks);
   } catch (error) {
@@ -90,17 +94,18 @@ function makeGroup(folder: string, limits: GroupLimits, needed: readonly string[
     throw error;
   }
   return {
-    doors: [at('cgroup.procs')],
+    procsFiles: [at('cgroup.procs')],
     join: (pid) => write(at('cgroup.procs'), pid),
-    throttle: (share = SHARE) => void writes(at('cpu.max'), `${Math.round(share * PERIOD)} ${PERIOD}`),
-    limitTasks: (tasks) => void writes(at('pids.max'), tasks),
+    throttle: (share = CPU_SHARE) =>
+      void tryWrite(at('cpu.max'), `${Math.round(share * CPU_PERIOD_US)} ${CPU_PERIOD_US}`),
+    limitTasks: (tasks) => void tryWrite(at('pids.max'), tasks),
     tasks: () => Number(read(at('pids.current'))),
     counters: () => ({
-      outOfMemory: counter(read(at('memory.events')), 'oom_kill'),
-      refused: counter(read(at('pids.events')), 'max'),
-      throttled: counter(read(at('cpu.stat')), 'nr_throttled'),
+      outOfMemory: parseCounter(read(at('memory.events')), 'oom_kill'),
+      refused: parseCounter(read(at('pids.events')), 'max'),
+      throttled: parseCounter(read(at('cpu.stat')), 'nr_throttled'),
     }),
-    kill: () => killIn(folder),
+    kill: () => killProcesses(folder),
     remove: () => removeFolder(folder),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a guest could do that has taken its process over: it holds the pipe and says what it likes. Stands in place of the
- * runner, under the same confinement. The script that it is loaded with names the forgery.
+ * A guest that has taken over its process: it holds the socket and sends any message. It runs in place of the runner
+ * under the same confinement. The loaded script names the forgery.
  */
 'use strict';
 const { Socket } = require('node:net');
@@ -29,7 +29,7 @@ const contract = [{ key: '', id: 'forged', handler: true, filters: [], actions: 
 const ROW = JSON.stringify(['articles', { title: 'forged' }]);
 const CREATE = 'items.createOne';
 
-/** Says something again and again, as fast as it is taken. */
+/** Sends a message repeatedly, as fast as the host reads. */
 const flood = (bytes) => {
   const many = Buffer.concat(Array.from({ length: Math.max(1, Math.floor(65536 / bytes.length)) }, () => bytes));
   const more = () => {
@@ -38,7 +38,7 @@ const flood = (bytes) => {
   };
   more();
 };
-/** Asks one thing after another, and answers with what came of it. */
+/** Makes host calls one after another and returns their outcomes. */
 const asking = (...calls) => {
   const codes = [];
   return {
@@ -57,7 +57,7 @@ const breaking = (...bytes) => ({ invoke: () => raw(Buffer.concat(bytes)) });
 const forgeries = {
   honest: { invoke: (id, input) => say({ type: 'result', id }, input) },
 
-  // Ids that are not its own.
+  // Ids of other invocations.
   'other ids': {
     invoke(id) {
       for (const other of [id - 1 || 7, id + 1, id + 2, 1000, 2 ** 40, Number.MAX_SAFE_INTEGER])
@@ -130,7 +130,7 @@ const forgeries = {
   'results that are numbers without end': saying(`[${'9'.repeat(500_000)},1e99999]`),
   'results with prototypes': saying('{"status":200,"__proto__":{"status":418},"body":{"__proto__":{"polluted":1}}}'),
   'codes that are the host’s': { invoke: (id) => say({ type: 'failure', id, code: 'internal' }) },
-  'members nobody expects': { invoke: (id) => say({ type: 'result', id, user: 'admin' }, '1') },
+  'unexpected members': { invoke: (id) => say({ type: 'result', id, user: 'admin' }, '1') },
   'members by prototype': breaking(frame('{"type":"result","__proto__":{"id":1}}', '1')),
 
   // Frames.
@@ -168,7 +168,7 @@ const forgeries = {
   'a flood of calls': {
     invoke: (id) => flood(frame(JSON.stringify({ type: 'call', id, call: 1, method: CREATE }), ROW)),
   },
-  'a flood for nobody': {
+  'a flood of messages without an invocation': {
     invoke: () => flood(frame('{"type":"call","id":99,"call":1,"method":"items.readMany"}', '["articles"]')),
   },
   'a flood of pongs': { invoke: () => flood(frame('{"type":"pong","id":1000}')) },
@@ -198,7 +198,7 @@ const forgeries = {
     },
   },
   exits: { invoke: () => process.exit(0) },
-  'lets go of the pipe': { invoke: () => socket.end() },
+  'closes the socket': { invoke: () => socket.end() },
 
   // Out of turn.
   'hello twice': { invoke: () => say({ type: 'hello', protocol: 1 }) },

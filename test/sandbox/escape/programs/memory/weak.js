@@ -1,4 +1,4 @@
-// References that nobody should keep.
+// WeakRefs and WeakMaps without end.
 // @expect fails
 export default {
   id: 'memory-weak',

@@ -1,4 +1,4 @@
-// Rejections that nobody handles, with things in them.
+// Unhandled rejections, one of them with a getter that never returns.
 // @expect any
 export default {
   id: 'realm-unhandled',

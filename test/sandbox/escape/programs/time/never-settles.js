@@ -1,4 +1,4 @@
-// A promise that nobody settles.
+// A promise that never settles.
 // @expect fails
 export default {
   id: 'time-never-settles',

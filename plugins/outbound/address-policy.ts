@@ -1,0 +1,58 @@
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+import { type Address, isWithin, parseAddress, parseRange } from './address-ranges.ts';
+
+/**
+ * Decides whether an address may be connected to. `reach: 'private'` also allows private networks. False for a text
+ * that is no address.
+ */
+export type AddressPolicy = (address: string, reach?: 'private') => boolean;
+
+/** Stands for the addresses of this machine's own interfaces (configuration, IMPORT_IP_DENY_LIST). */
+const OWN_INTERFACES = '0.0.0.0';
+
+/** Addresses in public or private ranges that the cloud platform of the machine answers. */
+const PLATFORM_ADDRESSES = ['168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'];
+
+/**
+ * Creates the policy: public addresses only. It excludes loopback, private, link-local, unique-local, shared,
+ * multicast, reserved and test ranges, and this machine's own addresses. `denied` adds ranges, and `allowed` wins over
+ * everything else. With the reach `private` private and unique-local addresses are not excluded.
+ */
+export function createAddressPolicy(denied: readonly string[], allowed: readonly string[]): AddressPolicy {
+  // Own interfaces are always denied, so this entry needs no range.
+  const never = [...PLATFORM_ADDRESSES, ...denied.filter((entry) => entry !== OWN_INTERFACES)].map(parseRange);
+  const always = allowed.map(parseRange);
+  return (text, reach) => {
+    const address = parseAddress(text);
+    if (!address) return false;
+    if (isWithin(address, always)) return true;
+    // Both the NAT64 address and the IPv4 address behind it must be allowed.
+    const candidates = [address, ...listEmbeddedIpv4(address)];
+    const isReachable = (one: Address) => isPublic(one) || (reach === 'private' && isPrivate(one));
+    return candidates.every((one) => isReachable(one) && !isWithin(one, never) && !isOwnInterface(one));
+  };
+}
+
+const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
+const NAT64 = ipaddr.IPv6.parse('64:ff9b::');
+
+/** Of IPv6 only global unicast and NAT64. Other forms that embed IPv4 are outside of it or excluded by range. */
+function isPublic(address: Address): boolean {
+  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
+  return address.match(NAT64, 96) || (address.match(GLOBAL_UNICAST, 3) && address.range() === 'unicast');
+}
+
+const isPrivate = (address: Address): boolean => ['private', 'uniqueLocal'].includes(address.range());
+
+/** The IPv4 address behind a NAT64 one, which networks without IPv4 use for public addresses too. */
+const listEmbeddedIpv4 = (address: Address): readonly Address[] =>
+  address instanceof ipaddr.IPv6 && address.match(NAT64, 96) ? [new ipaddr.IPv4(address.toByteArray().slice(12))] : [];
+
+/** Read for each check, since interfaces change. */
+function isOwnInterface(address: Address): boolean {
+  const text = address.toString();
+  return Object.values(networkInterfaces()).some((all) =>
+    all?.some((one) => parseAddress(one.address)?.toString() === text),
+  );
+}

@@ -1,0 +1,47 @@
+/** Bytes of responses that one package may keep in memory of the service at the same time. */
+const MAX_BUFFERED = 8 * 1024 * 1024;
+
+/** Counts the buffered response bytes of one package. */
+export class BufferShare {
+  #bufferedBytes = 0;
+
+  /**
+   * Opens the count of one request: call `canBuffer` for each part, and `release` once the response is no longer
+   * needed.
+   */
+  open(): { canBuffer(bytes: number): boolean; release(): void } {
+    let own = 0;
+    return {
+      canBuffer: (bytes) => {
+        if (this.#bufferedBytes + bytes > MAX_BUFFERED) return false;
+        this.#bufferedBytes += bytes;
+        own += bytes;
+        return true;
+      },
+      // Released after the current turn, since the caller converts the response to text in it.
+      release: () =>
+        void setImmediate(() => {
+          this.#bufferedBytes -= own;
+          own = 0;
+        }),
+    };
+  }
+}
+
+/** One share for each package, which all its entries use. */
+export function createBufferShares(): (name: string) => BufferShare {
+  const shares = new Map<string, BufferShare>();
+  return (name) => {
+    const share = shares.get(name) ?? new BufferShare();
+    shares.set(name, share);
+    return share;
+  };
+}
+
+let last: Promise<void> = Promise.resolve();
+
+/** Resolves in a turn of the event loop of its own, since parsing a response takes a while. */
+export const nextTurn = (): Promise<void> => {
+  last = last.then(() => new Promise((resolve) => void setImmediate(resolve)));
+  return last;
+};

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Caller, Log } from '#kernel';
+import type { RunResult } from '../../sandbox/host/supervisor/guest-run.ts';
+import { RunFailure } from '../../sandbox/host/supervisor/run-failure.ts';
+import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
+import type { GuestContext, GuestLimits } from '../../sandbox/protocol/messages.ts';
+import type { Admitted, Invocation } from '../broker/contract.ts';
+import { InvocationSecrets } from '../broker/library.ts';
+import type { Outcome, Run } from './contract.ts';
+import { createGuestFailure } from './create-guest-failure.ts';
+import { parseGuestJson } from './guest-json.ts';
+import { createHostCalls } from './host-calls.ts';
+import { GuestFailure } from './library.ts';
+
+interface InvokeOptions {
+  readonly brokerAccess: Admitted;
+  readonly process: Process;
+  readonly limits: GuestLimits;
+  readonly log: Log;
+}
+
+/** Runs one invocation. Its host calls are counted and carried out by `createHostCalls`. */
+export async function invoke({ process, limits, log, ...program }: InvokeOptions, run: Run): Promise<Outcome> {
+  const brokerAccess = run.admitted ?? program.brokerAccess;
+  const over = new AbortController();
+  const invocation: Invocation = {
+    id: randomUUID(),
+    caller: run.caller,
+    signal: over.signal,
+    secrets: new InvocationSecrets(),
+  };
+  const input = run.prepare?.(invocation) ?? run.input;
+  const calls = createHostCalls({ brokerAccess, invocation, hostCall: limits.hostCall, log });
+  try {
+    const context = buildContext(brokerAccess, run);
+    const { entry, signal } = run;
+    return parseResult(await process.invoke({ entry, context, input, signal, call: calls.call }));
+  } catch (error) {
+    throw toGuestFailure(error, (text) => invocation.secrets.scrub(text));
+  } finally {
+    calls.close();
+    over.abort();
+  }
+}
+
+/** Converts a failure of confined code; other errors stay as they are. `scrub` removes secrets from a text. */
+export const toGuestFailure = (error: unknown, scrub = (text: string): string => text): unknown =>
+  error instanceof RunFailure ? createGuestFailure(error, scrub) : error;
+
+const buildContext = ({ subject }: Admitted, { contributionId, activation, caller }: Run): GuestContext => ({
+  extensionId: subject.name,
+  contributionId,
+  activation,
+  accountability: caller && toAccountability(caller),
+});
+
+/**
+ * The accountability for the handler: null for a caller without user and role. Host calls of such a caller still use
+ * the Public role.
+ */
+const toAccountability = ({ user, role, admin }: Caller): GuestContext['accountability'] =>
+  user === null && role === null && !admin ? null : { user, role, admin };
+
+function parseResult(answer: RunResult): Outcome {
+  if (answer === undefined) return { text: undefined, value: undefined };
+  const text = answer.toString('utf8');
+  try {
+    return { text, value: parseGuestJson(text) };
+  } catch {
+    throw new GuestFailure('invalid-result');
+  }
+}

@@ -1,0 +1,36 @@
+import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import type { ChildEnd } from '../child.ts';
+import type { ControlGroup } from './cgroups/group.ts';
+import { killGroup } from './kill.ts';
+import type { LaunchPlan } from './launch-plan.ts';
+
+/** Waits until a child is reaped and its group is removed. Never rejects. */
+export async function waitForEnd(
+  process: ChildProcess | null,
+  plan: LaunchPlan,
+  group: ControlGroup | null,
+): Promise<ChildEnd> {
+  const { code, signal } = process === null ? { code: null, signal: null } : await waitForExit(process);
+  if (plan.namespaceMode === 'none' && process?.pid !== undefined) killGroup(process.pid);
+  const isOutOfMemory = group !== null && group.counters().outOfMemory > 0;
+  await group?.remove().catch(() => false);
+  // bubblewrap reports a signal of the guest as exit code 128 + signal, as a shell does.
+  const inner = plan.namespaceMode === 'none' || code === null ? undefined : SIGNALS.get(code - 128);
+  return inner === undefined ? { code, signal, isOutOfMemory } : { code: null, signal: inner, isOutOfMemory };
+}
+
+const SIGNALS = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals] as const),
+);
+
+const waitForExit = (process: ChildProcess) =>
+  new Promise<Pick<ChildEnd, 'code' | 'signal'>>((resolve) => {
+    if (process.exitCode !== null || process.signalCode !== null) {
+      resolve({ code: process.exitCode, signal: process.signalCode });
+      return;
+    }
+    process.once('exit', (code, signal) => resolve({ code, signal }));
+    // The process could not be started, so no exit event follows.
+    process.once('error', () => process.pid === undefined && resolve({ code: null, signal: null }));
+  });

@@ -1,4 +1,0 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-
-/** Runs work outside of whatever request happens to be at hand: a process outlives the one that made it necessary. */
-export const outside: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();

@@ -1,0 +1,41 @@
+import type { GuestRealm } from './isolate.ts';
+
+/** Realms that are kept ready, since creating one takes about ten times as long as using it. */
+export const SPARE_REALMS = 3;
+
+export interface RealmSource {
+  take(): GuestRealm;
+  /** Creates missing realms, one at a time, when the event loop is idle. */
+  refill(): void;
+}
+
+/** Starts with `first` and creates further realms by `make`. */
+export function createSpareRealms(first: GuestRealm, make: () => GuestRealm): RealmSource {
+  const ready: GuestRealm[] = [first];
+  let planned = false;
+  const refill = (): void => {
+    if (planned || ready.length >= SPARE_REALMS) return;
+    planned = true;
+    setImmediate(() => {
+      planned = false;
+      ready.push(make());
+      refill();
+    });
+  };
+  return { take: () => ready.shift() ?? make(), refill };
+}
+
+/** One realm for all invocations, until it is dropped. */
+export function createSharedRealm(first: GuestRealm, make: () => GuestRealm): RealmSource & { drop(): void } {
+  let shared: GuestRealm | undefined = first;
+  return {
+    take() {
+      shared ??= make();
+      return shared;
+    },
+    drop() {
+      shared = undefined;
+    },
+    refill() {},
+  };
+}

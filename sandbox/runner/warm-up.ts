@@ -1,0 +1,32 @@
+import type { GuestLimits } from '../protocol/messages.ts';
+import type { Isolate } from './isolate.ts';
+import { createLoadedArtifact, serializeInvocation } from './loaded-artifact.ts';
+
+const WARM_UP_ARTIFACT = `(function (module) {
+  module.exports = { id: '', async handler(input, { host }) { return host.settings.get(input); } };
+})`;
+const WARM_UP_CONTEXT = {
+  extensionId: '',
+  contributionId: '',
+  activation: { type: 'json-endpoint' },
+  accountability: null,
+} as const;
+
+/**
+ * Runs a small artifact from load to result, so that the code of the runner is compiled before the first invocation.
+ */
+export function warmUp(isolate: Isolate, limits: GuestLimits): void {
+  isolate.load(WARM_UP_ARTIFACT);
+  const first = isolate.createRealm(true);
+  first.fetch();
+  const program = createLoadedArtifact({
+    limits,
+    reuse: true,
+    first,
+    createRealm: () => isolate.createRealm(false),
+    send() {},
+  });
+  program.invoke(1, serializeInvocation('', WARM_UP_CONTEXT), '""');
+  program.reply(1, 1, true, 'null');
+  first.release();
+}

@@ -1,0 +1,176 @@
+import { authorities, type Capability, capabilities, fail, type LedgerEntry, requestScope } from '#kernel';
+import {
+  type Admitted,
+  broker,
+  type Invocation,
+  type RemoteTable,
+  remotes,
+  type Subjects,
+} from '../../../plugins/broker/contract.ts';
+import { Refusal } from '../../../plugins/broker/library.ts';
+import type { Guest, Run, Sandbox } from '../../../plugins/sandbox/contract.ts';
+import type { GuestFailure } from '../../../plugins/sandbox/library.ts';
+import type { CreateLauncher } from '../../../plugins/sandbox/runtime.ts';
+import { createSandbox } from '../../../plugins/sandbox/service.ts';
+import type { SandboxConfig } from '../../../plugins/sandbox/settings.ts';
+import { type Booted, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+
+/** State of the test capability, whose methods confined code calls as `desk.<method>`. */
+export interface Desk {
+  readonly seen: { invocation: Invocation; scope: string | undefined }[];
+  /** Calls in flight; `aborted` counts those whose signal has aborted. */
+  working: number;
+  aborted: number;
+  release: () => void;
+}
+
+export const createDesk = (): Desk => ({ seen: [], working: 0, aborted: 0, release: () => {} });
+
+const createCapability = (name: string, desk: Desk): Capability<true, Desk> => ({
+  name,
+  schema: { const: true },
+  bind: () => desk,
+  describe: () => authorities('runs', ['the desk']),
+  widens: (before) => before === undefined,
+});
+
+const createMethods = (desk: Desk): RemoteTable['methods'] => {
+  const any = { type: 'array' } as const;
+  const freed = new Promise<void>((resolve) => {
+    desk.release = resolve;
+  });
+  return {
+    echo: { args: any, call: (_desk: Desk, _invocation, value: unknown) => value },
+    text: { args: { type: 'array', items: { type: 'string' } }, call: () => 'text' },
+    look: {
+      args: any,
+      call({ seen }: Desk, invocation) {
+        seen.push({ invocation, scope: requestScope.getStore()?.id });
+        return invocation.caller;
+      },
+    },
+    wait: {
+      args: any,
+      async call(desk: Desk, { signal }) {
+        desk.working++;
+        signal.addEventListener('abort', () => void desk.aborted++);
+        await freed;
+        desk.working--;
+        return 'waited';
+      },
+    },
+    circle: {
+      args: any,
+      call() {
+        const circle: unknown[] = [];
+        circle.push(circle);
+        return circle;
+      },
+    },
+    long: { args: any, call: (_desk: Desk, _invocation, size: number) => 'x'.repeat(size) },
+    short: { args: any, maxReply: 10, call: () => 'longer than that' },
+    refuse: {
+      args: any,
+      call() {
+        throw new Refusal('not_found', 'There is none.', { of: 'what' });
+      },
+    },
+    forbid: {
+      args: any,
+      call() {
+        throw fail('FORBIDDEN', 'a reason for the log');
+      },
+    },
+    break: {
+      args: any,
+      call() {
+        throw new Error('an inner detail');
+      },
+    },
+  };
+};
+
+export interface SandboxFixture {
+  readonly sandbox: Sandbox;
+  readonly desk: Desk;
+  readonly log: readonly Record<string, unknown>[];
+  readonly ledger: () => readonly LedgerEntry[];
+  readonly parked: { code: string; detail: string }[];
+  registerPackage(grants?: Record<string, unknown>): Admitted;
+  open(script: string, more?: { brokerAccess?: Admitted; reuse?: boolean }): Guest;
+}
+
+export const DEFAULT_CONFIG: SandboxConfig = {
+  EXTENSIONS_SANDBOX_TIMEOUT: '10s',
+  EXTENSIONS_SANDBOX_MAX_MEMORY: '64mb',
+  EXTENSIONS_SANDBOX_MAX_PROCESSES: undefined,
+  EXTENSIONS_SANDBOX_MAX_RESULT: '1mb',
+  EXTENSIONS_SANDBOX_MAX_HOST_API_CALL: '256kb',
+  EXTENSIONS_SANDBOX_MAX_ARTIFACT: '8mb',
+  EXTENSIONS_SANDBOX_OS_HARDENING: 'auto',
+};
+
+/** Runs `work` with the service and a kernel with one capability, and stops both afterwards. */
+export async function withSandbox(
+  launch: CreateLauncher,
+  config: Partial<SandboxConfig>,
+  work: (ground: SandboxFixture) => Promise<void>,
+): Promise<void> {
+  const desk = createDesk();
+  let subjects: Subjects | undefined;
+  const owner: PluginSketch = {
+    name: 'desk',
+    manifest: {
+      uses: { broker: '^1.0.0' },
+      contributes: { capabilities: { names: ['desk', 'template'] }, 'broker.methods': {} },
+    },
+    register(host) {
+      const methods = createMethods(desk);
+      for (const name of ['desk', 'template']) host.contribute(capabilities, createCapability(name, desk));
+      host.contribute(remotes, { capability: 'desk', methods });
+      // Real guests know the methods of the service only, and `template.renderLiquid` is one of them.
+      const { look } = methods;
+      if (look) host.contribute(remotes, { capability: 'template', methods: { renderLiquid: look } });
+      subjects = host.use({ broker }).broker;
+    },
+  };
+  const run = async ({ kernel, log }: Booted): Promise<void> => {
+    const own = kernel.log.child({ owner: 'sandbox' });
+    const { sandbox, stop } = createSandbox({ ...DEFAULT_CONFIG, ...config }, launch, own);
+    const parked: SandboxFixture['parked'] = [];
+    const registerPackage = (grants: Record<string, unknown> = { desk: true, log: true }) =>
+      (subjects as Subjects).admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
+    try {
+      await work({
+        sandbox,
+        desk,
+        log,
+        ledger: () => kernel.ledger.entries(),
+        parked,
+        registerPackage,
+        open: (script, { brokerAccess = registerPackage(), reuse = false } = {}) =>
+          sandbox.open({ admitted: brokerAccess, script, reuse, onParked: (reason) => void parked.push(reason) }),
+      });
+    } finally {
+      desk.release();
+      await stop();
+    }
+  };
+  await withPlugins([owner], run, { product: ['broker'], environment: { LOG_LEVEL: 'debug' } });
+}
+
+export const createRun = (input: unknown = null, more: Partial<Run> = {}): Run => ({
+  entry: '',
+  contributionId: 'ext',
+  activation: { type: 'json-endpoint' },
+  caller: null,
+  input: JSON.stringify(input),
+  ...more,
+});
+
+/** The code of the failure of an invocation. */
+export const getFailureCode = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'none',
+    (error: GuestFailure) => error.code ?? String(error),
+  );

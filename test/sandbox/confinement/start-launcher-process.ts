@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { LaunchEnvironment } from '../../../sandbox/host/launch/launcher.ts';
+
+const SERVICE = fileURLToPath(new URL('./launcher-process.ts', import.meta.url));
+
+export interface LauncherProcessOptions {
+  readonly mode: string;
+  readonly environment?: LaunchEnvironment;
+  /** User id of the process. Default: that of the tests. */
+  readonly uid?: number;
+  /** Descriptors to pass on, by number. */
+  readonly inherited?: Readonly<Record<number, number>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A command that executes Node. */
+  readonly wrapper?: readonly string[];
+}
+
+export interface LauncherProcess {
+  readonly process: ChildProcess;
+  /** The next printed value; undefined once the process has ended. */
+  next(): Promise<unknown>;
+  readonly ended: Promise<number | null>;
+}
+
+/** Starts `launcher-process.ts` as a process. */
+export function startLauncherProcess({
+  mode,
+  environment = {},
+  uid,
+  inherited = {},
+  env = {},
+  wrapper = [],
+}: LauncherProcessOptions): LauncherProcess {
+  const highest = Math.max(2, ...Object.keys(inherited).map(Number));
+  const stdio = Array.from({ length: highest + 1 }, (_, fd) => inherited[fd] ?? (fd === 1 ? 'pipe' : 'ignore'));
+  const [command = '', ...parameters] = [...wrapper, process.execPath, SERVICE, mode, JSON.stringify(environment)];
+  const child = spawn(command, parameters, {
+    ...{ stdio, cwd: '/', env: { ...env } },
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve);
+    child.once('error', () => resolve(null));
+  });
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  return {
+    process: child,
+    ended,
+    async next() {
+      const { value, done } = await lines.next();
+      return done ? undefined : JSON.parse(value);
+    },
+  };
+}

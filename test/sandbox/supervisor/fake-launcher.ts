@@ -1,0 +1,121 @@
+import { type Duplex, duplexPair } from 'node:stream';
+import type { Child, ChildEnd, Launcher } from '../../../sandbox/host/child.ts';
+import type { Posture } from '../../../sandbox/host/posture/posture.ts';
+import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
+import type { ChildMessage, GuestLimits, HostMessage } from '../../../sandbox/protocol/messages.ts';
+
+/** The reaction of a child to each message. The loaded script names it. */
+export type Behaviour = (child: FakeChild, message: HostMessage, body: string) => void;
+
+/** A deadline that only a child without an answer reaches; tests of deadlines have shorter ones. */
+export const LIMITS: GuestLimits = { memory: 64 << 20, cpu: 200, wall: 30_000, result: 1 << 20, hostCall: 1 << 18 };
+
+let pids = 1000;
+
+/** A fake child in this process that speaks the protocol and behaves as a test defines. */
+export class FakeChild implements Child {
+  readonly pid = ++pids;
+  readonly channel: Duplex;
+  readonly ended: Promise<ChildEnd>;
+  readonly childEnd: Duplex;
+  readonly received: HostMessage[] = [];
+  behaviour: Behaviour | undefined;
+  isAlive = true;
+  bytes = 40 << 20;
+  /** Milliseconds of CPU time; undefined as on a system that does not report it. */
+  cpu: number | undefined;
+  #end: (end: ChildEnd) => void;
+
+  constructor(programs: ReadonlyMap<string, Behaviour>) {
+    [this.channel, this.childEnd] = duplexPair();
+    const { promise, resolve } = Promise.withResolvers<ChildEnd>();
+    this.ended = promise;
+    this.#end = resolve;
+    const reader = new FrameReader({ body: 64 << 20 }, (header, body) => {
+      const message = header as unknown as HostMessage;
+      this.received.push(message);
+      const text = body.toString('utf8');
+      if (message.type === 'load') this.behaviour = programs.get(text);
+      this.behaviour?.(this, message, text);
+    });
+    this.childEnd.on('data', (chunk: Buffer) => this.isAlive && reader.push(chunk));
+    this.childEnd.on('error', () => {});
+  }
+
+  send(message: ChildMessage | Record<string, unknown>, body: string | Buffer = ''): void {
+    if (this.isAlive) for (const part of encodeFrame(message, body)) this.childEnd.write(part);
+  }
+
+  raw(bytes: Buffer): void {
+    this.childEnd.write(bytes);
+  }
+
+  sendLoaded(): void {
+    this.send({ type: 'loaded', contract: [{ key: '', id: 'x', handler: true, filters: [], actions: [] }] });
+  }
+
+  die(end: Partial<ChildEnd> = {}): void {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    this.childEnd.destroy();
+    setImmediate(() => this.#end({ code: null, signal: 'SIGKILL', isOutOfMemory: false, ...end }));
+  }
+
+  kill(): void {
+    this.die();
+  }
+
+  resident(): Promise<number> {
+    return Promise.resolve(this.bytes);
+  }
+
+  cpuTime(): number | undefined {
+    return this.cpu;
+  }
+}
+
+export interface FakeLauncher extends Launcher {
+  readonly children: FakeChild[];
+  readonly programs: Map<string, Behaviour>;
+  /** Called for each launched child. Default: sends hello. */
+  onLaunch: (child: FakeChild) => void;
+  living(): number;
+}
+
+const posture: Posture = { mode: 'auto', decision: 'run', applied: [], missing: [], cgroupMechanic: null };
+
+export function createFakeLauncher(programs: Readonly<Record<string, Behaviour>> = {}): FakeLauncher {
+  const children: FakeChild[] = [];
+  const launcher: FakeLauncher = {
+    posture,
+    children,
+    programs: new Map(Object.entries({ echo, ...programs })),
+    onLaunch: (child) => setImmediate(() => child.send({ type: 'hello', protocol: 1 })),
+    launch() {
+      const child = new FakeChild(launcher.programs);
+      children.push(child);
+      launcher.onLaunch(child);
+      return child;
+    },
+    living: () => children.filter(({ isAlive }) => isAlive).length,
+    async close() {
+      for (const child of children) child.kill();
+    },
+  };
+  return launcher;
+}
+
+/** Loads any script, answers invocations with their input, and answers pings. */
+export const echo: Behaviour = (child, message, body) => {
+  if (message.type === 'load') child.sendLoaded();
+  else if (message.type === 'invoke') child.send({ type: 'result', id: message.id }, body);
+  else if (message.type === 'ping') child.send({ type: 'pong', id: message.id });
+};
+
+/** Like `echo`, with a reaction to invocations of the test's own. */
+export const onInvoke =
+  (invoked: (child: FakeChild, id: number, body: string) => void): Behaviour =>
+  (child, message, body) => {
+    if (message.type === 'invoke') invoked(child, message.id, body);
+    else echo(child, message, body);
+  };
