@@ -19,9 +19,11 @@ const program = new Command('tenon')
 
 let kernel: Kernel | undefined;
 let stopping: Promise<never> | undefined;
+let stoppedAt = 0;
 
 /** Undoes what was started, in any state, and ends the process. */
 function end(code: number): Promise<never> {
+  if (stopping === undefined) stoppedAt = performance.now();
   stopping ??= (async () => {
     await kernel?.stop();
     process.exit(code);
@@ -32,10 +34,12 @@ function end(code: number): Promise<never> {
 /** A stopped service has done its work; a stopped command has not, and its exit code says so. */
 const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 let serves = false;
+/** Milliseconds within which signals are one: a process manager signals the whole group, and npm passes its own signal on. */
+const SAME_SIGNAL = 1000;
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (stopping) process.exit(INTERRUPTED[signal]);
+    if (stopping && performance.now() - stoppedAt > SAME_SIGNAL) process.exit(INTERRUPTED[signal]);
     void end(serves ? 0 : INTERRUPTED[signal]);
   });
 }
