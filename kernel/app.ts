@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
-import { ClientGone, requestScope } from './context.ts';
 import { envelope, Failure, Failures, fail } from './errors.ts';
 import type { OwnedMiddleware } from './lifecycle/kernel-facets.ts';
 import type { Log } from './log.ts';
+import { ClientGone, requestScope } from './request-scope.ts';
 import { installRequestState, type RequestState } from './request-state.ts';
 
 export interface ComposeOptions {
@@ -30,17 +30,17 @@ export function compose({ middleware, log, load }: ComposeOptions): Koa {
     (ctx.state as RequestState).requestId = id;
     ctx.set('X-Request-Id', id);
     load.running++;
-    await requestScope.run({ id, invocation }, () => boundary(ctx, next, log)).finally(() => load.running--);
+    await requestScope.run({ id, invocation }, () => handleErrors(ctx, next, log)).finally(() => load.running--);
     if (load.isDraining) ctx.set('Connection', 'close');
   });
-  app.use(liveLayers(middleware));
+  app.use(createLayerRunner(middleware));
   // An error that leaves the boundary is a connection that broke while the answer was written.
   app.on('error', (error) => log.debug({ err: error, owner: 'kernel' }, 'connection lost'));
   return app;
 }
 
 /** One layer that runs all others. A change of the list is one assignment: running requests end with the layers they began with. */
-const liveLayers =
+const createLayerRunner =
   (current: ComposeOptions['middleware']): Koa.Middleware =>
   (ctx) => {
     const layers = current();
@@ -55,7 +55,7 @@ const liveLayers =
     return run(0);
   };
 
-async function boundary(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<void> {
+async function handleErrors(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<void> {
   try {
     await next();
   } catch (error) {

@@ -30,7 +30,7 @@ export type Caller = MintedCaller & CallerFields & Attribution;
 export const forgeryLedgers = new Set<{ deny(capability: string, plugin: string, what: string): Error }>();
 
 /** For places that cannot know whose code runs. Answers the error to throw. */
-export function refuseForgery(what: string): Error {
+export function createForgeryError(what: string): Error {
   for (const ledger of forgeryLedgers) ledger.deny('identity', 'unknown code', what);
   return fail('CAPABILITY_DENIED', `no code may ${what}`);
 }
@@ -43,7 +43,7 @@ class MintedCaller {
   readonly #system: boolean;
 
   constructor(mint: typeof MINT, members: CallerFields & Attribution, system: boolean) {
-    if (mint !== MINT) throw refuseForgery('construct a caller, which only the kernel mints');
+    if (mint !== MINT) throw createForgeryError('construct a caller, which only the kernel mints');
     // Absent members stay absent: what prints or compares a caller sees the members it was minted with.
     for (const name of MEMBERS) {
       if (members[name] !== undefined) (this as Record<string, unknown>)[name] = members[name];
@@ -73,7 +73,7 @@ export const mintSystemCaller = (owner: string, reason: string): Caller =>
   mint({ user: null, role: null, admin: true, app: true }, { owner, reason }, true);
 
 /** The same caller, whose changes history attributes to `owner`. */
-export const attributed = (caller: Caller, owner: string): Caller =>
+export const attributeCaller = (caller: Caller, owner: string): Caller =>
   mint(assertCaller(caller), { owner, reason: caller.reason }, isSystem(caller));
 
 /** Was this minted by the kernel? */

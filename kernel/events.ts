@@ -4,13 +4,13 @@ import { fail } from './errors.ts';
 import type { Log } from './log.ts';
 
 /** What an emitter says of an event beside its payload. */
-export interface Meta {
+export interface EmitMeta {
   readonly caller: Caller;
   readonly [key: string]: unknown;
 }
 
 /** `event` is the concrete name that fired. */
-export interface EventMeta extends Meta {
+export interface EventMeta extends EmitMeta {
   readonly event: string;
 }
 
@@ -21,16 +21,16 @@ export type ActionHandler = (meta: EventMeta) => unknown;
 export type EventKind = 'filter' | 'action';
 
 /** Runs `effect` once the change that caused it is committed; answers false when no change is pending and it may run at once. */
-export type Deferral = (effect: () => void) => boolean;
+export type AfterCommitQueue = (effect: () => void) => boolean;
 
 const MAX_DEPTH = 8;
 /** Names whose listeners are remembered: extensions may make up any number of them. */
-const MAX_KNOWN = 10_000;
+const MAX_CACHED_NAMES = 10_000;
 
 /** The events inside each other that led here, and whether third-party listeners are left out. */
 interface EmitContext {
   readonly path: readonly string[];
-  readonly quiet: boolean;
+  readonly withoutExtensions: boolean;
 }
 const emitContext = new AsyncLocalStorage<EmitContext>();
 
@@ -43,7 +43,7 @@ interface Listener {
 }
 
 /** Does `pattern` cover the name or narrower pattern? `**` stands for one or more parts, `*` for one: `posts.**` covers `posts.items.*`. */
-export function isWithin(pattern: string, name: string): boolean {
+export function matchesPattern(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return name === pattern;
   const within = ([first, ...rest]: readonly string[], names: readonly string[]): boolean => {
     if (first === undefined || names.length === 0) return first === undefined && names.length === 0;
@@ -61,11 +61,11 @@ export class Events {
   // Replaced and never changed, so that an emit under way keeps the list it began with.
   #listeners: Readonly<Record<EventKind, readonly Listener[]>> = { filter: [], action: [] };
   /** What fits each name, for hot paths: emptied by each change of the list. */
-  readonly #known = { filter: new Map<string, readonly Listener[]>(), action: new Map<string, readonly Listener[]>() };
+  readonly #byName = { filter: new Map<string, readonly Listener[]>(), action: new Map<string, readonly Listener[]>() };
   /** While no plugin has ever called `quietly`, a hot path need not look for it. */
-  #mayBeQuiet = false;
+  #mayLeaveOutExtensions = false;
   readonly #log: Log;
-  deferrals: () => readonly Deferral[] = () => [];
+  afterCommitQueues: () => readonly AfterCommitQueue[] = () => [];
 
   constructor(log: Log) {
     this.#log = log;
@@ -80,21 +80,21 @@ export class Events {
 
   /** Runs `work` without third-party listeners. */
   quietly<T>(work: () => T): T {
-    this.#mayBeQuiet = true;
-    return emitContext.run({ path: emitContext.getStore()?.path ?? [], quiet: true }, work);
+    this.#mayLeaveOutExtensions = true;
+    return emitContext.run({ path: emitContext.getStore()?.path ?? [], withoutExtensions: true }, work);
   }
 
   has(kind: EventKind, name: string): boolean {
-    return this.#fitting(kind, name).length > 0;
+    return this.#listenersFor(kind, name).length > 0;
   }
 
   /** Emits each name in turn (the generic one first); `undefined` from a handler keeps the payload. */
-  async filter<T>(names: readonly string[], payload: T, meta: Meta): Promise<T> {
+  async filter<T>(names: readonly string[], payload: T, meta: EmitMeta): Promise<T> {
     let current: unknown = payload;
     for (const name of names) {
-      const listeners = this.#fitting('filter', name);
+      const listeners = this.#listenersFor('filter', name);
       if (listeners.length === 0) continue;
-      await this.#nested(name, async () => {
+      await this.#runNested(name, async () => {
         for (const one of listeners) {
           const answer = await (one.handle as FilterHandler)(current, { ...meta, event: name });
           if (answer !== undefined) current = answer;
@@ -105,13 +105,15 @@ export class Events {
   }
 
   /** Emits after commit. The listeners are those of now: by then the work that may be quiet is over. */
-  action(names: readonly string[], meta: Meta): void {
-    const runs = names.flatMap((name) => this.#fitting('action', name).map((one) => () => this.#act(one, name, meta)));
+  action(names: readonly string[], meta: EmitMeta): void {
+    const runs = names.flatMap((name) =>
+      this.#listenersFor('action', name).map((one) => () => this.#runAction(one, name, meta)),
+    );
     if (runs.length === 0) return;
     const emit = () => {
       for (const run of runs) void run();
     };
-    if (!this.deferrals().some((defer) => defer(emit))) emit();
+    if (!this.afterCommitQueues().some((defer) => defer(emit))) emit();
   }
 
   /** How many subscriptions `owner` has: for tests that an unloaded plugin leaves none. */
@@ -123,30 +125,30 @@ export class Events {
     this.#remove((one) => one.owner === owner && (core || !one.core));
   }
 
-  #fitting(kind: EventKind, name: string): readonly Listener[] {
-    const known = this.#known[kind];
+  #listenersFor(kind: EventKind, name: string): readonly Listener[] {
+    const known = this.#byName[kind];
     let all = known.get(name);
     if (!all) {
-      all = this.#listeners[kind].filter((one) => isWithin(one.pattern, name));
-      if (known.size < MAX_KNOWN) known.set(name, all);
+      all = this.#listeners[kind].filter((one) => matchesPattern(one.pattern, name));
+      if (known.size < MAX_CACHED_NAMES) known.set(name, all);
     }
-    const isQuiet = this.#mayBeQuiet && all.length > 0 && emitContext.getStore()?.quiet;
+    const isQuiet = this.#mayLeaveOutExtensions && all.length > 0 && emitContext.getStore()?.withoutExtensions;
     return isQuiet ? all.filter((one) => one.core) : all;
   }
 
-  async #act(one: Listener, name: string, meta: Meta): Promise<void> {
+  async #runAction(one: Listener, name: string, meta: EmitMeta): Promise<void> {
     try {
-      await this.#nested(name, async () => (one.handle as ActionHandler)({ ...meta, event: name }));
+      await this.#runNested(name, async () => (one.handle as ActionHandler)({ ...meta, event: name }));
     } catch (error) {
       this.#log.warn({ err: error, listener: one.owner, event: name }, 'an action failed');
     }
   }
 
-  async #nested(name: string, run: () => Promise<unknown>): Promise<void> {
-    const { path: before = [], quiet = false } = emitContext.getStore() ?? {};
+  async #runNested(name: string, run: () => Promise<unknown>): Promise<void> {
+    const { path: before = [], withoutExtensions = false } = emitContext.getStore() ?? {};
     const path = [...before, name];
     if (path.length > MAX_DEPTH) throw fail('EVENT_LOOP_DETECTED', `events go round: ${path.join(' → ')}`);
-    await emitContext.run({ path, quiet }, run);
+    await emitContext.run({ path, withoutExtensions }, run);
   }
 
   #remove(isGone: (one: Listener) => boolean): void {
@@ -156,6 +158,6 @@ export class Events {
 
   #set(listeners: Readonly<Record<EventKind, readonly Listener[]>>): void {
     this.#listeners = listeners;
-    for (const known of Object.values(this.#known)) known.clear();
+    for (const known of Object.values(this.#byName)) known.clear();
   }
 }

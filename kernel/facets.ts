@@ -17,16 +17,16 @@ export interface Facet<T, R = readonly T[]> {
   /** JSON schema of the section a contributor writes under `contributes.<id>` in its manifest. */
   readonly manifest?: SchemaObject;
   /** Is this contribution within what the contributor's manifest declared? A string says why not. */
-  admit?(value: T, declared: Declared): true | string;
+  admit?(value: T, declared: DeclaredSection): true | string;
   /** What the declared section means, for the audit. */
-  describe?(declared: Declared): readonly Authority[];
+  describe?(declared: DeclaredSection): readonly Authority[];
   /** Third-party plugins may not add to it. */
   readonly coreOnly?: true;
 }
 
 // A manifest section: its shape was checked against `Facet.manifest` before any code of the contributor ran.
 // biome-ignore lint/suspicious/noExplicitAny: the schema, not the type, guards this value
-export type Declared = any;
+export type DeclaredSection = any;
 
 /** What one contribution to a facet is: `ContributionTo<typeof routes>`. */
 export type ContributionTo<F> = F extends Facet<infer T, infer _R> ? T : never;
@@ -42,12 +42,12 @@ export function facet<T>(id: string, options = {}): Facet<T, unknown> {
 export interface Contributor {
   readonly name: string;
   readonly core: boolean;
-  readonly declared: Declared;
+  readonly declared: DeclaredSection;
 }
 
-interface Entry {
+interface FacetEntry {
   /** Undefined until its owner registers: contributions are kept by id. */
-  defined?: { readonly facet: Facet<never, unknown>; readonly owner: string };
+  definition?: { readonly facet: Facet<never, unknown>; readonly owner: string };
   all: (Contribution<unknown> & { readonly by: Contributor })[];
   /** Made on the first read after a change. */
   combined?: { readonly value: unknown };
@@ -56,39 +56,39 @@ interface Entry {
 
 /** All contributions by facet and owner. */
 export class FacetStore {
-  readonly #entries = new Map<string, Entry>();
-  readonly #changed = new Set<Entry>();
+  readonly #entries = new Map<string, FacetEntry>();
+  readonly #changed = new Set<FacetEntry>();
 
   define(owner: string, defined: Facet<never, unknown>): void {
     const entry = this.#entry(defined.id);
-    if (entry.defined) throw fail('INTERNAL_SERVER_ERROR', `facet ${defined.id} is defined twice`);
-    entry.defined = { facet: defined, owner };
+    if (entry.definition) throw fail('INTERNAL_SERVER_ERROR', `facet ${defined.id} is defined twice`);
+    entry.definition = { facet: defined, owner };
     entry.combined = undefined;
-    for (const { by, value } of entry.all) assertAdmitted(entry, by, value);
+    for (const { by, value } of entry.all) assertContribution(entry, by, value);
   }
 
   definition(id: string): Facet<never, unknown> | undefined {
-    return this.#entries.get(id)?.defined?.facet;
+    return this.#entries.get(id)?.definition?.facet;
   }
 
   /** Answers how to take the contribution away again. @throws CAPABILITY_DENIED where the facet's owner does not admit it. */
   contribute(id: string, value: unknown, by: Contributor): () => void {
     const entry = this.#entry(id);
-    assertAdmitted(entry, by, value);
+    assertContribution(entry, by, value);
     const one = { owner: by.name, value, by };
     this.#replace(entry, [...entry.all, one]);
     return () => this.#remove(entry, (other) => other === one);
   }
 
   read<R>(owner: string, target: Facet<never, R>): R {
-    const entry = this.#owned(owner, target.id);
+    const entry = this.#assertOwned(owner, target.id);
     entry.combined ??= { value: target.combine(entry.all as never) };
     return entry.combined.value as R;
   }
 
   /** Calls `handle` after each change of the facet's contributions; several at once are announced once. */
   watch(owner: string, target: Facet<never, unknown>, handle: () => void): () => void {
-    const { watchers } = this.#owned(owner, target.id);
+    const { watchers } = this.#assertOwned(owner, target.id);
     watchers.add(handle);
     return () => void watchers.delete(handle);
   }
@@ -102,8 +102,8 @@ export class FacetStore {
 
   removeOwner(owner: string): void {
     for (const entry of this.#entries.values()) {
-      if (entry.defined?.owner === owner) {
-        entry.defined = undefined;
+      if (entry.definition?.owner === owner) {
+        entry.definition = undefined;
         entry.watchers.clear();
       }
       this.#remove(entry, (one) => one.owner === owner);
@@ -112,28 +112,28 @@ export class FacetStore {
 
   /** How many contributions and definitions are `owner`'s: for tests that an unloaded plugin leaves none. */
   countOf(owner: string): number {
-    const owners = [...this.#entries.values()].flatMap(({ all, defined }) => [...all, defined ?? { owner: '' }]);
+    const owners = [...this.#entries.values()].flatMap(({ all, definition }) => [...all, definition ?? { owner: '' }]);
     return owners.filter((one) => one.owner === owner).length;
   }
 
-  #entry(id: string): Entry {
+  #entry(id: string): FacetEntry {
     const entry = this.#entries.get(id) ?? { all: [], watchers: new Set() };
     this.#entries.set(id, entry);
     return entry;
   }
 
-  #owned(owner: string, id: string): Entry {
+  #assertOwned(owner: string, id: string): FacetEntry {
     const entry = this.#entries.get(id);
-    if (entry?.defined?.owner !== owner) throw fail('CAPABILITY_DENIED', `${owner} does not define the facet ${id}`);
+    if (entry?.definition?.owner !== owner) throw fail('CAPABILITY_DENIED', `${owner} does not define the facet ${id}`);
     return entry;
   }
 
-  #remove(entry: Entry, isGone: (one: Contribution<unknown>) => boolean): void {
+  #remove(entry: FacetEntry, isGone: (one: Contribution<unknown>) => boolean): void {
     const kept = entry.all.filter((one) => !isGone(one));
     if (kept.length < entry.all.length) this.#replace(entry, kept);
   }
 
-  #replace(entry: Entry, all: Entry['all']): void {
+  #replace(entry: FacetEntry, all: FacetEntry['all']): void {
     entry.all = all;
     entry.combined = undefined;
     if (entry.watchers.size === 0) return;
@@ -143,9 +143,9 @@ export class FacetStore {
 }
 
 /** By the owner's definition, never by a copy of the facet that the contributor brought. */
-function assertAdmitted({ defined }: Entry, { name, core, declared }: Contributor, value: unknown): void {
-  if (!defined) return;
-  const { facet: target } = defined;
+function assertContribution({ definition }: FacetEntry, { name, core, declared }: Contributor, value: unknown): void {
+  if (!definition) return;
+  const { facet: target } = definition;
   const refuse = (why: string) => fail('CAPABILITY_DENIED', `${name}: contribution to ${target.id} refused: ${why}`);
   if (target.coreOnly && !core) throw refuse('it is open to core plugins only');
   assertManifest(name, sectionProblems(target, declared));

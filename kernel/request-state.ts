@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import { type Caller, mintPublicCaller, refuseForgery } from './caller.ts';
+import { type Caller, createForgeryError, mintPublicCaller } from './caller.ts';
 
 const STATE = Symbol('request state');
 const PUBLIC = mintPublicCaller();
@@ -24,7 +24,7 @@ export class RequestState {
   }
 
   set caller(_value: never) {
-    throw refuseForgery('assign the caller of a request, which only host.identity.identify sets');
+    throw createForgeryError('assign the caller of a request, which only host.identity.identify sets');
   }
 }
 

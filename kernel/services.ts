@@ -20,14 +20,14 @@ export type Services<Refs extends Record<string, Service<unknown>>> = {
   readonly [K in keyof Refs]: Refs[K] extends Service<infer T> ? T : never;
 };
 
-type Provided = { readonly owner: string; readonly ref: Service<unknown>; readonly value: unknown };
+type ProvidedService = { readonly owner: string; readonly ref: Service<unknown>; readonly value: unknown };
 
 /** A plugin that uses a service. `deny` counts the denial and answers the error to throw. */
 export type ServiceUser = { readonly name: string; readonly core: boolean; deny(what: string): Error };
 
 /** Holds what is provided; the `services` capability decides which plugin may provide or use it. */
 export class ServiceStore {
-  readonly #provided = new Map<string, Provided>();
+  readonly #provided = new Map<string, ProvidedService>();
 
   provide<T>(owner: string, ref: Service<T>, value: T): void {
     this.#provided.set(ref.id, { owner, ref, value });
@@ -41,7 +41,7 @@ export class ServiceStore {
     // By the provider's definition, never by a copy of the key that the user brought.
     if (found.ref.coreOnly && !user.core) throw user.deny(`use ${id}, which is open to core plugins only`);
     // A third-party plugin holds a view that it cannot change for others.
-    return found.ref.callers || !user.core ? guarded(found, user) : found.value;
+    return found.ref.callers || !user.core ? createGuardedView(found, user) : found.value;
   }
 
   removeOwner(owner: string): void {
@@ -50,7 +50,7 @@ export class ServiceStore {
 }
 
 /** Made once for each user, so that a call costs one function and one look at the argument. */
-function guarded({ ref, value }: Provided, user: ServiceUser): unknown {
+function createGuardedView({ ref, value }: ProvidedService, user: ServiceUser): unknown {
   const target = value as Record<string, unknown>;
   const positions = (ref.callers ?? {}) as Readonly<Record<string, number | undefined>>;
   const guard =

@@ -1,6 +1,6 @@
 import { type Caller, describeCaller, isCaller } from '../caller.ts';
-import type { ActionHandler, EventKind, EventMeta, Events, FilterHandler, Meta } from '../events.ts';
-import { isWithin } from '../events.ts';
+import type { ActionHandler, EmitMeta, EventKind, EventMeta, Events, FilterHandler } from '../events.ts';
+import { matchesPattern } from '../events.ts';
 import { closedObject } from '../manifest/schema.ts';
 import { authorities, type Capability, listsWiden, type Subject } from './capability.ts';
 import type { Ledger } from './ledger.ts';
@@ -46,7 +46,7 @@ function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject:
   // An extension with full authority declares nothing beforehand; the audit says `FULL` of it.
   const isBound = runtime !== 'full' || isThirdParty;
   const isAllowed = (kind: keyof EventsGrant, pattern: string) =>
-    !isBound || (grant[kind] ?? []).some((granted) => isWithin(granted, pattern));
+    !isBound || (grant[kind] ?? []).some((granted) => matchesPattern(granted, pattern));
   const assertEmits = (names: readonly string[], caller: Caller) => {
     for (const one of names) if (!isAllowed('emit', one)) throw ledger.deny('events', name, `emit ${one}`);
     if (!isCaller(caller))
@@ -65,7 +65,7 @@ function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject:
       return events.quietly(work);
     },
     has: (kind, event) => events.has(kind, event),
-    filter: async (names, payload, meta: Meta) => {
+    filter: async (names, payload, meta: EmitMeta) => {
       assertEmits(names, meta.caller);
       return events.filter(names, payload, meta);
     },

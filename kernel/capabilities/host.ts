@@ -4,9 +4,9 @@ import type { Stores } from '../lifecycle/stores.ts';
 import type { Log } from '../log.ts';
 import type { AnyCapability, Subject } from './capability.ts';
 import type { EventsApi } from './events.ts';
-import { grantsOf } from './grant.ts';
+import { requestedGrants } from './grant.ts';
 import type { IdentityApi } from './identity.ts';
-import type { AsSystem, ServicesApi } from './own.ts';
+import type { AsSystem, ServicesApi } from './kernel-capabilities.ts';
 import type { PackagesApi } from './packages.ts';
 
 type Hook = () => Promise<void> | void;
@@ -45,23 +45,23 @@ export interface Host<Config = Record<never, never>> extends HostMembers, Servic
   onStop(hook: Hook): void;
 }
 
-type HostParts = Pick<Stores, 'facets' | 'ledger' | 'known'>;
+type HostParts = Pick<Stores, 'facets' | 'ledger' | 'knownCapabilities'>;
 
 /** Builds the `host` of one plugin. A member whose capability is not granted throws a named error when touched. */
 export function createHost(plugin: Discovered, subject: Subject, parts: HostParts, hooks: HookStore): Host {
   const { name, core } = plugin;
-  const { known, ledger } = parts;
-  const granted = grantsOf(plugin);
+  const { knownCapabilities, ledger } = parts;
+  const granted = requestedGrants(plugin);
   const bound = new Map<string, unknown>();
   const bind = (capability: AnyCapability): unknown => {
     if (!bound.has(capability.name)) bound.set(capability.name, capability.bind(granted.get(capability.name), subject));
     return bound.get(capability.name);
   };
-  const services = (): ServicesApi => bind(known().get('services') as AnyCapability) as ServicesApi;
+  const services = (): ServicesApi => bind(knownCapabilities().get('services') as AnyCapability) as ServicesApi;
   const base = {
     provide: (ref: never, value: never) => services().provide(ref, value),
     use: (refs: never) => services().use(refs),
-    ...facetMembers(plugin, parts),
+    ...createFacetMembers(plugin, parts),
     onMigrate: (hook: Hook) => void hooks.migrate.push(hook),
     onStart: (hook: Hook) => void hooks.start.push(hook),
     onStop: (hook: Hook) => void hooks.stop.push(hook),
@@ -71,7 +71,7 @@ export function createHost(plugin: Discovered, subject: Subject, parts: HostPart
     get(target, key) {
       if (typeof key !== 'string' || key in target) return Reflect.get(target, key);
       if (key === 'then') return undefined;
-      const capability = [...known().values()].find((one) => one.member === key);
+      const capability = [...knownCapabilities().values()].find((one) => one.member === key);
       if (!capability) throw ledger.deny(key, name, `use host.${key}, which no capability provides`);
       if (!granted.has(capability.name)) throw ledger.deny(capability.name, name, `use host.${key}`);
       if (capability.coreOnly && !core)
@@ -84,7 +84,7 @@ export function createHost(plugin: Discovered, subject: Subject, parts: HostPart
   }) as unknown as Host;
 }
 
-function facetMembers({ name, core, manifest }: Discovered, { facets, ledger }: HostParts) {
+function createFacetMembers({ name, core, manifest }: Discovered, { facets, ledger }: HostParts) {
   const assertOwn = (verb: string, id: string) => {
     if (!manifest.facets?.includes(id)) throw ledger.deny('facets', name, `${verb} the facet ${id}`);
   };

@@ -1,5 +1,5 @@
-import { requestScope } from '../context.ts';
 import { fail } from '../errors.ts';
+import { requestScope } from '../request-scope.ts';
 
 export type LedgerKind = 'system' | 'identity' | 'denied' | 'remote';
 
@@ -23,7 +23,7 @@ interface Counter extends Pick<LedgerEntry, 'kind' | 'what'> {
 
 /** For each plugin or package: one that makes many different entries pushes out its own, which are still counted. */
 const MAX_ENTRIES = 500;
-export const OTHERS = 'others, which were too many to name';
+export const OTHER_ENTRIES = 'others, which were too many to name';
 
 /** Which plugin acted without a user, minted a caller, or was denied something, since start: bounded counters, not a history. */
 export class Ledger {
@@ -36,7 +36,7 @@ export class Ledger {
     const counter = own.get(key) ?? { kind, what, count: 0, lastRequest: undefined, lastAt: 0 };
     // Last written is last in the map, so that the oldest one is pushed out.
     own.delete(key);
-    if (own.size >= MAX_ENTRIES) fold(own);
+    if (own.size >= MAX_ENTRIES) foldOldest(own);
     own.set(key, counter);
     counter.count++;
     counter.lastRequest = requestScope.getStore()?.id;
@@ -57,12 +57,12 @@ export class Ledger {
 }
 
 /** Pushes the oldest entry out and counts it with the others of its kind: a plugin hides nothing by doing more. */
-function fold(own: Map<string, Counter>): void {
+function foldOldest(own: Map<string, Counter>): void {
   for (const [key, oldest] of own) {
-    if (oldest.what === OTHERS) continue;
+    if (oldest.what === OTHER_ENTRIES) continue;
     own.delete(key);
-    const into = `${oldest.kind}\0${OTHERS}`;
-    own.set(into, { ...oldest, what: OTHERS, count: (own.get(into)?.count ?? 0) + oldest.count });
+    const into = `${oldest.kind}\0${OTHER_ENTRIES}`;
+    own.set(into, { ...oldest, what: OTHER_ENTRIES, count: (own.get(into)?.count ?? 0) + oldest.count });
     return;
   }
 }

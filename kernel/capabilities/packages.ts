@@ -14,7 +14,7 @@ export interface PluginLoading {
   /** All that the plugin's manifest asks for. */
   describe(plugin: Discovered): readonly Authority[];
   /** config → register → migrate. Nothing of it is left where that fails. @throws BootFailure */
-  load(plugin: Discovered, registered?: () => Promise<void>): Promise<void>;
+  load(plugin: Discovered, onRegistered?: () => Promise<void>): Promise<void>;
   /** Runs its start hooks; what it began is undone where that fails. @throws BootFailure */
   start(plugin: Discovered): Promise<void>;
   /** Undoes what the plugin began, last in first out, and removes all it added. */
@@ -35,7 +35,7 @@ export interface PackagesApi extends PluginLoading {
   /** The audit: what plugins, and packages by `report`, may do. */
   may(): readonly AuditLine[];
   /** Adds the lines of packages to the audit. */
-  report(lines: () => readonly AuditLine[]): void;
+  addAuditLines(lines: () => readonly AuditLine[]): void;
   /** Takes away what a package listens to, never what a plugin of that name does. */
   removeListeners(owner: string): void;
   /** The environment with all declared settings. */

@@ -1,7 +1,7 @@
 import { assertSettings } from '../lifecycle/failure.ts';
 import type { Manifest } from '../manifest/validate.ts';
 import { CastError, type ConfigKey, cast } from './cast.ts';
-import { type Environment, fileSettings, rawValue } from './read.ts';
+import { type Environment, readRawValue, readSettingsFile } from './environment.ts';
 
 type Declaration = { readonly owner: string; readonly key: ConfigKey };
 
@@ -18,7 +18,7 @@ export class Settings {
   readonly #shared = new Map<string, readonly string[]>();
 
   constructor(environment: Environment) {
-    this.source = { ...environment, ...fileSettings(environment) };
+    this.source = { ...environment, ...readSettingsFile(environment) };
   }
 
   /**
@@ -74,7 +74,7 @@ export class Settings {
       return [`${name} stands for settings of any owner: a pattern begins with a whole word and "_"`];
     }
     return [...this.#declared].flatMap(([other, { owner: holder }]) => {
-      if (holder === owner || !overlap(name, other)) return [];
+      if (holder === owner || !overlaps(name, other)) return [];
       if (name === other) return [`the setting ${name} already belongs to ${holder}: list it under config.shared`];
       return [`the setting ${name} overlaps with ${other}, which belongs to ${holder}`];
     });
@@ -96,11 +96,11 @@ const isPattern = (name: string): boolean => name.endsWith('*');
 const covers = (a: string, b: string): boolean => isPattern(a) && b.startsWith(a.slice(0, -1));
 
 /** Could both stand for the same setting? */
-const overlap = (a: string, b: string): boolean =>
+const overlaps = (a: string, b: string): boolean =>
   a === b || a === `${b}_FILE` || b === `${a}_FILE` || covers(a, b) || covers(b, a);
 
 function readSetting(source: Environment, name: string, key: ConfigKey): unknown {
-  const raw = rawValue(source, name);
+  const raw = readRawValue(source, name);
   return raw === undefined ? key.default : cast(raw, key);
 }
 

@@ -1,15 +1,15 @@
 import { forgeryLedgers, mintSystemCaller } from '../caller.ts';
-import { type AuditLine, checkContributions } from '../capabilities/grant.ts';
+import { type AuditLine, assertContributions } from '../capabilities/grant.ts';
 import type { Ledger } from '../capabilities/ledger.ts';
 import type { ConfigKey } from '../config/cast.ts';
-import { type Environment, processEnvironment } from '../config/read.ts';
+import { type Environment, processEnvironment } from '../config/environment.ts';
 import { Settings } from '../config/settings.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
-import { type Composition, type Discovered, discoverCore } from './discover.ts';
+import { type Composition, type Discovered, discoverCorePlugins } from './discover.ts';
 import { assertSettings } from './failure.ts';
 import { commands, type KernelCommand, middleware, upgrade } from './kernel-facets.ts';
 import { Loader, type Timeouts } from './loader.ts';
-import { order } from './order.ts';
+import { sortPlugins } from './plugin-order.ts';
 import { type HttpServer, serve } from './serve.ts';
 import { createStores, type Stores } from './stores.ts';
 
@@ -60,14 +60,14 @@ export interface BootOptions {
 /** discover → validate → config → grant → order → register. @throws BootFailure that names the plugin at fault. */
 export async function boot(composition: Composition, options: BootOptions = {}): Promise<Kernel> {
   const settings = new Settings(options.environment ?? processEnvironment());
-  const found = await discoverCore(composition.plugins);
+  const found = await discoverCorePlugins(composition.plugins);
   declareSettings(settings, found);
   const lines = { write: options.log, pretty: options.prettyLog, logMethod: options.logMethod };
   const log = createLog({ level: settings.value('LOG_LEVEL'), style: settings.value('LOG_STYLE'), ...lines });
   const loader = new Loader(() => stores, options.timeouts);
   const stores: Stores = createStores(settings, log, loader);
-  for (const plugin of order(found)) await loader.register(plugin);
-  for (const plugin of found) checkContributions(plugin, stores.facets);
+  for (const plugin of sortPlugins(found)) await loader.register(plugin);
+  for (const plugin of found) assertContributions(plugin, stores.facets);
   return createKernel(stores, loader);
 }
 

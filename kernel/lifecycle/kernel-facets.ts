@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from 'koa';
 import { authorities, capabilities } from '../capabilities/capability.ts';
-import type { Deferral } from '../events.ts';
+import type { AfterCommitQueue } from '../events.ts';
 import { facet } from '../facets.ts';
 import { closedObject, filledList } from '../manifest/schema.ts';
 
@@ -46,7 +46,7 @@ export const commands = facet<KernelCommand, ReadonlyMap<string, KernelCommand>>
 });
 
 /** The plugin that holds transactions decides here when an effect may run. */
-export const effects = facet<Deferral>('effects', {
+export const effects = facet<AfterCommitQueue>('effects', {
   coreOnly: true,
   describe: () => authorities('contributes to', ['effects'], 'holds them back until they are certain'),
 });

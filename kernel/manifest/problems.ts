@@ -12,15 +12,16 @@ const compiled = new WeakMap<SchemaObject, ValidateFunction>();
 export function problems(schema: SchemaObject, value: unknown, at = ''): readonly string[] {
   const validate = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, validate);
-  return validate(value) ? [] : (validate.errors ?? []).filter(isReported).map((error) => sentence(error, at));
+  return validate(value) ? [] : (validate.errors ?? []).filter(isReported).map((error) => renderProblem(error, at));
 }
 
 /** Branches are reported once, and not branch by branch. */
 const isReported = ({ keyword, schemaPath }: ErrorObject) => keyword !== 'if' && !schemaPath.includes('/oneOf/');
 
-const sentence = (error: ErrorObject, at: string): string => `${at + error.instancePath || '/'} ${whatOf(error)}`;
+const renderProblem = (error: ErrorObject, at: string): string =>
+  `${at + error.instancePath || '/'} ${describeProblem(error)}`;
 
-function whatOf({ keyword, params, message, parentSchema }: ErrorObject): string {
+function describeProblem({ keyword, params, message, parentSchema }: ErrorObject): string {
   const about = parentSchema?.description;
   if (keyword === 'additionalProperties') return `${message} "${params.additionalProperty}"`;
   if (keyword === 'enum') return `${message} ${params.allowedValues.join(', ')}`;

@@ -80,7 +80,7 @@ export const remotes = facet<RemoteTable, ReadonlyMap<string, RemoteTable['metho
 });
 
 /** A package that another plugin runs: who it is and what it was granted. */
-export interface SubjectSketch {
+export interface PackageWithGrants {
   readonly name: string;
   readonly version: string;
   readonly runtime: 'confined' | 'full';
@@ -126,7 +126,7 @@ export interface Subjects {
   /** Does `after` allow anything that `before` did not? */
   widens(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): boolean;
   /** Takes a package under its grants; from then on it has a line in the audit. Grants are checked before, by `problems`. */
-  admit(sketch: SubjectSketch): Admitted;
+  admit(sketch: PackageWithGrants): Admitted;
   /** The whole account: who may do what, and who did. */
   account(): { readonly may: readonly AuditReportLine[]; readonly did: readonly LedgerEntry[] };
   /** Text without values of the environment. */

@@ -2,7 +2,7 @@
 const SHORTEST = 8;
 
 /** Replaces values of the environment in texts that others read (conventions, "Reason detail redaction"). */
-export function redactor(environment: Readonly<Record<string, string | undefined>>): (text: string) => string {
+export function createRedactor(environment: Readonly<Record<string, string | undefined>>): (text: string) => string {
   const values = [...new Set(Object.values(environment))]
     .filter((value): value is string => value !== undefined && value.length >= SHORTEST)
     .sort((a, b) => b.length - a.length);

@@ -8,14 +8,14 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const budgets = new WeakMap<Log, LineBudget>();
 
 /** Lines of confined code (conventions, "Logging"): its own text and data, without the secrets it was given. */
-const remoteLog = (level: (typeof LEVELS)[number]): RemoteMethod<Log> => ({
+const createLogMethod = (level: (typeof LEVELS)[number]): RemoteMethod<Log> => ({
   args: { type: 'array', minItems: 1, maxItems: 2 },
   call(log, { id, secrets }, message: unknown, meta: unknown) {
     if (!log.isLevelEnabled(level)) return;
     const clean = secrets.scrubValue(message);
     const whole = typeof clean === 'string' ? clean : (JSON.stringify(clean) ?? '');
     const text = whole.slice(0, LONGEST_LINE);
-    const [shown, size] = meta === undefined ? [{}, 0] : cut(secrets.scrubValue(meta));
+    const [shown, size] = meta === undefined ? [{}, 0] : truncateMeta(secrets.scrubValue(meta));
     const budget = budgets.get(log) ?? new LineBudget();
     budgets.set(log, budget);
     const spent = budget.spend(text.length + size);
@@ -28,7 +28,7 @@ const remoteLog = (level: (typeof LEVELS)[number]): RemoteMethod<Log> => ({
 const LONGEST_LINE = 10_000;
 
 /** What is too long is no data any more but the beginning of its text. */
-function cut(meta: unknown): readonly [shown: { readonly meta: unknown }, size: number] {
+function truncateMeta(meta: unknown): readonly [shown: { readonly meta: unknown }, size: number] {
   const text = JSON.stringify(meta);
   return text.length > LONGEST_LINE
     ? [{ meta: `${text.slice(0, LONGEST_LINE)}…` }, LONGEST_LINE]
@@ -36,7 +36,7 @@ function cut(meta: unknown): readonly [shown: { readonly meta: unknown }, size: 
 }
 
 /** `host.log` of confined code. */
-export const remoteLogs: RemoteTable = {
+export const remoteLogMethods: RemoteTable = {
   capability: 'log',
-  methods: Object.fromEntries(LEVELS.map((level) => [level, remoteLog(level)])),
+  methods: Object.fromEntries(LEVELS.map((level) => [level, createLogMethod(level)])),
 };

@@ -1,4 +1,4 @@
-import type { AnnouncedCache, AnnouncedCacheOptions, CacheReading } from './contract.ts';
+import type { AnnouncedCache, AnnouncedCacheOptions, CacheValue } from './contract.ts';
 
 /** See `AnnouncedCache`. */
 export function createAnnouncedCache<T>({
@@ -10,7 +10,7 @@ export function createAnnouncedCache<T>({
 }: AnnouncedCacheOptions<T>): AnnouncedCache<T> {
   let known = new Map<string, Promise<T>>();
   // Only what is still in here when its reading ends is kept: an announcement, or a newer reading, has not come in between.
-  let running = new Map<string, Promise<CacheReading<T>>>();
+  let running = new Map<string, Promise<CacheValue<T>>>();
   /** While changes are not announced nothing is kept or shared. */
   let listens = true;
 
@@ -33,7 +33,7 @@ export function createAnnouncedCache<T>({
   }
 
   /** Joins a reading that runs already, unless its value is for its own caller only, or it fails. */
-  async function join(key: string, reading: Promise<CacheReading<T>>): Promise<T> {
+  async function join(key: string, reading: Promise<CacheValue<T>>): Promise<T> {
     const shared = await reading.catch(() => undefined);
     return shared?.settled ? shared.value : load(key);
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
 import { coalesce } from './coalesce.ts';
-import { type Bus, CONFIRMATION_BOUND } from './contract.ts';
+import { type Bus, CONFIRMATION_TIMEOUT } from './contract.ts';
 import { messageText, NOTIFY_CHANNEL } from './notify-sql.ts';
 import { type Member, OTHER_MEMBERS } from './presence.ts';
 import type { SharedConnection } from './shared-connection.ts';
@@ -10,7 +10,7 @@ import type { SharedConnection } from './shared-connection.ts';
 const ASK = 'cluster.confirm';
 const ANSWER = 'cluster.confirmed';
 /** Between two looks at who is still alive, and between two attempts while the connection is lost. */
-const LOOK_AGAIN = 200;
+const POLL_INTERVAL = 200;
 
 interface Deps {
   readonly shared: Pick<SharedConnection, 'current'>;
@@ -19,7 +19,7 @@ interface Deps {
   readonly log: Log;
 }
 
-interface Round {
+interface ConfirmationRound {
   readonly name: string;
   /** Members that are to answer. */
   waiting: readonly string[];
@@ -39,7 +39,7 @@ const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS}`;
  * pool delays nothing.
  */
 export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confirmed'] {
-  const rounds = new Map<string, Round>();
+  const rounds = new Map<string, ConfirmationRound>();
 
   bus.subscribe(ASK, (payload) => {
     const { round, from } = payload as { round: string; from: string };
@@ -54,26 +54,26 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
     rounds.get(round)?.wake();
   });
 
-  async function look(text: string, params: readonly unknown[] = []): Promise<readonly string[]> {
+  async function queryMembers(text: string, params: readonly unknown[] = []): Promise<readonly string[]> {
     const { rows } = await shared.current().query(text, [...self.params, ...params]);
     return rows.map((row) => String((row as { member: unknown }).member));
   }
 
   /** Resolves when all have answered, or at the deadline. A process that dies is not waited for. */
-  async function finish(round: Round, deadline: number): Promise<boolean> {
+  async function finish(round: ConfirmationRound, deadline: number): Promise<boolean> {
     const question = messageText(ASK, { round: round.name, from: self.id });
-    for (let isAsked = false; performance.now() < deadline; ) {
+    for (let isSent = false; performance.now() < deadline; ) {
       try {
-        const asked = round.waiting;
-        round.waiting = await (isAsked ? look(LIVE) : look(LIVE_AND_ASK, [NOTIFY_CHANNEL, question]));
+        const previous = round.waiting;
+        round.waiting = await (isSent ? queryMembers(LIVE) : queryMembers(LIVE_AND_ASK, [NOTIFY_CHANNEL, question]));
         // A process that came meanwhile remembers nothing from before.
-        if (isAsked) round.waiting = round.waiting.filter((one) => asked.includes(one));
-        isAsked = true;
+        if (isSent) round.waiting = round.waiting.filter((one) => previous.includes(one));
+        isSent = true;
       } catch {
         // The connection is lost; it may be back before the deadline.
       }
-      const isComplete = () => isAsked && round.waiting.every((one) => round.answered.has(one));
-      const end = Math.min(deadline, performance.now() + LOOK_AGAIN);
+      const isComplete = () => isSent && round.waiting.every((one) => round.answered.has(one));
+      const end = Math.min(deadline, performance.now() + POLL_INTERVAL);
       while (!isComplete() && performance.now() < end) await answerOrPause(round, end - performance.now());
       if (isComplete()) return true;
     }
@@ -81,15 +81,18 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
   }
 
   return coalesce(async () => {
-    const round: Round = { name: randomUUID(), waiting: [], answered: new Set(), wake: () => {} };
+    const round: ConfirmationRound = { name: randomUUID(), waiting: [], answered: new Set(), wake: () => {} };
     rounds.set(round.name, round);
     // A statement that hangs does not hold the answer for longer either.
     const expiry = new AbortController();
-    const expired = pause(CONFIRMATION_BOUND, false, { signal: expiry.signal }).catch(() => false);
+    const expired = pause(CONFIRMATION_TIMEOUT, false, { signal: expiry.signal }).catch(() => false);
     try {
-      const isConfirmed = await Promise.race([finish(round, performance.now() + CONFIRMATION_BOUND), expired]);
+      const isConfirmed = await Promise.race([finish(round, performance.now() + CONFIRMATION_TIMEOUT), expired]);
       if (!isConfirmed)
-        log.warn({ bound: CONFIRMATION_BOUND }, 'another process did not confirm a change in time: it may be hanging');
+        log.warn(
+          { bound: CONFIRMATION_TIMEOUT },
+          'another process did not confirm a change in time: it may be hanging',
+        );
     } finally {
       expiry.abort();
       rounds.delete(round.name);
@@ -98,7 +101,7 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
 }
 
 /** Until an answer comes, or for this many milliseconds. */
-const answerOrPause = (round: Round, time: number): Promise<void> =>
+const answerOrPause = (round: ConfirmationRound, time: number): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, time);
     round.wake = () => {

@@ -48,7 +48,7 @@ export interface Bus {
   onGap(handle: () => void): void;
   /**
    * Resolves when every live process has handled the messages of all that was committed before the call, or after
-   * `CONFIRMATION_BOUND`: for an answer that says that a right was taken away. Calls at the same time share one round of
+   * `CONFIRMATION_TIMEOUT`: for an answer that says that a right was taken away. Calls at the same time share one round of
    * messages; a process that is alone sends none. Inside of a unit of work: `db.answerAfter(bus.confirmed)`.
    */
   confirmed(): Promise<void>;
@@ -64,7 +64,7 @@ export const presence = service<Presence>('presence', { version: '1.0.0' });
 export const bus = service<Bus>('bus', { version: '1.0.0' });
 
 /** What was read for a cache. */
-export interface CacheReading<T> {
+export interface CacheValue<T> {
   readonly value: T;
   /** False where the value is for its own caller only and is not kept: for example what an open transaction sees of its own changes. */
   readonly settled: boolean;
@@ -78,7 +78,7 @@ export interface AnnouncedCacheOptions<T> {
   /** Keys that are kept; beyond them the oldest one makes room. */
   readonly max: number;
   /** Reads the value of a key. Calls for one key at the same time share one reading. */
-  readonly read: (key: string) => Promise<CacheReading<T>>;
+  readonly read: (key: string) => Promise<CacheValue<T>>;
   /** Runs whenever the cache, or a key of it, is forgotten. */
   readonly onForget?: () => void;
 }
@@ -101,4 +101,4 @@ export interface AnnouncedCache<T> {
 }
 
 /** How long a change waits for other processes to confirm it, in milliseconds. */
-export const CONFIRMATION_BOUND = 2000;
+export const CONFIRMATION_TIMEOUT = 2000;

@@ -1,10 +1,10 @@
 import { definePlugin } from '#kernel';
 import { connections } from '../database/contract.ts';
-import { createAttempt } from './attempt.ts';
 import { createBus } from './bus.ts';
 import { createConfirmation } from './confirmation.ts';
 import { bus, lock, presence } from './contract.ts';
 import { createLock } from './lock.ts';
+import { createAttempt } from './lock-attempt.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createPresence } from './presence.ts';
 import { createSharedConnection } from './shared-connection.ts';

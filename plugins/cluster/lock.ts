@@ -14,7 +14,7 @@ export function createLock(connections: Connections): Pick<Lock, 'run'> {
   const queues = new Map<string, Promise<unknown>>();
   const held = new AsyncLocalStorage<ReadonlySet<string>>();
 
-  async function holding<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async function runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     const connection = await connections.dedicated(() => {});
     try {
       await connection.query('select pg_advisory_lock($1, hashtext($2))', [CLASS, name]);
@@ -30,8 +30,8 @@ export function createLock(connections: Connections): Pick<Lock, 'run'> {
       if (held.getStore()?.has(name)) return work();
       const before = queues.get(name) ?? Promise.resolve();
       const mine = before.then(
-        () => holding(name, work),
-        () => holding(name, work),
+        () => runLocked(name, work),
+        () => runLocked(name, work),
       );
       queues.set(name, mine);
       try {

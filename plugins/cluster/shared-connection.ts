@@ -18,7 +18,7 @@ export interface SharedConnection {
   /** Called when it breaks. */
   onLost(handle: () => void): void;
   /** Called when it is back. */
-  onAgain(handle: () => void): void;
+  onReconnect(handle: () => void): void;
   connect(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface SharedConnection {
 /** Made anew when it breaks, until the service stops. */
 export function createSharedConnection({ connections, log }: Deps): SharedConnection {
   const preparations: ((connection: DedicatedConnection) => Promise<void>)[] = [];
-  const told: (() => void)[] = [];
+  const reconnectHandlers: (() => void)[] = [];
   const lostHandlers: (() => void)[] = [];
   let connection: DedicatedConnection | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -60,7 +60,7 @@ export function createSharedConnection({ connections, log }: Deps): SharedConnec
         () => {
           if (stopped) return;
           log.info('the connection to the other processes is back');
-          for (const handle of told) handle();
+          for (const handle of reconnectHandlers) handle();
         },
         () => reconnect(Math.min(wait * 2, LONGEST_WAIT)),
       );
@@ -74,7 +74,7 @@ export function createSharedConnection({ connections, log }: Deps): SharedConnec
     },
     onConnect: (prepare) => void preparations.push(prepare),
     onLost: (handle) => void lostHandlers.push(handle),
-    onAgain: (handle) => void told.push(handle),
+    onReconnect: (handle) => void reconnectHandlers.push(handle),
     connect,
     async stop() {
       stopped = true;

@@ -2,7 +2,7 @@ import { authorities, type Caller, facet, service } from '#kernel';
 import { createRegistry } from './registry.ts';
 
 /** What an operation is run with, beside its options. */
-export interface OperationRun {
+export interface OperationContext {
   /** The whole data chain by operation key, with `$trigger`, `$last`, `$accountability`, `$env`. */
   readonly data: Readonly<Record<string, unknown>>;
   /** On whose behalf the flow runs; null where there is no user, as with a schedule. */
@@ -13,7 +13,7 @@ export interface OperationRun {
 /** One kind of step in a flow. Options arrive interpolated; a throw takes the reject branch. */
 export interface Operation {
   readonly id: string;
-  run(options: Readonly<Record<string, unknown>>, context: OperationRun): Promise<unknown>;
+  run(options: Readonly<Record<string, unknown>>, context: OperationContext): Promise<unknown>;
   /** Options that are kept encrypted and handed over as references only. */
   readonly secretOptions?: readonly string[];
   /** The package it belongs to, where a plugin contributes it for one; by default the contributing plugin. */

@@ -5,7 +5,7 @@ import type { ScheduledJob } from './contract.ts';
 export type Calendar = (after: Date) => Date | null;
 
 /** Five positions, or six with seconds first; undefined for anything else. */
-function cronOf(pattern: string): Cron | undefined {
+function parseCron(pattern: string): Cron | undefined {
   try {
     return new Cron(pattern.trim(), { paused: true, mode: '5-or-6-parts' });
   } catch {
@@ -13,7 +13,7 @@ function cronOf(pattern: string): Cron | undefined {
   }
 }
 
-export const isPattern = (text: string): boolean => cronOf(text) !== undefined;
+export const isPattern = (text: string): boolean => parseCron(text) !== undefined;
 
 /**
  * The ticks of a job.
@@ -21,7 +21,7 @@ export const isPattern = (text: string): boolean => cronOf(text) !== undefined;
  */
 export function createCalendar({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): Calendar {
   if (typeof at === 'string') {
-    const cron = cronOf(at);
+    const cron = parseCron(at);
     if (!cron) throw new RangeError(`"${at}" is no cron expression of five or six positions.`);
     return (after) => cron.nextRun(after);
   }

@@ -4,7 +4,7 @@ import type { Db, Migration } from '../database/contract.ts';
 const TICKS = 'platform_extension_ticks';
 
 /** When each job ran last: what processes of one cluster agree by. A table that exists keeps its rows. */
-export function scheduleTicks(db: Db): Migration {
+export function createTicksMigration(db: Db): Migration {
   const ticks = db.own(TICKS);
   return {
     id: '2026-11-21-extension-ticks',

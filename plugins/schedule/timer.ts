@@ -5,7 +5,7 @@ import type { Calendar } from './calendar.ts';
 const LONGEST_DELAY = 2 ** 31 - 1;
 
 /** A job may be started in the middle of a request, and its runs are no part of that. */
-const outside = AsyncLocalStorage.snapshot();
+const runOutsideRequest = AsyncLocalStorage.snapshot();
 
 /** Calls `onTick` at each tick, one after the other; answers how to stop. */
 export function startTimer(calendar: Calendar, onTick: (tick: Date) => void): () => void {
@@ -22,7 +22,7 @@ export function startTimer(calendar: Calendar, onTick: (tick: Date) => void): ()
     onTick(tick);
     wait(calendar(new Date()));
   }
-  outside(() => wait(calendar(new Date())));
+  runOutsideRequest(() => wait(calendar(new Date())));
 
   return () => {
     stopped = true;

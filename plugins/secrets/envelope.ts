@@ -18,7 +18,7 @@ export const MARKER = '$sealed';
 export const LENGTHS = { salt: 16, iv: 12, tag: 16 } as const;
 
 /** Also a damaged one counts: it is never shown as if it were an ordinary value. */
-export function bearsMarker(value: unknown): boolean {
+export function hasMarker(value: unknown): boolean {
   if (typeof value !== 'string') return typeof value === 'object' && value !== null && Object.hasOwn(value, MARKER);
   if (!value.includes(MARKER)) return false;
   try {

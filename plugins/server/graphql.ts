@@ -1,6 +1,6 @@
 import type { GraphqlField } from '../graphql/contract.ts';
-import { type HealthDeps, healthFor } from './health.ts';
-import { type InfoDeps, infoFor } from './info.ts';
+import { describeHealth, type HealthDeps } from './health.ts';
+import { describeInfo, type InfoDeps } from './info.ts';
 
 interface Deps extends InfoDeps {
   readonly health: HealthDeps;
@@ -46,19 +46,19 @@ const withoutFalse = (value: unknown): unknown => {
 };
 
 /** The same by GraphQL. What a caller's level does not have of the information is null. */
-export const serverFields = ({ health, ...info }: Deps): readonly GraphqlField[] => [
+export const createServerFields = ({ health, ...info }: Deps): readonly GraphqlField[] => [
   { scope: 'system', operation: 'query', definition: 'server_ping: String', resolve: () => 'pong' },
   {
     scope: 'system',
     operation: 'query',
     definition: 'server_info: server_info',
     types: INFO,
-    resolve: async (_args, { caller }) => withoutFalse(await infoFor(caller, info)),
+    resolve: async (_args, { caller }) => withoutFalse(await describeInfo(caller, info)),
   },
   {
     scope: 'system',
     operation: 'query',
     definition: 'server_health: JSON',
-    resolve: (_args, { caller }) => healthFor(caller, health),
+    resolve: (_args, { caller }) => describeHealth(caller, health),
   },
 ];

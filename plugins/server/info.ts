@@ -3,7 +3,7 @@ import type { Query } from '../query/contract.ts';
 import type { Settings, SettingsValues } from '../settings/contract.ts';
 
 /** What anybody may know, before he has signed in as well. */
-const SHOWN = [
+const PUBLIC_SETTINGS = [
   'project_name',
   'project_descriptor',
   'project_logo',
@@ -22,13 +22,13 @@ export interface InfoDeps {
 }
 
 /** As much as the caller's level may know (specification, "Server endpoints"). */
-export async function infoFor(
+export async function describeInfo(
   { user, admin, share }: Caller,
   { query: { ceilings }, settings }: InfoDeps,
 ): Promise<Record<string, unknown>> {
   const values = await settings.current();
   return {
-    project: Object.fromEntries(SHOWN.map((name) => [name, values[name]])),
+    project: Object.fromEntries(PUBLIC_SETTINGS.map((name) => [name, values[name]])),
     ...(user === null ? {} : { rateLimit: false, rateLimitGlobal: false, websocket: false }),
     ...(user === null && !share ? {} : { queryLimit: { default: ceilings.default, max: ceilings.max } }),
     ...(admin ? { service: { version: VERSION } } : {}),

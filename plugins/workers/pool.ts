@@ -20,9 +20,9 @@ export function createPool(options: WorkerPoolOptions): WorkerPool {
 
   async function attempt(job: object, jobOptions: WorkerJobOptions): Promise<WorkerRun | 'stopped'> {
     if (stopped) return 'stopped';
-    const worker = workers.take();
+    const worker = workers.acquire();
     const outcome = await worker.run(job, jobOptions);
-    workers.rest(worker);
+    workers.release(worker);
     return outcome;
   }
 

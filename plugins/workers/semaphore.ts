@@ -17,7 +17,7 @@ export function createSemaphore({
   let held = 0;
   let closed = false;
 
-  function passOn(): void {
+  function releasePlace(): void {
     const [next] = waiters;
     if (next) next.enter();
     else held--;
@@ -28,7 +28,7 @@ export function createSemaphore({
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      passOn();
+      releasePlace();
     };
   }
 
@@ -55,7 +55,7 @@ export function createSemaphore({
       try {
         return await work();
       } finally {
-        passOn();
+        releasePlace();
       }
     },
     close() {

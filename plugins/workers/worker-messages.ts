@@ -7,7 +7,7 @@ export class WorkerMessages {
   #isGone = false;
   #listen: (message: unknown) => void = () => {};
   // One at a time, and not by a promise: that would keep all who have ever waited, with their requests, while the process lives.
-  #giveUp = () => {};
+  #crash = () => {};
 
   constructor(child: ChildProcess) {
     this.gone = new Promise<void>((resolve) => {
@@ -16,7 +16,7 @@ export class WorkerMessages {
       child.on('error', () => child.pid === undefined && resolve());
     }).then(() => {
       this.#isGone = true;
-      this.#giveUp();
+      this.#crash();
     });
     child.on('message', (message) => this.#listen(message));
   }
@@ -26,7 +26,7 @@ export class WorkerMessages {
   }
 
   /** Waits for the first message that `read` makes something of, at most `milliseconds`, and not for a process that is gone. */
-  first<T extends object | string>(
+  waitFor<T extends object | string>(
     milliseconds: number,
     read: (message: unknown) => T | undefined,
   ): Promise<T | 'timeout' | 'crashed'> {
@@ -35,15 +35,15 @@ export class WorkerMessages {
       const settle = (value: T | 'crashed') => {
         clearTimeout(timer);
         this.#listen = () => {};
-        this.#giveUp = () => {};
+        this.#crash = () => {};
         resolve(value);
       };
       this.#listen = (message) => {
         const value = read(message);
         if (value !== undefined) settle(value);
       };
-      this.#giveUp = () => settle('crashed');
-      if (this.#isGone) this.#giveUp();
+      this.#crash = () => settle('crashed');
+      if (this.#isGone) this.#crash();
     });
   }
 }

@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import { ERRORS } from '#kernel';
 import {
   callerPosition,
-  exportsIn,
-  exportsOf,
-  interfacesIn,
-  methodsIn,
-  methodsOf,
-  servicesIn,
+  readExports,
+  parseExports,
+  readInterfaces,
+  readMethods,
+  parseMethods,
+  readServices,
 } from '../support/contract-text.ts';
 import { pluginFolders, root } from '../support/manifests.ts';
 
@@ -51,20 +51,20 @@ describe('contract.ts of a plugin', () => {
     });
 
     it(`of ${folder} has a doc comment right above each of its exports`, () => {
-      const without = exportsIn(path).filter(({ doc }) => !doc);
+      const without = readExports(path).filter(({ doc }) => !doc);
       expect(without.map((one) => `${one.path}:${one.line} ${one.name}`)).to.deep.equal([]);
     });
 
     it(`of ${folder} names the errors of methods by @throws`, () => {
-      const wrong = interfacesIn(path).flatMap((type) =>
-        methodsIn(path, type).flatMap(({ name, line, doc }) =>
+      const wrong = readInterfaces(path).flatMap((type) =>
+        readMethods(path, type).flatMap(({ name, line, doc }) =>
           codesBeforeThrows(doc).map((code) => `${path}:${line} ${type}.${name}: ${code}`),
         ),
       );
       expect(wrong).to.deep.equal([]);
     });
 
-    const services = servicesIn(path);
+    const services = readServices(path);
     if (services.length === 0) continue;
 
     it(`of ${folder} lists the caller of each method of a service, at its position, in the callers of the key`, async () => {
@@ -111,7 +111,7 @@ export interface Verbs {
 `;
 
   it('has a doc comment for an export only where one stands right above it', () => {
-    expect(exportsOf('x.ts', text).map(({ name, doc }) => [name, doc])).to.deep.equal([
+    expect(parseExports('x.ts', text).map(({ name, doc }) => [name, doc])).to.deep.equal([
       ['Documented', 'What one is.'],
       ['Bare', undefined],
       ['Remarked', undefined],
@@ -121,7 +121,7 @@ export interface Verbs {
   });
 
   it('has the position of a caller by the commas between parameters', () => {
-    const positions = methodsOf(text, 'Verbs')?.map((method) => [method.name, callerPosition(method)]);
+    const positions = parseMethods(text, 'Verbs')?.map((method) => [method.name, callerPosition(method)]);
     expect(positions).to.deep.equal([
       ['scheduled', undefined],
       ['optional', 1],

@@ -217,6 +217,6 @@ describe('architecture: environment', () => {
       .flatMap(sourcesIn)
       .filter((one) => reads.test(one.text))
       .map((one) => one.path);
-    expect(readers).to.deep.equal(['kernel/config/read.ts']);
+    expect(readers).to.deep.equal(['kernel/config/environment.ts']);
   });
 });

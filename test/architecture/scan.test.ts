@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { findCycle, isPure, takeApart } from '../support/sources.ts';
+import { findCycle, isPure, parseSource } from '../support/sources.ts';
 
-const importsOf = (text: string) => takeApart('plugins/a/read/b.ts', text).imports;
+const importsOf = (text: string) => parseSource('plugins/a/read/b.ts', text).imports;
 
 /** The other tests of this folder are worth what this one says. */
 describe('architecture: the scan', () => {
@@ -46,7 +46,7 @@ describe('architecture: the scan', () => {
   });
 
   it('does not take comments and strings for code', () => {
-    const { imports, text } = takeApart(
+    const { imports, text } = parseSource(
       'a.ts',
       `// import 'x'\n/* process.env */ const url = 'http://a'; // import 'y'`,
     );
@@ -55,14 +55,14 @@ describe('architecture: the scan', () => {
   });
 
   it('sees imports whose path is computed', () => {
-    expect(takeApart('a.ts', `await import(path); require(\`x\`); import('y')`).computedImports).to.equal(2);
+    expect(parseSource('a.ts', `await import(path); require(\`x\`); import('y')`).computedImports).to.equal(2);
   });
 
   describe('for pure files', () => {
     const purityOf = (files: Readonly<Record<string, string>>) =>
       isPure(
         'plugins/a/library.ts',
-        Object.entries(files).map(([name, text]) => takeApart(`plugins/a/${name}`, text)),
+        Object.entries(files).map(([name, text]) => parseSource(`plugins/a/${name}`, text)),
       );
 
     it('takes a library that brings along types and pure files', () => {
@@ -89,7 +89,7 @@ describe('architecture: the scan', () => {
 
   describe('for cycles of imports', () => {
     const cycleOf = (files: Readonly<Record<string, string>>) =>
-      findCycle(Object.entries(files).map(([path, text]) => takeApart(path, text)));
+      findCycle(Object.entries(files).map(([path, text]) => parseSource(path, text)));
 
     it('names the files of a cycle, in their order', () => {
       const files = {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { DescribedRoute } from '../../plugins/http/contract.ts';
 import { dataAnswer, exactObject, INTEGER, jsonBody, TEXT } from '../../plugins/http/library.ts';
-import { mismatchOf } from '../support/described-exchange.ts';
-import { createApi } from '../support/route-descriptions.ts';
+import { findMismatch } from '../support/described-exchange.ts';
+import { createDescribedApi } from '../support/route-descriptions.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -30,7 +30,7 @@ const routes: readonly DescribedRoute[] = [
     },
   },
 ];
-const api = createApi(routes);
+const api = createDescribedApi(routes);
 
 const refusal = (code: string) => ({ errors: [{ message: 'no', extensions: { code } }] });
 
@@ -42,7 +42,7 @@ function exchange(
   more: { sent?: unknown; type?: string } = {},
 ) {
   const headers = new Headers(body === undefined ? {} : { 'content-type': more.type ?? JSON_TYPE });
-  return mismatchOf(api, { method, path, options: { body: more.sent }, reply: { status, body, headers } });
+  return findMismatch(api, { method, path, options: { body: more.sent }, reply: { status, body, headers } });
 }
 
 describe('an exchange of a test', () => {

@@ -4,10 +4,10 @@ import { ERRORS } from '../../kernel/errors.ts';
 import type { Content, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
 import { paramsIn } from '../../plugins/http/library.ts';
 import { failureOf, quiet, withPlugins } from '../support/plugin.ts';
-import { type Api, contributedRoutes, createApi } from '../support/route-descriptions.ts';
+import { type DescribedApi, contributedRoutes, createDescribedApi } from '../support/route-descriptions.ts';
 
 /** Everything that is wrong with the description of one route. */
-function faultsOf(api: Api, { method, path, description }: DescribedRoute): readonly string[] {
+function faultsOf(api: DescribedApi, { method, path, description }: DescribedRoute): readonly string[] {
   const { summary, access, params = {}, query = {}, body, answers, errors = [] } = description;
   const contents = [...Object.values(answers), ...(body ? [body.content] : [])];
   const parameters = [...Object.values(params), ...Object.values(query)];
@@ -32,7 +32,7 @@ function differences(inPath: readonly string[], described: readonly string[]): r
   ];
 }
 
-function schemaFault(api: Api, schema: JsonSchema): readonly string[] {
+function schemaFault(api: DescribedApi, schema: JsonSchema): readonly string[] {
   try {
     api.mismatch(schema, null);
     return [];
@@ -54,9 +54,9 @@ function unresolved(description: DescribedRoute['description']): readonly string
 const titleOf = ({ method, path, owner }: DescribedRoute): string => `${method} ${path} of ${owner}`;
 
 describe('a contributed route', () => {
-  let api: Api;
+  let api: DescribedApi;
   before(async () => {
-    api = createApi(await contributedRoutes({ TUS_ENABLED: 'true' }));
+    api = createDescribedApi(await contributedRoutes({ TUS_ENABLED: 'true' }));
   });
 
   it('has a complete description whose schemas compile', () => {
@@ -99,7 +99,7 @@ describe('the checks of descriptions', () => {
       path,
       description: { ...complete, ...description },
     } as DescribedRoute;
-    return faultsOf(createApi([]), route);
+    return faultsOf(createDescribedApi([]), route);
   };
 
   for (const [title, path, description, fault] of [

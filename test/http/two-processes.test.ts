@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CONFIRMATION_BOUND } from '../../plugins/cluster/contract.ts';
+import { CONFIRMATION_TIMEOUT } from '../../plugins/cluster/contract.ts';
 import { type FreshDatabase, loadSql } from '../support/database.ts';
 import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
 import { personWith } from './people.ts';
@@ -189,7 +189,7 @@ describe('two processes on one database', () => {
         const begun = performance.now();
         // It is answered while the other process still hangs.
         await done('PATCH', `/permissions/${first.id}`, { fields: ['word'] });
-        expect(performance.now() - begun).to.be.above(CONFIRMATION_BOUND * 0.9);
+        expect(performance.now() - begun).to.be.above(CONFIRMATION_TIMEOUT * 0.9);
         await until(async () => unconfirmed() === 1);
       } finally {
         process.kill(two.pid, 'SIGCONT');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type EventMeta, type EventsApi, facet } from '#kernel';
-import { isWithin } from '../../kernel/events.ts';
+import { matchesPattern } from '../../kernel/events.ts';
 import { publicCaller } from '../support/caller.ts';
 import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
 
@@ -207,7 +207,7 @@ describe('events', () => {
   ];
   for (const [pattern, name, expected] of fits) {
     it(`${pattern} ${expected ? 'fits' : 'does not fit'} ${name}`, () => {
-      expect(isWithin(pattern, name)).to.equal(expected);
+      expect(matchesPattern(pattern, name)).to.equal(expected);
     });
   }
 });

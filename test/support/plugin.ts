@@ -37,25 +37,25 @@ const registers = new Map<string, unknown>();
 Object.assign(globalThis, { [Symbol.for('tenon.test.register')]: registers });
 
 /** Folders of tests that ended before they could remove theirs. */
-const left = new Set<string>();
+const leftoverFolders = new Set<string>();
 process.on('exit', () => {
-  for (const folder of left) rmSync(folder, { recursive: true, force: true });
+  for (const folder of leftoverFolders) rmSync(folder, { recursive: true, force: true });
 });
 
 /** Writes the packages into a temporary folder and answers the composition that loads them. */
 export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-plugins-')));
-  left.add(folder);
+  leftoverFolders.add(folder);
   const ids: string[] = [];
   const core: URL[] = [];
   for (const [at, plugin] of plugins.entries()) {
     const place = join(folder, plugin.stranger ? 'local' : 'core', `${at}-${plugin.name.replace(/\W/g, '-')}`);
     await mkdir(place, { recursive: true });
-    await writeFile(join(place, 'package.json'), plugin.packageText ?? packageOf(plugin));
+    await writeFile(join(place, 'package.json'), plugin.packageText ?? createPackageJson(plugin));
     const id = `${place}/index.js`;
     registers.set(id, plugin.register ?? (() => {}));
     ids.push(id);
-    await writeFile(join(place, 'index.js'), plugin.code ? resolved(plugin.code) : entry(id));
+    await writeFile(join(place, 'index.js'), plugin.code ? resolveImports(plugin.code) : createEntryFile(id));
     if (!plugin.stranger) core.push(pathToFileURL(`${place}/`));
   }
   return {
@@ -65,12 +65,12 @@ export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched
     async remove() {
       for (const id of ids) registers.delete(id);
       await rm(folder, { recursive: true, force: true });
-      left.delete(folder);
+      leftoverFolders.delete(folder);
     },
   };
 }
 
-const packageOf = ({ name, version = '1.0.0', manifest = {} }: PluginSketch): string =>
+const createPackageJson = ({ name, version = '1.0.0', manifest = {} }: PluginSketch): string =>
   JSON.stringify({
     name,
     version,
@@ -78,12 +78,12 @@ const packageOf = ({ name, version = '1.0.0', manifest = {} }: PluginSketch): st
     'service:extension': { type: 'plugin', path: 'index.js', host: '^1.0.0', ...manifest },
   });
 
-const entry = (id: string): string => `
+const createEntryFile = (id: string): string => `
 const register = globalThis[Symbol.for('tenon.test.register')].get(${JSON.stringify(id)});
 export default { manifest: {}, register };
 `;
 
-const resolved = (code: string): string =>
+const resolveImports = (code: string): string =>
   code
     .replaceAll(/(['"])#kernel\1/g, `'${new URL('kernel/index.ts', root).href}'`)
     .replaceAll(/(['"])#root\/([^'"]+)\1/g, (_all, _quote, path: string) => `'${new URL(path, root).href}'`);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { createClaimTick, scheduleTicks } from '../../../plugins/schedule/ticks.ts';
+import { createClaimTick, createTicksMigration } from '../../../plugins/schedule/ticks.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { quiet, sketch } from '../../support/plugin.ts';
 
@@ -58,7 +58,7 @@ describe('schedule: claims of ticks', () => {
     ]);
     await run(async (db) => {
       const claimTick = createClaimTick(db);
-      expect(scheduleTicks(db).id).to.equal('2026-11-21-extension-ticks');
+      expect(createTicksMigration(db).id).to.equal('2026-11-21-extension-ticks');
       expect([await claimTick('race', at(3)), await claimTick('race', at(4))]).to.deep.equal([false, true]);
     });
   });

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { masterKey } from '../../../plugins/secrets/key.ts';
-import { createSecretStore } from '../../../plugins/secrets/seal.ts';
+import { parseMasterKey } from '../../../plugins/secrets/master-key.ts';
+import { createSecretStore } from '../../../plugins/secrets/secret-store.ts';
 import { renderBootFailure } from '../../../scripts/boot-failure.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
 const keyText = (bytes = 32) => randomBytes(bytes).toString('base64');
-const store = (text: string | undefined = keyText()) => createSecretStore(masterKey(text));
+const store = (text: string | undefined = keyText()) => createSecretStore(parseMasterKey(text));
 
 describe('secrets: the key', () => {
   it('may be unset or blank', () => {
     for (const text of [undefined, '', '  \n']) expect(store(text ?? '').available(), String(text)).to.equal(false);
-    expect(masterKey(undefined)).to.equal(undefined);
+    expect(parseMasterKey(undefined)).to.equal(undefined);
   });
 
   it('may have whitespace around it', () => {
     const text = keyText(48);
-    expect(masterKey(` ${text}\n`)?.id).to.equal(masterKey(text)?.id);
+    expect(parseMasterKey(` ${text}\n`)?.id).to.equal(parseMasterKey(text)?.id);
   });
 
   for (const [what, text] of [

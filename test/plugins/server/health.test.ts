@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mintPublicCaller } from '#kernel/boot';
 import type { HealthCheck } from '../../../plugins/server/contract.ts';
-import { createHealth, healthFor } from '../../../plugins/server/health.ts';
+import { createHealth, describeHealth } from '../../../plugins/server/health.ts';
 
 const check = (name: string, more: Partial<HealthCheck>): HealthCheck => ({
   name,
@@ -31,9 +31,9 @@ describe('health', () => {
   it('is an error in a process that stops, whatever the checks say', async () => {
     let isStopping = false;
     const deps = { measure: createHealth(), checks: () => [], isStopping: () => isStopping };
-    expect(await healthFor(mintPublicCaller(), deps)).to.deep.equal({ status: 'ok' });
+    expect(await describeHealth(mintPublicCaller(), deps)).to.deep.equal({ status: 'ok' });
     isStopping = true;
-    expect(await healthFor(mintPublicCaller(), deps)).to.deep.equal({ status: 'error' });
+    expect(await describeHealth(mintPublicCaller(), deps)).to.deep.equal({ status: 'error' });
   });
 
   it('is good without any', async () => {

@@ -1,5 +1,5 @@
 import satisfies from 'semver/functions/satisfies.js';
-import { OWN_CAPABILITIES } from '../capabilities/own.ts';
+import { KERNEL_CAPABILITIES } from '../capabilities/kernel-capabilities.ts';
 import type { PluginPackage } from '../manifest/validate.ts';
 import { BootFailure } from './failure.ts';
 import { KERNEL_FACETS } from './kernel-facets.ts';
@@ -9,8 +9,8 @@ import { KERNEL_FACETS } from './kernel-facets.ts';
  * hold it. Facets order nothing: contributions wait for their owner. Ties keep the order of the list.
  * @throws BootFailure for a missing provider, and for a cycle, which is printed as a path.
  */
-export function order<P extends PluginPackage>(plugins: readonly P[]): readonly P[] {
-  const needs = new Map(plugins.map((plugin) => [plugin, needsOf(plugin, plugins)]));
+export function sortPlugins<P extends PluginPackage>(plugins: readonly P[]): readonly P[] {
+  const needs = new Map(plugins.map((plugin) => [plugin, findNeeds(plugin, plugins)]));
   const sorted = new Set<P>();
   const visit = (plugin: P, path: readonly P[]) => {
     if (sorted.has(plugin)) return;
@@ -26,7 +26,7 @@ export function order<P extends PluginPackage>(plugins: readonly P[]): readonly 
   return [...sorted];
 }
 
-function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonly P[] {
+function findNeeds<P extends PluginPackage>(plugin: P, all: readonly P[]): readonly P[] {
   const { uses = {}, capabilities = {} } = plugin.manifest;
   const needed = new Set<P | undefined>();
   for (const [id, range] of Object.entries(uses)) {
@@ -40,12 +40,13 @@ function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonl
     }
     needed.add(provider);
   }
-  for (const name of Object.keys(capabilities)) needed.add(all.find((other) => definedBy(other).includes(name)));
+  for (const name of Object.keys(capabilities))
+    needed.add(all.find((other) => definedCapabilities(other).includes(name)));
   return all.filter((other) => other !== plugin && needed.has(other));
 }
 
 /** Names of the capabilities that a package brings. */
-const definedBy = (plugin: PluginPackage): readonly string[] =>
+const definedCapabilities = (plugin: PluginPackage): readonly string[] =>
   (plugin.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
 
 /**
@@ -55,7 +56,7 @@ const definedBy = (plugin: PluginPackage): readonly string[] =>
 export function assertNoDuplicateClaims(all: readonly PluginPackage[]): void {
   const own = [
     ...KERNEL_FACETS.map(({ id }) => `facet ${id}`),
-    ...OWN_CAPABILITIES.map((name) => `capability ${name}`),
+    ...KERNEL_CAPABILITIES.map((name) => `capability ${name}`),
   ];
   const taken = new Map(own.map((claim) => [claim, 'the kernel']));
   for (const one of all) {
@@ -74,5 +75,5 @@ const claimsOf = (one: PluginPackage): readonly string[] => [
   `name ${one.name}`,
   ...Object.keys(one.manifest.provides ?? {}).map((id) => `service ${id}`),
   ...(one.manifest.facets ?? []).map((id) => `facet ${id}`),
-  ...definedBy(one).map((name) => `capability ${name}`),
+  ...definedCapabilities(one).map((name) => `capability ${name}`),
 ];

@@ -5,7 +5,7 @@ import {
   broker,
   type Invocation,
   remotes,
-  type SubjectSketch,
+  type PackageWithGrants,
   type Subjects,
 } from '../../../plugins/broker/contract.ts';
 import { auditText, InvocationSecrets, Refusal, withSentences } from '../../../plugins/broker/library.ts';
@@ -70,7 +70,7 @@ async function withSubjects<T>(work: (subjects: Subjects, booted: Booted) => Pro
   });
 }
 
-const guest = (more: Partial<SubjectSketch> = {}): SubjectSketch => ({
+const guest = (more: Partial<PackageWithGrants> = {}): PackageWithGrants => ({
   name: 'guest',
   version: '1.2.3',
   runtime: 'confined',

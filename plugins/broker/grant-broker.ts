@@ -1,20 +1,20 @@
 import {
   type AuditLine,
   type Authority,
+  activeGrants,
   describeGrants,
   type ErrorCode,
   Failure,
   Failures,
   fail,
-  held,
   isCaller,
   type PackagesApi,
   problems,
   type Subject,
 } from '#kernel';
-import type { Admitted, RefusalCode, RemoteTable, SubjectSketch, Subjects } from './contract.ts';
+import type { Admitted, PackageWithGrants, RefusalCode, RemoteTable, Subjects } from './contract.ts';
 import { Refusal, renderAuthorities, withSentences } from './library.ts';
-import { redactor } from './redact.ts';
+import { createRedactor } from './redact.ts';
 
 interface Parts {
   readonly packages: PackagesApi;
@@ -22,8 +22,8 @@ interface Parts {
 }
 
 /** Packages that other plugins run, each within what it was granted. */
-export class SubjectStore implements Subjects {
-  readonly #admitted = new Set<{ readonly sketch: SubjectSketch }>();
+export class GrantBroker implements Subjects {
+  readonly #registered = new Set<{ readonly sketch: PackageWithGrants }>();
   readonly #packages: PackagesApi;
   readonly #remotes: Parts['remotes'];
   #redact: ((text: string) => string) | undefined;
@@ -34,8 +34,8 @@ export class SubjectStore implements Subjects {
   }
 
   /** Lines for the audit: what each package adds and may do. */
-  lines(): readonly AuditLine[] {
-    return [...this.#admitted].map(({ sketch: { name, version, runtime, authorities = [], grants } }) => ({
+  auditLines(): readonly AuditLine[] {
+    return [...this.#registered].map(({ sketch: { name, version, runtime, authorities = [], grants } }) => ({
       name,
       version,
       runtime,
@@ -43,17 +43,17 @@ export class SubjectStore implements Subjects {
     }));
   }
 
-  #describe(grants: SubjectSketch['grants']): readonly Authority[] {
-    return describeGrants(held(grants), this.#packages.capabilities());
+  #describe(grants: PackageWithGrants['grants']): readonly Authority[] {
+    return describeGrants(activeGrants(grants), this.#packages.capabilities());
   }
 
-  admit(sketch: SubjectSketch): Admitted {
+  admit(sketch: PackageWithGrants): Admitted {
     const packages = this.#packages;
     const { capabilities, record } = packages;
     const { name, version, runtime } = sketch;
-    const grants = new Map(held(sketch.grants));
+    const grants = new Map(activeGrants(sketch.grants));
     const entry = { sketch };
-    this.#admitted.add(entry);
+    this.#registered.add(entry);
     const who = `${name}@${version}`;
     const subject: Subject = {
       name,
@@ -112,9 +112,9 @@ export class SubjectStore implements Subjects {
         }
       },
       remove: () => {
-        this.#admitted.delete(entry);
+        this.#registered.delete(entry);
         // Names are not unique: what is another's of this name stays until that one goes.
-        if (![...this.#admitted].some(({ sketch }) => sketch.name === name)) packages.removeListeners(name);
+        if (![...this.#registered].some(({ sketch }) => sketch.name === name)) packages.removeListeners(name);
       },
     };
   }
@@ -133,7 +133,7 @@ export class SubjectStore implements Subjects {
   }
 
   widens(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): boolean {
-    return held(after).some(([name, grant]) => {
+    return activeGrants(after).some(([name, grant]) => {
       const had = before[name] === false ? undefined : before[name];
       return this.#packages.capabilities().get(name)?.widens(had, grant) ?? true;
     });
@@ -144,7 +144,7 @@ export class SubjectStore implements Subjects {
   }
 
   redact(text: string): string {
-    this.#redact ??= redactor(this.#packages.settings().source);
+    this.#redact ??= createRedactor(this.#packages.settings().source);
     return this.#redact(text);
   }
 }

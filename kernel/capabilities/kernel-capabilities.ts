@@ -17,7 +17,7 @@ export interface ServicesApi {
 export type AsSystem = (reason: string) => Caller;
 
 /** Names of the capabilities of things the kernel itself holds. Every other one is defined by the plugin that owns the resource. */
-export const OWN_CAPABILITIES = ['config', 'log', 'events', 'services', 'system', 'identity', 'native', 'packages'];
+export const KERNEL_CAPABILITIES = ['config', 'log', 'events', 'services', 'system', 'identity', 'native', 'packages'];
 
 const string = { type: 'string', minLength: 1 } as const;
 const strings = { type: 'array', items: string } as const;
@@ -100,7 +100,7 @@ export const systemCapability = (ledger: Ledger): Capability<{ reasons: readonly
   widens: listsWiden,
 });
 
-export const native: Capability<{ modules?: readonly string[]; packages?: readonly string[] }, undefined> = {
+export const nativeCapability: Capability<{ modules?: readonly string[]; packages?: readonly string[] }, undefined> = {
   name: 'native',
   schema: closedObject({ modules: strings, packages: strings }, []),
   bind: () => undefined,

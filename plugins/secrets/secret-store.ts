@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { fail } from '#kernel';
 import type { SecretStore } from './contract.ts';
-import { bearsMarker, type Envelope, LENGTHS, parseEnvelope } from './envelope.ts';
-import type { MasterKey } from './key.ts';
+import { type Envelope, hasMarker, LENGTHS, parseEnvelope } from './envelope.ts';
+import type { MasterKey } from './master-key.ts';
 
 const CIPHER = 'aes-256-gcm';
 
 /** What a value is for is part of what is authenticated: an envelope moved to another place cannot be opened there. */
-const boundTo = (kind: string, version: number): Buffer => Buffer.from(`${version}/${kind}`);
+const associatedData = (kind: string, version: number): Buffer => Buffer.from(`${version}/${kind}`);
 
 /** AES-256-GCM under a key of each value's own. */
 export function createSecretStore(key: MasterKey | undefined): SecretStore {
@@ -17,7 +17,7 @@ export function createSecretStore(key: MasterKey | undefined): SecretStore {
       if (!key) throw fail('INVALID_CONFIG', 'SECRETS_ENCRYPTION_KEY is not set: secrets cannot be stored');
       const salt = randomBytes(LENGTHS.salt);
       const iv = randomBytes(LENGTHS.iv);
-      const cipher = createCipheriv(CIPHER, key.derive(salt), iv).setAAD(boundTo(kind, 1));
+      const cipher = createCipheriv(CIPHER, key.derive(salt), iv).setAAD(associatedData(kind, 1));
       const ct = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       const envelope: Envelope = {
         $sealed: 1,
@@ -42,12 +42,12 @@ export function createSecretStore(key: MasterKey | undefined): SecretStore {
       if (salt.length !== LENGTHS.salt || iv.length !== LENGTHS.iv || tag.length !== LENGTHS.tag) return undefined;
       try {
         const decipher = createDecipheriv(CIPHER, key.derive(salt), iv, { authTagLength: LENGTHS.tag });
-        decipher.setAAD(boundTo(kind, envelope.v)).setAuthTag(tag);
+        decipher.setAAD(associatedData(kind, envelope.v)).setAuthTag(tag);
         return Buffer.concat([decipher.update(ct), decipher.final()]).toString('utf8');
       } catch {
         return undefined;
       }
     },
-    isSealed: bearsMarker,
+    isSealed: hasMarker,
   };
 }

@@ -9,16 +9,16 @@ export interface MasterKey {
   derive(salt: Buffer): Buffer;
 }
 
-const LEAST_BYTES = 32;
+const MIN_BYTES = 32;
 const NO_SALT = Buffer.alloc(0);
 
 /** From SECRETS_ENCRYPTION_KEY; undefined where it is unset. A malformed one stops the start (conventions, "Encryption of inline secrets"). */
-export function masterKey(setting: string | undefined): MasterKey | undefined {
+export function parseMasterKey(setting: string | undefined): MasterKey | undefined {
   const text = setting?.trim() ?? '';
   if (text === '') return undefined;
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.toString('base64') !== text) throw malformed('is not canonical base64');
-  if (bytes.length < LEAST_BYTES) throw malformed(`has ${bytes.length} bytes: at least ${LEAST_BYTES} are needed`);
+  if (bytes.toString('base64') !== text) throw createKeyFailure('is not canonical base64');
+  if (bytes.length < MIN_BYTES) throw createKeyFailure(`has ${bytes.length} bytes: at least ${MIN_BYTES} are needed`);
   const derived = (salt: Buffer, purpose: string, length: number) =>
     Buffer.from(hkdfSync('sha256', bytes, salt, purpose, length));
   return {
@@ -28,7 +28,7 @@ export function masterKey(setting: string | undefined): MasterKey | undefined {
 }
 
 /** Without the value, and without any part of it. */
-const malformed = (what: string) =>
+const createKeyFailure = (what: string) =>
   new BootFailure('@tenon/secrets', 'config', `SECRETS_ENCRYPTION_KEY ${what}`, {
     remedy: 'set it to the base64 of 32 random bytes (openssl rand -base64 32), or unset it',
   });
