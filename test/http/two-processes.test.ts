@@ -23,7 +23,7 @@ describe('two processes on one database', () => {
     await database?.drop();
   });
 
-  it('answer alike as admin, as a restricted role and as Public', async () => {
+  it('give equal answers to an admin, a restricted role and Public', async () => {
     const [one, two] = services as [Spawned, Spawned];
     const person = await personWith(one, [
       {
@@ -44,7 +44,7 @@ describe('two processes on one database', () => {
     for (const service of services) expect((await service.request('GET', BACH)).status).to.equal(403);
   });
 
-  it('make one first admin and one Public role between them', async () => {
+  it('create one first admin and one Public role together', async () => {
     expect(
       await database.query('select count(*)::int as n from platform_users where role is not null'),
     ).to.deep.include({ n: 2 });
@@ -53,7 +53,7 @@ describe('two processes on one database', () => {
     ).to.deep.equal([{ n: 1 }]);
   });
 
-  it('see each other’s collections and permissions', async () => {
+  it('both see collections and permissions that either creates', async () => {
     const [one, two] = services as [Spawned, Spawned];
     const made = await one.request('POST', '/collections', {
       token: one.admin.token,

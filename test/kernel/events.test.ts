@@ -28,8 +28,8 @@ const listener = (name: string, kind: 'filter' | 'action', pattern: string, hand
     kind === 'filter' ? host.events.onFilter(pattern, handle as never) : host.events.onAction(pattern, handle as never),
 });
 
-describe('events', () => {
-  it('runs filters one after the other in plugin order, each on what the one before answered', async () => {
+describe('host.events', () => {
+  it('filter() runs filters in plugin order and passes each result to the next filter', async () => {
     const { plugin, events } = speaker();
     const add = (letter: string) => async (payload: string) => {
       await tick();
@@ -41,7 +41,7 @@ describe('events', () => {
     });
   });
 
-  it('keeps the payload when a filter answers nothing, and takes null for an answer', async () => {
+  it('filter() keeps the payload when a filter returns undefined, and replaces it when a filter returns null', async () => {
     const { plugin, events } = speaker();
     const plugins = [plugin, listener('a', 'filter', 'keep', () => {}), listener('b', 'filter', 'drop', () => null)];
     await withPlugins(plugins, async () => {
@@ -50,7 +50,7 @@ describe('events', () => {
     });
   });
 
-  it('stops at a filter that refuses', async () => {
+  it('filter() rejects with the error of the first filter that throws, and runs no further filter', async () => {
     const { plugin, events } = speaker();
     let reached = false;
     const refuse = () => {
@@ -67,7 +67,7 @@ describe('events', () => {
     });
   });
 
-  it('emits several names of one event in turn and tells each listener the one it heard', async () => {
+  it('filter() emits several names in order, and meta.event holds the emitted name', async () => {
     const { plugin, events } = speaker();
     const heard: string[] = [];
     const plugins = [
@@ -80,7 +80,7 @@ describe('events', () => {
     });
   });
 
-  it('knows who listens', async () => {
+  it('hasListeners() is true only for events that a subscription covers', async () => {
     const { plugin, events } = speaker();
     await withPlugins([plugin, listener('a', 'action', '*.items.*', () => {})], () => {
       expect(events().has('action', 'posts.items.create')).to.equal(true);
@@ -89,7 +89,7 @@ describe('events', () => {
     });
   });
 
-  it('holds actions back until whoever keeps the transaction lets them go', async () => {
+  it('action() waits until the after-commit queue runs it', async () => {
     const { plugin, events } = speaker();
     const heard: string[] = [];
     let open = true;
@@ -120,7 +120,7 @@ describe('events', () => {
     });
   });
 
-  it("logs a failed action with its listener's name; others and the emitter go on", async () => {
+  it('an action that fails is logged with its listener, and stops neither other actions nor the emitter', async () => {
     const { plugin, events } = speaker();
     const heard: string[] = [];
     const broken = () => {
@@ -153,7 +153,7 @@ describe('events', () => {
     );
   });
 
-  it('stops filters that call each other at depth 8 and names the way', async () => {
+  it('filters that call each other fail at depth 8 with EVENT_LOOP_DETECTED and the path', async () => {
     const { plugin, events } = speaker();
     const again = (to: string) => (payload: unknown, meta: EventMeta) => events().filter([to], payload, meta);
     await withPlugins(
@@ -172,7 +172,7 @@ describe('events', () => {
     );
   });
 
-  it('stops actions that call themselves, in the log', async () => {
+  it('an action that emits its own event is stopped at depth 8 and logged', async () => {
     const { plugin, events } = speaker();
     let count = 0;
     const again = (meta: EventMeta) => {
@@ -206,7 +206,7 @@ describe('events', () => {
     ['a+b.*', 'aab.create', false],
   ];
   for (const [pattern, name, expected] of fits) {
-    it(`${pattern} ${expected ? 'fits' : 'does not fit'} ${name}`, () => {
+    it(`the pattern ${pattern} ${expected ? 'covers' : 'does not cover'} the event ${name}`, () => {
       expect(matchesPattern(pattern, name)).to.equal(expected);
     });
   }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Ledger, OTHER_ENTRIES } from '../../kernel/capabilities/ledger.ts';
 
-describe('the ledger', () => {
-  it('counts what is too much to name, so that nothing is hidden by doing more', () => {
+describe('Ledger', () => {
+  it('counts entries beyond its limit under "others"', () => {
     const ledger = new Ledger();
     for (let at = 0; at < 3; at++) ledger.record('denied', 'ext', 'items.readMany secrets');
     ledger.record('denied', 'other', 'mine');

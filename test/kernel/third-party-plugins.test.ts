@@ -41,8 +41,8 @@ async function loadedOf(...plugins: PluginSketch[]) {
   );
 }
 
-describe('packages of others', () => {
-  it('are loaded and serve requests', async () => {
+describe('third-party plugins', () => {
+  it('a valid third-party plugin is loaded and serves requests', async () => {
     await withPlugins([greeter], async ({ kernel }) => {
       await kernel.migrate();
       await kernel.start();
@@ -52,7 +52,7 @@ describe('packages of others', () => {
     });
   });
 
-  it('whose package.json is a pipe, a device or a folder hold up nothing', async () => {
+  it('folders whose package.json is a pipe, a device or a folder are skipped without blocking', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tenon-odd-'));
     try {
       for (const name of ['pipe', 'device', 'folder']) await mkdir(join(folder, name));
@@ -65,11 +65,11 @@ describe('packages of others', () => {
     }
   });
 
-  it('may be missing altogether', async () => {
+  it('a missing folder of third-party plugins is treated as empty', async () => {
     expect(await pluginFolders('/no/such/folder')).to.deep.equal([]);
   });
 
-  it('do not become plugins by an upgrade where they are called extensions', async () => {
+  it('packages with names of extensions are rejected as plugins', async () => {
     for (const name of ['service-extension-orders', '@acme/service-extension-orders', '@service/extension-orders']) {
       const { names, complaints } = await loadedOf({ name, stranger: true, register: () => expect.fail('it ran') });
       expect(names).to.deep.equal([]);
@@ -98,7 +98,7 @@ describe('packages of others', () => {
     ],
   ];
   for (const [what, plugin, complaint] of broken) {
-    it(`with ${what} are left out while the rest runs`, async () => {
+    it(`a third-party plugin with ${what} is left out while all other plugins run`, async () => {
       const { names, complaints } = await loadedOf(
         { name: 'core' },
         { ...plugin, name: 'broken', stranger: true },
@@ -114,14 +114,14 @@ describe('packages of others', () => {
     ['of another type', { manifest: { type: 'hook' } }],
     ['without JSON', { packageText: '{' }],
   ] as const) {
-    it(`${what} are no matter of the kernel`, async () => {
+    it(`packages ${what} are ignored without a log entry`, async () => {
       const { names, complaints } = await loadedOf({ ...plugin, name: 'other', stranger: true }, greeter);
       expect(names).to.deep.equal(['greeter']);
       expect(complaints).to.deep.equal([]);
     });
   }
 
-  it('are left out together with those who need them', async () => {
+  it('a third-party plugin that fails is left out together with plugins that need it', async () => {
     const moon = service('moon', { version: '1.0.0' });
     const { names, complaints } = await loadedOf(
       {
@@ -137,7 +137,7 @@ describe('packages of others', () => {
     expect(complaints).to.have.length(2);
   });
 
-  it('leave no trace of a failed register', async () => {
+  it('a failed register leaves no contribution behind', async () => {
     const half: PluginSketch = {
       ...greeter,
       name: 'half',
@@ -152,7 +152,7 @@ describe('packages of others', () => {
     });
   });
 
-  it('leave no trace of a failed start, and what they had begun is undone', async () => {
+  it('a failed start runs the stop hooks once and leaves no contribution behind', async () => {
     const pages: string[] = [];
     const half: PluginSketch = {
       ...greeter,
@@ -175,13 +175,13 @@ describe('packages of others', () => {
     });
   });
 
-  it('cannot take the name of a plugin of the product', async () => {
+  it('a third-party plugin cannot take the name of a core plugin', async () => {
     const { names, complaints } = await loadedOf({ name: 'core' }, { name: 'core', stranger: true }, greeter);
     expect(names).to.deep.equal(['core', 'greeter']);
     expect(complaints[0]).to.match(/validate: the name core already belongs to core/);
   });
 
-  it('cannot replace a service or a capability of the product', async () => {
+  it('a third-party plugin cannot replace a service or a capability of a core plugin', async () => {
     const clock = service('clock', { version: '1.0.0' });
     const provider = (name: string, stranger: boolean): PluginSketch => ({
       name,
@@ -208,7 +208,7 @@ describe('packages of others', () => {
     expect(complaints).to.have.length(2);
   });
 
-  it('are no excuse for a broken plugin of the product', async () => {
+  it('a core plugin that fails stops the boot', async () => {
     const failure = await failureOf<BootFailure>(loadedOf({ name: 'core', register: (host) => host.log }, greeter));
     expect([failure.plugin, failure.phase]).to.deep.equal(['core', 'register']);
   });

@@ -34,8 +34,8 @@ async function withRunner<T>(work: (held: Held) => Promise<T>, environment: Reco
 const admit = (subjects: Subjects, runtime: 'full' | 'confined', name = 'guest'): Admitted =>
   subjects.admit({ name, version: '1.0.0', runtime, grants: { events: { filter: ['word'], action: ['word'] } } });
 
-describe('packages with full authority', () => {
-  it('stop listening one by one, and take nobody else along', async () => {
+describe('extensions with full authority', () => {
+  it('an unsubscribe function removes its own listener only', async () => {
     await withRunner(async ({ events, subjects }) => {
       const guest = admit(subjects, 'full').get<EventsApi>('events');
       const add = (letter: string) => (payload: unknown) => `${payload}${letter}`;
@@ -49,7 +49,7 @@ describe('packages with full authority', () => {
     });
   });
 
-  it('may leave while they are told', async () => {
+  it('a listener may unsubscribe while its event is emitted', async () => {
     await withRunner(async ({ events, subjects }) => {
       const guest = admit(subjects, 'full').get<EventsApi>('events');
       const off = guest.onFilter('word', (payload) => {
@@ -62,7 +62,7 @@ describe('packages with full authority', () => {
     });
   });
 
-  it('hear nothing of what is done quietly, by whatever way and however late; the rules of the product do', async () => {
+  it('withoutExtensionListeners() skips listeners of extensions, and runs those of core plugins', async () => {
     await withRunner(async ({ events, subjects }) => {
       const heard: string[] = [];
       for (const runtime of ['full', 'confined'] as const) {
@@ -84,7 +84,7 @@ describe('packages with full authority', () => {
     });
   });
 
-  it('keep what is theirs when another one of their name goes', async () => {
+  it('listeners of an extension stay when another package with the same name is removed', async () => {
     await withRunner(async ({ events, subjects }) => {
       const [one, two] = [admit(subjects, 'full'), admit(subjects, 'full')];
       two.get<EventsApi>('events').onFilter('word', () => 'two');
@@ -95,7 +95,7 @@ describe('packages with full authority', () => {
     });
   });
 
-  it('have the values of the environment by their declaration, or by their looks', () => {
+  it('environment values are parsed by their declared type, else by their form', () => {
     const settings = new Settings({
       ...{ CONFIG_PATH: '/dev/null', LIFE: '15m', NAMES: 'a', ZIP: '007', BIG: '12345678901234567890', YES: 'true' },
       ...{ LIST: 'a, b', PART: '1.50', EMPTY: '', WORD: 'word', LONG: '1e9', TEXT: '12' },
@@ -114,7 +114,7 @@ describe('packages with full authority', () => {
     });
   });
 
-  it('fail in their own words', () => {
+  it('errors of extensions keep their own message', () => {
     const said = { status: 418, code: 'TEAPOT', message: 'short', extensions: { a: 1, code: 'X' } };
     expect(envelope(new StatedFailure('INTERNAL_SERVER_ERROR', said), { admin: false })).to.deep.equal({
       status: 418,

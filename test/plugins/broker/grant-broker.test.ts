@@ -4,8 +4,8 @@ import {
   type Admitted,
   broker,
   type Invocation,
-  remotes,
   type PackageWithGrants,
+  remotes,
   type Subjects,
 } from '../../../plugins/broker/contract.ts';
 import { auditText, InvocationSecrets, Refusal, withSentences } from '../../../plugins/broker/library.ts';
@@ -88,8 +88,8 @@ const invocation = (): Invocation => ({
 const refusal = (admitted: Admitted, method: string, args: unknown = []) =>
   failureOf<Refusal>(admitted.call(method, args, invocation()));
 
-describe('packages that a plugin runs', () => {
-  it('call methods of what they were granted', async () => {
+describe('PackageHandle of the broker', () => {
+  it('call() runs a method of a granted capability', async () => {
     await withSubjects(async (subjects) => {
       expect(await subjects.admit(guest()).call('shelf.take', ['one'], invocation())).to.equal('one by run-1');
     });
@@ -109,7 +109,7 @@ describe('packages that a plugin runs', () => {
     ['what the method itself refuses', 'shelf.take', ['gone'], 'not_found'],
   ];
   for (const [what, method, args, code] of refused) {
-    it(`are refused ${what} as ${code}`, async () => {
+    it(`call() refuses ${what} as ${code}`, async () => {
       await withSubjects(async (subjects) => {
         const error = await refusal(subjects.admit(guest()), method, args);
         expect(error).to.be.instanceOf(Refusal);
@@ -119,7 +119,7 @@ describe('packages that a plugin runs', () => {
     });
   }
 
-  it('are denied what they were not granted, and what `false` asks for', async () => {
+  it('get() and call() deny capabilities that are not granted, or granted as false', async () => {
     await withSubjects(async (subjects, { kernel }) => {
       for (const given of [{}, { shelf: false }]) {
         const admitted = subjects.admit(guest({ grants: given }));
@@ -134,7 +134,7 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('leave each call in the ledger with its aim, and act without a user by name', async () => {
+  it('the ledger counts each call with its target, and system calls under the name of the package', async () => {
     await withSubjects(async (subjects, { kernel }) => {
       const admitted = subjects.admit(guest());
       for (const book of ['one', 'one', 'forbidden', 'mine']) {
@@ -151,7 +151,7 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('push out only entries of their own from a full ledger', async () => {
+  it('a package pushes only its own entries out of a full ledger', async () => {
     await withSubjects(async (subjects, { kernel }) => {
       subjects.admit(guest({ name: 'quiet' })).denied('once');
       const loud = subjects.admit(guest());
@@ -162,7 +162,7 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('stand in the audit as long as they are there', async () => {
+  it('a package is in the audit until remove()', async () => {
     await withSubjects((subjects, { kernel }) => {
       const admitted = subjects.admit(guest({ authorities: [{ verb: 'serves', object: '/guest' }] }));
       expect(auditText(kernel.audit())).to.match(/guest +confined {2}serves \/guest\n.*provides one \(on loan\)/s);
@@ -172,7 +172,7 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('lose their listeners when they are removed', async () => {
+  it('remove() unsubscribes the listeners of the package', async () => {
     await withSubjects(async (subjects) => {
       const admitted = subjects.admit(guest());
       const events = admitted.get<EventsApi>('events');
@@ -184,7 +184,7 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('take nothing away from a plugin of the same name', async () => {
+  it('remove() keeps the listeners of a plugin with the same name', async () => {
     const core: PluginSketch = {
       name: 'guest',
       manifest: { capabilities: { events: { filter: ['a.b'] } } },
@@ -211,7 +211,7 @@ describe('packages that a plugin runs', () => {
     );
   });
 
-  it('with full authority listen to anything', async () => {
+  it('a package with full authority may listen to any event', async () => {
     await withSubjects((subjects) => {
       const admitted = subjects.admit(guest({ runtime: 'full', grants: { events: {} } }));
       const events = admitted.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
@@ -220,7 +220,7 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('have their grants checked, described and compared', async () => {
+  it('the broker checks, describes and compares grants', async () => {
     await withSubjects((subjects) => {
       expect(subjects.problems(grants)).to.deep.equal([]);
       expect(subjects.problems({ shelf: {}, sky: true }).join()).to.match(/books.*sky is not a known capability/);
@@ -234,13 +234,13 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('have values of the environment taken out of what is said of them', async () => {
+  it('redact() replaces values of the environment', async () => {
     await withSubjects((subjects) => {
       expect(subjects.redact('it is not for anybody, or so')).to.equal('it is <redacted>, or so');
     });
   });
 
-  it('log their lines under their own name, without the secrets they were given', async () => {
+  it('host.log of confined code writes under the name of the package, without its secrets', async () => {
     await withSubjects(async (subjects, { log }) => {
       const run = invocation();
       const { ref } = run.secrets.conceal('the secret');
@@ -252,7 +252,7 @@ describe('packages that a plugin runs', () => {
   });
 });
 
-describe('lines of confined code', () => {
+describe('host.log of confined code', () => {
   const linesOf = async (secret: string, ...args: unknown[]) =>
     withSubjects(async (subjects, { log }) => {
       const run = invocation();
@@ -261,7 +261,7 @@ describe('lines of confined code', () => {
       return log.filter(({ owner }) => owner === 'guest');
     });
 
-  it('hold no secret in any way of writing it, and stay data where one is short', async () => {
+  it('an entry contains no secret in any encoding, and keeps its JSON types when a secret is short', async () => {
     const [line] = await linesOf('pa"ss\\\n', 'said pa"ss\\\n', { a: ['pa"ss\\\n'], 'pa"ss\\\n': 1 });
     expect(line).to.deep.include({ msg: 'said --redact--', meta: { a: ['--redact--'], '--redact--': 1 } });
     const [other] = await linesOf('"', 'x', { a: ['say "b"'], n: 12 });
@@ -270,7 +270,7 @@ describe('lines of confined code', () => {
     expect(number).to.deep.include({ msg: '{"at":"--redact--"}', meta: '3--redact--0' });
   });
 
-  it('are not longer than a line should be, whatever comes with them', async () => {
+  it('an entry is truncated to its maximum length, its data included', async () => {
     const [line] = await linesOf('unused', 'x'.repeat(200_000), { big: 'y'.repeat(200_000) });
     expect(JSON.stringify(line).length).to.be.below(25_000);
     expect(line?.meta)
@@ -279,8 +279,8 @@ describe('lines of confined code', () => {
   });
 });
 
-describe('the log of a package', () => {
-  it('takes so much at once, and so much a second', () => {
+describe('LineBudget', () => {
+  it('allows a burst, then a number of bytes per second', () => {
     let now = 0;
     const budget = new LineBudget(() => now);
     const write = (times: number) => Array.from({ length: times }, () => budget.spend(9_800));
@@ -292,15 +292,15 @@ describe('the log of a package', () => {
   });
 });
 
-describe('secrets of one run', () => {
-  it('have one reference each, however often they are asked for', () => {
+describe('InvocationSecrets', () => {
+  it('conceal() returns the same reference for the same value', () => {
     const secrets = new InvocationSecrets();
     const refs = new Set(Array.from({ length: 1000 }, () => secrets.conceal('value').ref));
     expect(refs.size).to.equal(1);
     expect(secrets.conceal('other').ref).not.to.equal([...refs][0]);
   });
 
-  it('are known by references that no other run can use', () => {
+  it('reveal() ignores references of other invocations', () => {
     const [mine, other] = [new InvocationSecrets(), new InvocationSecrets()];
     const reference = mine.conceal('value');
     expect(mine.reveal(reference)).to.equal('value');

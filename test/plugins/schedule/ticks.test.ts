@@ -10,7 +10,7 @@ const folders = ['workers', 'database', 'cluster', 'schedule'].map(
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
 );
 
-describe('schedule: claims of ticks', () => {
+describe('createClaimTick()', () => {
   let database: FreshDatabase;
   before(async () => {
     database = await freshDatabase('ticks');
@@ -41,7 +41,7 @@ describe('schedule: claims of ticks', () => {
   }
   const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
-  it('succeed once for each tick, and never for a tick before the last one', async () => {
+  it('claims each tick once, and never a tick before the last one', async () => {
     await run(async (db) => {
       const claimTick = createClaimTick(db);
       const claims = await Promise.all(Array.from({ length: 8 }, () => claimTick('race', at(1))));
@@ -51,7 +51,7 @@ describe('schedule: claims of ticks', () => {
     });
   });
 
-  it('stay where the table was made by the plugin that had it before', async () => {
+  it('keeps the rows of a table that an older version created', async () => {
     await database.query('update platform_migrations set owner = $1 where id = $2', [
       '@tenon/extensions',
       '2026-11-21-extension-ticks',

@@ -12,12 +12,12 @@ describe('routes of the server', () => {
   });
   after(() => service?.stop());
 
-  it('answer a ping as text', async () => {
+  it('GET /server/ping answers "pong" as text', async () => {
     const { status, body, headers } = await service.request('GET', '/server/ping');
     expect([status, body, headers.get('content-type')]).to.deep.equal([200, 'pong', 'text/plain; charset=utf-8']);
   });
 
-  it('tell anybody whether the service is well, and admins why', async () => {
+  it('GET /server/health shows the status to all callers, and the checks to admins', async () => {
     const anybody = await service.request('GET', '/server/health');
     expect(anybody.body).to.deep.equal({ status: 'ok' });
     expect(anybody.headers.get('content-type')).to.match(/^application\/health\+json/);
@@ -32,7 +32,7 @@ describe('routes of the server', () => {
     expect(admin.body.checks['storage:local:responseTime'][0].threshold).to.equal(6000);
   });
 
-  it('tell as much of the service as the caller may know', async () => {
+  it('GET /server/info shows what the level of the caller allows', async () => {
     const anybody = (await service.request('GET', '/server/info')).body.data;
     expect(anybody).to.have.keys('project');
     expect(anybody.project).to.include({ default_language: 'en-US', project_logo: null });
