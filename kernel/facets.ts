@@ -16,7 +16,7 @@ export interface Facet<T, R = readonly T[]> {
   combine(all: readonly Contribution<T>[]): R;
   /** JSON schema of the section a contributor writes under `contributes.<id>` in its manifest. */
   readonly manifest?: SchemaObject;
-  /** Is this contribution within what the contributor's manifest declared? A string says why not. */
+  /** True where the manifest of the contributor declares this contribution; else a string with the reason, for CAPABILITY_DENIED. */
   admit?(value: T, declared: DeclaredSection): true | string;
   /** What the declared section means, for the audit. */
   describe?(declared: DeclaredSection): readonly Authority[];
@@ -28,7 +28,7 @@ export interface Facet<T, R = readonly T[]> {
 // biome-ignore lint/suspicious/noExplicitAny: the schema, not the type, guards this value
 export type DeclaredSection = any;
 
-/** What one contribution to a facet is: `ContributionTo<typeof routes>`. */
+/** The type of one contribution to a facet: `ContributionTo<typeof routes>`. */
 export type ContributionTo<F> = F extends Facet<infer T, infer _R> ? T : never;
 
 /** Without `combine` the owner reads the list of values. */
@@ -38,7 +38,7 @@ export function facet<T>(id: string, options = {}): Facet<T, unknown> {
   return { combine: (all) => all.map((one) => one.value), ...options, id };
 }
 
-/** A plugin that contributes, and what its manifest says about the facet. */
+/** A plugin that contributes, and the section of its manifest about the facet. */
 export interface Contributor {
   readonly name: string;
   readonly core: boolean;
@@ -46,10 +46,10 @@ export interface Contributor {
 }
 
 interface FacetEntry {
-  /** Undefined until its owner registers: contributions are kept by id. */
+  /** Undefined until the owner registers: earlier contributions wait under the id. */
   definition?: { readonly facet: Facet<never, unknown>; readonly owner: string };
   all: (Contribution<unknown> & { readonly by: Contributor })[];
-  /** Made on the first read after a change. */
+  /** Computed on the first read after a change. */
   combined?: { readonly value: unknown };
   readonly watchers: Set<() => void>;
 }
@@ -71,7 +71,7 @@ export class FacetStore {
     return this.#entries.get(id)?.definition?.facet;
   }
 
-  /** Answers how to take the contribution away again. @throws CAPABILITY_DENIED where the facet's owner does not admit it. */
+  /** Returns the function that removes the contribution. @throws CAPABILITY_DENIED where `validate` of the facet refuses it. */
   contribute(id: string, value: unknown, by: Contributor): () => void {
     const entry = this.#entry(id);
     assertContribution(entry, by, value);
@@ -86,7 +86,7 @@ export class FacetStore {
     return entry.combined.value as R;
   }
 
-  /** Calls `handle` after each change of the facet's contributions; several at once are announced once. */
+  /** Calls `handle` after each change of the facet's contributions; several in the same tick are announced together. */
   watch(owner: string, target: Facet<never, unknown>, handle: () => void): () => void {
     const { watchers } = this.#assertOwned(owner, target.id);
     watchers.add(handle);
@@ -110,7 +110,7 @@ export class FacetStore {
     }
   }
 
-  /** How many contributions and definitions are `owner`'s: for tests that an unloaded plugin leaves none. */
+  /** The number of contributions and definitions of `owner`: tests assert that an unloaded plugin leaves none. */
   countOf(owner: string): number {
     const owners = [...this.#entries.values()].flatMap(({ all, definition }) => [...all, definition ?? { owner: '' }]);
     return owners.filter((one) => one.owner === owner).length;
@@ -142,7 +142,7 @@ export class FacetStore {
   }
 }
 
-/** By the owner's definition, never by a copy of the facet that the contributor brought. */
+/** Checks by the definition of the owner: the contributor may have passed a copy of the facet without rules. */
 function assertContribution({ definition }: FacetEntry, { name, core, declared }: Contributor, value: unknown): void {
   if (!definition) return;
   const { facet: target } = definition;
@@ -153,9 +153,9 @@ function assertContribution({ definition }: FacetEntry, { name, core, declared }
   if (verdict !== true) throw refuse(verdict);
 }
 
-/** What is wrong with a section under `contributes`. */
+/** Problems of a section under `contributes`, one sentence each. */
 export const sectionProblems = ({ id, manifest }: Facet<never, unknown>, declared: object): readonly string[] =>
   manifest ? problems(manifest, withoutOptional(declared), `/contributes/${id}`) : [];
 
-/** A section without the kernel's own member: `optional: true` lets the facet be missing. */
+/** A section without `optional`, which the kernel reads: `optional: true` allows that the facet does not exist. */
 export const withoutOptional = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;

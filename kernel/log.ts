@@ -1,12 +1,12 @@
 import { pino, stdSerializers } from 'pino';
 import { requestScope } from './request-scope.ts';
 
-/** A pino logger. What stands under names such as `password`, `token` and `cookie` is redacted. */
+/** A pino logger. Values under keys such as `password`, `token` and `cookie` are redacted, at any depth. */
 export type Log = pino.Logger;
 
-/** Values under these keys never reach the log, wherever they stand. */
+/** Values under these keys are never written, at any depth. */
 const SECRET_KEYS = /^(authorization|cookie|password|access_token|refresh_token|token|secret|tfa_secret|otp)$/i;
-/** What lies deeper is not worth a log line, and may be a circle. */
+/** Deeper values are left out: they may be circular. */
 const MAX_DEPTH = 8;
 
 export interface LogOptions {
@@ -37,7 +37,7 @@ export function createLog({ level, style, pretty, logMethod, ...rest }: LogOptio
   );
 }
 
-/** The same value where there is nothing to hide, which is nearly always. */
+/** Returns the same value where there is nothing to hide, which is nearly always. */
 function redactSecrets(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== 'object' || value instanceof Error) return value;
   if (depth > MAX_DEPTH) return '--deep--';

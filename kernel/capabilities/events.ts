@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.ts';
 
 /** What a plugin with the `events` capability holds. @throws CAPABILITY_DENIED outside of the granted patterns. */
 export interface EventsApi extends Pick<Events, 'quietly' | 'has' | 'filter' | 'action'> {
-  /** Both answer how to stop listening. A subscription may be narrower than the grant: `posts.items.create` within `**`. */
+  /** Both return the function that unsubscribes. `pattern` may be narrower than the grant: `posts.items.create` under `**`. */
   onFilter(pattern: string, handle: FilterHandler): () => void;
   onAction(pattern: string, handle: ActionHandler): () => void;
 }
@@ -43,7 +43,7 @@ export const eventsCapability = (events: Events, ledger: Ledger): Capability<Eve
 function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject: Subject): EventsApi {
   const { name, runtime, isPlugin } = subject;
   const isThirdParty = isPlugin && runtime === 'full';
-  // An extension with full authority declares nothing beforehand; the audit says `FULL` of it.
+  // An extension with full authority declares no patterns; the audit lists it as `FULL`.
   const isBound = runtime !== 'full' || isThirdParty;
   const isAllowed = (kind: keyof EventsGrant, pattern: string) =>
     !isBound || (grant[kind] ?? []).some((granted) => matchesPattern(granted, pattern));

@@ -7,7 +7,7 @@ import { type AnyCapability, type Authority, authorities, type Runtime } from '.
 type Capabilities = ReadonlyMap<string, AnyCapability>;
 type Grants = Iterable<readonly [string, unknown]>;
 
-/** Everything a package asks for, by capability name; `config` and `services` have sections of their own. */
+/** All grants that a manifest requests, by capability name; `config` and `services` have their own sections there. */
 export const requestedGrants = ({ manifest }: Pick<Discovered, 'manifest'>): ReadonlyMap<string, unknown> =>
   new Map<string, unknown>([
     ['services', { provides: manifest.provides ?? {}, uses: manifest.uses ?? {} }],
@@ -15,13 +15,13 @@ export const requestedGrants = ({ manifest }: Pick<Discovered, 'manifest'>): Rea
     ...activeGrants(manifest.capabilities ?? {}),
   ]);
 
-/** `false` asks for nothing. */
+/** Grants without those set to `false`, which request nothing. */
 export const activeGrants = (grants: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] =>
   Object.entries(grants).filter(([, grant]) => grant !== false);
 
 /**
- * Checks a package's grants against the schemas their owners brought, just before its code runs: by then every owner has registered,
- * since order follows `uses` and capability names. @throws BootFailure
+ * Checks the grants of a package against the schemas of their capabilities, right before its code runs. All owners have registered
+ * by then: `sortPlugins` puts them first. @throws BootFailure
  */
 export function assertGrants({ name, manifest, core }: Discovered, known: Capabilities): void {
   const wrong = Object.entries(manifest.capabilities ?? {}).flatMap(([capability, grant]) => {
@@ -34,7 +34,7 @@ export function assertGrants({ name, manifest, core }: Discovered, known: Capabi
   assertManifest(name, wrong);
 }
 
-/** Once every plugin has registered. @throws BootFailure for a section that names no facet, unless it says `optional: true`. */
+/** Runs once every plugin has registered. @throws BootFailure for a section that names no facet, unless it has `optional: true`. */
 export function assertContributions({ name, manifest }: Discovered, facets: FacetStore): void {
   const wrong = Object.entries(manifest.contributes ?? {}).flatMap(([id, section]) => {
     const target = facets.definition(id);

@@ -27,27 +27,29 @@ export interface HostMembers {
 /** The object a plugin registers with: it has what its manifest declares. @throws CAPABILITY_DENIED for everything else. */
 export interface Host<Config = Record<never, never>> extends HostMembers, ServicesApi {
   readonly config: Readonly<Config>;
-  /** Opens a contribution point that the manifest lists under `facets`. */
+  /** Defines a facet that the manifest lists under `facets`. @throws CAPABILITY_DENIED for another one. */
   define<T, R>(facet: Facet<T, R>): void;
   /**
-   * Adds to a facet that the manifest lists under `contributes`, and answers how to take the contribution away again. A facet of a
+   * Adds to a facet that the manifest lists under `contributes`, and returns the function that removes the contribution. A facet of a
    * higher floor is named by its id: `host.contribute<ContributionTo<typeof graphqlFields>>('graphql.fields', field)`.
    */
   contribute<T, R>(facet: Facet<T, R>, value: T): () => void;
   contribute<T>(facetId: string, value: T): () => void;
-  /** Reads a facet this plugin defines. Complete from the migrate phase on, and different after later changes. */
+  /** Reads a facet that this plugin defines: complete from the migrate phase on; plugins that load or unload later change it. */
   read<T, R>(facet: Facet<T, R>): R;
-  /** Calls `handle` after each change of a facet this plugin defines, from now on. Answers how to stop. */
+  /** Calls `handle` after each later change of a facet that this plugin defines. Returns the function that ends this. */
   watch<T, R>(facet: Facet<T, R>, handle: () => void): () => void;
+  /** Runs before any plugin starts: for schema changes. At most 300 s; a failure stops the boot. */
   onMigrate(hook: Hook): void;
+  /** Runs before the server listens. At most 60 s; a failure stops the boot. */
   onStart(hook: Hook): void;
-  /** Undone last-in first-out when the process stops or the plugin is unloaded. */
+  /** Runs last in, first out when the process stops or the plugin is unloaded: at most 10 s, failures are logged. */
   onStop(hook: Hook): void;
 }
 
 type HostParts = Pick<Stores, 'facets' | 'ledger' | 'knownCapabilities'>;
 
-/** Builds the `host` of one plugin. A member whose capability is not granted throws a named error when touched. */
+/** Builds the `host` of one plugin. A member whose capability is not granted throws CAPABILITY_DENIED on access. */
 export function createHost(plugin: Discovered, subject: Subject, parts: HostParts, hooks: HookStore): Host {
   const { name, core } = plugin;
   const { knownCapabilities, ledger } = parts;

@@ -5,13 +5,13 @@ export interface ConfigKey {
   readonly enum?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Never shown, not even in the audit's list of keys' values. */
+  /** Its value is never shown, and other plugins cannot share it. */
   readonly secret?: boolean;
   /** One line for the administrator. */
   readonly about?: string;
 }
 
-/** A setting whose text is not of the declared type. The message goes behind the name: "must be a whole number". */
+/** A setting whose text is not of the declared type. The message follows the name of the setting: "must be a whole number". */
 export class CastError extends Error {}
 
 /** Text from the environment as the declared type; durations in milliseconds, sizes in bytes. @throws CastError */

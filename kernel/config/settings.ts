@@ -6,7 +6,7 @@ import { type Environment, readRawValue, readSettingsFile } from './environment.
 type Declaration = { readonly owner: string; readonly key: ConfigKey };
 
 /**
- * Who owns which setting, and what it is: default < environment < file named by CONFIG_PATH, with `<KEY>_FILE` naming a file that
+ * All settings, with owner and value: default < environment < file named by CONFIG_PATH, with `<KEY>_FILE` naming a file that
  * holds the value. A key has one owner. Another plugin reads it only where its manifest lists it under `config.shared`, and never
  * where it is a secret.
  */
@@ -22,7 +22,7 @@ export class Settings {
   }
 
   /**
-   * Claims and reads the keys of one owner. Answers what is wrong with their values, so that a start reports all of them together.
+   * Declares and reads the keys of one owner. Returns the problems of their values, so that boot reports all of them together.
    * @throws BootFailure for a key or pattern that another owner has.
    */
   declare(owner: string, config: Manifest['config'] = {}): readonly string[] {
@@ -34,7 +34,7 @@ export class Settings {
     return Object.entries(keys).flatMap(([name, key]) => this.#read(name, key));
   }
 
-  /** Once all owners have declared theirs. @throws BootFailure for shared keys that no plugin owns, or that are secrets. */
+  /** Runs once all owners have declared their keys. @throws BootFailure for shared keys that no plugin owns, or that are secrets. */
   assertShared(owner: string): void {
     const wrong = (this.#shared.get(owner) ?? []).flatMap((name) => {
       const declared = this.#declared.get(name);
@@ -44,7 +44,7 @@ export class Settings {
     assertSettings(owner, wrong);
   }
 
-  /** What an owner sees: its own keys and those it shares. Under a pattern such as `SERVICE_EXT_*` all that fits it, by name. */
+  /** The settings that an owner may read: its own and those it shares. A pattern such as `SERVICE_EXT_*` holds all that match, by name. */
   viewOf(owner: string): Readonly<Record<string, unknown>> {
     const own = [...this.#declared].flatMap(([name, one]) => (one.owner === owner ? [name] : []));
     const names = [...own, ...(this.#shared.get(owner) ?? [])];
@@ -95,7 +95,7 @@ export class Settings {
 const isPattern = (name: string): boolean => name.endsWith('*');
 const covers = (a: string, b: string): boolean => isPattern(a) && b.startsWith(a.slice(0, -1));
 
-/** Could both stand for the same setting? */
+/** Whether both can match the same setting. */
 const overlaps = (a: string, b: string): boolean =>
   a === b || a === `${b}_FILE` || b === `${a}_FILE` || covers(a, b) || covers(b, a);
 
@@ -104,7 +104,7 @@ function readSetting(source: Environment, name: string, key: ConfigKey): unknown
   return raw === undefined ? key.default : cast(raw, key);
 }
 
-/** Under a pattern `<KEY>_FILE` is a setting like others, and texts are taken as they are. */
+/** Under a pattern, `<KEY>_FILE` is a setting like any other, and texts are not trimmed. */
 function readPattern(source: Environment, pattern: string, key: ConfigKey): Readonly<Record<string, unknown>> {
   const fitting = Object.entries(source).flatMap(([name, text]) =>
     covers(pattern, name) && text ? [[name, key.type === 'string' ? text : cast(text, key)]] : [],

@@ -42,7 +42,7 @@ export async function inspectPackage(folder: string, core: boolean): Promise<Dis
 /** Bytes of the largest package.json that is read. */
 const MAX_SIZE = 4 * 1024 * 1024;
 
-/** A third-party folder may hold something else under that name: opening a pipe would wait for ever, and a device has no end. */
+/** A third-party folder may have a pipe or a device under that name: opening a pipe would block, and a device never ends. */
 async function readBoundedText(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -82,12 +82,12 @@ export class Loader implements PluginLoading {
     }
   }
 
-  /** Runs the hooks of one phase; a failing one leaves what was begun to `unload`. */
+  /** Runs the hooks of one phase. After a failed one, `unload` undoes what the others began. */
   async run(phase: 'migrate' | 'start', { name }: Discovered): Promise<void> {
     for (const hook of this.#loaded.get(name)?.hooks[phase] ?? []) await this.#runTimed(name, phase, hook);
   }
 
-  /** The stop hooks alone: what was added stays, for requests that still run. */
+  /** Runs the stop hooks only: contributions stay, for requests that still run. */
   async stop({ name }: Discovered): Promise<void> {
     for (const hook of this.#loaded.get(name)?.hooks.stop.splice(0).reverse() ?? []) {
       const { log } = this.#stores();
@@ -95,7 +95,7 @@ export class Loader implements PluginLoading {
     }
   }
 
-  /** An error, and a hook that does not end in time, carry the plugin's name and the phase. */
+  /** An error, or a timeout of the hook, becomes a BootFailure with the name of the plugin and the phase. */
   async #runTimed(name: string, phase: TimedPhase, hook: () => Promise<void> | void): Promise<void> {
     const limit = this.#limits[phase];
     const { promise: expired, reject } = Promise.withResolvers<never>();

@@ -16,8 +16,10 @@ export function sortPlugins<P extends PluginPackage>(plugins: readonly P[]): rea
     if (sorted.has(plugin)) return;
     if (path.includes(plugin)) {
       const cycle = [...path.slice(path.indexOf(plugin)), plugin].map((one) => one.name).join(' → ');
-      const remedy = 'break the circle with an event or a facet';
-      throw new BootFailure(plugin.name, 'order', `plugins need each other in a circle: ${cycle}`, { remedy });
+      const remedy = 'break the dependency cycle with an event or a facet';
+      throw new BootFailure(plugin.name, 'order', `plugins need each other in a dependency cycle: ${cycle}`, {
+        remedy,
+      });
     }
     for (const other of needs.get(plugin) ?? []) visit(other, [...path, plugin]);
     sorted.add(plugin);
@@ -35,7 +37,7 @@ function findNeeds<P extends PluginPackage>(plugin: P, all: readonly P[]): reado
     if (version === undefined || !satisfies(version, range)) {
       const reason = version
         ? `it uses ${id} ${range}, but ${version} is provided`
-        : `nobody provides ${id}, which it uses`;
+        : `it uses ${id}, which no plugin provides`;
       throw new BootFailure(plugin.name, 'order', reason, { remedy: `add a plugin that provides ${id} ${range}` });
     }
     needed.add(provider);
@@ -45,13 +47,13 @@ function findNeeds<P extends PluginPackage>(plugin: P, all: readonly P[]): reado
   return all.filter((other) => other !== plugin && needed.has(other));
 }
 
-/** Names of the capabilities that a package brings. */
+/** Names of the capabilities that a package defines. */
 const definedCapabilities = (plugin: PluginPackage): readonly string[] =>
   (plugin.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
 
 /**
- * A name means one thing in a composition. Of two packages that claim it, the later one is at fault: core plugins come first, so no
- * third-party package can put itself in the place of one. @throws BootFailure
+ * A name means one thing in a composition. Of two packages that claim it, the later one fails: core plugins are first, so that no
+ * third-party package can replace one. @throws BootFailure
  */
 export function assertNoDuplicateClaims(all: readonly PluginPackage[]): void {
   const own = [

@@ -20,7 +20,7 @@ import { ServiceStore } from '../services.ts';
 import type { Discovered } from './discover.ts';
 import { effects, KERNEL_FACETS } from './kernel-facets.ts';
 
-/** What plugins share and the kernel keeps: each entry knows its owner, so that unloading is exact. */
+/** All that plugins add to the kernel. Each entry has its owner, so that unloading a plugin removes exactly its entries. */
 export function createStores(settings: Settings, log: Log, loading: PluginLoading) {
   const facets = new FacetStore();
   for (const one of KERNEL_FACETS) facets.define('kernel', one as never);

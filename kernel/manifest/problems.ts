@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv';
 
-// A schema checks few values: shorter code for it, or a check of the schema itself, costs more than it saves.
+// A schema checks few values: optimising its code, or checking the schema itself, costs more than it saves.
 const quick = { code: { optimize: false }, meta: false, validateSchema: false };
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false, verbose: true, ...quick });
 const compiled = new WeakMap<SchemaObject, ValidateFunction>();
@@ -15,7 +15,7 @@ export function problems(schema: SchemaObject, value: unknown, at = ''): readonl
   return validate(value) ? [] : (validate.errors ?? []).filter(isReported).map((error) => renderProblem(error, at));
 }
 
-/** Branches are reported once, and not branch by branch. */
+/** A failed `oneOf` or `if` is one problem, without those of its branches. */
 const isReported = ({ keyword, schemaPath }: ErrorObject) => keyword !== 'if' && !schemaPath.includes('/oneOf/');
 
 const renderProblem = (error: ErrorObject, at: string): string =>

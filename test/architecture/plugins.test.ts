@@ -45,7 +45,7 @@ function sourcesOf(plugin: PluginFolder): readonly Source[] {
 const OPEN_FILES = ['contract.ts', 'library.ts'];
 
 /** What is wrong with one import, or nothing. */
-function complaint(
+function importProblem(
   plugin: PluginFolder,
   { specifier, target, typeOnly }: Source['imports'][number],
 ): string | undefined {
@@ -137,7 +137,7 @@ describe('architecture: plugins', () => {
       it('imports only #kernel, itself, what native lists, and contracts and libraries of its floor or below', () => {
         const wrong = plugin.sources.flatMap(({ path, imports }) =>
           imports.flatMap((one) => {
-            const what = complaint(plugin, one);
+            const what = importProblem(plugin, one);
             return what ? [`${path} imports ${one.specifier}: ${what}`] : [];
           }),
         );
@@ -150,7 +150,7 @@ describe('architecture: plugins', () => {
           imports
             .filter(({ target, typeOnly }) => target === null && !typeOnly)
             .flatMap((one) => {
-              const what = complaint(plugin, one);
+              const what = importProblem(plugin, one);
               return what ? [`${path} imports ${one.specifier}: ${what}`] : [];
             }),
         );

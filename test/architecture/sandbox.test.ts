@@ -41,12 +41,12 @@ describe('architecture: sandbox', () => {
     expect(offences(contract, (one) => isIn('sandbox', one) && !one.typeOnly)).to.deep.equal([]);
   });
 
-  it('sandbox/protocol imports no other folder', () => {
+  it('sandbox/protocol imports only its own files', () => {
     const protocol = sourcesIn('sandbox/protocol');
     expect(offences(protocol, (one) => one.target === null || !isIn('sandbox/protocol', one))).to.deep.equal([]);
   });
 
-  it('the supervisor imports neither the launcher nor the runner', () => {
+  it('the supervisor imports no launcher, no runner and no node:child_process', () => {
     const supervisor = [...sourcesIn('sandbox/host/supervisor'), ...sandbox.filter(isConnection)];
     const wrong = offences(
       supervisor,

@@ -132,10 +132,10 @@ describe('contract of every core plugin', () => {
       });
 
       it('uses each capability that its manifest declares', () => {
-        const asked = [...Object.keys(manifest.capabilities ?? {}), ...(manifest.config ? ['config'] : [])];
+        const declared = [...Object.keys(manifest.capabilities ?? {}), ...(manifest.config ? ['config'] : [])];
         // Most is taken while registering; some only when it is needed.
         const taken = (member: string) => doings().members.has(member) || text.includes(`host.${member}`);
-        const idle = asked.filter((name) => name in MEMBERS && !taken(MEMBERS[name] as string));
+        const idle = declared.filter((name) => name in MEMBERS && !taken(MEMBERS[name] as string));
         expect(idle).to.deep.equal([]);
       });
 
@@ -157,8 +157,8 @@ describe('contract of every core plugin', () => {
         const idle = tables.filter((table) => !new RegExp(`\\b${table}\\b`).test(text));
         const handles = { own: ['own'], read: ['read'], write: ['write', 'table'], watch: ['watch'] };
         for (const [part, members] of Object.entries(handles)) {
-          const made = members.some((member) => new RegExp(`\\bdb\\s*\\.${member}\\(`).test(text));
-          if (grant[part] && part !== 'own' && !made) idle.push(part);
+          const isUsed = members.some((member) => new RegExp(`\\bdb\\s*\\.${member}\\(`).test(text));
+          if (grant[part] && part !== 'own' && !isUsed) idle.push(part);
         }
         if (grant.sql && !/\.query\b|\bquery\s*[(<]/.test(text)) idle.push('sql');
         if (grant.ddl && !/\bddl\s*\(/.test(text)) idle.push('ddl');

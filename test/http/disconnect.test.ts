@@ -40,8 +40,8 @@ describe('a client that disconnects', () => {
     return Number(row?.count);
   };
 
-  async function until(done: () => Promise<boolean> | boolean, within = 30_000): Promise<void> {
-    for (const end = Date.now() + within; !(await done()); await pause(10))
+  async function until(done: () => Promise<boolean> | boolean, limit = 30_000): Promise<void> {
+    for (const end = Date.now() + limit; !(await done()); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
@@ -117,7 +117,7 @@ describe('a client that disconnects', () => {
     ['a row created by GraphQL', 'POST', '/graphql', mutation('create_waiting_item(data: { name: "new" }) { id }')],
     ['rows deleted by GraphQL', 'POST', '/graphql', mutation('delete_waiting_items(ids: [1, 2]) { ids }')],
   ] as const) {
-    it(`rolls ${what} back before the commit`, async () => {
+    it(`rolls back ${what} before the commit`, async () => {
       await leave(method, path, body);
       await until(async () => (await running()) === 0);
       expect(await rows()).to.deep.equal([

@@ -80,9 +80,11 @@ describe('two processes with data folders of their own', () => {
   });
 
   it('log that their storage location is not shared, with a remedy', () => {
-    const told = [one, two].flatMap((each) => warnings(each.output())).filter((text) => /storage location/.test(text));
-    expect(told).to.have.length.at.least(1);
-    for (const text of told)
+    const storageWarnings = [one, two]
+      .flatMap((each) => warnings(each.output()))
+      .filter((text) => /storage location/.test(text));
+    expect(storageWarnings).to.have.length.at.least(1);
+    for (const text of storageWarnings)
       expect(text).to.match(/location local .*STORAGE_LOCAL_ROOT.*DATA_PATH.*STORAGE_LOCAL_DRIVER/);
   });
 });

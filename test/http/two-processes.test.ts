@@ -55,11 +55,11 @@ describe('two processes on one database', () => {
 
   it('both see collections and permissions that either creates', async () => {
     const [one, two] = services as [Spawned, Spawned];
-    const made = await one.request('POST', '/collections', {
+    const creation = await one.request('POST', '/collections', {
       token: one.admin.token,
       body: { collection: 'fresh', schema: {}, fields: [{ field: 'word', type: 'string' }] },
     });
-    expect(made.status).to.equal(200);
+    expect(creation.status).to.equal(200);
     expect(
       (await two.request('POST', '/items/fresh', { token: two.admin.token, body: { word: 'a' } })).status,
     ).to.equal(200);
@@ -204,7 +204,7 @@ describe('two processes on one database', () => {
       expect((await one.request('GET', '/items/diary', { token: person.token })).status).to.equal(403);
     });
 
-    /** Changes that the first process answered without having heard of all others. */
+    /** Changes that the first process answered before all other processes confirmed them. */
     const unconfirmed = () => one.output().split('did not confirm').length - 1;
 
     /** Processes whose presence the database knows. */

@@ -228,17 +228,17 @@ describe('kernel capabilities', () => {
           widens: () => false,
         }),
     };
-    const said: unknown[] = [];
+    const answers: unknown[] = [];
     const reader: PluginSketch = {
       name: 'reader',
       manifest: { capabilities: { lamp: { colours: ['red'] } } },
       register: (host) => {
         const held = (host as unknown as { lamp: { shine(colour: string): unknown } }).lamp;
-        said.push(held.shine('red'), held.shine('blue'));
+        answers.push(held.shine('red'), held.shine('blue'));
       },
     };
     await withPlugins([lamp, reader], ({ kernel }) => {
-      expect(said).to.deep.equal(['red for reader', false]);
+      expect(answers).to.deep.equal(['red for reader', false]);
       expect(withSentences(kernel.audit()).map((line) => line.sentences)).to.deep.equal([
         ['defines capability lamp'],
         ['provides red (light)'],

@@ -19,7 +19,7 @@ async function configOf(config: Keys, environment: Environment): Promise<Record<
   return seen;
 }
 
-const complaint = async (config: Keys, environment: Environment) =>
+const configFailure = async (config: Keys, environment: Environment) =>
   (await failureOf<BootFailure>(configOf(config, environment))).message;
 
 describe('settings of the kernel', () => {
@@ -57,7 +57,7 @@ describe('settings of the kernel', () => {
     });
   }
 
-  const bad: readonly [key: Record<string, unknown>, text: string, complaint: string][] = [
+  const bad: readonly [key: Record<string, unknown>, text: string, problem: string][] = [
     [{ type: 'integer' }, '1.5', 'must be a whole number'],
     [{ type: 'integer' }, '0x10', 'must be a whole number'],
     [{ type: 'integer' }, '12345678901234567', 'must be a whole number'],
@@ -75,12 +75,12 @@ describe('settings of the kernel', () => {
   ];
   for (const [key, text, expected] of bad) {
     it(`a setting of the type ${key.type} rejects "${text}"`, async () => {
-      expect(await complaint({ P_KEY: key }, { P_KEY: text })).to.equal(`P_KEY ${expected}`);
+      expect(await configFailure({ P_KEY: key }, { P_KEY: text })).to.equal(`P_KEY ${expected}`);
     });
   }
 
   it('boot reports all invalid settings together', async () => {
-    const message = await complaint(
+    const message = await configFailure(
       { P_ONE: { type: 'integer' }, P_TWO: { type: 'boolean' }, P_FINE: { type: 'string' } },
       { P_ONE: 'x', P_TWO: 'y', P_FINE: 'z', PORT: '70000' },
     );
@@ -112,9 +112,9 @@ describe('settings of the kernel', () => {
   });
 
   it('boot reports an unreadable <KEY>_FILE without printing any value', async () => {
-    const message = await complaint({ P_KEY: { type: 'string' } }, { P_KEY_FILE: join(folder, 'nothing') });
+    const message = await configFailure({ P_KEY: { type: 'string' } }, { P_KEY_FILE: join(folder, 'nothing') });
     expect(message).to.equal('P_KEY cannot be read from the file that P_KEY_FILE names (ENOENT)');
-    const wrong = await complaint({ P_KEY: { type: 'integer', secret: true } }, { P_KEY: 'hunter2' });
+    const wrong = await configFailure({ P_KEY: { type: 'integer', secret: true } }, { P_KEY: 'hunter2' });
     expect(wrong).not.to.contain('hunter2');
   });
 
@@ -130,7 +130,9 @@ describe('settings of the kernel', () => {
   });
 
   it('boot rejects a CONFIG_PATH without a file, and a file with invalid JSON', async () => {
-    expect(await complaint({}, { CONFIG_PATH: join(folder, 'nothing') })).to.equal('there is no file at CONFIG_PATH');
+    expect(await configFailure({}, { CONFIG_PATH: join(folder, 'nothing') })).to.equal(
+      'there is no file at CONFIG_PATH',
+    );
     const failure = await failureOf<BootFailure>(configOf({}, { CONFIG_PATH: await file('broken.json', '{"a":') }));
     expect([failure.name, failure.phase]).to.deep.equal(['BootFailure', 'config']);
   });

@@ -69,14 +69,14 @@ describe('host.events', () => {
 
   it('filter() emits several names in order, and meta.event holds the emitted name', async () => {
     const { plugin, events } = speaker();
-    const heard: string[] = [];
+    const received: string[] = [];
     const plugins = [
       plugin,
-      listener('all', 'filter', '**', (_payload: unknown, meta: EventMeta) => void heard.push(meta.event)),
+      listener('all', 'filter', '**', (_payload: unknown, meta: EventMeta) => void received.push(meta.event)),
     ];
     await withPlugins(plugins, async () => {
       await events().filter(['items.create', 'posts.items.create'], {}, { caller, collection: 'posts' });
-      expect(heard).to.deep.equal(['items.create', 'posts.items.create']);
+      expect(received).to.deep.equal(['items.create', 'posts.items.create']);
     });
   });
 
@@ -91,7 +91,7 @@ describe('host.events', () => {
 
   it('action() waits until the after-commit queue runs it', async () => {
     const { plugin, events } = speaker();
-    const heard: string[] = [];
+    const received: string[] = [];
     let open = true;
     const held: (() => void)[] = [];
     const keeper: PluginSketch = {
@@ -99,30 +99,30 @@ describe('host.events', () => {
       manifest: { contributes: { effects: {} } },
       register: (host) =>
         host.contribute(facet('effects'), (effect: () => void) => {
-          if (open) held.push(effect);
+          if (open) pending.push(effect);
           return open;
         }),
     };
     const plugins = [
       plugin,
       keeper,
-      listener('a', 'action', 'done', (meta: EventMeta) => void heard.push(String(meta.key))),
+      listener('a', 'action', 'done', (meta: EventMeta) => void received.push(String(meta.key))),
     ];
     await withPlugins(plugins, async () => {
       events().action(['done'], { caller, key: 'held' });
       await tick();
-      expect(heard).to.deep.equal([]);
+      expect(received).to.deep.equal([]);
       open = false;
-      for (const effect of held) effect();
+      for (const effect of pending) effect();
       events().action(['done'], { caller, key: 'at once' });
       await tick();
-      expect(heard).to.deep.equal(['held', 'at once']);
+      expect(received).to.deep.equal(['held', 'at once']);
     });
   });
 
   it('an action that fails is logged with its listener, and stops neither other actions nor the emitter', async () => {
     const { plugin, events } = speaker();
-    const heard: string[] = [];
+    const received: string[] = [];
     const broken = () => {
       throw new Error('burnt');
     };
@@ -133,7 +133,7 @@ describe('host.events', () => {
         await tick();
         throw new Error('later');
       }),
-      listener('fine', 'action', 'done', () => void heard.push('fine')),
+      listener('fine', 'action', 'done', () => void received.push('fine')),
     ];
     await withPlugins(
       plugins,
@@ -141,7 +141,7 @@ describe('host.events', () => {
         events().action(['done'], { caller });
         await tick();
         await tick();
-        expect(heard).to.deep.equal(['fine']);
+        expect(received).to.deep.equal(['fine']);
         const failures = log.filter((line) => line.msg === 'an action failed');
         expect(failures.map((line) => [line.listener, line.event])).to.deep.equal([
           ['broken', 'done'],

@@ -68,7 +68,7 @@ describe('sortPlugins()', () => {
       ]),
     );
     expect(failure.phase).to.equal('order');
-    expect(failure.message).to.equal('plugins need each other in a circle: a → c → b → a');
+    expect(failure.message).to.equal('plugins need each other in a dependency cycle: a → c → b → a');
     expect(failure.remedy).to.contain('facet');
   });
 
@@ -77,7 +77,7 @@ describe('sortPlugins()', () => {
       orderOf([{ name: 'lonely', manifest: { uses: { clock: '^1.0.0' } } }]),
     );
     expect([failure.plugin, failure.phase]).to.deep.equal(['lonely', 'order']);
-    expect(failure.message).to.equal('nobody provides clock, which it uses');
+    expect(failure.message).to.equal('it uses clock, which no plugin provides');
     expect(failure.remedy).to.equal('add a plugin that provides clock ^1.0.0');
   });
 

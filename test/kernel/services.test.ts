@@ -12,13 +12,13 @@ const provider = (name = 'provider'): PluginSketch => ({
 
 describe('host.provide() and host.use()', () => {
   it('use() returns the provided object to a plugin whose manifest lists the service', async () => {
-    let said = '';
+    let time = '';
     const user: PluginSketch = {
       name: 'user',
       manifest: { uses: { clock: '^1.1.0' } },
-      register: (host) => void (said = host.use({ clock }).clock.now()),
+      register: (host) => void (time = host.use({ clock }).clock.now()),
     };
-    await withPlugins([user, provider()], () => expect(said).to.equal('noon'));
+    await withPlugins([user, provider()], () => expect(time).to.equal('noon'));
   });
 
   it('boot rejects a second provider of a service and names the first', async () => {

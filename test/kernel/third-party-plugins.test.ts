@@ -25,8 +25,8 @@ const greeter: PluginSketch = {
 const namesOf = (kernel: Kernel): readonly string[] =>
   kernel.plugins.map(({ name }) => name).filter((name) => name !== 'third-party-loader');
 
-/** Boots core and third-party plugins, and answers who was loaded and what was logged about whom. */
-async function loadedOf(...plugins: PluginSketch[]) {
+/** Boots core and third-party plugins, and returns the names of loaded plugins and the logged errors. */
+async function bootPlugins(...plugins: PluginSketch[]) {
   return withPlugins(
     plugins,
     async ({ kernel, log }) => {
@@ -34,7 +34,7 @@ async function loadedOf(...plugins: PluginSketch[]) {
       await kernel.start();
       return {
         names: namesOf(kernel),
-        complaints: log.filter((line) => line.level === 50).map((line) => `${line.owner}, ${line.phase}: ${line.msg}`),
+        errors: log.filter((line) => line.level === 50).map((line) => `${line.owner}, ${line.phase}: ${line.msg}`),
       };
     },
     { environment: { LOG_LEVEL: 'info' } },
@@ -71,20 +71,24 @@ describe('third-party plugins', () => {
 
   it('packages with names of extensions are rejected as plugins', async () => {
     for (const name of ['service-extension-orders', '@acme/service-extension-orders', '@service/extension-orders']) {
-      const { names, complaints } = await loadedOf({ name, stranger: true, register: () => expect.fail('it ran') });
+      const { names, errors } = await bootPlugins({ name, stranger: true, register: () => expect.fail('it ran') });
       expect(names).to.deep.equal([]);
-      expect(complaints[0]).to.match(/discover: .*its name is that of an extension/s);
+      expect(errors[0]).to.match(/discover: .*its name is that of an extension/s);
     }
   });
 
-  const broken: readonly [what: string, plugin: Omit<PluginSketch, 'name'>, complaint: RegExp][] = [
+  const broken: readonly [what: string, plugin: Omit<PluginSketch, 'name'>, error: RegExp][] = [
     ['a manifest with an unknown member', { manifest: { surprise: 1 } }, /validate: .*surprise/s],
-    ['another host in mind', { manifest: { host: '^9.0.0' } }, /validate: it was written for host \^9.0.0/],
+    ['another host version', { manifest: { host: '^9.0.0' } }, /validate: it was written for host \^9.0.0/],
     ['an unknown capability', { manifest: { capabilities: { flight: true } } }, /validate: .*flight is not a known/s],
-    ['a use of what nobody provides', { manifest: { uses: { moon: '^1.0.0' } } }, /order: nobody provides moon/],
+    [
+      'a service in uses that no plugin provides',
+      { manifest: { uses: { moon: '^1.0.0' } } },
+      /order: it uses moon, which no plugin provides/,
+    ],
     ['a syntax error', { code: 'export default {' }, /register: /],
     ['a register that throws', { register: () => JSON.parse('no') }, /register: /],
-    ['a use of more than it declares', { register: (host) => host.log }, /register: broken may not use host.log/],
+    ['a use of an undeclared capability', { register: (host) => host.log }, /register: broken may not use host.log/],
     ['an asynchronous register', { register: async () => {} }, /register: register must be synchronous/],
     [
       'a start that fails',
@@ -97,16 +101,16 @@ describe('third-party plugins', () => {
       /migrate: flat/,
     ],
   ];
-  for (const [what, plugin, complaint] of broken) {
+  for (const [what, plugin, error] of broken) {
     it(`a third-party plugin with ${what} is left out while all other plugins run`, async () => {
-      const { names, complaints } = await loadedOf(
+      const { names, errors } = await bootPlugins(
         { name: 'core' },
         { ...plugin, name: 'broken', stranger: true },
         greeter,
       );
       expect(names).to.deep.equal(['core', 'greeter']);
-      expect(complaints).to.have.length(1);
-      expect(complaints[0]).to.match(complaint);
+      expect(errors).to.have.length(1);
+      expect(errors[0]).to.match(error);
     });
   }
 
@@ -115,15 +119,15 @@ describe('third-party plugins', () => {
     ['without JSON', { packageText: '{' }],
   ] as const) {
     it(`packages ${what} are ignored without a log entry`, async () => {
-      const { names, complaints } = await loadedOf({ ...plugin, name: 'other', stranger: true }, greeter);
+      const { names, errors } = await bootPlugins({ ...plugin, name: 'other', stranger: true }, greeter);
       expect(names).to.deep.equal(['greeter']);
-      expect(complaints).to.deep.equal([]);
+      expect(errors).to.deep.equal([]);
     });
   }
 
   it('a third-party plugin that fails is left out together with plugins that need it', async () => {
     const moon = service('moon', { version: '1.0.0' });
-    const { names, complaints } = await loadedOf(
+    const { names, errors } = await bootPlugins(
       {
         name: 'rocket',
         stranger: true,
@@ -134,7 +138,7 @@ describe('third-party plugins', () => {
       greeter,
     );
     expect(names).to.deep.equal(['greeter']);
-    expect(complaints).to.have.length(2);
+    expect(errors).to.have.length(2);
   });
 
   it('a failed register leaves no contribution behind', async () => {
@@ -176,9 +180,9 @@ describe('third-party plugins', () => {
   });
 
   it('a third-party plugin cannot take the name of a core plugin', async () => {
-    const { names, complaints } = await loadedOf({ name: 'core' }, { name: 'core', stranger: true }, greeter);
+    const { names, errors } = await bootPlugins({ name: 'core' }, { name: 'core', stranger: true }, greeter);
     expect(names).to.deep.equal(['core', 'greeter']);
-    expect(complaints[0]).to.match(/validate: the name core already belongs to core/);
+    expect(errors[0]).to.match(/validate: the name core already belongs to core/);
   });
 
   it('a third-party plugin cannot replace a service or a capability of a core plugin', async () => {
@@ -203,13 +207,13 @@ describe('third-party plugins', () => {
           widens: () => false,
         }),
     };
-    const { names, complaints } = await loadedOf(provider('core', false), provider('copy', true), impostor);
+    const { names, errors } = await bootPlugins(provider('core', false), provider('copy', true), impostor);
     expect(names).to.deep.equal(['core']);
-    expect(complaints).to.have.length(2);
+    expect(errors).to.have.length(2);
   });
 
   it('a core plugin that fails stops the boot', async () => {
-    const failure = await failureOf<BootFailure>(loadedOf({ name: 'core', register: (host) => host.log }, greeter));
+    const failure = await failureOf<BootFailure>(bootPlugins({ name: 'core', register: (host) => host.log }, greeter));
     expect([failure.plugin, failure.phase]).to.deep.equal(['core', 'register']);
   });
 });

@@ -92,7 +92,7 @@ export function parseMethods(text: string, name: string): readonly ContractMetho
   const end = lines.findIndex((line, at) => at > start && line === '}');
   const methods: ContractMethod[] = [];
   for (let at = start + 1; at < end; at += 1) {
-    // Members stand two columns in; `readonly x: () => …` is a method as well to those who call it.
+    // Members stand two columns in; `readonly x: () => …` is called like a method, so it counts as one.
     const method = /^ {2}(?:readonly )?(\w+)\??(?::\s*)?(?:<.*?>)?\((.*)$/.exec(lines[at] ?? '');
     if (!method) continue;
     const rest = [method[2], ...lines.slice(at + 1, end)].join('\n');

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 
-/** A database of one test's own on the test run's server. */
+/** A database for one test on the server of the test run. */
 export interface FreshDatabase {
   readonly url: string;
   readonly name: string;
   query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Ends this object's connections and removes the database, whoever is still connected. */
+  /** Ends this object's connections and removes the database, even while other clients are connected. */
   drop(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export function serverUrl(): string {
   );
 }
 
-/** Creates an empty database; `template` copies another one that nobody is connected to. */
+/** Creates an empty database; `template` copies another one, to which no client may be connected. */
 export async function freshDatabase(name = 'test', options: { template?: string } = {}): Promise<FreshDatabase> {
   const unique = `${name.toLowerCase().replace(/\W/g, '_').slice(0, 40)}_${randomBytes(5).toString('hex')}`;
   const template = options.template ? ` template "${options.template}"` : '';

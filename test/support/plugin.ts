@@ -36,7 +36,7 @@ const root = new URL('../../', import.meta.url);
 const registers = new Map<string, unknown>();
 Object.assign(globalThis, { [Symbol.for('tenon.test.register')]: registers });
 
-/** Folders of tests that ended before they could remove theirs. */
+/** Folders of tests that ended before they removed them. */
 const leftoverFolders = new Set<string>();
 process.on('exit', () => {
   for (const folder of leftoverFolders) rmSync(folder, { recursive: true, force: true });
@@ -88,7 +88,7 @@ const resolveImports = (code: string): string =>
     .replaceAll(/(['"])#kernel\1/g, `'${new URL('kernel/index.ts', root).href}'`)
     .replaceAll(/(['"])#root\/([^'"]+)\1/g, (_all, _quote, path: string) => `'${new URL(path, root).href}'`);
 
-/** Settings under which a kernel in a test says nothing, reads no file and takes a free port. */
+/** Settings under which a kernel in a test writes no log, reads no file and takes a free port. */
 export const quiet = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null' } as const;
 
 export interface Booted {
@@ -113,7 +113,7 @@ const thirdPartyLoader = (folder: string): PluginSketch => ({
 /** By the folder of third-party plugins, for tests that load and unload them. */
 export const loaders = new Map<string, ThirdParty>();
 
-/** Boots sketches beside the named plugins of the `product`, hands the kernel to `work`, and stops and removes everything whatever happens. */
+/** Boots sketches beside the named plugins of the `product`, hands the kernel to `work`, and stops and removes everything even after a failure. */
 export async function withPlugins<T>(
   plugins: readonly PluginSketch[],
   work: (booted: Booted) => Promise<T> | T,
@@ -141,7 +141,7 @@ export async function withPlugins<T>(
   }
 }
 
-/** The error a promise or function ends in; complains when there is none. */
+/** The error that a promise rejects with or a function throws; fails the test when there is none. */
 export async function failureOf<E = Error & Record<string, unknown>>(
   run: Promise<unknown> | (() => unknown),
 ): Promise<E> {

@@ -50,7 +50,7 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** One of the caller's own, which `stop` leaves alone; without it a fresh one, already migrated, is made and dropped. */
   readonly database?: FreshDatabase;
-  /** Folders of packages beside the product's own; in this process only. */
+  /** Folders of third-party packages; in this process only. */
   readonly plugins?: readonly URL[];
 }
 
@@ -61,7 +61,7 @@ export const QUICK_HASHES = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HAS
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The whole product in this process, on a database of its own and a free port. */
+/** The service with all core plugins in this process, on a database of its own and a free port. */
 export async function startService(options: ServiceOptions = {}): Promise<InProcess> {
   const place = await preparePlace(options);
   const log: Record<string, unknown>[] = [];

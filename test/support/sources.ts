@@ -50,7 +50,7 @@ export function parseSource(path: string, raw: string): Source {
   };
 }
 
-/** Strings are left as they are: an import path is one. A `//` inside a string is told apart by what precedes it. */
+/** Strings are left as they are: an import path is one. A `//` inside a string is distinguished from a comment by what precedes it. */
 const withoutComments = (text: string): string =>
   text.replace(
     /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g,

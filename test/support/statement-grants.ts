@@ -51,7 +51,7 @@ export async function compareGrants(folder: string): Promise<GrantReport> {
   };
 }
 
-/** Reading the catalog is not granted table by table: names in it are no secret to the product's own plugins. */
+/** Reading the catalog is not granted table by table: names in it are no secret to core plugins. */
 const isCatalog = (schema: string | undefined, name: string): boolean =>
   CATALOG.includes(schema ?? '') || (schema === undefined && name.startsWith('pg_'));
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import { type AnyHost, bank, type Heard, refused } from './attempt.ts';
+import { type AnyHost, bank, type ReceivedMeta, refused } from './attempt.ts';
 
 const ADMIN = { user: null, role: null, admin: true, app: true };
 const USES = { uses: { bank: '^1.0.0' }, capabilities: { events: { action: ['**'], emit: ['cheat.*'] } } };
@@ -85,30 +85,30 @@ describe('a third-party plugin that forges a caller', () => {
 });
 
 describe('a third-party plugin that takes a caller from an event', () => {
-  const heardBy = async (name: string, from: (core: AnyHost) => Caller) => {
-    let heard: Heard | undefined;
+  const receiveBy = async (name: string, from: (core: AnyHost) => Caller) => {
+    let received: ReceivedMeta | undefined;
     const { message } = await refused({
       manifest: USES,
       async later(own, core) {
-        own.events.onAction(name, (meta) => void (heard = meta as Heard));
+        own.events.onAction(name, (meta) => void (received = meta as ReceivedMeta));
         core.events.action([name], { caller: from(core) });
         await new Promise((resolve) => setImmediate(resolve));
-        return own.use({ bank }).bank.balance((heard as Heard).caller);
+        return own.use({ bank }).bank.balance((received as ReceivedMeta).caller);
       },
     });
-    return { heard: heard as unknown as Heard, message };
+    return { received: received as unknown as ReceivedMeta, message };
   };
 
   it('a third-party listener receives a description of the caller, which services deny', async () => {
-    const { heard, message } = await heardBy('shop.sold', genuine);
-    expect(heard.caller).to.include({ user: 'ann', admin: false, system: false });
+    const { received, message } = await receiveBy('shop.sold', genuine);
+    expect(received.caller).to.include({ user: 'ann', admin: false, system: false });
     expect(message).to.match(/cheat may not call bank\.balance/);
   });
 
   it('the description of a system caller has no admin rights', async () => {
-    const { heard, message } = await heardBy('shop.cleaned', (core) => core.asSystem('housekeeping'));
-    expect(heard.caller).to.include({ admin: false, app: false, system: true });
-    expect(heard.caller).not.to.have.property('reason');
+    const { received, message } = await receiveBy('shop.cleaned', (core) => core.asSystem('housekeeping'));
+    expect(received.caller).to.include({ admin: false, app: false, system: true });
+    expect(received.caller).not.to.have.property('reason');
     expect(message).to.match(/cheat may not call bank\.balance/);
   });
 });

@@ -64,23 +64,23 @@ describe('extensions with full authority', () => {
 
   it('withoutExtensionListeners() skips listeners of extensions, and runs those of core plugins', async () => {
     await withRunner(async ({ events, subjects }) => {
-      const heard: string[] = [];
+      const received: string[] = [];
       for (const runtime of ['full', 'confined'] as const) {
         const guest = admit(subjects, runtime, runtime).get<EventsApi>('events');
-        guest.onFilter('word', () => void heard.push(`${runtime} filter`));
-        guest.onAction('word', () => void heard.push(`${runtime} action`));
+        guest.onFilter('word', () => void received.push(`${runtime} filter`));
+        guest.onAction('word', () => void received.push(`${runtime} action`));
       }
       expect(events.quietly(() => events.has('filter', 'word'))).to.equal(false);
       expect(events.has('filter', 'word')).to.equal(true);
-      events.onFilter('word', () => void heard.push('rule'));
+      events.onFilter('word', () => void received.push('rule'));
       await events.quietly(async () => {
         await events.filter(['word'], 1, { caller });
         events.action(['word'], { caller });
       });
       await new Promise((resolve) => setImmediate(resolve));
-      expect(heard).to.deep.equal(['rule']);
+      expect(received).to.deep.equal(['rule']);
       await events.filter(['word'], 1, { caller });
-      expect(heard).to.deep.equal(['rule', 'full filter', 'confined filter', 'rule']);
+      expect(received).to.deep.equal(['rule', 'full filter', 'confined filter', 'rule']);
     });
   });
 
@@ -115,11 +115,11 @@ describe('extensions with full authority', () => {
   });
 
   it('errors of extensions keep their own message', () => {
-    const said = { status: 418, code: 'TEAPOT', message: 'short', extensions: { a: 1, code: 'X' } };
-    expect(envelope(new StatedFailure('INTERNAL_SERVER_ERROR', said), { admin: false })).to.deep.equal({
+    const failure = { status: 418, code: 'TEAPOT', message: 'short', extensions: { a: 1, code: 'X' } };
+    expect(envelope(new StatedFailure('INTERNAL_SERVER_ERROR', failure), { admin: false })).to.deep.equal({
       status: 418,
       body: { errors: [{ message: 'short', extensions: { a: 1, code: 'TEAPOT' } }] },
     });
-    expect(new StatedFailure('INVALID_CREDENTIALS', said).message).to.equal('short');
+    expect(new StatedFailure('INVALID_CREDENTIALS', failure).message).to.equal('short');
   });
 });

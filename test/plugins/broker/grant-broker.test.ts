@@ -55,7 +55,7 @@ const shelf: PluginSketch = {
 
 const grants = { shelf: { books: ['one'] }, log: true, events: { filter: ['a.b'] } };
 
-async function withSubjects<T>(work: (subjects: Subjects, booted: Booted) => Promise<T> | T): Promise<T> {
+async function withBroker<T>(work: (subjects: Subjects, booted: Booted) => Promise<T> | T): Promise<T> {
   let subjects: Subjects | undefined;
   const keeper: PluginSketch = {
     name: 'keeper',
@@ -65,7 +65,7 @@ async function withSubjects<T>(work: (subjects: Subjects, booted: Booted) => Pro
     },
   };
   return withPlugins([shelf, keeper], (booted) => work(subjects as Subjects, booted), {
-    environment: { LOG_LEVEL: 'debug', HIDDEN_VALUE: 'not for anybody' },
+    environment: { LOG_LEVEL: 'debug', HIDDEN_VALUE: 'not for clients' },
     product: ['broker'],
   });
 }
@@ -85,12 +85,12 @@ const invocation = (): Invocation => ({
   secrets: new InvocationSecrets(),
 });
 
-const refusal = (admitted: Admitted, method: string, args: unknown = []) =>
-  failureOf<Refusal>(admitted.call(method, args, invocation()));
+const refusal = (handle: Admitted, method: string, args: unknown = []) =>
+  failureOf<Refusal>(handle.call(method, args, invocation()));
 
 describe('PackageHandle of the broker', () => {
   it('call() runs a method of a granted capability', async () => {
-    await withSubjects(async (subjects) => {
+    await withBroker(async (subjects) => {
       expect(await subjects.admit(guest()).call('shelf.take', ['one'], invocation())).to.equal('one by run-1');
     });
   });
@@ -110,7 +110,7 @@ describe('PackageHandle of the broker', () => {
   ];
   for (const [what, method, args, code] of refused) {
     it(`call() refuses ${what} as ${code}`, async () => {
-      await withSubjects(async (subjects) => {
+      await withBroker(async (subjects) => {
         const error = await refusal(subjects.admit(guest()), method, args);
         expect(error).to.be.instanceOf(Refusal);
         expect(error.code).to.equal(code);
@@ -120,12 +120,12 @@ describe('PackageHandle of the broker', () => {
   }
 
   it('get() and call() deny capabilities that are not granted, or granted as false', async () => {
-    await withSubjects(async (subjects, { kernel }) => {
-      for (const given of [{}, { shelf: false }]) {
-        const admitted = subjects.admit(guest({ grants: given }));
-        expect((await refusal(admitted, 'shelf.take', ['one'])).code).to.equal('denied');
-        expect((await failureOf(() => admitted.get('shelf'))).code).to.equal('CAPABILITY_DENIED');
-        admitted.remove();
+    await withBroker(async (subjects, { kernel }) => {
+      for (const grants of [{}, { shelf: false }]) {
+        const handle = subjects.admit(guest({ grants }));
+        expect((await refusal(handle, 'shelf.take', ['one'])).code).to.equal('denied');
+        expect((await failureOf(() => handle.get('shelf'))).code).to.equal('CAPABILITY_DENIED');
+        handle.remove();
       }
       expect(kernel.ledger.entries().map(({ kind, what, count }) => `${kind} ${what} ${count}`)).to.deep.equal([
         'denied shelf.take: not granted 2',
@@ -135,10 +135,10 @@ describe('PackageHandle of the broker', () => {
   });
 
   it('the ledger counts each call with its target, and system calls under the name of the package', async () => {
-    await withSubjects(async (subjects, { kernel }) => {
-      const admitted = subjects.admit(guest());
+    await withBroker(async (subjects, { kernel }) => {
+      const handle = subjects.admit(guest());
       for (const book of ['one', 'one', 'forbidden', 'mine']) {
-        await admitted.call('shelf.take', [book], invocation()).catch(() => {});
+        await handle.call('shelf.take', [book], invocation()).catch(() => {});
       }
       expect(kernel.ledger.entries().map(({ kind, plugin, what, count }) => [kind, plugin, what, count])).to.deep.equal(
         [
@@ -152,7 +152,7 @@ describe('PackageHandle of the broker', () => {
   });
 
   it('a package pushes only its own entries out of a full ledger', async () => {
-    await withSubjects(async (subjects, { kernel }) => {
+    await withBroker(async (subjects, { kernel }) => {
       subjects.admit(guest({ name: 'quiet' })).denied('once');
       const loud = subjects.admit(guest());
       for (let at = 0; at < 2000; at++) loud.denied(`number ${at}`);
@@ -163,23 +163,23 @@ describe('PackageHandle of the broker', () => {
   });
 
   it('a package is in the audit until remove()', async () => {
-    await withSubjects((subjects, { kernel }) => {
-      const admitted = subjects.admit(guest({ authorities: [{ verb: 'serves', object: '/guest' }] }));
+    await withBroker((subjects, { kernel }) => {
+      const handle = subjects.admit(guest({ authorities: [{ verb: 'serves', object: '/guest' }] }));
       expect(auditText(kernel.audit())).to.match(/guest +confined {2}serves \/guest\n.*provides one \(on loan\)/s);
       expect(subjects.account().may).to.deep.equal(withSentences(kernel.audit()));
-      admitted.remove();
+      handle.remove();
       expect(auditText(kernel.audit())).not.to.contain('guest');
     });
   });
 
   it('remove() unsubscribes the listeners of the package', async () => {
-    await withSubjects(async (subjects) => {
-      const admitted = subjects.admit(guest());
-      const events = admitted.get<EventsApi>('events');
+    await withBroker(async (subjects) => {
+      const handle = subjects.admit(guest());
+      const events = handle.get<EventsApi>('events');
       events.onFilter('a.b', () => 'changed');
       expect(events.has('filter', 'a.b')).to.equal(true);
       expect((await failureOf(() => events.onFilter('c.d', () => {}))).code).to.equal('CAPABILITY_DENIED');
-      admitted.remove();
+      handle.remove();
       expect(events.has('filter', 'a.b')).to.equal(false);
     });
   });
@@ -201,10 +201,10 @@ describe('PackageHandle of the broker', () => {
     await withPlugins(
       [shelf, core, keeper],
       ({ kernel }) => {
-        const admitted = (subjects as Subjects).admit(guest());
-        admitted.get<EventsApi>('events').onFilter('a.b', () => {});
+        const handle = (subjects as Subjects).admit(guest());
+        handle.get<EventsApi>('events').onFilter('a.b', () => {});
         expect(kernel.countOf('guest').listeners).to.equal(2);
-        admitted.remove();
+        handle.remove();
         expect(kernel.countOf('guest').listeners).to.equal(1);
       },
       { product: ['broker'] },
@@ -212,16 +212,16 @@ describe('PackageHandle of the broker', () => {
   });
 
   it('a package with full authority may listen to any event', async () => {
-    await withSubjects((subjects) => {
-      const admitted = subjects.admit(guest({ runtime: 'full', grants: { events: {} } }));
-      const events = admitted.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
+    await withBroker((subjects) => {
+      const handle = subjects.admit(guest({ runtime: 'full', grants: { events: {} } }));
+      const events = handle.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
       events.onAction('c.d', () => {});
       expect(events.has('action', 'c.d')).to.equal(true);
     });
   });
 
   it('the broker checks, describes and compares grants', async () => {
-    await withSubjects((subjects) => {
+    await withBroker((subjects) => {
       expect(subjects.problems(grants)).to.deep.equal([]);
       expect(subjects.problems({ shelf: {}, sky: true }).join()).to.match(/books.*sky is not a known capability/);
       expect(subjects.describe({ ...grants, log: false }))
@@ -235,13 +235,13 @@ describe('PackageHandle of the broker', () => {
   });
 
   it('redact() replaces values of the environment', async () => {
-    await withSubjects((subjects) => {
-      expect(subjects.redact('it is not for anybody, or so')).to.equal('it is <redacted>, or so');
+    await withBroker((subjects) => {
+      expect(subjects.redact('it is not for clients, or so')).to.equal('it is <redacted>, or so');
     });
   });
 
   it('host.log of confined code writes under the name of the package, without its secrets', async () => {
-    await withSubjects(async (subjects, { log }) => {
+    await withBroker(async (subjects, { log }) => {
       const run = invocation();
       const { ref } = run.secrets.conceal('the secret');
       await subjects.admit(guest()).call('log.warn', [`the secret is ${ref}`, { deep: ['the secret'] }], run);
@@ -254,7 +254,7 @@ describe('PackageHandle of the broker', () => {
 
 describe('host.log of confined code', () => {
   const linesOf = async (secret: string, ...args: unknown[]) =>
-    withSubjects(async (subjects, { log }) => {
+    withBroker(async (subjects, { log }) => {
       const run = invocation();
       run.secrets.conceal(secret);
       await subjects.admit(guest()).call('log.warn', args, run);
@@ -262,8 +262,8 @@ describe('host.log of confined code', () => {
     });
 
   it('an entry contains no secret in any encoding, and keeps its JSON types when a secret is short', async () => {
-    const [line] = await linesOf('pa"ss\\\n', 'said pa"ss\\\n', { a: ['pa"ss\\\n'], 'pa"ss\\\n': 1 });
-    expect(line).to.deep.include({ msg: 'said --redact--', meta: { a: ['--redact--'], '--redact--': 1 } });
+    const [line] = await linesOf('pa"ss\\\n', 'decisions pa"ss\\\n', { a: ['pa"ss\\\n'], 'pa"ss\\\n': 1 });
+    expect(line).to.deep.include({ msg: 'decisions --redact--', meta: { a: ['--redact--'], '--redact--': 1 } });
     const [other] = await linesOf('"', 'x', { a: ['say "b"'], n: 12 });
     expect(other?.meta).to.deep.equal({ a: ['say --redact--b--redact--'], n: 12 });
     const [number] = await linesOf('12', { at: 12 }, 3120);
@@ -284,9 +284,9 @@ describe('LineBudget', () => {
     let now = 0;
     const budget = new LineBudget(() => now);
     const write = (times: number) => Array.from({ length: times }, () => budget.spend(9_800));
-    const said = write(200);
-    expect(said.filter((one) => one === 'write')).to.have.length(104);
-    expect(said.filter((one) => one === 'first')).to.have.length(1);
+    const decisions = write(200);
+    expect(decisions.filter((one) => one === 'write')).to.have.length(104);
+    expect(decisions.filter((one) => one === 'first')).to.have.length(1);
     now += 1000;
     expect(write(200).filter((one) => one === 'write')).to.have.length(13);
   });

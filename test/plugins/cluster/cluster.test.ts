@@ -195,11 +195,11 @@ describe('two processes on one database', () => {
   });
 
   it('presence.findDead() finds processes that stopped or lost their connection', async () => {
-    const stranger = '7d1c9d2e-0f5f-4f0c-8f5f-0d5b1f1c2a3b';
-    const all = [a.presence.id, b.presence.id, stranger];
-    expect(await a.presence.gone(all)).to.deep.equal([stranger]);
+    const unknownId = '7d1c9d2e-0f5f-4f0c-8f5f-0d5b1f1c2a3b';
+    const all = [a.presence.id, b.presence.id, unknownId];
+    expect(await a.presence.gone(all)).to.deep.equal([unknownId]);
     await b.ground.stop();
-    expect(await a.presence.gone(all)).to.have.members([b.presence.id, stranger]);
+    expect(await a.presence.gone(all)).to.have.members([b.presence.id, unknownId]);
   });
 
   it('presence, locks and messages work again after connections broke', async () => {
@@ -221,4 +221,4 @@ describe('two processes on one database', () => {
 const LISTENERS = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
   and database = (select oid from pg_database where datname = current_database())`;
 
-const never = (): Promise<never> => Promise.reject(new Error('nobody should come here'));
+const never = (): Promise<never> => Promise.reject(new Error('this must not run'));

@@ -24,7 +24,7 @@ describe('createClaimTick()', () => {
       {
         name: 'holder',
         manifest: { capabilities: { database: { own: ['platform_extension_ticks'] } } },
-        register: (given) => void (host = given),
+        register: (value) => void (host = value),
       },
     ]);
     const kernel = await boot(

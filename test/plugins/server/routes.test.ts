@@ -18,10 +18,10 @@ describe('routes of the server', () => {
   });
 
   it('GET /server/health shows the status to all callers, and the checks to admins', async () => {
-    const anybody = await service.request('GET', '/server/health');
-    expect(anybody.body).to.deep.equal({ status: 'ok' });
-    expect(anybody.headers.get('content-type')).to.match(/^application\/health\+json/);
-    expect(anybody.headers.get('cache-control')).to.equal('no-store');
+    const publicView = await service.request('GET', '/server/health');
+    expect(publicView.body).to.deep.equal({ status: 'ok' });
+    expect(publicView.headers.get('content-type')).to.match(/^application\/health\+json/);
+    expect(publicView.headers.get('cache-control')).to.equal('no-store');
     const admin = await service.request('GET', '/server/health', { token: service.admin.token });
     expect(admin.body).to.have.keys('status', 'releaseId', 'serviceId', 'checks');
     expect(admin.body.checks['pg:responseTime'][0]).to.include({
@@ -33,9 +33,9 @@ describe('routes of the server', () => {
   });
 
   it('GET /server/info shows what the level of the caller allows', async () => {
-    const anybody = (await service.request('GET', '/server/info')).body.data;
-    expect(anybody).to.have.keys('project');
-    expect(anybody.project).to.include({ default_language: 'en-US', project_logo: null });
+    const publicView = (await service.request('GET', '/server/info')).body.data;
+    expect(publicView).to.have.keys('project');
+    expect(publicView.project).to.include({ default_language: 'en-US', project_logo: null });
     const { ask } = await makePerson(service, await makeRole(service));
     const someone = (await ask('GET', '/server/info')).body.data;
     expect(someone).to.have.keys('project', 'rateLimit', 'rateLimitGlobal', 'websocket', 'queryLimit');

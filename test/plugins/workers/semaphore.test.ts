@@ -24,7 +24,7 @@ const refusing = (options: Omit<SemaphoreOptions, 'refuse'>) =>
   createSemaphore({ ...options, refuse: (reason) => new Error(reason) });
 
 describe('createSemaphore()', () => {
-  it('admits up to its limit, and waiters first in, first out, also after failed work', async () => {
+  it('runs up to its limit of holders, then waiters first in, first out, also after failed work', async () => {
     const semaphore = createSemaphore({ limit: 2 });
     const { started, begin, end } = work();
     const all = ['a', 'b', 'c', 'd'].map((name) => semaphore.run(begin(name)));
