@@ -85,14 +85,14 @@ export class Events {
   }
 
   has(kind: EventKind, name: string): boolean {
-    return this.#listenersFor(kind, name).length > 0;
+    return this.#matching(kind, name).length > 0;
   }
 
   /** Emits each name in order (the generic one first) and returns the payload. @throws EVENT_LOOP_DETECTED, and what a filter throws. */
   async filter<T>(names: readonly string[], payload: T, meta: EmitMeta): Promise<T> {
     let current: unknown = payload;
     for (const name of names) {
-      const listeners = this.#listenersFor('filter', name);
+      const listeners = this.#matching('filter', name);
       if (listeners.length === 0) continue;
       await this.#runNested(name, async () => {
         for (const one of listeners) {
@@ -106,9 +106,7 @@ export class Events {
 
   /** Emits after commit. Listeners are chosen at this call: at commit `withoutExtensionListeners` has ended. */
   action(names: readonly string[], meta: EmitMeta): void {
-    const runs = names.flatMap((name) =>
-      this.#listenersFor('action', name).map((one) => () => this.#runAction(one, name, meta)),
-    );
+    const runs = names.flatMap((name) => this.#matching('action', name).map((one) => () => this.#run(one, name, meta)));
     if (runs.length === 0) return;
     const emit = () => {
       for (const run of runs) void run();
@@ -125,7 +123,7 @@ export class Events {
     this.#remove((one) => one.owner === owner && (core || !one.core));
   }
 
-  #listenersFor(kind: EventKind, name: string): readonly Listener[] {
+  #matching(kind: EventKind, name: string): readonly Listener[] {
     const known = this.#byName[kind];
     let all = known.get(name);
     if (!all) {
@@ -136,7 +134,7 @@ export class Events {
     return coreOnly ? all.filter((one) => one.core) : all;
   }
 
-  async #runAction(one: Listener, name: string, meta: EmitMeta): Promise<void> {
+  async #run(one: Listener, name: string, meta: EmitMeta): Promise<void> {
     try {
       await this.#runNested(name, async () => (one.handle as ActionHandler)({ ...meta, event: name }));
     } catch (error) {

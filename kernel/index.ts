@@ -7,7 +7,7 @@ export type { EventsApi } from './capabilities/events.ts';
 export { type AuditLine, activeGrants, describeGrants } from './capabilities/grant.ts';
 export type { Host, HostMembers } from './capabilities/host.ts';
 export type { IdentityApi } from './capabilities/identity.ts';
-export type { AsSystem } from './capabilities/kernel-capabilities.ts';
+export type { AsSystem } from './capabilities/kernel.ts';
 export type { LedgerEntry } from './capabilities/ledger.ts';
 export type { PackagesApi } from './capabilities/packages.ts';
 export { CastError, type ConfigKey, cast } from './config/cast.ts';

@@ -6,7 +6,7 @@ import type { AnyCapability, Subject } from './capability.ts';
 import type { EventsApi } from './events.ts';
 import { requestedGrants } from './grant.ts';
 import type { IdentityApi } from './identity.ts';
-import type { AsSystem, ServicesApi } from './kernel-capabilities.ts';
+import type { AsSystem, ServicesApi } from './kernel.ts';
 import type { PackagesApi } from './packages.ts';
 
 type Hook = () => Promise<void> | void;

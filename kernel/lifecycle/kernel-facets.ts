@@ -59,7 +59,7 @@ export interface Upgrade {
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** The manifest section lists the paths. Upgrades of other paths are answered with 404. */
+/** The manifest section lists the paths. Where there is any, upgrades of other paths are answered with 404. */
 export const upgrade = facet<Upgrade, ReadonlyMap<string, Upgrade>>('http.upgrade', {
   combine: (all) => new Map([...all].reverse().map(({ value }) => [value.path, value])),
   manifest: closedObject({ paths: filledList({ type: 'string', pattern: '^/' }) }),

@@ -40,7 +40,7 @@ export class Loader implements PluginLoading {
   readonly describe = (plugin: Discovered): readonly Authority[] => this.#stores().describe(plugin);
 
   readonly load = (plugin: Discovered, registered?: () => Promise<void>): Promise<void> =>
-    this.#unloadOnFailure(plugin, async () => {
+    this.#orUnload(plugin, async () => {
       const { settings, facets } = this.#stores();
       const { name, manifest } = plugin;
       assertSettings(name, settings.declare(name, manifest.config));
@@ -52,8 +52,7 @@ export class Loader implements PluginLoading {
       await this.run('migrate', plugin);
     });
 
-  readonly start = (plugin: Discovered): Promise<void> =>
-    this.#unloadOnFailure(plugin, () => this.run('start', plugin));
+  readonly start = (plugin: Discovered): Promise<void> => this.#orUnload(plugin, () => this.run('start', plugin));
 
   readonly unload = async (plugin: Discovered): Promise<void> => {
     await this.stop(plugin);
@@ -73,9 +72,7 @@ export class Loader implements PluginLoading {
       }
       const hooks: HookStore = { migrate: [], start: [], stop: [] };
       this.#loaded.set(name, { plugin, hooks });
-      const result: unknown = module.default.register(
-        createHost(plugin, this.#createGrantHolder(plugin), stores, hooks),
-      );
+      const result: unknown = module.default.register(createHost(plugin, this.#holderOf(plugin), stores, hooks));
       if (result instanceof Promise) throw new BootFailure(name, 'register', 'register must be synchronous');
     } catch (error) {
       throw BootFailure.from(name, 'register', error);
@@ -110,7 +107,7 @@ export class Loader implements PluginLoading {
     }
   }
 
-  async #unloadOnFailure(plugin: Discovered, work: () => Promise<void>): Promise<void> {
+  async #orUnload(plugin: Discovered, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -119,7 +116,7 @@ export class Loader implements PluginLoading {
     }
   }
 
-  #createGrantHolder({ name, version, core }: Discovered): Subject {
+  #holderOf({ name, version, core }: Discovered): Subject {
     return {
       name,
       version,

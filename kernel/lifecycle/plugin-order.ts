@@ -1,5 +1,5 @@
 import satisfies from 'semver/functions/satisfies.js';
-import { KERNEL_CAPABILITIES } from '../capabilities/kernel-capabilities.ts';
+import { KERNEL_CAPABILITIES } from '../capabilities/kernel.ts';
 import type { PluginPackage } from '../manifest/validate.ts';
 import { BootFailure } from './failure.ts';
 import { KERNEL_FACETS } from './kernel-facets.ts';
@@ -17,9 +17,7 @@ export function sortPlugins<P extends PluginPackage>(plugins: readonly P[]): rea
     if (path.includes(plugin)) {
       const cycle = [...path.slice(path.indexOf(plugin)), plugin].map((one) => one.name).join(' → ');
       const remedy = 'break the dependency cycle with an event or a facet';
-      throw new BootFailure(plugin.name, 'order', `plugins need each other in a dependency cycle: ${cycle}`, {
-        remedy,
-      });
+      throw new BootFailure(plugin.name, 'order', `plugins form a dependency cycle: ${cycle}`, { remedy });
     }
     for (const other of needs.get(plugin) ?? []) visit(other, [...path, plugin]);
     sorted.add(plugin);
@@ -42,13 +40,12 @@ function findNeeds<P extends PluginPackage>(plugin: P, all: readonly P[]): reado
     }
     needed.add(provider);
   }
-  for (const name of Object.keys(capabilities))
-    needed.add(all.find((other) => definedCapabilities(other).includes(name)));
+  for (const name of Object.keys(capabilities)) needed.add(all.find((other) => capabilitiesOf(other).includes(name)));
   return all.filter((other) => other !== plugin && needed.has(other));
 }
 
 /** Names of the capabilities that a package defines. */
-const definedCapabilities = (plugin: PluginPackage): readonly string[] =>
+const capabilitiesOf = (plugin: PluginPackage): readonly string[] =>
   (plugin.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
 
 /**
@@ -77,5 +74,5 @@ const claimsOf = (one: PluginPackage): readonly string[] => [
   `name ${one.name}`,
   ...Object.keys(one.manifest.provides ?? {}).map((id) => `service ${id}`),
   ...(one.manifest.facets ?? []).map((id) => `facet ${id}`),
-  ...definedCapabilities(one).map((name) => `capability ${name}`),
+  ...capabilitiesOf(one).map((name) => `capability ${name}`),
 ];

@@ -6,10 +6,10 @@ import { identityCapability } from '../capabilities/identity.ts';
 import {
   configCapability,
   logCapability,
-  nativeCapability,
+  native,
   servicesCapability,
   systemCapability,
-} from '../capabilities/kernel-capabilities.ts';
+} from '../capabilities/kernel.ts';
 import { Ledger } from '../capabilities/ledger.ts';
 import { type PackagesApi, type PluginLoading, packagesCapability } from '../capabilities/packages.ts';
 import type { Settings } from '../config/settings.ts';
@@ -63,7 +63,7 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
     servicesCapability(services, ledger),
     systemCapability(ledger),
     identityCapability(ledger),
-    nativeCapability,
+    native,
     packagesCapability(packages),
   ];
   for (const one of own) {

@@ -19,9 +19,9 @@ export function problems(schema: SchemaObject, value: unknown, at = ''): readonl
 const isReported = ({ keyword, schemaPath }: ErrorObject) => keyword !== 'if' && !schemaPath.includes('/oneOf/');
 
 const renderProblem = (error: ErrorObject, at: string): string =>
-  `${at + error.instancePath || '/'} ${describeProblem(error)}`;
+  `${at + error.instancePath || '/'} ${renderRule(error)}`;
 
-function describeProblem({ keyword, params, message, parentSchema }: ErrorObject): string {
+function renderRule({ keyword, params, message, parentSchema }: ErrorObject): string {
   const about = parentSchema?.description;
   if (keyword === 'additionalProperties') return `${message} "${params.additionalProperty}"`;
   if (keyword === 'enum') return `${message} ${params.allowedValues.join(', ')}`;

@@ -93,7 +93,7 @@ describe('host.events', () => {
     const { plugin, events } = speaker();
     const received: string[] = [];
     let open = true;
-    const held: (() => void)[] = [];
+    const pending: (() => void)[] = [];
     const keeper: PluginSketch = {
       name: 'keeper',
       manifest: { contributes: { effects: {} } },

@@ -68,7 +68,7 @@ describe('sortPlugins()', () => {
       ]),
     );
     expect(failure.phase).to.equal('order');
-    expect(failure.message).to.equal('plugins need each other in a dependency cycle: a → c → b → a');
+    expect(failure.message).to.equal('plugins form a dependency cycle: a → c → b → a');
     expect(failure.remedy).to.contain('facet');
   });
 

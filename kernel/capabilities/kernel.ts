@@ -100,7 +100,7 @@ export const systemCapability = (ledger: Ledger): Capability<{ reasons: readonly
   widens: listsWiden,
 });
 
-export const nativeCapability: Capability<{ modules?: readonly string[]; packages?: readonly string[] }, undefined> = {
+export const native: Capability<{ modules?: readonly string[]; packages?: readonly string[] }, undefined> = {
   name: 'native',
   schema: closedObject({ modules: strings, packages: strings }, []),
   bind: () => undefined,
