@@ -1,13 +1,13 @@
 /** The kernel as plugins see it, imported as `#kernel`. What starts a kernel is `#kernel/boot`. */
 
 export { type Caller, type CallerFields, isCaller, isSystem } from './caller.ts';
+export type { AsSystem } from './capabilities/base.ts';
 export type { Authority, Capability, Subject } from './capabilities/capability.ts';
 export { authorities, capabilities, listsWiden } from './capabilities/capability.ts';
 export type { EventsApi } from './capabilities/events.ts';
 export { type AuditLine, activeGrants, describeGrants } from './capabilities/grant.ts';
 export type { Host, HostMembers } from './capabilities/host.ts';
 export type { IdentityApi } from './capabilities/identity.ts';
-export type { AsSystem } from './capabilities/kernel.ts';
 export type { LedgerEntry } from './capabilities/ledger.ts';
 export type { PackagesApi } from './capabilities/packages.ts';
 export { CastError, type ConfigKey, cast } from './config/cast.ts';

@@ -2,11 +2,11 @@ import type { Facet } from '../facets.ts';
 import type { Discovered } from '../lifecycle/discover.ts';
 import type { Stores } from '../lifecycle/stores.ts';
 import type { Log } from '../log.ts';
+import type { AsSystem, ServicesApi } from './base.ts';
 import type { AnyCapability, Subject } from './capability.ts';
 import type { EventsApi } from './events.ts';
 import { requestedGrants } from './grant.ts';
 import type { IdentityApi } from './identity.ts';
-import type { AsSystem, ServicesApi } from './kernel.ts';
 import type { PackagesApi } from './packages.ts';
 
 type Hook = () => Promise<void> | void;

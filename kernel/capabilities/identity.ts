@@ -5,10 +5,7 @@ import { identifyRequest } from '../request-state.ts';
 import { authorities, type Capability, listsWiden } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
-/**
- * The evidence for which a caller is minted: a verified token or session, the key of a user, a shared link, none (`public`), or
- * the statement of code with full authority (`accountability`).
- */
+/** Why a caller may be minted: a token or session, the key of a user, a shared link, no evidence, or a statement of full-authority code. */
 const EVIDENCE = ['token', 'user', 'share', 'public', 'accountability'] as const;
 type Evidence = (typeof EVIDENCE)[number];
 

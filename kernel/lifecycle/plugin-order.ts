@@ -1,5 +1,5 @@
 import satisfies from 'semver/functions/satisfies.js';
-import { KERNEL_CAPABILITIES } from '../capabilities/kernel.ts';
+import { KERNEL_CAPABILITIES } from '../capabilities/base.ts';
 import type { PluginPackage } from '../manifest/validate.ts';
 import { BootFailure } from './failure.ts';
 import { KERNEL_FACETS } from './kernel-facets.ts';

@@ -1,15 +1,9 @@
 import { attributeCaller, forgeryLedgers, mintSystemCaller } from '../caller.ts';
+import { configCapability, logCapability, native, servicesCapability, systemCapability } from '../capabilities/base.ts';
 import { type AnyCapability, capabilities } from '../capabilities/capability.ts';
 import { eventsCapability } from '../capabilities/events.ts';
 import { type AuditLine, describePlugin } from '../capabilities/grant.ts';
 import { identityCapability } from '../capabilities/identity.ts';
-import {
-  configCapability,
-  logCapability,
-  native,
-  servicesCapability,
-  systemCapability,
-} from '../capabilities/kernel.ts';
 import { Ledger } from '../capabilities/ledger.ts';
 import { type PackagesApi, type PluginLoading, packagesCapability } from '../capabilities/packages.ts';
 import type { Settings } from '../config/settings.ts';

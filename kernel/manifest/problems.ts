@@ -12,14 +12,13 @@ const compiled = new WeakMap<SchemaObject, ValidateFunction>();
 export function problems(schema: SchemaObject, value: unknown, at = ''): readonly string[] {
   const validate = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, validate);
-  return validate(value) ? [] : (validate.errors ?? []).filter(isReported).map((error) => renderProblem(error, at));
+  return validate(value) ? [] : (validate.errors ?? []).filter(isReported).map((error) => render(error, at));
 }
 
 /** A failed `oneOf` or `if` is one problem, without those of its branches. */
 const isReported = ({ keyword, schemaPath }: ErrorObject) => keyword !== 'if' && !schemaPath.includes('/oneOf/');
 
-const renderProblem = (error: ErrorObject, at: string): string =>
-  `${at + error.instancePath || '/'} ${renderRule(error)}`;
+const render = (error: ErrorObject, at: string): string => `${at + error.instancePath || '/'} ${renderRule(error)}`;
 
 function renderRule({ keyword, params, message, parentSchema }: ErrorObject): string {
   const about = parentSchema?.description;

@@ -21,7 +21,7 @@ interface Parts {
   readonly remotes: () => ReadonlyMap<string, RemoteTable['methods']>;
 }
 
-/** Packages that other plugins run, each within what it was granted. */
+/** The packages that other plugins run. Every call of a package is checked against its grants. */
 export class GrantBroker implements Subjects {
   readonly #registered = new Set<{ readonly sketch: PackageWithGrants }>();
   readonly #packages: PackagesApi;
@@ -113,7 +113,7 @@ export class GrantBroker implements Subjects {
       },
       remove: () => {
         this.#registered.delete(entry);
-        // Names are not unique: what is another's of this name stays until that one goes.
+        // Names are not unique: listeners stay while another package has this name.
         if (![...this.#registered].some(({ sketch }) => sketch.name === name)) packages.removeListeners(name);
       },
     };
@@ -157,12 +157,12 @@ const CODES: Partial<Record<ErrorCode, RefusalCode>> = {
   FAILED_VALIDATION: 'invalid_request',
 };
 
-/** Nothing of an unexpected error crosses: neither its text nor its name. */
+/** An unexpected error becomes `internal`: confined code sees neither its text nor its name. */
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const failure = error instanceof Failures ? error.failures[0] : error;
   const code = (failure instanceof Failure ? CODES[failure.code] : undefined) ?? 'internal';
-  // For the log of the plugin that called on behalf of that code.
+  // The cause is for the log of the plugin that made the call.
   if (code === 'internal') return Object.assign(new Refusal('internal', 'The call failed.'), { cause: error });
   return new Refusal(code, code === 'denied' ? 'Not allowed.' : (failure as Failure).message);
 }

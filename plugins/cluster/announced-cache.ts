@@ -9,9 +9,9 @@ export function createAnnouncedCache<T>({
   onForget = () => {},
 }: AnnouncedCacheOptions<T>): AnnouncedCache<T> {
   let known = new Map<string, Promise<T>>();
-  // Only what is still in here when its reading ends is kept: an announcement, or a newer reading, has not come in between.
+  // A value is kept only when its read is still in here at its end: an announcement or a newer read removes it.
   let running = new Map<string, Promise<CacheValue<T>>>();
-  /** While changes are not announced nothing is kept or shared. */
+  /** False while the connection is lost: then no value is kept or shared. */
   let listens = true;
 
   function keep(key: string, value: Promise<T>): void {
@@ -32,7 +32,7 @@ export function createAnnouncedCache<T>({
     }
   }
 
-  /** Joins a reading that runs already, unless its value is for its own caller only, or it fails. */
+  /** Joins a running read; reads again where that fails or its value is not cacheable. */
   async function join(key: string, reading: Promise<CacheValue<T>>): Promise<T> {
     const shared = await reading.catch(() => undefined);
     return shared?.settled ? shared.value : load(key);

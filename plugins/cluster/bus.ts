@@ -24,7 +24,7 @@ export function createBus({ db, shared, log }: Deps): Omit<Bus, 'confirmed'> {
     try {
       message = JSON.parse(text);
     } catch {
-      log.warn('a message on the bus is not JSON: somebody else uses its channel');
+      log.warn('a message on the channel platform_bus is not JSON: check which other database client uses the channel');
       return;
     }
     for (const handle of handlers.get(message.channel) ?? []) callSafely(() => handle(message.payload));
@@ -34,7 +34,7 @@ export function createBus({ db, shared, log }: Deps): Omit<Bus, 'confirmed'> {
     try {
       handle();
     } catch (error) {
-      log.error({ err: error }, 'a receiver of the bus failed');
+      log.error({ err: error }, 'a subscriber of the bus failed');
     }
   }
 

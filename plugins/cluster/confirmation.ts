@@ -9,7 +9,7 @@ import type { SharedConnection } from './shared-connection.ts';
 
 const ASK = 'cluster.confirm';
 const ANSWER = 'cluster.confirmed';
-/** Between two looks at who is still alive, and between two attempts while the connection is lost. */
+/** Milliseconds between two queries for live processes, and between two attempts while the connection is lost. */
 const POLL_INTERVAL = 200;
 
 interface Deps {
@@ -21,16 +21,16 @@ interface Deps {
 
 interface ConfirmationRound {
   readonly name: string;
-  /** Members that are to answer. */
+  /** Members that have not stopped and have to answer. */
   waiting: readonly string[];
   readonly answered: Set<string>;
-  /** Ends the pause between two looks. */
+  /** Ends the pause between two queries. */
   wake(): void;
 }
 
 const SEND = 'select pg_notify($1, $2)';
 const LIVE = `select member from ${OTHER_MEMBERS}`;
-/** The question leaves only where another process is alive. */
+/** Sends the question only where another process is alive. */
 const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS}`;
 
 /**
@@ -45,7 +45,7 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
     const { round, from } = payload as { round: string; from: string };
     if (from === self.id) return;
     const text = messageText(ANSWER, { round, member: self.key() });
-    // Where this fails the connection is lost, and what this process remembered with it.
+    // Where this fails the connection is lost, and this process has emptied its caches.
     (async () => shared.current().query(SEND, [NOTIFY_CHANNEL, text]))().catch(() => {});
   });
   bus.subscribe(ANSWER, (payload) => {
@@ -59,18 +59,18 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
     return rows.map((row) => String((row as { member: unknown }).member));
   }
 
-  /** Resolves when all have answered, or at the deadline. A process that dies is not waited for. */
+  /** True when all live members have answered; false at the deadline. A process that dies is not waited for. */
   async function finish(round: ConfirmationRound, deadline: number): Promise<boolean> {
     const question = messageText(ASK, { round: round.name, from: self.id });
     for (let isSent = false; performance.now() < deadline; ) {
       try {
         const previous = round.waiting;
         round.waiting = await (isSent ? queryMembers(LIVE) : queryMembers(LIVE_AND_ASK, [NOTIFY_CHANNEL, question]));
-        // A process that came meanwhile remembers nothing from before.
+        // A process that started meanwhile has cached nothing from before.
         if (isSent) round.waiting = round.waiting.filter((one) => previous.includes(one));
         isSent = true;
       } catch {
-        // The connection is lost; it may be back before the deadline.
+        // The connection is lost, and may be back before the deadline.
       }
       const isComplete = () => isSent && round.waiting.every((one) => round.answered.has(one));
       const end = Math.min(deadline, performance.now() + POLL_INTERVAL);
@@ -83,7 +83,7 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
   return coalesce(async () => {
     const round: ConfirmationRound = { name: randomUUID(), waiting: [], answered: new Set(), wake: () => {} };
     rounds.set(round.name, round);
-    // A statement that hangs does not hold the answer for longer either.
+    // A hanging statement must not delay the answer beyond the timeout.
     const expiry = new AbortController();
     const expired = pause(CONFIRMATION_TIMEOUT, false, { signal: expiry.signal }).catch(() => false);
     try {
@@ -91,7 +91,7 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
       if (!isConfirmed)
         log.warn(
           { bound: CONFIRMATION_TIMEOUT },
-          'another process did not confirm a change in time: it may be hanging',
+          'another process did not confirm a change in time: check whether a process of this database hangs',
         );
     } finally {
       expiry.abort();
@@ -100,7 +100,7 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
   });
 }
 
-/** Until an answer comes, or for this many milliseconds. */
+/** Resolves when an answer arrives, or after `time` milliseconds. */
 const answerOrPause = (round: ConfirmationRound, time: number): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, time);

@@ -1,11 +1,11 @@
 import { authorities, type Caller, facet, service } from '#kernel';
 import { createRegistry } from './registry.ts';
 
-/** What an operation is run with, beside its options. */
+/** The context of one run of an operation, beside its options. */
 export interface OperationContext {
   /** The whole data chain by operation key, with `$trigger`, `$last`, `$accountability`, `$env`. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** On whose behalf the flow runs; null where there is no user, as with a schedule. */
+  /** The caller on whose behalf the flow runs; null without a user, for example for a schedule. */
   readonly caller: Caller | null;
   readonly flow?: unknown;
 }
@@ -22,7 +22,7 @@ export interface Operation {
 
 /** Every kind of step that flows can have, those of third-party packages included. One namespace. */
 export interface Operations {
-  /** Undefined where there is none of this id, `ambiguous` where there are several. */
+  /** The operation with this id; undefined without one, `ambiguous` with several. */
   find(id: string): Operation | 'ambiguous' | undefined;
   /** Names of the plugins and packages that have an operation of this id. */
   owners(id: string): readonly string[];

@@ -5,7 +5,7 @@ interface ContributedOperation {
   readonly value: Operation;
 }
 
-/** Which operation an id stands for. Of several none does, so that none can take the place of another. */
+/** Finds operations by id. Several with one id are all ambiguous, so that none can replace another. */
 export function createRegistry(all: readonly ContributedOperation[]): Operations {
   const byId = new Map<string, ContributedOperation[]>();
   for (const one of all) byId.set(one.value.id, [...(byId.get(one.value.id) ?? []), one]);

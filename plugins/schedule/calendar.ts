@@ -4,7 +4,7 @@ import type { ScheduledJob } from './contract.ts';
 /** The first tick after a moment; null where there is none. */
 export type Calendar = (after: Date) => Date | null;
 
-/** Five positions, or six with seconds first; undefined for anything else. */
+/** Parses five positions, or six with seconds first; undefined for any other text. */
 function parseCron(pattern: string): Cron | undefined {
   try {
     return new Cron(pattern.trim(), { paused: true, mode: '5-or-6-parts' });
@@ -27,7 +27,7 @@ export function createCalendar({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>
   }
   const { every } = at;
   if (!(every > 0 && Number.isFinite(every))) throw new RangeError(`${every} is no interval in milliseconds.`);
-  // Processes agree by the clock; where each has ticks of its own, they do not all come at the same moment.
+  // Cluster ticks follow the clock, equal in all processes; process ticks follow the start, so that processes do not run together.
   const start = scope === 'process' ? Date.now() : 0;
   return (after) => new Date(start + (Math.floor((after.getTime() - start) / every) + 1) * every);
 }

@@ -1,11 +1,11 @@
 import { hkdfSync } from 'node:crypto';
 import { BootFailure } from '#kernel';
 
-/** What the operator's key is used for: values are sealed with keys derived from it, never with itself. */
+/** The key of the operator. Values are sealed with keys derived from it, never with the key itself. */
 export interface MasterKey {
-  /** Tells keys apart without telling anything about them. */
+  /** Distinguishes keys without revealing anything about them. */
   readonly id: string;
-  /** 32 bytes for one value. */
+  /** The key of one value, 32 bytes. */
   derive(salt: Buffer): Buffer;
 }
 
@@ -27,7 +27,7 @@ export function parseMasterKey(setting: string | undefined): MasterKey | undefin
   };
 }
 
-/** Without the value, and without any part of it. */
+/** The message contains no part of the value. */
 const createKeyFailure = (what: string) =>
   new BootFailure('@tenon/secrets', 'config', `SECRETS_ENCRYPTION_KEY ${what}`, {
     remedy: 'set it to the base64 of 32 random bytes (openssl rand -base64 32), or unset it',

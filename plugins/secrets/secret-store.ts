@@ -6,10 +6,10 @@ import type { MasterKey } from './master-key.ts';
 
 const CIPHER = 'aes-256-gcm';
 
-/** What a value is for is part of what is authenticated: an envelope moved to another place cannot be opened there. */
+/** The kind is authenticated data: an envelope that is copied to another kind of value cannot be opened there. */
 const associatedData = (kind: string, version: number): Buffer => Buffer.from(`${version}/${kind}`);
 
-/** AES-256-GCM under a key of each value's own. */
+/** AES-256-GCM with a derived key for each value. */
 export function createSecretStore(key: MasterKey | undefined): SecretStore {
   return {
     available: () => key !== undefined,
@@ -38,7 +38,7 @@ export function createSecretStore(key: MasterKey | undefined): SecretStore {
       const [salt, iv, ct, tag] = (['salt', 'iv', 'ct', 'tag'] as const).map((one) =>
         Buffer.from(envelope[one], 'base64'),
       ) as [Buffer, Buffer, Buffer, Buffer];
-      // A shorter tag would be accepted, and is easier to forge.
+      // Node would accept a shorter tag, which is easier to forge.
       if (salt.length !== LENGTHS.salt || iv.length !== LENGTHS.iv || tag.length !== LENGTHS.tag) return undefined;
       try {
         const decipher = createDecipheriv(CIPHER, key.derive(salt), iv, { authTagLength: LENGTHS.tag });

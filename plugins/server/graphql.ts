@@ -38,14 +38,14 @@ const INFO = `
   type server_info_service { version: String }
 `;
 
-/** What is off is `false` in REST; a type of GraphQL cannot be an object or `false`, so there it is null. */
+/** REST answers `false` for features that are off. A GraphQL type cannot be an object or `false`, so here it is null. */
 const withoutFalse = (value: unknown): unknown => {
   if (value === false) return null;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFalse(inner)]));
 };
 
-/** The same by GraphQL. What a caller's level does not have of the information is null. */
+/** Ping, info and health by GraphQL. Information that the level of the caller does not allow is null. */
 export const createServerFields = ({ health, ...info }: Deps): readonly GraphqlField[] => [
   { scope: 'system', operation: 'query', definition: 'server_ping: String', resolve: () => 'pong' },
   {

@@ -5,7 +5,7 @@ import { describeHealth, type HealthDeps } from './health.ts';
 
 const PATH = '/server/health';
 
-/** Answers the health of the service as an admin sees it, or as all other callers do. */
+/** Sends the health of the service: with checks to admins, the status only to all other callers. */
 export async function sendHealth(ctx: HttpContext, admin: boolean, deps: HealthDeps): Promise<void> {
   const shown = await describeHealth({ admin }, deps);
   ctx.status = shown.status === 'error' ? 503 : 200;
@@ -14,7 +14,7 @@ export async function sendHealth(ctx: HttpContext, admin: boolean, deps: HealthD
   ctx.body = JSON.stringify(shown);
 }
 
-/** Nobody can be identified while the database is down; the health of the service is told all the same. */
+/** Answers the health also while the database is down, when no caller can be identified. */
 export const createHealthFallback = (identity: Pick<Identity, 'isSignedAdmin'>, deps: HealthDeps): Middleware => ({
   name: 'health',
   phase: 'edge',

@@ -21,8 +21,8 @@ const TIME_LIMIT = 5000;
 const ORDER: readonly CheckStatus[] = ['ok', 'warn', 'error'];
 
 /**
- * Runs all checks at once. Whoever asks while they run is answered by the same run, so that any number of clients that ask without a
- * token cause one run at a time; no answer is kept. A check that is added or taken away is noticed at once.
+ * Runs all checks concurrently. Requests that arrive meanwhile share the run, so that any number of clients without a token cause
+ * one run at a time. No result is cached. A changed list of checks starts a new run.
  */
 export function createHealth(timeLimit = TIME_LIMIT): (checks: readonly HealthCheck[]) => Promise<Health> {
   let running: { readonly checks: readonly HealthCheck[]; readonly health: Promise<Health> } | undefined;
@@ -48,13 +48,13 @@ async function measure(checks: readonly HealthCheck[], timeLimit: number): Promi
 
 export interface HealthDeps {
   readonly measure: ReturnType<typeof createHealth>;
-  /** The contributed checks of this moment. */
+  /** The currently contributed checks. */
   readonly checks: () => readonly HealthCheck[];
-  /** Is the process finishing its last requests before it ends? */
+  /** True while the process finishes its last requests before it ends. */
   readonly isStopping: () => boolean;
 }
 
-/** What a caller is shown: admins the checks, all other callers the status alone, which is `error` in a process that stops. */
+/** The health for a caller: admins see the checks, all others the status only. It is `error` while the process stops. */
 export async function describeHealth(
   { admin }: Pick<Caller, 'admin'>,
   { measure: measured, checks: known, isStopping }: HealthDeps,
@@ -88,7 +88,7 @@ async function withTimeLimit(check: HealthCheck, timeLimit: number) {
   const late = pause(timeLimit, undefined, { signal: stop.signal }).then(() => {
     throw new Error(`no answer within ${timeLimit} ms`);
   });
-  // Cut off when the check was faster, which is nobody's failure.
+  // Aborted when the check was faster, which is no failure.
   late.catch(() => {});
   try {
     return await Promise.race([check.check(), late]);

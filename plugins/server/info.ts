@@ -2,7 +2,7 @@ import { type Caller, VERSION } from '#kernel';
 import type { Query } from '../query/contract.ts';
 import type { Settings, SettingsValues } from '../settings/contract.ts';
 
-/** What anybody may know, before he has signed in as well. */
+/** Settings that every caller may read, also without signing in. */
 const PUBLIC_SETTINGS = [
   'project_name',
   'project_descriptor',
@@ -21,7 +21,7 @@ export interface InfoDeps {
   readonly settings: Settings;
 }
 
-/** As much as the caller's level may know (specification, "Server endpoints"). */
+/** The information that the level of the caller allows (specification, "Server endpoints"). */
 export async function describeInfo(
   { user, admin, share }: Caller,
   { query: { ceilings }, settings }: InfoDeps,

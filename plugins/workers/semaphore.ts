@@ -5,14 +5,14 @@ interface Waiter {
   refuse(error: unknown): void;
 }
 
-/** See `Semaphore`. The place of a holder who leaves passes to the first in the queue at once, so that no newcomer takes it. */
+/** See `Semaphore`. A released place passes to the first waiter at once, so that no new caller takes it. */
 export function createSemaphore({
   limit,
   deadline,
   queue = Number.POSITIVE_INFINITY,
   refuse = defaultError,
 }: SemaphoreOptions): Semaphore {
-  // In the order in which they came, and any of them may leave in between.
+  // In order of arrival; any of them may leave early.
   const waiters = new Set<Waiter>();
   let held = 0;
   let closed = false;
@@ -32,7 +32,7 @@ export function createSemaphore({
     };
   }
 
-  /** Takes a place at once where there is one; else what to wait for. */
+  /** Takes a free place and returns undefined; else returns a promise of a place. */
   function enter(signal: AbortSignal | undefined): Promise<void> | undefined {
     signal?.throwIfAborted();
     if (closed) throw refuse('closed');
@@ -103,8 +103,8 @@ function waitIn(
 }
 
 const TEXTS: Readonly<Record<SemaphoreRefusal, string>> = {
-  full: 'Too many wait for a place of the semaphore.',
-  timeout: 'The semaphore had no place in time.',
+  full: 'The queue of the semaphore is full.',
+  timeout: 'The semaphore had no free place before the deadline.',
   closed: 'The semaphore is closed.',
 };
 const defaultError = (reason: SemaphoreRefusal): Error => new Error(TEXTS[reason]);

@@ -7,7 +7,7 @@ import { allowedProcessors, lastProcessors } from './processors.ts';
 
 const SHELL = '/bin/sh';
 
-/** A process outlives the request that made it necessary, and keeps nothing of it. */
+/** A process outlives the request that started it, so it must not keep the context of that request. */
 const runOutsideRequest = AsyncLocalStorage.snapshot();
 
 /**

@@ -6,13 +6,13 @@ export class WorkerMessages {
   readonly gone: Promise<void>;
   #isGone = false;
   #listen: (message: unknown) => void = () => {};
-  // One at a time, and not by a promise: that would keep all who have ever waited, with their requests, while the process lives.
+  // One callback, no promise: a promise would keep all earlier waiters and their requests in memory while the process lives.
   #crash = () => {};
 
   constructor(child: ChildProcess) {
     this.gone = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
-      // The process could not be started; after an exit there may be other errors, which say nothing new.
+      // Without a pid the process was not started; errors after an exit are ignored.
       child.on('error', () => child.pid === undefined && resolve());
     }).then(() => {
       this.#isGone = true;
@@ -25,7 +25,7 @@ export class WorkerMessages {
     return this.#isGone;
   }
 
-  /** Waits for the first message that `read` makes something of, at most `milliseconds`, and not for a process that is gone. */
+  /** Resolves to the first defined result of `read` for a message; `timeout` after `milliseconds`; `crashed` when the process ends. */
   waitFor<T extends object | string>(
     milliseconds: number,
     read: (message: unknown) => T | undefined,

@@ -1,7 +1,7 @@
 import type { WorkerPoolOptions } from './contract.ts';
 import { startWorker, type Worker } from './worker.ts';
 
-/** The processes of a pool: those at work, and those that rest until their idle timeout ends them. */
+/** The processes of a pool: busy ones, and idle ones until their idle timeout. */
 export class WorkerSet {
   readonly #options: WorkerPoolOptions;
   readonly #all = new Set<Worker>();
@@ -12,7 +12,7 @@ export class WorkerSet {
     this.#options = options;
   }
 
-  /** The process that worked last: its memory is warm, and the other processes get the rest after which they end. */
+  /** The process that worked last: its memory is warm, and the other ones reach their idle timeout. */
   acquire(): Worker {
     for (const worker of [...this.#idle.keys()].reverse()) {
       clearTimeout(this.#idle.get(worker));

@@ -12,7 +12,7 @@ export type WorkerRun = { readonly reply: unknown } | 'timeout' | 'crashed' | 'm
 export interface Worker {
   /** Never rejects. */
   run(job: object, options: Pick<WorkerJobOptions, 'timeout' | 'onNote'>): Promise<WorkerRun>;
-  /** False once the process is gone or about to be, or has worked long enough. */
+  /** False once the process has ended, is about to end, or has used `replaceAfter` seconds. */
   isUsable(): boolean;
   /** Kills the process; resolves when it is gone. */
   end(): Promise<void>;
@@ -43,7 +43,7 @@ export function startWorker(options: WorkerPoolOptions): Worker {
 
   async function end(): Promise<void> {
     usable = false;
-    // The caller waits while the process is not gone, though nothing else may keep the service running.
+    // Keeps the service running until the killed process is gone.
     setKeepAlive(true);
     child.kill('SIGKILL');
     let timer: NodeJS.Timeout | undefined;

@@ -149,7 +149,7 @@ describe('schedule.start()', () => {
     });
     await until(() => lines.length >= 2);
     schedule.stop();
-    expect(lines[0]).to.deep.equal([{ err: error, schedule: 'a' }, 'a schedule failed']);
+    expect(lines[0]).to.deep.equal([{ err: error, schedule: 'a' }, 'a scheduled job failed']);
   });
 
   it('stop() begins no further run, aborts the signal of a run and waits for its end', async () => {

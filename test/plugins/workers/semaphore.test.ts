@@ -118,7 +118,7 @@ describe('createSemaphore()', () => {
   it('throws an Error with a default message when no refuse option is set', async () => {
     const semaphore = createSemaphore({ limit: 1, queue: 0 });
     await semaphore.acquire();
-    expect((await failureOf(semaphore.acquire())).message).to.equal('Too many wait for a place of the semaphore.');
+    expect((await failureOf(semaphore.acquire())).message).to.equal('The queue of the semaphore is full.');
   });
 });
 
