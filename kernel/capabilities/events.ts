@@ -61,7 +61,7 @@ function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject:
     onFilter: (pattern, handle) => listen('filter', pattern, handle),
     onAction: (pattern, handle) => listen('action', pattern, handle),
     quietly: (work) => {
-      if (isThirdParty) throw ledger.deny('events', name, 'silence listeners');
+      if (isThirdParty) throw ledger.deny('events', name, 'skip listeners');
       return events.quietly(work);
     },
     has: (kind, event) => events.has(kind, event),

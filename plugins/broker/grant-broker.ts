@@ -55,7 +55,7 @@ export class GrantBroker implements Subjects {
     const entry = { sketch };
     this.#registered.add(entry);
     const who = `${name}@${version}`;
-    const subject: Subject = {
+    const holder: Subject = {
       name,
       version,
       runtime,
@@ -71,7 +71,7 @@ export class GrantBroker implements Subjects {
         record('denied', name, `${capability}: not granted`);
         throw fail('CAPABILITY_DENIED', `${name} may not use ${capability}: its manifest does not grant it`);
       }
-      if (!bound.has(capability)) bound.set(capability, definition.bind(grants.get(capability), subject));
+      if (!bound.has(capability)) bound.set(capability, definition.bind(grants.get(capability), holder));
       return bound.get(capability);
     };
     const methodOf = (text: string) => {
@@ -80,10 +80,10 @@ export class GrantBroker implements Subjects {
       return remote && Object.hasOwn(remote, method) ? { capability, method: remote[method] } : undefined;
     };
     return {
-      subject,
+      subject: holder,
       get: get as Admitted['get'],
       maxReply: (method) => methodOf(method)?.method?.maxReply,
-      denied: subject.denied,
+      denied: holder.denied,
       async call(text, args, invocation) {
         const found = methodOf(text);
         if (!found?.method) throw new Refusal('unsupported', 'The host has no such method.');

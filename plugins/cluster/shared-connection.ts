@@ -69,7 +69,8 @@ export function createSharedConnection({ connections, log }: Deps): SharedConnec
 
   return {
     current() {
-      if (!connection) throw fail('SERVICE_UNAVAILABLE', 'the database connection for messages between processes is lost: try again');
+      if (!connection)
+        throw fail('SERVICE_UNAVAILABLE', 'the database connection for messages between processes is lost: try again');
       return connection;
     },
     onConnect: (prepare) => void preparations.push(prepare),

@@ -79,7 +79,7 @@ describe('lifecycle of the service process', function () {
       const run = runCli(['bootstrap'], {
         CONFIG_PATH: '/dev/null',
         EXTENSIONS_PATH: '/dev/null',
-        DB_CONNECTION_STRING: `postgres://nobody@127.0.0.1:${port}/none`,
+        DB_CONNECTION_STRING: `postgres://none@127.0.0.1:${port}/none`,
       });
       await once(mute, 'connection');
       run.child.kill('SIGTERM');
@@ -115,7 +115,7 @@ describe('lifecycle of the service process', function () {
   it('start without a database prints the cause and exits with an error', async () => {
     const run = runCli(['start'], {
       CONFIG_PATH: '/dev/null',
-      DB_CONNECTION_STRING: 'postgres://nobody@127.0.0.1:1/none',
+      DB_CONNECTION_STRING: 'postgres://none@127.0.0.1:1/none',
       LOG_LEVEL: 'error',
     });
     expect(await run.ended).not.to.equal(0);

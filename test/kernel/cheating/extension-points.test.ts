@@ -115,7 +115,7 @@ describe('a third-party plugin at extension points', () => {
     [
       'to run work of which other third parties hear nothing',
       { manifest: LISTENS, register: (host) => host.events.quietly(nothing) },
-      /cheat may not silence listeners/,
+      /cheat may not skip listeners/,
     ],
     [
       'to put a member on its host',
