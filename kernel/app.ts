@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
-import { ClientGone, requestScope } from './context.ts';
 import { envelope, Failure, Failures, fail } from './errors.ts';
 import type { OwnedMiddleware } from './lifecycle/kernel-facets.ts';
 import type { Log } from './log.ts';
+import { ClientGone, requestScope } from './request-scope.ts';
 import { installRequestState, type RequestState } from './request-state.ts';
 
 export interface ComposeOptions {
-  /** The layers of this moment: they change when plugins are loaded and unloaded. */
+  /** The current layers: they change when plugins are loaded and unloaded. */
   readonly middleware: () => readonly OwnedMiddleware[];
   readonly log: Log;
   /** Counts the requests that run; while they are drained, each is the last one of its connection. */
@@ -30,17 +30,17 @@ export function compose({ middleware, log, load }: ComposeOptions): Koa {
     (ctx.state as RequestState).requestId = id;
     ctx.set('X-Request-Id', id);
     load.running++;
-    await requestScope.run({ id, invocation }, () => boundary(ctx, next, log)).finally(() => load.running--);
+    await requestScope.run({ id, invocation }, () => handleErrors(ctx, next, log)).finally(() => load.running--);
     if (load.isDraining) ctx.set('Connection', 'close');
   });
-  app.use(liveLayers(middleware));
-  // An error that leaves the boundary is a connection that broke while the answer was written.
+  app.use(createLayerRunner(middleware));
+  // Only a connection that breaks while the answer is written causes an error outside of `handleErrors`.
   app.on('error', (error) => log.debug({ err: error, owner: 'kernel' }, 'connection lost'));
   return app;
 }
 
-/** One layer that runs all others. A change of the list is one assignment: running requests end with the layers they began with. */
-const liveLayers =
+/** One layer that runs all others. Running requests keep the list of layers they began with. */
+const createLayerRunner =
   (current: ComposeOptions['middleware']): Koa.Middleware =>
   (ctx) => {
     const layers = current();
@@ -55,13 +55,13 @@ const liveLayers =
     return run(0);
   };
 
-async function boundary(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<void> {
+async function handleErrors(ctx: Koa.Context, next: Koa.Next, log: Log): Promise<void> {
   try {
     await next();
   } catch (error) {
     if (error instanceof ClientGone) return log.debug({ owner: 'kernel' }, 'the client went away');
     const { status, body } = envelope(error, (ctx.state as RequestState).caller);
-    // What is not available for the moment is no fault of the code: its stack says nothing.
+    // A 503 is no bug: its stack does not help.
     const about = status === 503 ? { detail: detailOf(error) } : { err: error };
     if (status >= 500) log.error({ ...about, owner: 'kernel' }, 'request failed');
     else log.debug({ owner: 'kernel', status, detail: detailOf(error) }, 'request refused');

@@ -3,7 +3,7 @@
 export { mintCaller, mintPublicCaller, mintSystemCaller } from './caller.ts';
 export type { AuditLine } from './capabilities/grant.ts';
 export type { ConfigKey } from './config/cast.ts';
-export type { Environment } from './config/read.ts';
+export type { Environment } from './config/environment.ts';
 export { type BootOptions, boot, KERNEL_CONFIG, type Kernel } from './lifecycle/boot.ts';
 export type { Composition } from './lifecycle/discover.ts';
 export { BootFailure, type BootPhase } from './lifecycle/failure.ts';

@@ -1,6 +1,6 @@
 import { fail } from './errors.ts';
 
-/** What a caller says of itself. `share` is the id of the shared link a request came by. */
+/** Who a caller is. `user`, `role`, `share` (the shared link of the request) are ids; null where there is none. */
 export interface CallerFields {
   readonly user: string | null;
   readonly role: string | null;
@@ -15,7 +15,7 @@ export interface CallerFields {
 interface Attribution {
   /** Set on system callers only: why no user's permissions apply. */
   readonly reason?: string;
-  /** Whose code acts, as `name@version`: a plugin without a user, or a confined package on behalf of one. */
+  /** The plugin or package whose code acts, as `name@version`: without a user, or on behalf of one. */
   readonly owner?: string;
 }
 
@@ -26,16 +26,16 @@ interface Attribution {
  */
 export type Caller = MintedCaller & CallerFields & Attribution;
 
-/** The ledgers of this process: they count each attempt to make or set a caller by hand. */
+/** The ledgers of this process: they count each attempt to forge or assign a caller. */
 export const forgeryLedgers = new Set<{ deny(capability: string, plugin: string, what: string): Error }>();
 
-/** For places that cannot know whose code runs. Answers the error to throw. */
-export function refuseForgery(what: string): Error {
+/** For code that cannot know which plugin runs. Returns the error to throw, CAPABILITY_DENIED, and counts it in every ledger. */
+export function createForgeryError(what: string): Error {
   for (const ledger of forgeryLedgers) ledger.deny('identity', 'unknown code', what);
   return fail('CAPABILITY_DENIED', `no code may ${what}`);
 }
 
-/** Known to this module alone: code that holds a caller reaches its constructor, which makes none without this. */
+/** Known to this module only: code that holds a caller reaches its constructor, which throws without this symbol. */
 const MINT = Symbol('mint');
 const MEMBERS = ['user', 'role', 'admin', 'app', 'share', 'ip', 'userAgent', 'origin', 'reason', 'owner'] as const;
 
@@ -43,8 +43,8 @@ class MintedCaller {
   readonly #system: boolean;
 
   constructor(mint: typeof MINT, members: CallerFields & Attribution, system: boolean) {
-    if (mint !== MINT) throw refuseForgery('construct a caller, which only the kernel mints');
-    // Absent members stay absent: what prints or compares a caller sees the members it was minted with.
+    if (mint !== MINT) throw createForgeryError('construct a caller, which only the kernel mints');
+    // Absent members stay absent, so that printing and comparing show only the members it was minted with.
     for (const name of MEMBERS) {
       if (members[name] !== undefined) (this as Record<string, unknown>)[name] = members[name];
     }
@@ -52,7 +52,7 @@ class MintedCaller {
     Object.freeze(this);
   }
 
-  /** Undefined for what the kernel did not mint. */
+  /** Undefined for a value that the kernel did not mint. */
   static systemOf(value: unknown): boolean | undefined {
     return typeof value === 'object' && value !== null && #system in value ? value.#system : undefined;
   }
@@ -61,7 +61,7 @@ class MintedCaller {
 const mint = (fields: CallerFields, { reason, owner }: Attribution = {}, system = false): Caller =>
   new MintedCaller(MINT, { ...fields, reason, owner }, system) as Caller;
 
-/** For the capability `identity` and for tests: everything else receives callers. */
+/** For the capability `identity` and for tests: all other code receives callers. */
 export const mintCaller = (fields: CallerFields, owner?: string): Caller => mint(fields, { owner });
 
 /** A request without a token (specification, "Authentication", 6): served under the Public role. */
@@ -73,12 +73,12 @@ export const mintSystemCaller = (owner: string, reason: string): Caller =>
   mint({ user: null, role: null, admin: true, app: true }, { owner, reason }, true);
 
 /** The same caller, whose changes history attributes to `owner`. */
-export const attributed = (caller: Caller, owner: string): Caller =>
+export const attributeCaller = (caller: Caller, owner: string): Caller =>
   mint(assertCaller(caller), { owner, reason: caller.reason }, isSystem(caller));
 
-/** Was this minted by the kernel? */
+/** Whether the kernel minted this value. */
 export const isCaller = (value: unknown): value is Caller => MintedCaller.systemOf(value) !== undefined;
-/** A caller of `host.asSystem(reason)`, or one that acts for it: no user's permissions apply. */
+/** A caller of `host.asSystem(reason)`, or one attributed from it: no permissions of a user apply. */
 export const isSystem = (value: unknown): boolean => MintedCaller.systemOf(value) === true;
 
 /** @throws CAPABILITY_DENIED for anything that the kernel did not mint. */
@@ -87,7 +87,7 @@ export function assertCaller(value: unknown): Caller {
   throw fail('CAPABILITY_DENIED', 'a caller that the kernel did not mint');
 }
 
-/** What third-party listeners get of a caller: plain data, with which no service can be called. */
+/** Plain data about a caller for third-party listeners: services refuse it where they take a caller. */
 export function describeCaller(caller: Caller): CallerFields & { readonly system: boolean } {
   const { user, role, admin, app, share = null, ip = null, userAgent = null, origin = null } = caller;
   const system = isSystem(caller);

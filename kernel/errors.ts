@@ -1,5 +1,5 @@
 /**
- * Every failure the platform can state on purpose (specification, "Errors"). `expose: false` hides the message from all callers
+ * All codes of failures (specification, "Errors"). `expose: false` hides the message from all callers
  * but admins; `fixed` is a message that never varies, so that an answer cannot be used to find out what exists.
  */
 export const ERRORS = {
@@ -43,7 +43,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 type Extensions = Readonly<Record<string, unknown>>;
 
-/** A failure stated on purpose. `detail` is for the log and for tests; `message` is what may be shown. */
+/** An expected failure. `detail` is for the log and for tests; `message` is what clients may see. */
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly detail: string | undefined;
@@ -62,14 +62,14 @@ export class Failure extends Error {
     return ERRORS[this.code].status;
   }
 
-  /** What a client is shown; without the message where that is for admins only. */
+  /** Message and code for a client; a fixed message where the code hides it from callers that are no admins. */
   shown(reader: { admin: boolean }): { message: string; code: string } {
     const exposed = ERRORS[this.code].expose || reader.admin;
     return { message: exposed ? this.message : 'An unexpected error occurred.', code: this.code };
   }
 }
 
-/** Several failures of one request, for example one per broken validation rule. The first one's status is sent. */
+/** Several failures of one request, for example one per violated validation rule. The answer has the status of the first one. */
 export class Failures extends Error {
   readonly failures: readonly Failure[];
 
@@ -84,10 +84,10 @@ export class Failures extends Error {
 export const fail = (code: ErrorCode, detail?: string, extensions?: Extensions): Failure =>
   new Failure(code, detail, extensions);
 
-/** The codes that repeat their text as `reason`, where clients of the field look for it. */
+/** Codes that repeat their text in `extensions.reason`, where existing clients read it. */
 const WITH_REASON: ReadonlySet<ErrorCode> = new Set(['INVALID_PAYLOAD', 'INVALID_QUERY', 'UNPROCESSABLE_ENTITY']);
 
-/** What a client sees of an error. Unknown exceptions become one fixed sentence, except for admins. */
+/** Status and body of the answer to an error. Unexpected exceptions show their text to admins only, and a fixed sentence to all others. */
 export function envelope(error: unknown, reader: { admin: boolean }) {
   const list = error instanceof Failures ? error.failures : [asFailure(error)];
   const errors = list.map((failure) => {

@@ -3,75 +3,75 @@ import type { Caller } from './caller.ts';
 import { fail } from './errors.ts';
 import type { Log } from './log.ts';
 
-/** What an emitter says of an event beside its payload. */
-export interface Meta {
+/** What an emitter passes with an event beside its payload. */
+export interface EmitMeta {
   readonly caller: Caller;
   readonly [key: string]: unknown;
 }
 
 /** `event` is the concrete name that fired. */
-export interface EventMeta extends Meta {
+export interface EventMeta extends EmitMeta {
   readonly event: string;
 }
 
-/** Answers the payload to go on with; undefined keeps the one it was given. What it throws refuses the change. */
+/** Returns the next payload; undefined keeps the current one. An error that it throws rejects the change. */
 export type FilterHandler = (payload: unknown, meta: EventMeta) => unknown;
-/** Runs after commit. What it answers is not used, and what it throws is logged. */
+/** Runs after commit. Its result is ignored, and an error that it throws is logged. */
 export type ActionHandler = (meta: EventMeta) => unknown;
 export type EventKind = 'filter' | 'action';
 
-/** Runs `effect` once the change that caused it is committed; answers false when no change is pending and it may run at once. */
-export type Deferral = (effect: () => void) => boolean;
+/** Keeps `effect` until the pending change is committed, and drops it on rollback; false where no change is pending: the caller runs it. */
+export type AfterCommitQueue = (effect: () => void) => boolean;
 
 const MAX_DEPTH = 8;
-/** Names whose listeners are remembered: extensions may make up any number of them. */
-const MAX_KNOWN = 10_000;
+/** Cached event names: extensions may emit any number of different ones. */
+const MAX_CACHED_NAMES = 10_000;
 
-/** The events inside each other that led here, and whether third-party listeners are left out. */
+/** The nested events that led to the running code, and whether third-party listeners are skipped. */
 interface EmitContext {
   readonly path: readonly string[];
-  readonly quiet: boolean;
+  readonly withoutExtensions: boolean;
 }
 const emitContext = new AsyncLocalStorage<EmitContext>();
 
 interface Listener {
   readonly owner: string;
-  /** A rule of a core plugin: it holds for quiet work as well. */
+  /** A rule of a core plugin: it also runs inside `withoutExtensionListeners`. */
   readonly core: boolean;
   readonly pattern: string;
   readonly handle: FilterHandler | ActionHandler;
 }
 
-/** Does `pattern` cover the name or narrower pattern? `**` stands for one or more parts, `*` for one: `posts.**` covers `posts.items.*`. */
-export function isWithin(pattern: string, name: string): boolean {
+/** Whether `pattern` covers a name or a narrower pattern. `**` matches one or more parts, `*` one: `posts.**` covers `posts.items.*`. */
+export function matchesPattern(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return name === pattern;
-  const within = ([first, ...rest]: readonly string[], names: readonly string[]): boolean => {
+  const matches = ([first, ...rest]: readonly string[], names: readonly string[]): boolean => {
     if (first === undefined || names.length === 0) return first === undefined && names.length === 0;
-    if (first === '**') return names.some((_name, at) => within(rest, names.slice(at + 1)));
-    return names[0] !== '**' && (first === '*' || first === names[0]) && within(rest, names.slice(1));
+    if (first === '**') return names.some((_name, at) => matches(rest, names.slice(at + 1)));
+    return names[0] !== '**' && (first === '*' || first === names[0]) && matches(rest, names.slice(1));
   };
-  return within(pattern.split('.'), name.split('.'));
+  return matches(pattern.split('.'), name.split('.'));
 }
 
 /**
- * Filters run in order, awaited, inside the transaction, and may replace the payload or refuse by throwing. Actions run
- * after commit, beside each other; a failure of one is logged with its owner and changes nothing else.
+ * Filters run one after the other inside the transaction. They may replace the payload, or reject the change by throwing. Actions
+ * run after commit, concurrently; a failed one is logged with its owner, and the others run on.
  */
 export class Events {
-  // Replaced and never changed, so that an emit under way keeps the list it began with.
+  // Replaced, never mutated, so that a running emit keeps the list it began with.
   #listeners: Readonly<Record<EventKind, readonly Listener[]>> = { filter: [], action: [] };
-  /** What fits each name, for hot paths: emptied by each change of the list. */
-  readonly #known = { filter: new Map<string, readonly Listener[]>(), action: new Map<string, readonly Listener[]>() };
-  /** While no plugin has ever called `quietly`, a hot path need not look for it. */
-  #mayBeQuiet = false;
+  /** Listeners of each emitted name, a cache for hot paths. Each change of the list clears it. */
+  readonly #byName = { filter: new Map<string, readonly Listener[]>(), action: new Map<string, readonly Listener[]>() };
+  /** False until the first `withoutExtensionListeners`: until then hot paths skip the look into `emitContext`. */
+  #mayLeaveOutExtensions = false;
   readonly #log: Log;
-  deferrals: () => readonly Deferral[] = () => [];
+  afterCommitQueues: () => readonly AfterCommitQueue[] = () => [];
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** Answers how to stop listening. */
+  /** Returns the function that unsubscribes. */
   on(kind: EventKind, owner: string, pattern: string, handle: Listener['handle'], core: boolean): () => void {
     const one: Listener = { owner, core, pattern, handle };
     this.#set({ ...this.#listeners, [kind]: [...this.#listeners[kind], one] });
@@ -80,21 +80,21 @@ export class Events {
 
   /** Runs `work` without third-party listeners. */
   quietly<T>(work: () => T): T {
-    this.#mayBeQuiet = true;
-    return emitContext.run({ path: emitContext.getStore()?.path ?? [], quiet: true }, work);
+    this.#mayLeaveOutExtensions = true;
+    return emitContext.run({ path: emitContext.getStore()?.path ?? [], withoutExtensions: true }, work);
   }
 
   has(kind: EventKind, name: string): boolean {
-    return this.#fitting(kind, name).length > 0;
+    return this.#matching(kind, name).length > 0;
   }
 
-  /** Emits each name in turn (the generic one first); `undefined` from a handler keeps the payload. */
-  async filter<T>(names: readonly string[], payload: T, meta: Meta): Promise<T> {
+  /** Emits each name in order (the generic one first) and returns the payload. @throws EVENT_LOOP_DETECTED, and what a filter throws. */
+  async filter<T>(names: readonly string[], payload: T, meta: EmitMeta): Promise<T> {
     let current: unknown = payload;
     for (const name of names) {
-      const listeners = this.#fitting('filter', name);
+      const listeners = this.#matching('filter', name);
       if (listeners.length === 0) continue;
-      await this.#nested(name, async () => {
+      await this.#runNested(name, async () => {
         for (const one of listeners) {
           const answer = await (one.handle as FilterHandler)(current, { ...meta, event: name });
           if (answer !== undefined) current = answer;
@@ -104,17 +104,17 @@ export class Events {
     return current as T;
   }
 
-  /** Emits after commit. The listeners are those of now: by then the work that may be quiet is over. */
-  action(names: readonly string[], meta: Meta): void {
-    const runs = names.flatMap((name) => this.#fitting('action', name).map((one) => () => this.#act(one, name, meta)));
+  /** Emits after commit. Listeners are chosen at this call: at commit `withoutExtensionListeners` has ended. */
+  action(names: readonly string[], meta: EmitMeta): void {
+    const runs = names.flatMap((name) => this.#matching('action', name).map((one) => () => this.#run(one, name, meta)));
     if (runs.length === 0) return;
     const emit = () => {
       for (const run of runs) void run();
     };
-    if (!this.deferrals().some((defer) => defer(emit))) emit();
+    if (!this.afterCommitQueues().some((defer) => defer(emit))) emit();
   }
 
-  /** How many subscriptions `owner` has: for tests that an unloaded plugin leaves none. */
+  /** The number of subscriptions of `owner`: tests assert that an unloaded plugin leaves none. */
   countOf(owner: string): number {
     return Object.values(this.#listeners).flatMap((all) => all.filter((one) => one.owner === owner)).length;
   }
@@ -123,30 +123,30 @@ export class Events {
     this.#remove((one) => one.owner === owner && (core || !one.core));
   }
 
-  #fitting(kind: EventKind, name: string): readonly Listener[] {
-    const known = this.#known[kind];
+  #matching(kind: EventKind, name: string): readonly Listener[] {
+    const known = this.#byName[kind];
     let all = known.get(name);
     if (!all) {
-      all = this.#listeners[kind].filter((one) => isWithin(one.pattern, name));
-      if (known.size < MAX_KNOWN) known.set(name, all);
+      all = this.#listeners[kind].filter((one) => matchesPattern(one.pattern, name));
+      if (known.size < MAX_CACHED_NAMES) known.set(name, all);
     }
-    const isQuiet = this.#mayBeQuiet && all.length > 0 && emitContext.getStore()?.quiet;
-    return isQuiet ? all.filter((one) => one.core) : all;
+    const coreOnly = this.#mayLeaveOutExtensions && all.length > 0 && emitContext.getStore()?.withoutExtensions;
+    return coreOnly ? all.filter((one) => one.core) : all;
   }
 
-  async #act(one: Listener, name: string, meta: Meta): Promise<void> {
+  async #run(one: Listener, name: string, meta: EmitMeta): Promise<void> {
     try {
-      await this.#nested(name, async () => (one.handle as ActionHandler)({ ...meta, event: name }));
+      await this.#runNested(name, async () => (one.handle as ActionHandler)({ ...meta, event: name }));
     } catch (error) {
       this.#log.warn({ err: error, listener: one.owner, event: name }, 'an action failed');
     }
   }
 
-  async #nested(name: string, run: () => Promise<unknown>): Promise<void> {
-    const { path: before = [], quiet = false } = emitContext.getStore() ?? {};
+  async #runNested(name: string, run: () => Promise<unknown>): Promise<void> {
+    const { path: before = [], withoutExtensions = false } = emitContext.getStore() ?? {};
     const path = [...before, name];
     if (path.length > MAX_DEPTH) throw fail('EVENT_LOOP_DETECTED', `events go round: ${path.join(' → ')}`);
-    await emitContext.run({ path, quiet }, run);
+    await emitContext.run({ path, withoutExtensions }, run);
   }
 
   #remove(isGone: (one: Listener) => boolean): void {
@@ -156,6 +156,6 @@ export class Events {
 
   #set(listeners: Readonly<Record<EventKind, readonly Listener[]>>): void {
     this.#listeners = listeners;
-    for (const known of Object.values(this.#known)) known.clear();
+    for (const known of Object.values(this.#byName)) known.clear();
   }
 }

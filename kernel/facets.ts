@@ -16,19 +16,19 @@ export interface Facet<T, R = readonly T[]> {
   combine(all: readonly Contribution<T>[]): R;
   /** JSON schema of the section a contributor writes under `contributes.<id>` in its manifest. */
   readonly manifest?: SchemaObject;
-  /** Is this contribution within what the contributor's manifest declared? A string says why not. */
-  admit?(value: T, declared: Declared): true | string;
+  /** True where the manifest of the contributor declares this contribution; else a string with the reason, for CAPABILITY_DENIED. */
+  admit?(value: T, declared: DeclaredSection): true | string;
   /** What the declared section means, for the audit. */
-  describe?(declared: Declared): readonly Authority[];
+  describe?(declared: DeclaredSection): readonly Authority[];
   /** Third-party plugins may not add to it. */
   readonly coreOnly?: true;
 }
 
 // A manifest section: its shape was checked against `Facet.manifest` before any code of the contributor ran.
 // biome-ignore lint/suspicious/noExplicitAny: the schema, not the type, guards this value
-export type Declared = any;
+export type DeclaredSection = any;
 
-/** What one contribution to a facet is: `ContributionTo<typeof routes>`. */
+/** The type of one contribution to a facet: `ContributionTo<typeof routes>`. */
 export type ContributionTo<F> = F extends Facet<infer T, infer _R> ? T : never;
 
 /** Without `combine` the owner reads the list of values. */
@@ -38,57 +38,57 @@ export function facet<T>(id: string, options = {}): Facet<T, unknown> {
   return { combine: (all) => all.map((one) => one.value), ...options, id };
 }
 
-/** A plugin that contributes, and what its manifest says about the facet. */
+/** A plugin that contributes, and the section of its manifest about the facet. */
 export interface Contributor {
   readonly name: string;
   readonly core: boolean;
-  readonly declared: Declared;
+  readonly declared: DeclaredSection;
 }
 
-interface Entry {
-  /** Undefined until its owner registers: contributions are kept by id. */
-  defined?: { readonly facet: Facet<never, unknown>; readonly owner: string };
+interface FacetEntry {
+  /** Undefined until the owner registers: earlier contributions wait under the id. */
+  definition?: { readonly facet: Facet<never, unknown>; readonly owner: string };
   all: (Contribution<unknown> & { readonly by: Contributor })[];
-  /** Made on the first read after a change. */
+  /** Computed on the first read after a change. */
   combined?: { readonly value: unknown };
   readonly watchers: Set<() => void>;
 }
 
 /** All contributions by facet and owner. */
 export class FacetStore {
-  readonly #entries = new Map<string, Entry>();
-  readonly #changed = new Set<Entry>();
+  readonly #entries = new Map<string, FacetEntry>();
+  readonly #changed = new Set<FacetEntry>();
 
   define(owner: string, defined: Facet<never, unknown>): void {
     const entry = this.#entry(defined.id);
-    if (entry.defined) throw fail('INTERNAL_SERVER_ERROR', `facet ${defined.id} is defined twice`);
-    entry.defined = { facet: defined, owner };
+    if (entry.definition) throw fail('INTERNAL_SERVER_ERROR', `facet ${defined.id} is defined twice`);
+    entry.definition = { facet: defined, owner };
     entry.combined = undefined;
-    for (const { by, value } of entry.all) assertAdmitted(entry, by, value);
+    for (const { by, value } of entry.all) assertContribution(entry, by, value);
   }
 
   definition(id: string): Facet<never, unknown> | undefined {
-    return this.#entries.get(id)?.defined?.facet;
+    return this.#entries.get(id)?.definition?.facet;
   }
 
-  /** Answers how to take the contribution away again. @throws CAPABILITY_DENIED where the facet's owner does not admit it. */
+  /** Returns the function that removes the contribution. @throws CAPABILITY_DENIED where `validate` of the facet refuses it. */
   contribute(id: string, value: unknown, by: Contributor): () => void {
     const entry = this.#entry(id);
-    assertAdmitted(entry, by, value);
+    assertContribution(entry, by, value);
     const one = { owner: by.name, value, by };
     this.#replace(entry, [...entry.all, one]);
     return () => this.#remove(entry, (other) => other === one);
   }
 
   read<R>(owner: string, target: Facet<never, R>): R {
-    const entry = this.#owned(owner, target.id);
+    const entry = this.#assertOwned(owner, target.id);
     entry.combined ??= { value: target.combine(entry.all as never) };
     return entry.combined.value as R;
   }
 
-  /** Calls `handle` after each change of the facet's contributions; several at once are announced once. */
+  /** Calls `handle` after each change of the facet's contributions; several in the same tick are announced together. */
   watch(owner: string, target: Facet<never, unknown>, handle: () => void): () => void {
-    const { watchers } = this.#owned(owner, target.id);
+    const { watchers } = this.#assertOwned(owner, target.id);
     watchers.add(handle);
     return () => void watchers.delete(handle);
   }
@@ -102,38 +102,38 @@ export class FacetStore {
 
   removeOwner(owner: string): void {
     for (const entry of this.#entries.values()) {
-      if (entry.defined?.owner === owner) {
-        entry.defined = undefined;
+      if (entry.definition?.owner === owner) {
+        entry.definition = undefined;
         entry.watchers.clear();
       }
       this.#remove(entry, (one) => one.owner === owner);
     }
   }
 
-  /** How many contributions and definitions are `owner`'s: for tests that an unloaded plugin leaves none. */
+  /** The number of contributions and definitions of `owner`: tests assert that an unloaded plugin leaves none. */
   countOf(owner: string): number {
-    const owners = [...this.#entries.values()].flatMap(({ all, defined }) => [...all, defined ?? { owner: '' }]);
+    const owners = [...this.#entries.values()].flatMap(({ all, definition }) => [...all, definition ?? { owner: '' }]);
     return owners.filter((one) => one.owner === owner).length;
   }
 
-  #entry(id: string): Entry {
+  #entry(id: string): FacetEntry {
     const entry = this.#entries.get(id) ?? { all: [], watchers: new Set() };
     this.#entries.set(id, entry);
     return entry;
   }
 
-  #owned(owner: string, id: string): Entry {
+  #assertOwned(owner: string, id: string): FacetEntry {
     const entry = this.#entries.get(id);
-    if (entry?.defined?.owner !== owner) throw fail('CAPABILITY_DENIED', `${owner} does not define the facet ${id}`);
+    if (entry?.definition?.owner !== owner) throw fail('CAPABILITY_DENIED', `${owner} does not define the facet ${id}`);
     return entry;
   }
 
-  #remove(entry: Entry, isGone: (one: Contribution<unknown>) => boolean): void {
+  #remove(entry: FacetEntry, isGone: (one: Contribution<unknown>) => boolean): void {
     const kept = entry.all.filter((one) => !isGone(one));
     if (kept.length < entry.all.length) this.#replace(entry, kept);
   }
 
-  #replace(entry: Entry, all: Entry['all']): void {
+  #replace(entry: FacetEntry, all: FacetEntry['all']): void {
     entry.all = all;
     entry.combined = undefined;
     if (entry.watchers.size === 0) return;
@@ -142,10 +142,10 @@ export class FacetStore {
   }
 }
 
-/** By the owner's definition, never by a copy of the facet that the contributor brought. */
-function assertAdmitted({ defined }: Entry, { name, core, declared }: Contributor, value: unknown): void {
-  if (!defined) return;
-  const { facet: target } = defined;
+/** Checks by the definition of the owner: the contributor may have passed a copy of the facet without rules. */
+function assertContribution({ definition }: FacetEntry, { name, core, declared }: Contributor, value: unknown): void {
+  if (!definition) return;
+  const { facet: target } = definition;
   const refuse = (why: string) => fail('CAPABILITY_DENIED', `${name}: contribution to ${target.id} refused: ${why}`);
   if (target.coreOnly && !core) throw refuse('it is open to core plugins only');
   assertManifest(name, sectionProblems(target, declared));
@@ -153,9 +153,9 @@ function assertAdmitted({ defined }: Entry, { name, core, declared }: Contributo
   if (verdict !== true) throw refuse(verdict);
 }
 
-/** What is wrong with a section under `contributes`. */
+/** Problems of a section under `contributes`, one sentence each. */
 export const sectionProblems = ({ id, manifest }: Facet<never, unknown>, declared: object): readonly string[] =>
   manifest ? problems(manifest, withoutOptional(declared), `/contributes/${id}`) : [];
 
-/** A section without the kernel's own member: `optional: true` lets the facet be missing. */
+/** A section without `optional`, which the kernel reads: `optional: true` allows that the facet does not exist. */
 export const withoutOptional = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;

@@ -1,17 +1,16 @@
 /** The kernel as plugins see it, imported as `#kernel`. What starts a kernel is `#kernel/boot`. */
 
 export { type Caller, type CallerFields, isCaller, isSystem } from './caller.ts';
+export type { AsSystem } from './capabilities/base.ts';
 export type { Authority, Capability, Subject } from './capabilities/capability.ts';
 export { authorities, capabilities, listsWiden } from './capabilities/capability.ts';
 export type { EventsApi } from './capabilities/events.ts';
-export { type AuditLine, describeGrants, held } from './capabilities/grant.ts';
+export { type AuditLine, activeGrants, describeGrants } from './capabilities/grant.ts';
 export type { Host, HostMembers } from './capabilities/host.ts';
 export type { IdentityApi } from './capabilities/identity.ts';
 export type { LedgerEntry } from './capabilities/ledger.ts';
-export type { AsSystem } from './capabilities/own.ts';
 export type { PackagesApi } from './capabilities/packages.ts';
 export { CastError, type ConfigKey, cast } from './config/cast.ts';
-export { ClientGone, type RequestScope, requestScope } from './context.ts';
 export { ERRORS, type ErrorCode, envelope, Failure, Failures, fail } from './errors.ts';
 export type { ActionHandler, EventMeta, FilterHandler } from './events.ts';
 export { type ContributionTo, facet } from './facets.ts';
@@ -23,5 +22,6 @@ export type { Log } from './log.ts';
 export { problems } from './manifest/problems.ts';
 export { API_VERSION, VERSION } from './manifest/validate.ts';
 export { definePlugin } from './plugin.ts';
+export { ClientGone, type RequestScope, requestScope } from './request-scope.ts';
 export type { RequestState } from './request-state.ts';
 export { service } from './services.ts';

@@ -1,13 +1,13 @@
 import { pino, stdSerializers } from 'pino';
-import { requestScope } from './context.ts';
+import { requestScope } from './request-scope.ts';
 
-/** A pino logger. What stands under names such as `password`, `token` and `cookie` is redacted. */
+/** A pino logger. Values under keys such as `password`, `token` and `cookie` are redacted, at any depth. */
 export type Log = pino.Logger;
 
-/** Values under these keys never reach the log, wherever they stand. */
-const CENSORED = /^(authorization|cookie|password|access_token|refresh_token|token|secret|tfa_secret|otp)$/i;
-/** What lies deeper is not worth a log line, and may be a circle. */
-const DEEPEST = 8;
+/** Values under these keys are never written, at any depth. */
+const SECRET_KEYS = /^(authorization|cookie|password|access_token|refresh_token|token|secret|tfa_secret|otp)$/i;
+/** Deeper values are left out: they may be circular. */
+const MAX_DEPTH = 8;
 
 export interface LogOptions {
   readonly level: string;
@@ -28,8 +28,8 @@ export function createLog({ level, style, pretty, logMethod, ...rest }: LogOptio
       level,
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { log: (entry) => censored(entry, 0) as Record<string, unknown> },
-      serializers: { err: (error) => censored(stdSerializers.err(error), 0) },
+      formatters: { log: (entry) => redactSecrets(entry, 0) as Record<string, unknown> },
+      serializers: { err: (error) => redactSecrets(stdSerializers.err(error), 0) },
       mixin: () => ({ request: requestScope.getStore()?.id }),
       ...(logMethod ? { hooks: { logMethod } } : {}),
     },
@@ -37,13 +37,13 @@ export function createLog({ level, style, pretty, logMethod, ...rest }: LogOptio
   );
 }
 
-/** The same value where there is nothing to hide, which is nearly always. */
-function censored(value: unknown, depth: number): unknown {
+/** Returns the same value where there is nothing to hide, which is nearly always. */
+function redactSecrets(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== 'object' || value instanceof Error) return value;
-  if (depth > DEEPEST) return '--deep--';
+  if (depth > MAX_DEPTH) return '--deep--';
   let copy: Record<string, unknown> | undefined;
   for (const [key, inner] of Object.entries(value)) {
-    const shown = CENSORED.test(key) ? '--redact--' : censored(inner, depth + 1);
+    const shown = SECRET_KEYS.test(key) ? '--redact--' : redactSecrets(inner, depth + 1);
     if (shown === inner) continue;
     copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
     copy[key] = shown;

@@ -1,6 +1,6 @@
 import type { Host } from './capabilities/host.ts';
 
-/** The part of a package.json that `definePlugin` looks at, so that settings and manifest cannot drift apart. */
+/** The part of package.json whose type `definePlugin` checks, so that `Config` has exactly the settings of the manifest. */
 interface ManifestFile<Config> {
   readonly name: string;
   readonly 'service:extension': { readonly path: string; readonly config?: { readonly [K in keyof Config]: object } };
@@ -9,7 +9,7 @@ interface ManifestFile<Config> {
 /** `Config` are the settings it owns, `Shared` those of other plugins that its manifest lists under `config.shared`. */
 export interface Plugin<Config = Record<never, never>, Shared = Record<never, never>> {
   readonly manifest: ManifestFile<Config>;
-  /** Synchronous and without effect outside the host: provide, contribute, listen, add hooks. */
+  /** Synchronous, and without effects outside of `host`: provide, contribute, listen, add hooks. */
   register(host: Host<Config & Shared>): void;
 }
 

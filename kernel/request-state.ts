@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import { type Caller, mintPublicCaller, refuseForgery } from './caller.ts';
+import { type Caller, createForgeryError, mintPublicCaller } from './caller.ts';
 
 const STATE = Symbol('request state');
 const PUBLIC = mintPublicCaller();
@@ -7,7 +7,7 @@ const PUBLIC = mintPublicCaller();
 /** For the capability `identity`. */
 export let identifyRequest: (ctx: Koa.Context, caller: Caller) => void;
 
-/** What the kernel puts on every request. Plugins read it from `ctx.state`, and may keep values of their own there. */
+/** What the kernel puts on every request. Plugins read it from `ctx.state`, and may add their own members. */
 export class RequestState {
   requestId = '';
   #caller: Caller = PUBLIC;
@@ -24,7 +24,7 @@ export class RequestState {
   }
 
   set caller(_value: never) {
-    throw refuseForgery('assign the caller of a request, which only host.identity.identify sets');
+    throw createForgeryError('assign the caller of a request, which only host.identity.identify sets');
   }
 }
 
@@ -35,7 +35,7 @@ export function installRequestState(app: Koa): void {
       this[STATE] ??= new RequestState();
       return this[STATE];
     },
-    // Koa itself assigns an empty object when it makes the context.
+    // Koa assigns an empty object when it creates the context.
     set() {},
   });
 }

@@ -5,7 +5,7 @@ import { BootFailure } from './lifecycle/failure.ts';
 export interface Service<T> {
   readonly id: string;
   readonly version: string;
-  /** The methods that take a caller, each with the position of that argument: the kernel refuses what is no minted caller. */
+  /** Methods that take a caller, each with the index of that argument. The kernel denies a call whose argument is no minted caller. */
   readonly callers?: { readonly [M in keyof T]?: number };
   /** Third-party plugins may not use it. */
   readonly coreOnly?: true;
@@ -20,28 +20,28 @@ export type Services<Refs extends Record<string, Service<unknown>>> = {
   readonly [K in keyof Refs]: Refs[K] extends Service<infer T> ? T : never;
 };
 
-type Provided = { readonly owner: string; readonly ref: Service<unknown>; readonly value: unknown };
+type ProvidedService = { readonly owner: string; readonly ref: Service<unknown>; readonly value: unknown };
 
-/** A plugin that uses a service. `deny` counts the denial and answers the error to throw. */
+/** A plugin that uses a service. `deny` counts the denial and returns the error to throw. */
 export type ServiceUser = { readonly name: string; readonly core: boolean; deny(what: string): Error };
 
-/** Holds what is provided; the `services` capability decides which plugin may provide or use it. */
+/** The provided services; the `services` capability decides which plugin may provide or use one. */
 export class ServiceStore {
-  readonly #provided = new Map<string, Provided>();
+  readonly #provided = new Map<string, ProvidedService>();
 
   provide<T>(owner: string, ref: Service<T>, value: T): void {
     this.#provided.set(ref.id, { owner, ref, value });
   }
 
-  /** The object as its provider made it; of methods that take a caller, forms that refuse what the kernel did not mint. */
+  /** The object of the provider; or a view of it whose methods deny callers that the kernel did not mint. @throws CAPABILITY_DENIED */
   get(user: ServiceUser, id: string, range: string): unknown {
     const found = this.#provided.get(id);
     // Versions were compared when the plugins were ordered.
     if (!found) throw new BootFailure(user.name, 'register', `service ${id} ${range} is not provided`);
-    // By the provider's definition, never by a copy of the key that the user brought.
+    // Checks the definition of the provider: the user may have passed a copy of the key without rules.
     if (found.ref.coreOnly && !user.core) throw user.deny(`use ${id}, which is open to core plugins only`);
-    // A third-party plugin holds a view that it cannot change for others.
-    return found.ref.callers || !user.core ? guarded(found, user) : found.value;
+    // A third-party plugin gets a view, so that it cannot change the object for other plugins.
+    return found.ref.callers || !user.core ? createGuardedView(found, user) : found.value;
   }
 
   removeOwner(owner: string): void {
@@ -49,8 +49,8 @@ export class ServiceStore {
   }
 }
 
-/** Made once for each user, so that a call costs one function and one look at the argument. */
-function guarded({ ref, value }: Provided, user: ServiceUser): unknown {
+/** Created once per user, so that a call costs one more function call and one check. */
+function createGuardedView({ ref, value }: ProvidedService, user: ServiceUser): unknown {
   const target = value as Record<string, unknown>;
   const positions = (ref.callers ?? {}) as Readonly<Record<string, number | undefined>>;
   const guard =

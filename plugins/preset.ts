@@ -1,6 +1,6 @@
 import type { Composition } from '#kernel/boot';
 
-/** The whole product, floor by floor: a plugin uses what stands on its own floor or below. */
+/** All core plugins by floor: a plugin may use plugins of its own floor or below. */
 export const floors = [
   {
     floor: 'ground',

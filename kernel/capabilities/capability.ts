@@ -27,19 +27,19 @@ export interface Subject {
   readonly name: string;
   readonly version: string;
   readonly runtime: Runtime;
-  /** It has a host of its own; false for a package that another plugin runs. */
+  /** True for a plugin with a `host`; false for a package that another plugin runs. */
   readonly isPlugin: boolean;
-  /** For grants that let their holder act without a user's permissions. The ledger counts each time. */
+  /** A caller without the permissions of a user, for grants that allow this. The ledger counts each call. */
   asSystem(reason: string): Caller;
-  /** The same caller, whose deeds history attributes to this subject. */
+  /** The same caller; history attributes its changes to this holder. */
   actingFor(caller: Caller): Caller;
-  /** A denial that a capability found, for the ledger. */
+  /** Counts in the ledger a denial that a capability found. */
   denied(what: string): void;
 }
 
 /**
  * One definition serves host objects and audit lines. Enforcement lives in `bind` and nowhere else: the
- * object it returns is smaller than the resource, never a flag that a caller must remember to check.
+ * object it returns offers only what the grant allows, so that no caller has to check a flag.
  */
 export interface Capability<Grant = unknown, Api = unknown> {
   readonly name: string;
@@ -47,12 +47,12 @@ export interface Capability<Grant = unknown, Api = unknown> {
   readonly member?: string;
   /** JSON schema of a grant in a manifest. */
   readonly schema: SchemaObject;
-  /** Third-party packages are refused it, whatever an admin consents to. */
+  /** Third-party packages cannot hold it, even with the consent of an admin. */
   readonly coreOnly?: true;
   bind(grant: Grant, subject: Subject): Api;
-  /** For consent and audit. */
+  /** What a grant allows, for consent and audit. */
   describe(grant: Grant): readonly Authority[];
-  /** Does `after` allow anything that `before` did not? */
+  /** Whether `after` allows anything that `before` does not; undefined is no grant. */
   widens(before: Grant | undefined, after: Grant): boolean;
 }
 
@@ -68,7 +68,7 @@ export const capabilities: Facet<AnyCapability, ReadonlyMap<string, AnyCapabilit
   describe: ({ names }: { names: string[] }) => names.flatMap((name) => authorities('defines', [`capability ${name}`])),
 });
 
-/** For grants made of lists: true when a list gained an entry. */
+/** `widens` for grants made of lists: true where a list gained an entry. */
 export function listsWiden(before: object | undefined, after: object): boolean {
   return Object.entries(after).some(([key, value]) => {
     const had: unknown = before?.[key as never];

@@ -1,13 +1,13 @@
 import { type Caller, describeCaller, isCaller } from '../caller.ts';
-import type { ActionHandler, EventKind, EventMeta, Events, FilterHandler, Meta } from '../events.ts';
-import { isWithin } from '../events.ts';
+import type { ActionHandler, EmitMeta, EventKind, EventMeta, Events, FilterHandler } from '../events.ts';
+import { matchesPattern } from '../events.ts';
 import { closedObject } from '../manifest/schema.ts';
 import { authorities, type Capability, listsWiden, type Subject } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
 /** What a plugin with the `events` capability holds. @throws CAPABILITY_DENIED outside of the granted patterns. */
 export interface EventsApi extends Pick<Events, 'quietly' | 'has' | 'filter' | 'action'> {
-  /** Both answer how to stop listening. A subscription may be narrower than the grant: `posts.items.create` within `**`. */
+  /** Both return the function that unsubscribes. `pattern` may be narrower than the grant: `posts.items.create` under `**`. */
   onFilter(pattern: string, handle: FilterHandler): () => void;
   onAction(pattern: string, handle: ActionHandler): () => void;
 }
@@ -43,10 +43,10 @@ export const eventsCapability = (events: Events, ledger: Ledger): Capability<Eve
 function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject: Subject): EventsApi {
   const { name, runtime, isPlugin } = subject;
   const isThirdParty = isPlugin && runtime === 'full';
-  // An extension with full authority declares nothing beforehand; the audit says `FULL` of it.
+  // An extension with full authority declares no patterns; the audit lists it as `FULL`.
   const isBound = runtime !== 'full' || isThirdParty;
   const isAllowed = (kind: keyof EventsGrant, pattern: string) =>
-    !isBound || (grant[kind] ?? []).some((granted) => isWithin(granted, pattern));
+    !isBound || (grant[kind] ?? []).some((granted) => matchesPattern(granted, pattern));
   const assertEmits = (names: readonly string[], caller: Caller) => {
     for (const one of names) if (!isAllowed('emit', one)) throw ledger.deny('events', name, `emit ${one}`);
     if (!isCaller(caller))
@@ -61,11 +61,11 @@ function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject:
     onFilter: (pattern, handle) => listen('filter', pattern, handle),
     onAction: (pattern, handle) => listen('action', pattern, handle),
     quietly: (work) => {
-      if (isThirdParty) throw ledger.deny('events', name, 'silence listeners');
+      if (isThirdParty) throw ledger.deny('events', name, 'skip listeners');
       return events.quietly(work);
     },
     has: (kind, event) => events.has(kind, event),
-    filter: async (names, payload, meta: Meta) => {
+    filter: async (names, payload, meta: EmitMeta) => {
       assertEmits(names, meta.caller);
       return events.filter(names, payload, meta);
     },

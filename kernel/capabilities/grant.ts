@@ -7,23 +7,23 @@ import { type AnyCapability, type Authority, authorities, type Runtime } from '.
 type Capabilities = ReadonlyMap<string, AnyCapability>;
 type Grants = Iterable<readonly [string, unknown]>;
 
-/** Everything a package asks for, by capability name; `config` and `services` have sections of their own. */
-export const grantsOf = ({ manifest }: Pick<Discovered, 'manifest'>): ReadonlyMap<string, unknown> =>
+/** All grants that a manifest requests, by capability name; `config` and `services` have their own sections there. */
+export const requestedGrants = ({ manifest }: Pick<Discovered, 'manifest'>): ReadonlyMap<string, unknown> =>
   new Map<string, unknown>([
     ['services', { provides: manifest.provides ?? {}, uses: manifest.uses ?? {} }],
     ...(manifest.config ? [['config', manifest.config] as const] : []),
-    ...held(manifest.capabilities ?? {}),
+    ...activeGrants(manifest.capabilities ?? {}),
   ]);
 
-/** `false` asks for nothing. */
-export const held = (grants: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] =>
+/** Grants without those set to `false`, which request nothing. */
+export const activeGrants = (grants: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] =>
   Object.entries(grants).filter(([, grant]) => grant !== false);
 
 /**
- * Checks a package's grants against the schemas their owners brought, just before its code runs: by then every owner has registered,
- * since order follows `uses` and capability names. @throws BootFailure
+ * Checks the grants of a package against the schemas of their capabilities, right before its code runs. All owners have registered
+ * by then: `sortPlugins` puts them first. @throws BootFailure
  */
-export function checkGrants({ name, manifest, core }: Discovered, known: Capabilities): void {
+export function assertGrants({ name, manifest, core }: Discovered, known: Capabilities): void {
   const wrong = Object.entries(manifest.capabilities ?? {}).flatMap(([capability, grant]) => {
     const definition = known.get(capability);
     const at = `/capabilities/${capability}`;
@@ -34,8 +34,8 @@ export function checkGrants({ name, manifest, core }: Discovered, known: Capabil
   assertManifest(name, wrong);
 }
 
-/** Once every plugin has registered. @throws BootFailure for a section that names no facet, unless it says `optional: true`. */
-export function checkContributions({ name, manifest }: Discovered, facets: FacetStore): void {
+/** Runs once every plugin has registered. @throws BootFailure for a section that names no facet, unless it has `optional: true`. */
+export function assertContributions({ name, manifest }: Discovered, facets: FacetStore): void {
   const wrong = Object.entries(manifest.contributes ?? {}).flatMap(([id, section]) => {
     const target = facets.definition(id);
     if (target) return sectionProblems(target, section);
@@ -54,11 +54,11 @@ export interface AuditLine {
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
 
-const unknown = (name: string) => authorities('may do', [`what the unknown capability ${name} allows`]);
+const describeUnknown = (name: string) => authorities('may do', [`what the unknown capability ${name} allows`]);
 
 /** What the grants of one package mean, by capability name. */
 export const describeGrants = (grants: Grants, known: Capabilities): readonly Authority[] =>
-  [...grants].sort(byName).flatMap(([name, grant]) => known.get(name)?.describe(grant) ?? unknown(name));
+  [...grants].sort(byName).flatMap(([name, grant]) => known.get(name)?.describe(grant) ?? describeUnknown(name));
 
 /** Everything one plugin adds and may do, in a fixed order, so that releases diff cleanly. */
 export const describePlugin = (
@@ -72,5 +72,5 @@ export const describePlugin = (
       ([id, own]) => facets.definition(id)?.describe?.(withoutOptional(own)) ?? authorities('contributes to', [id]),
     ),
   ...authorities('opens', plugin.manifest.facets),
-  ...describeGrants(grantsOf(plugin), capabilities),
+  ...describeGrants(requestedGrants(plugin), capabilities),
 ];

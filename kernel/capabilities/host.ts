@@ -2,11 +2,11 @@ import type { Facet } from '../facets.ts';
 import type { Discovered } from '../lifecycle/discover.ts';
 import type { Stores } from '../lifecycle/stores.ts';
 import type { Log } from '../log.ts';
+import type { AsSystem, ServicesApi } from './base.ts';
 import type { AnyCapability, Subject } from './capability.ts';
 import type { EventsApi } from './events.ts';
-import { grantsOf } from './grant.ts';
+import { requestedGrants } from './grant.ts';
 import type { IdentityApi } from './identity.ts';
-import type { AsSystem, ServicesApi } from './own.ts';
 import type { PackagesApi } from './packages.ts';
 
 type Hook = () => Promise<void> | void;
@@ -27,41 +27,43 @@ export interface HostMembers {
 /** The object a plugin registers with: it has what its manifest declares. @throws CAPABILITY_DENIED for everything else. */
 export interface Host<Config = Record<never, never>> extends HostMembers, ServicesApi {
   readonly config: Readonly<Config>;
-  /** Opens a contribution point that the manifest lists under `facets`. */
+  /** Defines a facet that the manifest lists under `facets`. @throws CAPABILITY_DENIED for another one. */
   define<T, R>(facet: Facet<T, R>): void;
   /**
-   * Adds to a facet that the manifest lists under `contributes`, and answers how to take the contribution away again. A facet of a
+   * Adds to a facet that the manifest lists under `contributes`, and returns the function that removes the contribution. A facet of a
    * higher floor is named by its id: `host.contribute<ContributionTo<typeof graphqlFields>>('graphql.fields', field)`.
    */
   contribute<T, R>(facet: Facet<T, R>, value: T): () => void;
   contribute<T>(facetId: string, value: T): () => void;
-  /** Reads a facet this plugin defines. Complete from the migrate phase on, and different after later changes. */
+  /** Reads a facet that this plugin defines: complete from the migrate phase on; plugins that load or unload later change it. */
   read<T, R>(facet: Facet<T, R>): R;
-  /** Calls `handle` after each change of a facet this plugin defines, from now on. Answers how to stop. */
+  /** Calls `handle` after each later change of a facet that this plugin defines. Returns the function that ends this. */
   watch<T, R>(facet: Facet<T, R>, handle: () => void): () => void;
+  /** Runs before any plugin starts: for schema changes. At most 300 s; a failure stops the boot. */
   onMigrate(hook: Hook): void;
+  /** Runs before the server listens. At most 60 s; a failure stops the boot. */
   onStart(hook: Hook): void;
-  /** Undone last-in first-out when the process stops or the plugin is unloaded. */
+  /** Runs last in, first out when the process stops or the plugin is unloaded: at most 10 s, failures are logged. */
   onStop(hook: Hook): void;
 }
 
-type HostParts = Pick<Stores, 'facets' | 'ledger' | 'known'>;
+type HostParts = Pick<Stores, 'facets' | 'ledger' | 'knownCapabilities'>;
 
-/** Builds the `host` of one plugin. A member whose capability is not granted throws a named error when touched. */
+/** Builds the `host` of one plugin. A member whose capability is not granted throws CAPABILITY_DENIED on access. */
 export function createHost(plugin: Discovered, subject: Subject, parts: HostParts, hooks: HookStore): Host {
   const { name, core } = plugin;
-  const { known, ledger } = parts;
-  const granted = grantsOf(plugin);
+  const { knownCapabilities, ledger } = parts;
+  const granted = requestedGrants(plugin);
   const bound = new Map<string, unknown>();
   const bind = (capability: AnyCapability): unknown => {
     if (!bound.has(capability.name)) bound.set(capability.name, capability.bind(granted.get(capability.name), subject));
     return bound.get(capability.name);
   };
-  const services = (): ServicesApi => bind(known().get('services') as AnyCapability) as ServicesApi;
+  const services = (): ServicesApi => bind(knownCapabilities().get('services') as AnyCapability) as ServicesApi;
   const base = {
     provide: (ref: never, value: never) => services().provide(ref, value),
     use: (refs: never) => services().use(refs),
-    ...facetMembers(plugin, parts),
+    ...createFacetMembers(plugin, parts),
     onMigrate: (hook: Hook) => void hooks.migrate.push(hook),
     onStart: (hook: Hook) => void hooks.start.push(hook),
     onStop: (hook: Hook) => void hooks.stop.push(hook),
@@ -71,7 +73,7 @@ export function createHost(plugin: Discovered, subject: Subject, parts: HostPart
     get(target, key) {
       if (typeof key !== 'string' || key in target) return Reflect.get(target, key);
       if (key === 'then') return undefined;
-      const capability = [...known().values()].find((one) => one.member === key);
+      const capability = [...knownCapabilities().values()].find((one) => one.member === key);
       if (!capability) throw ledger.deny(key, name, `use host.${key}, which no capability provides`);
       if (!granted.has(capability.name)) throw ledger.deny(capability.name, name, `use host.${key}`);
       if (capability.coreOnly && !core)
@@ -84,7 +86,7 @@ export function createHost(plugin: Discovered, subject: Subject, parts: HostPart
   }) as unknown as Host;
 }
 
-function facetMembers({ name, core, manifest }: Discovered, { facets, ledger }: HostParts) {
+function createFacetMembers({ name, core, manifest }: Discovered, { facets, ledger }: HostParts) {
   const assertOwn = (verb: string, id: string) => {
     if (!manifest.facets?.includes(id)) throw ledger.deny('facets', name, `${verb} the facet ${id}`);
   };

@@ -5,18 +5,15 @@ import { identifyRequest } from '../request-state.ts';
 import { authorities, type Capability, listsWiden } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
-/**
- * On what evidence a caller is minted: a verified token or session, the key of a user, a shared link, nothing at all, or the
- * word of code with full authority.
- */
+/** Why a caller may be minted: a token or session, the key of a user, a shared link, no evidence, or a statement of full-authority code. */
 const EVIDENCE = ['token', 'user', 'share', 'public', 'accountability'] as const;
 type Evidence = (typeof EVIDENCE)[number];
 
 /** What a plugin with the `identity` capability holds. Each caller it mints is counted in the ledger. */
 export interface IdentityApi {
-  /** @throws CAPABILITY_DENIED for evidence that the manifest does not list. With the evidence `public` no rights are taken over. */
+  /** @throws CAPABILITY_DENIED for evidence that the manifest does not list. With the evidence `public` the rights in `fields` are ignored. */
   mint(evidence: Evidence, fields: CallerFields): Caller;
-  /** Makes `caller` the one on whose behalf the rest of this request runs. */
+  /** Sets the caller of the request; the rest of the request runs on its behalf. */
   identify(ctx: Context, caller: Caller): void;
 }
 

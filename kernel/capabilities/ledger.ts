@@ -1,5 +1,5 @@
-import { requestScope } from '../context.ts';
 import { fail } from '../errors.ts';
+import { requestScope } from '../request-scope.ts';
 
 export type LedgerKind = 'system' | 'identity' | 'denied' | 'remote';
 
@@ -21,11 +21,11 @@ interface Counter extends Pick<LedgerEntry, 'kind' | 'what'> {
   lastAt: number;
 }
 
-/** For each plugin or package: one that makes many different entries pushes out its own, which are still counted. */
+/** Entries of one plugin or package. Beyond that its oldest are merged into `OTHER_ENTRIES`, which still counts them. */
 const MAX_ENTRIES = 500;
-export const OTHERS = 'others, which were too many to name';
+export const OTHER_ENTRIES = 'others, which were too many to name';
 
-/** Which plugin acted without a user, minted a caller, or was denied something, since start: bounded counters, not a history. */
+/** Counts since start which plugin acted without a user, minted a caller or was denied: bounded counters, no history. */
 export class Ledger {
   readonly #entries = new Map<string, Map<string, Counter>>();
 
@@ -34,16 +34,16 @@ export class Ledger {
     if (own.size === 0) this.#entries.set(plugin, own);
     const key = `${kind}\0${what}`;
     const counter = own.get(key) ?? { kind, what, count: 0, lastRequest: undefined, lastAt: 0 };
-    // Last written is last in the map, so that the oldest one is pushed out.
+    // The last written entry is last in the map, so that the first one is the oldest.
     own.delete(key);
-    if (own.size >= MAX_ENTRIES) fold(own);
+    if (own.size >= MAX_ENTRIES) foldOldest(own);
     own.set(key, counter);
     counter.count++;
     counter.lastRequest = requestScope.getStore()?.id;
     counter.lastAt = Date.now();
   }
 
-  /** Counts a denial and answers the error to throw: CAPABILITY_DENIED with the names of plugin and capability. */
+  /** Counts a denial and returns the error to throw: CAPABILITY_DENIED with the names of plugin and capability. */
   deny(capability: string, plugin: string, what: string): Error {
     this.record('denied', plugin, `${capability}: ${what}`);
     return fail('CAPABILITY_DENIED', `${plugin} may not ${what}: its manifest does not grant it (${capability})`);
@@ -56,13 +56,13 @@ export class Ledger {
   }
 }
 
-/** Pushes the oldest entry out and counts it with the others of its kind: a plugin hides nothing by doing more. */
-function fold(own: Map<string, Counter>): void {
+/** Merges the oldest entry into `OTHER_ENTRIES` of its kind, so that a plugin cannot hide an entry by making many. */
+function foldOldest(own: Map<string, Counter>): void {
   for (const [key, oldest] of own) {
-    if (oldest.what === OTHERS) continue;
+    if (oldest.what === OTHER_ENTRIES) continue;
     own.delete(key);
-    const into = `${oldest.kind}\0${OTHERS}`;
-    own.set(into, { ...oldest, what: OTHERS, count: (own.get(into)?.count ?? 0) + oldest.count });
+    const into = `${oldest.kind}\0${OTHER_ENTRIES}`;
+    own.set(into, { ...oldest, what: OTHER_ENTRIES, count: (own.get(into)?.count ?? 0) + oldest.count });
     return;
   }
 }

@@ -9,19 +9,19 @@ import type { Ledger, LedgerEntry } from './ledger.ts';
 export interface PluginLoading {
   /** Plugins that have registered, core plugins first. */
   loaded(): readonly Discovered[];
-  /** Reads and checks the manifest of the plugin in a folder. Nothing of it runs. @throws BootFailure */
+  /** Reads and checks the manifest of the plugin in a folder, without running its code. @throws BootFailure */
   inspect(folder: string): Promise<Discovered>;
-  /** All that the plugin's manifest asks for. */
+  /** All authorities that the manifest of the plugin requests. */
   describe(plugin: Discovered): readonly Authority[];
-  /** config → register → migrate. Nothing of it is left where that fails. @throws BootFailure */
-  load(plugin: Discovered, registered?: () => Promise<void>): Promise<void>;
-  /** Runs its start hooks; what it began is undone where that fails. @throws BootFailure */
+  /** config → register → migrate. A failure unloads the plugin. @throws BootFailure */
+  load(plugin: Discovered, onRegistered?: () => Promise<void>): Promise<void>;
+  /** Runs its start hooks. A failure unloads the plugin. @throws BootFailure */
   start(plugin: Discovered): Promise<void>;
-  /** Undoes what the plugin began, last in first out, and removes all it added. */
+  /** Runs its stop hooks, last in first out, and removes all that it added. */
   unload(plugin: Discovered): Promise<void>;
 }
 
-/** For the core plugins that run third-party code, and account for it. */
+/** For core plugins that run third-party code. */
 export interface PackagesApi extends PluginLoading {
   capabilities(): ReadonlyMap<string, AnyCapability>;
   /** A caller without a user's permissions for a package; counted under its name. */
@@ -30,13 +30,13 @@ export interface PackagesApi extends PluginLoading {
   attribute(caller: Caller, owner: string): Caller;
   /** Counts in the ledger what a package did. */
   readonly record: Ledger['record'];
-  /** The ledger: what plugins and packages did since start. */
+  /** The ledger: what plugins and packages have done since start. */
   did(): readonly LedgerEntry[];
   /** The audit: what plugins, and packages by `report`, may do. */
   may(): readonly AuditLine[];
   /** Adds the lines of packages to the audit. */
-  report(lines: () => readonly AuditLine[]): void;
-  /** Takes away what a package listens to, never what a plugin of that name does. */
+  addAuditLines(lines: () => readonly AuditLine[]): void;
+  /** Removes the listeners of a package, and keeps those of a core plugin with the same name. */
   removeListeners(owner: string): void;
   /** The environment with all declared settings. */
   settings(): Settings;

@@ -5,13 +5,13 @@ export interface ConfigKey {
   readonly enum?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Never shown, not even in the audit's list of keys' values. */
+  /** Its value is never shown, and other plugins cannot share it. */
   readonly secret?: boolean;
   /** One line for the administrator. */
   readonly about?: string;
 }
 
-/** A setting whose text is not of the declared type. The message goes behind the name: "must be a whole number". */
+/** A setting whose text is not of the declared type. The message follows the name of the setting: "must be a whole number". */
 export class CastError extends Error {}
 
 /** Text from the environment as the declared type; durations in milliseconds, sizes in bytes. @throws CastError */
@@ -31,13 +31,13 @@ const SIZE: Units = { __proto__: null, '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb:
 
 const PARSERS: Readonly<Record<ConfigKey['type'], (text: string) => unknown>> = {
   string: (text) => text,
-  integer: (text) => Number(matching(text, /^-?\d{1,15}$/, 'must be a whole number')),
+  integer: (text) => Number(assertMatches(text, /^-?\d{1,15}$/, 'must be a whole number')),
   number: (text) =>
-    Number(matching(text, { test: (one) => Number.isFinite(Number(one || Number.NaN)) }, 'must be a number')),
-  boolean: (text) => /^(true|1)$/i.test(matching(text, /^(true|false|1|0)$/i, 'must be true or false')),
+    Number(assertMatches(text, { test: (one) => Number.isFinite(Number(one || Number.NaN)) }, 'must be a number')),
+  boolean: (text) => /^(true|1)$/i.test(assertMatches(text, /^(true|false|1|0)$/i, 'must be true or false')),
   array: (text) => (text === '' ? [] : text.split(',').map((part) => part.trim())),
-  duration: (text) => withUnit(text, DURATION, 'must be a duration such as 500, 15m or 7d'),
-  size: (text) => withUnit(text, SIZE, 'must be a size such as 500, 10kb or 1mb'),
+  duration: (text) => parseWithUnit(text, DURATION, 'must be a duration such as 500, 15m or 7d'),
+  size: (text) => parseWithUnit(text, SIZE, 'must be a size such as 500, 10kb or 1mb'),
   json(text) {
     try {
       return JSON.parse(text);
@@ -47,12 +47,12 @@ const PARSERS: Readonly<Record<ConfigKey['type'], (text: string) => unknown>> = 
   },
 };
 
-function matching(text: string, pattern: { test(text: string): boolean }, problem: string): string {
+function assertMatches(text: string, pattern: { test(text: string): boolean }, problem: string): string {
   if (!pattern.test(text)) throw new CastError(problem);
   return text;
 }
 
-function withUnit(text: string, units: Units, problem: string): number {
+function parseWithUnit(text: string, units: Units, problem: string): number {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? [];
   const factor = units[unit.toLowerCase()];
   if (number === undefined || !factor) throw new CastError(problem);

@@ -1,12 +1,12 @@
 import { assertSettings } from '../lifecycle/failure.ts';
 import type { Manifest } from '../manifest/validate.ts';
 import { CastError, type ConfigKey, cast } from './cast.ts';
-import { type Environment, fileSettings, rawValue } from './read.ts';
+import { type Environment, readRawValue, readSettingsFile } from './environment.ts';
 
 type Declaration = { readonly owner: string; readonly key: ConfigKey };
 
 /**
- * Who owns which setting, and what it is: default < environment < file named by CONFIG_PATH, with `<KEY>_FILE` naming a file that
+ * All settings, with owner and value: default < environment < file named by CONFIG_PATH, with `<KEY>_FILE` naming a file that
  * holds the value. A key has one owner. Another plugin reads it only where its manifest lists it under `config.shared`, and never
  * where it is a secret.
  */
@@ -18,11 +18,11 @@ export class Settings {
   readonly #shared = new Map<string, readonly string[]>();
 
   constructor(environment: Environment) {
-    this.source = { ...environment, ...fileSettings(environment) };
+    this.source = { ...environment, ...readSettingsFile(environment) };
   }
 
   /**
-   * Claims and reads the keys of one owner. Answers what is wrong with their values, so that a start reports all of them together.
+   * Declares and reads the keys of one owner. Returns the problems of their values, so that boot reports all of them together.
    * @throws BootFailure for a key or pattern that another owner has.
    */
   declare(owner: string, config: Manifest['config'] = {}): readonly string[] {
@@ -34,7 +34,7 @@ export class Settings {
     return Object.entries(keys).flatMap(([name, key]) => this.#read(name, key));
   }
 
-  /** Once all owners have declared theirs. @throws BootFailure for shared keys that no plugin owns, or that are secrets. */
+  /** Runs once all owners have declared their keys. @throws BootFailure for shared keys that no plugin owns, or that are secrets. */
   assertShared(owner: string): void {
     const wrong = (this.#shared.get(owner) ?? []).flatMap((name) => {
       const declared = this.#declared.get(name);
@@ -44,7 +44,7 @@ export class Settings {
     assertSettings(owner, wrong);
   }
 
-  /** What an owner sees: its own keys and those it shares. Under a pattern such as `SERVICE_EXT_*` all that fits it, by name. */
+  /** The settings that an owner may read: its own and those it shares. A pattern such as `SERVICE_EXT_*` holds all that match, by name. */
   viewOf(owner: string): Readonly<Record<string, unknown>> {
     const own = [...this.#declared].flatMap(([name, one]) => (one.owner === owner ? [name] : []));
     const names = [...own, ...(this.#shared.get(owner) ?? [])];
@@ -74,7 +74,7 @@ export class Settings {
       return [`${name} stands for settings of any owner: a pattern begins with a whole word and "_"`];
     }
     return [...this.#declared].flatMap(([other, { owner: holder }]) => {
-      if (holder === owner || !overlap(name, other)) return [];
+      if (holder === owner || !overlaps(name, other)) return [];
       if (name === other) return [`the setting ${name} already belongs to ${holder}: list it under config.shared`];
       return [`the setting ${name} overlaps with ${other}, which belongs to ${holder}`];
     });
@@ -95,16 +95,16 @@ export class Settings {
 const isPattern = (name: string): boolean => name.endsWith('*');
 const covers = (a: string, b: string): boolean => isPattern(a) && b.startsWith(a.slice(0, -1));
 
-/** Could both stand for the same setting? */
-const overlap = (a: string, b: string): boolean =>
+/** Whether both can match the same setting. */
+const overlaps = (a: string, b: string): boolean =>
   a === b || a === `${b}_FILE` || b === `${a}_FILE` || covers(a, b) || covers(b, a);
 
 function readSetting(source: Environment, name: string, key: ConfigKey): unknown {
-  const raw = rawValue(source, name);
+  const raw = readRawValue(source, name);
   return raw === undefined ? key.default : cast(raw, key);
 }
 
-/** Under a pattern `<KEY>_FILE` is a setting like others, and texts are taken as they are. */
+/** Under a pattern, `<KEY>_FILE` is a setting like any other, and texts are not trimmed. */
 function readPattern(source: Environment, pattern: string, key: ConfigKey): Readonly<Record<string, unknown>> {
   const fitting = Object.entries(source).flatMap(([name, text]) =>
     covers(pattern, name) && text ? [[name, key.type === 'string' ? text : cast(text, key)]] : [],

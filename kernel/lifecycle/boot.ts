@@ -1,15 +1,15 @@
 import { forgeryLedgers, mintSystemCaller } from '../caller.ts';
-import { type AuditLine, checkContributions } from '../capabilities/grant.ts';
+import { type AuditLine, assertContributions } from '../capabilities/grant.ts';
 import type { Ledger } from '../capabilities/ledger.ts';
 import type { ConfigKey } from '../config/cast.ts';
-import { type Environment, processEnvironment } from '../config/read.ts';
+import { type Environment, processEnvironment } from '../config/environment.ts';
 import { Settings } from '../config/settings.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
-import { type Composition, type Discovered, discoverCore } from './discover.ts';
+import { type Composition, type Discovered, discoverCorePlugins } from './discover.ts';
 import { assertSettings } from './failure.ts';
 import { commands, type KernelCommand, middleware, upgrade } from './kernel-facets.ts';
 import { Loader, type Timeouts } from './loader.ts';
-import { order } from './order.ts';
+import { sortPlugins } from './plugin-order.ts';
 import { type HttpServer, serve } from './serve.ts';
 import { createStores, type Stores } from './stores.ts';
 
@@ -25,7 +25,7 @@ export const KERNEL_CONFIG = {
   CONFIG_PATH: { type: 'string', default: '.env', about: 'file whose settings win over the environment' },
 } as const satisfies Record<string, ConfigKey>;
 
-/** A composition whose core plugins have registered; it has touched nothing outside the process yet. */
+/** A composition whose core plugins have registered. It has no effect outside of the process yet. */
 export interface Kernel {
   readonly log: Log;
   readonly ledger: Ledger;
@@ -33,7 +33,7 @@ export interface Kernel {
   readonly plugins: readonly Discovered[];
   readonly commands: ReadonlyMap<string, KernelCommand>;
   audit(): readonly AuditLine[];
-  /** What of one owner is in the stores: contributions and definitions, subscriptions. For tests that an unloaded plugin leaves nothing. */
+  /** Contributions with definitions, and subscriptions of one owner: tests assert that an unloaded plugin leaves none. */
   countOf(owner: string): { readonly facets: number; readonly listeners: number };
   /** Runs every plugin's migrate hooks in order. */
   migrate(): Promise<void>;
@@ -41,7 +41,7 @@ export interface Kernel {
   start(): Promise<void>;
   /** Opens the HTTP server. */
   listen(): Promise<HttpServer>;
-  /** Drains, then undoes everything, last in first out. Safe to call twice and after a failed boot. */
+  /** Drains the server, then runs all stop hooks, last in first out. A second call waits for the first. */
   stop(): Promise<void>;
 }
 
@@ -51,27 +51,27 @@ export interface BootOptions {
   readonly log?: LogOptions['write'];
   /** Takes the lines of the log, as JSON, where LOG_STYLE is `pretty`; without it they are written as they are. */
   readonly prettyLog?: LogOptions['pretty'];
-  /** Writes each line of the log, or leaves it out. */
+  /** The pino hook `logMethod`, which may leave lines out. */
   readonly logMethod?: LogOptions['logMethod'];
   /** How long one hook of a phase may take, in milliseconds. */
   readonly timeouts?: Partial<Timeouts>;
 }
 
-/** discover → validate → config → grant → order → register. @throws BootFailure that names the plugin at fault. */
+/** discover → validate → config → grant → order → register. @throws BootFailure that names the failed plugin. */
 export async function boot(composition: Composition, options: BootOptions = {}): Promise<Kernel> {
   const settings = new Settings(options.environment ?? processEnvironment());
-  const found = await discoverCore(composition.plugins);
+  const found = await discoverCorePlugins(composition.plugins);
   declareSettings(settings, found);
   const lines = { write: options.log, pretty: options.prettyLog, logMethod: options.logMethod };
   const log = createLog({ level: settings.value('LOG_LEVEL'), style: settings.value('LOG_STYLE'), ...lines });
   const loader = new Loader(() => stores, options.timeouts);
   const stores: Stores = createStores(settings, log, loader);
-  for (const plugin of order(found)) await loader.register(plugin);
-  for (const plugin of found) checkContributions(plugin, stores.facets);
+  for (const plugin of sortPlugins(found)) await loader.register(plugin);
+  for (const plugin of found) assertContributions(plugin, stores.facets);
   return createKernel(stores, loader);
 }
 
-/** The kernel's own keys and those of all core plugins; wrong values are reported together. */
+/** The kernel's own keys and those of all core plugins; invalid values are reported together. */
 function declareSettings(settings: Settings, found: readonly Discovered[]): void {
   const owners = [{ name: 'kernel', manifest: { config: KERNEL_CONFIG } }, ...found];
   const wrong = owners.flatMap(({ name, manifest }) => settings.declare(name, manifest.config));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type PluginPackage, validatePackage } from '../manifest/validate.ts';
 import { BootFailure } from './failure.ts';
-import { assertNoDuplicateClaims } from './order.ts';
+import { assertNoDuplicateClaims } from './plugin-order.ts';
 
 /** A plugin whose manifest was read and checked. */
 export interface Discovered extends PluginPackage {
@@ -19,7 +19,7 @@ export interface Composition {
 }
 
 /** Reads and validates the manifests of core plugins. No code of any plugin has run when this returns. @throws BootFailure */
-export async function discoverCore(plugins: readonly URL[]): Promise<readonly Discovered[]> {
+export async function discoverCorePlugins(plugins: readonly URL[]): Promise<readonly Discovered[]> {
   const found = await Promise.all(plugins.map((url) => inspectPackage(fileURLToPath(url), true)));
   assertNoDuplicateClaims(found);
   return found;
@@ -30,7 +30,7 @@ export async function inspectPackage(folder: string, core: boolean): Promise<Dis
   const path = join(folder, 'package.json');
   let parsed: unknown;
   try {
-    parsed = JSON.parse(await readText(path));
+    parsed = JSON.parse(await readBoundedText(path));
   } catch (error) {
     const what = error instanceof SyntaxError ? 'is not JSON' : 'cannot be read';
     const reason = `its package.json ${what}: ${(error as Error).message}`;
@@ -42,8 +42,8 @@ export async function inspectPackage(folder: string, core: boolean): Promise<Dis
 /** Bytes of the largest package.json that is read. */
 const MAX_SIZE = 4 * 1024 * 1024;
 
-/** A third-party folder may hold something else under that name: opening a pipe would wait for ever, and a device has no end. */
-async function readText(path: string): Promise<string> {
+/** A third-party folder may have a pipe or a device under that name: opening a pipe would block, and a device never ends. */
+async function readBoundedText(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const about = await handle.stat();

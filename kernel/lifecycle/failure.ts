@@ -1,7 +1,7 @@
 export type TimedPhase = 'migrate' | 'start' | 'stop';
 export type BootPhase = TimedPhase | 'discover' | 'validate' | 'config' | 'grant' | 'order' | 'register' | 'listen';
 
-/** Why the process does not start: plugin, phase, reason as the message, and what to do about it. */
+/** Why a plugin or the process does not start: plugin, phase, the reason as message, and a remedy. */
 export class BootFailure extends Error {
   readonly plugin: string;
   readonly phase: BootPhase;
@@ -24,14 +24,14 @@ export class BootFailure extends Error {
   }
 }
 
-/** @throws BootFailure for wrong members of a manifest, one sentence each. */
+/** @throws BootFailure for invalid members of a manifest, one sentence each. */
 export function assertManifest(plugin: string, wrong: readonly string[]): void {
   if (wrong.length === 0) return;
   const reason = `its manifest asks for what does not exist:\n${wrong.join('\n')}`;
   throw new BootFailure(plugin, 'validate', reason, { remedy: 'correct the named members under "service:extension"' });
 }
 
-/** @throws BootFailure for wrong settings, one sentence each. */
+/** @throws BootFailure for invalid settings, one sentence each. */
 export function assertSettings(owner: string, wrong: readonly string[]): void {
   if (wrong.length === 0) return;
   throw new BootFailure(owner, 'config', wrong.join('\n'), { remedy: 'correct the named settings' });

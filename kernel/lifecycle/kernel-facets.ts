@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from 'koa';
 import { authorities, capabilities } from '../capabilities/capability.ts';
-import type { Deferral } from '../events.ts';
+import type { AfterCommitQueue } from '../events.ts';
 import { facet } from '../facets.ts';
 import { closedObject, filledList } from '../manifest/schema.ts';
 
-/** The order in which a request passes the layers; within a phase, plugin order. */
+/** The order of the layers around a request; inside of a phase, plugin order. */
 export const PHASES = ['edge', 'limit', 'identify', 'cache', 'route'] as const;
 
 /** A layer around every request that reaches it. `ctx.state.caller` is known after the phase `identify`. */
@@ -29,13 +29,13 @@ export const middleware = facet<Middleware, readonly OwnedMiddleware[]>('http.mi
   describe: (declared) => authorities('handles requests in the phase', declared.phases),
 });
 
-/** `tenon <name> …` on the command line. */
+/** A command of the command line: `tenon <name> …`. */
 export interface KernelCommand {
   readonly name: string;
   readonly about: string;
-  /** The service is prepared and started first, as for requests, but does not listen. */
+  /** `start`: all plugins are migrated and started first; the server does not listen. */
   readonly needs?: 'start';
-  /** Answers the exit code, where it is not 0. */
+  /** Resolves to the exit code; undefined is 0. */
   run(args: readonly string[]): Promise<number | undefined>;
 }
 
@@ -45,8 +45,8 @@ export const commands = facet<KernelCommand, ReadonlyMap<string, KernelCommand>>
   describe: () => authorities('contributes to', ['the command line']),
 });
 
-/** The plugin that holds transactions decides here when an effect may run. */
-export const effects = facet<Deferral>('effects', {
+/** The plugin that holds transactions queues effects of events here until the commit. */
+export const effects = facet<AfterCommitQueue>('effects', {
   coreOnly: true,
   describe: () => authorities('contributes to', ['effects'], 'holds them back until they are certain'),
 });
@@ -55,11 +55,11 @@ export const effects = facet<Deferral>('effects', {
 export interface Upgrade {
   /** The whole path, for example `/websocket`. */
   readonly path: string;
-  /** Owns the socket from then on: it answers, ends and destroys it. */
+  /** Takes over the socket: it answers, ends and destroys it. */
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** The manifest section lists the paths. Requests for other paths are answered as if they asked for no upgrade. */
+/** The manifest section lists the paths. Where there is any, upgrades of other paths are answered with 404. */
 export const upgrade = facet<Upgrade, ReadonlyMap<string, Upgrade>>('http.upgrade', {
   combine: (all) => new Map([...all].reverse().map(({ value }) => [value.path, value])),
   manifest: closedObject({ paths: filledList({ type: 'string', pattern: '^/' }) }),

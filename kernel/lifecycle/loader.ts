@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { attributed } from '../caller.ts';
+import { attributeCaller } from '../caller.ts';
 import type { Authority, Subject } from '../capabilities/capability.ts';
-import { checkContributions, checkGrants } from '../capabilities/grant.ts';
+import { assertContributions, assertGrants } from '../capabilities/grant.ts';
 import { createHost, type HookStore } from '../capabilities/host.ts';
 import type { PluginLoading } from '../capabilities/packages.ts';
 import { fail } from '../errors.ts';
 import type { Plugin } from '../plugin.ts';
 import { type Discovered, inspectPackage } from './discover.ts';
 import { assertSettings, BootFailure, type TimedPhase } from './failure.ts';
-import { assertNoDuplicateClaims, order } from './order.ts';
+import { assertNoDuplicateClaims, sortPlugins } from './plugin-order.ts';
 import type { Stores } from './stores.ts';
 
 /** Milliseconds that one hook of a phase may take. */
@@ -33,7 +33,7 @@ export class Loader implements PluginLoading {
     const one = await inspectPackage(folder, false);
     const all = [...this.loaded().filter((other) => other.folder !== folder), one];
     assertNoDuplicateClaims(all);
-    order(all);
+    sortPlugins(all);
     return one;
   };
 
@@ -46,7 +46,7 @@ export class Loader implements PluginLoading {
       assertSettings(name, settings.declare(name, manifest.config));
       settings.assertShared(name);
       await this.register(plugin);
-      checkContributions(plugin, facets);
+      assertContributions(plugin, facets);
       facets.flush();
       await registered?.();
       await this.run('migrate', plugin);
@@ -65,35 +65,35 @@ export class Loader implements PluginLoading {
     const { name, folder, manifest } = plugin;
     const stores = this.#stores();
     try {
-      checkGrants(plugin, stores.known());
+      assertGrants(plugin, stores.knownCapabilities());
       const module = (await import(pathToFileURL(join(folder, manifest.path)).href)) as { default?: Plugin };
       if (typeof module.default?.register !== 'function') {
         throw new BootFailure(name, 'register', `${manifest.path} has no default export made by definePlugin`);
       }
       const hooks: HookStore = { migrate: [], start: [], stop: [] };
       this.#loaded.set(name, { plugin, hooks });
-      const result: unknown = module.default.register(createHost(plugin, this.#subjectOf(plugin), stores, hooks));
+      const result: unknown = module.default.register(createHost(plugin, this.#holderOf(plugin), stores, hooks));
       if (result instanceof Promise) throw new BootFailure(name, 'register', 'register must be synchronous');
     } catch (error) {
       throw BootFailure.from(name, 'register', error);
     }
   }
 
-  /** Runs the hooks of one phase; a failing one leaves what was begun to `unload`. */
+  /** Runs the hooks of one phase. After a failed one, `unload` undoes what the others began. */
   async run(phase: 'migrate' | 'start', { name }: Discovered): Promise<void> {
-    for (const hook of this.#loaded.get(name)?.hooks[phase] ?? []) await this.#timed(name, phase, hook);
+    for (const hook of this.#loaded.get(name)?.hooks[phase] ?? []) await this.#runTimed(name, phase, hook);
   }
 
-  /** The stop hooks alone: what was added stays, for requests that still run. */
+  /** Runs the stop hooks only: contributions stay, for requests that still run. */
   async stop({ name }: Discovered): Promise<void> {
     for (const hook of this.#loaded.get(name)?.hooks.stop.splice(0).reverse() ?? []) {
       const { log } = this.#stores();
-      await this.#timed(name, 'stop', hook).catch((err) => log.error({ err, owner: name }, 'stopping failed'));
+      await this.#runTimed(name, 'stop', hook).catch((err) => log.error({ err, owner: name }, 'stopping failed'));
     }
   }
 
-  /** An error, and a hook that does not end in time, carry the plugin's name and the phase. */
-  async #timed(name: string, phase: TimedPhase, hook: () => Promise<void> | void): Promise<void> {
+  /** An error, or a timeout of the hook, becomes a BootFailure with the name of the plugin and the phase. */
+  async #runTimed(name: string, phase: TimedPhase, hook: () => Promise<void> | void): Promise<void> {
     const limit = this.#limits[phase];
     const { promise: expired, reject } = Promise.withResolvers<never>();
     const late = () => reject(new BootFailure(name, phase, `it did not end within ${limit / 1000} s`));
@@ -116,7 +116,7 @@ export class Loader implements PluginLoading {
     }
   }
 
-  #subjectOf({ name, version, core }: Discovered): Subject {
+  #holderOf({ name, version, core }: Discovered): Subject {
     return {
       name,
       version,
@@ -125,7 +125,7 @@ export class Loader implements PluginLoading {
       asSystem() {
         throw fail('CAPABILITY_DENIED', 'a plugin acts without a user by host.asSystem');
       },
-      actingFor: (caller) => attributed(caller, `${name}@${version}`),
+      actingFor: (caller) => attributeCaller(caller, `${name}@${version}`),
       denied: (what) => this.#stores().ledger.record('denied', name, what),
     };
   }

@@ -7,16 +7,16 @@ import { type ComposeOptions, compose } from '../app.ts';
 import { BootFailure } from './failure.ts';
 import type { Upgrade } from './kernel-facets.ts';
 
-/** Not by `import`, which also loads what the module keeps for a later use: an HTTP client of 13 MB. */
+/** Not an `import`, which also loads lazy members of the module: an HTTP client of 13 MB. */
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface HttpServer {
   readonly port: number;
   readonly address: string;
   readonly server: Server;
-  /** After a change of `upgrades`: while there is none, such requests are ordinary ones. */
+  /** Call it after a change of `upgrades`: without any, the server treats upgrade requests as ordinary ones. */
   updateUpgrades(): void;
-  /** Stops accepting, lets running requests end for at most `timeout` ms, then cuts the rest, which undo what they began. */
+  /** Stops accepting, waits at most `timeout` ms for running requests, then closes their connections and waits until they have rolled back. */
   drain(timeout: number): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface ServeOptions extends Omit<ComposeOptions, 'load'> {
   readonly upgrades: () => ReadonlyMap<string, Upgrade>;
 }
 
-/** Milliseconds that cut requests get to undo what they began: the services they use for that are stopped afterwards. */
+/** Milliseconds that aborted requests have to undo what they began, before the services they use are stopped. */
 const UNDO_TIME = 3000;
 
 /** Opens the HTTP server. @throws BootFailure */
@@ -59,7 +59,7 @@ export async function serve({ host, port, middleware, upgrades, log }: ServeOpti
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), timeout);
-      // A connection whose last request has ended meanwhile would be kept for another one.
+      // Keep-alive would keep a connection open after its last request.
       const sweep = setInterval(() => server.closeIdleConnections(), 20);
       await closed;
       for (const timer of [cut, sweep]) clearTimeout(timer);

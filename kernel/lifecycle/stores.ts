@@ -1,30 +1,30 @@
-import { attributed, forgeryLedgers, mintSystemCaller } from '../caller.ts';
+import { attributeCaller, forgeryLedgers, mintSystemCaller } from '../caller.ts';
+import { configCapability, logCapability, native, servicesCapability, systemCapability } from '../capabilities/base.ts';
 import { type AnyCapability, capabilities } from '../capabilities/capability.ts';
 import { eventsCapability } from '../capabilities/events.ts';
 import { type AuditLine, describePlugin } from '../capabilities/grant.ts';
 import { identityCapability } from '../capabilities/identity.ts';
 import { Ledger } from '../capabilities/ledger.ts';
-import { configCapability, logCapability, native, servicesCapability, systemCapability } from '../capabilities/own.ts';
 import { type PackagesApi, type PluginLoading, packagesCapability } from '../capabilities/packages.ts';
 import type { Settings } from '../config/settings.ts';
-import { type Deferral, Events } from '../events.ts';
+import { type AfterCommitQueue, Events } from '../events.ts';
 import { FacetStore } from '../facets.ts';
 import type { Log } from '../log.ts';
 import { ServiceStore } from '../services.ts';
 import type { Discovered } from './discover.ts';
 import { effects, KERNEL_FACETS } from './kernel-facets.ts';
 
-/** What plugins share and the kernel keeps: each entry knows its owner, so that unloading is exact. */
+/** All that plugins add to the kernel. Each entry has its owner, so that unloading a plugin removes exactly its entries. */
 export function createStores(settings: Settings, log: Log, loading: PluginLoading) {
   const facets = new FacetStore();
   for (const one of KERNEL_FACETS) facets.define('kernel', one as never);
   const ledger = new Ledger();
   forgeryLedgers.add(ledger);
   const events = new Events(log);
-  events.deferrals = () => facets.read('kernel', effects as never) as readonly Deferral[];
+  events.afterCommitQueues = () => facets.read('kernel', effects as never) as readonly AfterCommitQueue[];
   const services = new ServiceStore();
-  const known = (): ReadonlyMap<string, AnyCapability> => facets.read('kernel', capabilities as never);
-  const describe = (plugin: Discovered) => describePlugin(plugin, known(), facets);
+  const knownCapabilities = (): ReadonlyMap<string, AnyCapability> => facets.read('kernel', capabilities as never);
+  const describe = (plugin: Discovered) => describePlugin(plugin, knownCapabilities(), facets);
 
   const reports: (() => readonly AuditLine[])[] = [];
   const audit = (): readonly AuditLine[] => {
@@ -37,16 +37,16 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
 
   const packages: PackagesApi = Object.freeze<PackagesApi>({
     ...loading,
-    capabilities: known,
+    capabilities: knownCapabilities,
     asSystem(owner, reason) {
       ledger.record('system', owner, reason);
       return mintSystemCaller(owner, reason);
     },
-    attribute: attributed,
+    attribute: attributeCaller,
     record: (kind, owner, what) => ledger.record(kind, owner, what),
     did: () => ledger.entries(),
     may: audit,
-    report: (lines) => void reports.push(lines),
+    addAuditLines: (lines) => void reports.push(lines),
     removeListeners: (owner) => events.removeOwner(owner, { core: false }),
     settings: () => settings,
   });
@@ -67,7 +67,7 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
     for (const store of [facets, events, services, settings]) store.removeOwner(owner);
     facets.flush();
   };
-  return { facets, ledger, events, settings, log, known, audit, describe, removeOwner };
+  return { facets, ledger, events, settings, log, knownCapabilities, audit, describe, removeOwner };
 }
 
 export type Stores = ReturnType<typeof createStores>;

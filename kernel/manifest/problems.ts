@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv';
 
-// A schema checks few values: shorter code for it, or a check of the schema itself, costs more than it saves.
+// A schema checks few values: optimising its code, or checking the schema itself, costs more than it saves.
 const quick = { code: { optimize: false }, meta: false, validateSchema: false };
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false, verbose: true, ...quick });
 const compiled = new WeakMap<SchemaObject, ValidateFunction>();
@@ -12,15 +12,15 @@ const compiled = new WeakMap<SchemaObject, ValidateFunction>();
 export function problems(schema: SchemaObject, value: unknown, at = ''): readonly string[] {
   const validate = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, validate);
-  return validate(value) ? [] : (validate.errors ?? []).filter(isReported).map((error) => sentence(error, at));
+  return validate(value) ? [] : (validate.errors ?? []).filter(isReported).map((error) => render(error, at));
 }
 
-/** Branches are reported once, and not branch by branch. */
+/** A failed `oneOf` or `if` is one problem, without those of its branches. */
 const isReported = ({ keyword, schemaPath }: ErrorObject) => keyword !== 'if' && !schemaPath.includes('/oneOf/');
 
-const sentence = (error: ErrorObject, at: string): string => `${at + error.instancePath || '/'} ${whatOf(error)}`;
+const render = (error: ErrorObject, at: string): string => `${at + error.instancePath || '/'} ${renderRule(error)}`;
 
-function whatOf({ keyword, params, message, parentSchema }: ErrorObject): string {
+function renderRule({ keyword, params, message, parentSchema }: ErrorObject): string {
   const about = parentSchema?.description;
   if (keyword === 'additionalProperties') return `${message} "${params.additionalProperty}"`;
   if (keyword === 'enum') return `${message} ${params.allowedValues.join(', ')}`;

@@ -28,7 +28,7 @@ const setting = closedObject(
 
 export const configSchema: SchemaObject = {
   type: 'object',
-  // A name that ends in `*` stands for all that begin so.
+  // A name that ends in `*` matches all settings with that prefix.
   propertyNames: { pattern: '^(shared|[A-Z][A-Z0-9_]*\\*?)$' },
   // Keys that other plugins own.
   properties: { shared: names },

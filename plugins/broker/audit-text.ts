@@ -1,7 +1,7 @@
 import type { AuditLine, Authority } from '#kernel';
 import type { AuditReportLine } from './contract.ts';
 
-/** Sentences for people, in the order given: objects of the same verb and detail share one. */
+/** Authorities as sentences, in their order; objects with the same verb and detail share one sentence. */
 export function renderAuthorities(all: readonly Authority[]): readonly string[] {
   const sentences = new Map<string, { verb: string; detail?: string; objects: Set<string> }>();
   for (const { verb, object, detail } of all) {

@@ -19,34 +19,34 @@ export type RefusalCode =
   | 'rate_limited'
   | 'internal';
 
-/** What confined code holds in the place of a secret. It is valid in the run that received it, and nowhere else. */
+/** What confined code holds in place of a secret. It is valid only in the invocation that received it. */
 export interface SecretReference {
   readonly kind: 'secret-reference';
   readonly ref: string;
 }
 
-/** One run of confined code: everything it asks of the host happens on its account and ends with it. */
+/** One run of confined code. All its calls of the host have its caller, and are aborted when it ends. */
 export interface Invocation {
-  /** Of this run alone. */
+  /** Unique to this run. */
   readonly id: string;
-  /** On whose behalf it runs; null where there is no user, as with a schedule. */
+  /** The caller on whose behalf it runs; null without a user, for example for a schedule. */
   readonly caller: Caller | null;
-  /** Aborts when the run is over, however it ended. */
+  /** Aborts when the run ends, by success, failure or timeout. */
   readonly signal: AbortSignal;
   readonly secrets: Secrets;
 }
 
-/** The secrets one run was given: it holds references, and only the host knows what they stand for. */
+/** The secrets of one invocation: confined code holds references, and only the host knows the values. */
 export interface Secrets {
   /** The same value has the same reference. */
   conceal(value: string): SecretReference;
-  /** Undefined for whatever is not a reference that this run was given. */
+  /** Undefined for a value that is no reference of this invocation. */
   reveal(reference: unknown): string | undefined;
-  /** Is one of the references given out anywhere in this text? */
+  /** Whether the text contains a reference of this invocation. */
   mentionedIn(text: string): boolean;
-  /** The text without the secrets of this run and without their references. */
+  /** The text with all secrets of this invocation, and their references, replaced by `--redact--`. */
   scrub(text: string): string;
-  /** A JSON value without them, in texts, numbers and names of members; itself where there are none in it. */
+  /** The JSON value, scrubbed in texts, numbers and member names; the same object where there is no secret in it. */
   scrubValue(value: unknown): unknown;
 }
 
@@ -57,44 +57,44 @@ type Args = any[];
 export interface RemoteMethod<Api> {
   /** JSON schema of the list of arguments. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the call was aimed at, for the ledger: an origin, a collection; never a value. */
+  /** The target of the call for the ledger: an origin or a collection, never a value. */
   target?(...args: Args): string;
-  /** Bytes of the longest answer, as JSON. */
+  /** Bytes of the largest answer as JSON; the limit of the caller by default. */
   readonly maxReply?: number;
-  /** A Refusal reaches the caller as it is; a Failure by its code; anything else as `internal`. */
+  /** Runs the call. Confined code receives a thrown Refusal as it is, a Failure by its code, any other error as `internal`. */
   call(api: Api, invocation: Invocation, ...args: Args): unknown;
 }
 
-/** What of a capability's bound object confined code may call, from another process. */
+/** The methods of one capability that confined code may call from its process. */
 export interface RemoteTable {
   readonly capability: string;
   // biome-ignore lint/suspicious/noExplicitAny: a table of capabilities with different objects
   readonly methods: Readonly<Record<string, RemoteMethod<any>>>;
 }
 
-/** By the plugins that define the capabilities. */
+/** Methods by capability, contributed by the plugins that define the capabilities. */
 export const remotes = facet<RemoteTable, ReadonlyMap<string, RemoteTable['methods']>>('broker.methods', {
   coreOnly: true,
   combine: (all) => new Map(all.map(({ value }) => [value.capability, value.methods])),
   describe: () => authorities('defines', ['methods for confined code']),
 });
 
-/** A package that another plugin runs: who it is and what it was granted. */
-export interface SubjectSketch {
+/** A package that another plugin runs, with its grants. */
+export interface PackageWithGrants {
   readonly name: string;
   readonly version: string;
   readonly runtime: 'confined' | 'full';
   /** Grants by capability. */
   readonly grants: Readonly<Record<string, unknown>>;
-  /** More for the audit, before what the grants mean. */
+  /** Further authorities for the audit, listed before those of the grants. */
   readonly authorities?: readonly Authority[];
 }
 
-/** A package while it is held to its grants. */
+/** A registered package: every access of the package to the host passes this object. */
 export interface Admitted {
   readonly subject: Subject;
   /**
-   * The object a capability binds for this package: the same a plugin would hold.
+   * The bound object of a capability, as a plugin would have it on its `host`.
    * @throws CAPABILITY_DENIED where the package has no grant of it.
    */
   get<Api>(capability: string): Api;
@@ -106,30 +106,30 @@ export interface Admitted {
   call(method: string, args: unknown, invocation: Invocation): Promise<unknown>;
   /** The longest answer of a method in bytes, where it has a limit of its own. */
   maxReply(method: string): number | undefined;
-  /** Writes a denial that another plugin found into the ledger. */
+  /** Counts in the ledger a denial that another plugin found. */
   denied(what: string): void;
-  /** Takes its listeners and its line in the audit away. */
+  /** Removes its listeners and its line in the audit. */
   remove(): void;
 }
 
-/** A line of the audit with its authorities in sentences for people. */
+/** A line of the audit with its authorities as sentences. */
 export interface AuditReportLine extends AuditLine {
   readonly sentences: readonly string[];
 }
 
-/** For the plugin that runs extensions: it hands out nothing that their grants do not hold. */
+/** Holds third-party packages to their grants. For the plugins that run extensions. */
 export interface Subjects {
-  /** What is wrong with these grants; empty when each is a known capability and fits its schema. */
+  /** Problems of the grants, one sentence each; empty when each names a known capability and fits its schema. */
   problems(grants: Readonly<Record<string, unknown>>): readonly string[];
   /** What these grants allow, in sentences of the audit. */
   describe(grants: Readonly<Record<string, unknown>>): readonly string[];
-  /** Does `after` allow anything that `before` did not? */
+  /** Whether `after` allows anything that `before` does not. */
   widens(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): boolean;
-  /** Takes a package under its grants; from then on it has a line in the audit. Grants are checked before, by `problems`. */
-  admit(sketch: SubjectSketch): Admitted;
-  /** The whole account: who may do what, and who did. */
+  /** Registers a package with its grants: from then on it has a line in the audit. Check the grants before, with `findProblems`. */
+  admit(sketch: PackageWithGrants): Admitted;
+  /** The audit (`may`: what plugins and packages may do) and the ledger (`did`: what they have done since start). */
   account(): { readonly may: readonly AuditReportLine[]; readonly did: readonly LedgerEntry[] };
-  /** Text without values of the environment. */
+  /** The text with values of the environment replaced (conventions, "Reason detail redaction"). */
   redact(text: string): string;
 }
 

@@ -1,10 +1,10 @@
-/** Bytes of log at once, and per second after that, of one package. */
+/** Bytes that one package may log at once, and per second after that. */
 const BURST = 1024 * 1024;
 const RATE = 128 * 1024;
-/** What a line is beside its text. */
+/** Bytes of a line beside its text. */
 const LINE = 200;
 
-/** How much one package may write to the log: a stranger does not fill the disk, and nobody else's lines are lost in his. */
+/** Limits the log of one package, so that it neither fills the disk nor buries the entries of other packages. */
 export class LineBudget {
   readonly #now: () => number;
   #left = BURST;
@@ -16,7 +16,7 @@ export class LineBudget {
     this.#at = now();
   }
 
-  /** `first` for the first of the lines that are dropped one after another. */
+  /** `first` for the first of several consecutive lines that are dropped: the caller logs a warning for it. */
   spend(characters: number): 'write' | 'drop' | 'first' {
     const now = this.#now();
     this.#left = Math.min(BURST, this.#left + ((now - this.#at) / 1000) * RATE);

@@ -1,8 +1,8 @@
-/** Below this a value says nothing, and is a part of many words. */
+/** Shorter values are no secrets, and part of many words. */
 const SHORTEST = 8;
 
-/** Replaces values of the environment in texts that others read (conventions, "Reason detail redaction"). */
-export function redactor(environment: Readonly<Record<string, string | undefined>>): (text: string) => string {
+/** Replaces values of the environment in texts that clients read (conventions, "Reason detail redaction"). */
+export function createRedactor(environment: Readonly<Record<string, string | undefined>>): (text: string) => string {
   const values = [...new Set(Object.values(environment))]
     .filter((value): value is string => value !== undefined && value.length >= SHORTEST)
     .sort((a, b) => b.length - a.length);

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretReference, Secrets } from './contract.ts';
 
-/** The secrets one run was given: it holds references, and only the host knows what they stand for. */
+/** The secrets of one invocation: confined code holds references, and only the host knows the values. */
 export class InvocationSecrets implements Secrets {
   readonly #values = new Map<string, string>();
   readonly #refs = new Map<string, string>();
 
-  /** The same value has the same reference, so that asking often does not make work for all that is scrubbed. */
+  /** The same value has the same reference, so that repeated calls do not slow down `scrub`. */
   conceal(value: string): SecretReference {
     const ref = this.#refs.get(value) ?? randomBytes(18).toString('base64url');
     this.#values.set(ref, value);
@@ -14,18 +14,18 @@ export class InvocationSecrets implements Secrets {
     return { kind: 'secret-reference', ref };
   }
 
-  /** Undefined for whatever is not a reference that this run was given. */
+  /** Undefined for a value that is no reference of this invocation. */
   reveal(reference: unknown): string | undefined {
     if (!isReference(reference)) return undefined;
     return this.#values.get(reference.ref);
   }
 
-  /** Is one of the references given out anywhere in this text? */
+  /** Whether the text contains a reference of this invocation. */
   mentionedIn(text: string): boolean {
     return [...this.#values.keys()].some((ref) => text.includes(ref));
   }
 
-  /** The text without the secrets of this run and without their references. */
+  /** The text with all secrets of this invocation, and their references, replaced by `--redact--`. */
   scrub(text: string): string {
     let clean = text;
     for (const [ref, value] of this.#values) {
@@ -35,7 +35,7 @@ export class InvocationSecrets implements Secrets {
     return clean;
   }
 
-  /** A JSON value without them, in texts, numbers and names of members; itself where there are none in it. */
+  /** The JSON value, scrubbed in texts, numbers and member names; the same object where there is no secret in it. */
   scrubValue(value: unknown): unknown {
     if (this.#values.size === 0) return value;
     const text = JSON.stringify(value) ?? '';

@@ -1,4 +1,4 @@
-import type { AnnouncedCache, AnnouncedCacheOptions, CacheReading } from './contract.ts';
+import type { AnnouncedCache, AnnouncedCacheOptions, CacheValue } from './contract.ts';
 
 /** See `AnnouncedCache`. */
 export function createAnnouncedCache<T>({
@@ -9,9 +9,9 @@ export function createAnnouncedCache<T>({
   onForget = () => {},
 }: AnnouncedCacheOptions<T>): AnnouncedCache<T> {
   let known = new Map<string, Promise<T>>();
-  // Only what is still in here when its reading ends is kept: an announcement, or a newer reading, has not come in between.
-  let running = new Map<string, Promise<CacheReading<T>>>();
-  /** While changes are not announced nothing is kept or shared. */
+  // A value is kept only when its read is still in here at its end: an announcement or a newer read removes it.
+  let running = new Map<string, Promise<CacheValue<T>>>();
+  /** False while the connection is lost: then no value is kept or shared. */
   let listens = true;
 
   function keep(key: string, value: Promise<T>): void {
@@ -32,8 +32,8 @@ export function createAnnouncedCache<T>({
     }
   }
 
-  /** Joins a reading that runs already, unless its value is for its own caller only, or it fails. */
-  async function join(key: string, reading: Promise<CacheReading<T>>): Promise<T> {
+  /** Joins a running read; reads again where that fails or its value is not cacheable. */
+  async function join(key: string, reading: Promise<CacheValue<T>>): Promise<T> {
     const shared = await reading.catch(() => undefined);
     return shared?.settled ? shared.value : load(key);
   }

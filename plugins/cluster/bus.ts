@@ -8,7 +8,7 @@ const MAX_BYTES = 7168;
 
 interface Deps {
   readonly db: Pick<Db, 'query' | 'sql' | 'literal'>;
-  readonly shared: Pick<SharedConnection, 'onConnect' | 'onLost' | 'onAgain'>;
+  readonly shared: Pick<SharedConnection, 'onConnect' | 'onLost' | 'onReconnect'>;
   readonly log: Log;
 }
 
@@ -16,25 +16,25 @@ interface Deps {
 export function createBus({ db, shared, log }: Deps): Omit<Bus, 'confirmed'> {
   const NOTIFY = db.sql`select pg_notify(${db.literal(NOTIFY_CHANNEL)}, $1)`;
   const handlers = new Map<string, ((payload: unknown) => void)[]>();
-  const losses: (() => void)[] = [];
-  const gaps: (() => void)[] = [];
+  const lossHandlers: (() => void)[] = [];
+  const reconnectHandlers: (() => void)[] = [];
 
   function receive(text: string): void {
     let message: { channel: string; payload: unknown };
     try {
       message = JSON.parse(text);
     } catch {
-      log.warn('a message on the bus is not JSON: somebody else uses its channel');
+      log.warn('a message on the channel platform_bus is not JSON: check which other database client uses the channel');
       return;
     }
-    for (const handle of handlers.get(message.channel) ?? []) guarded(() => handle(message.payload));
+    for (const handle of handlers.get(message.channel) ?? []) callSafely(() => handle(message.payload));
   }
 
-  function guarded(handle: () => void): void {
+  function callSafely(handle: () => void): void {
     try {
       handle();
     } catch (error) {
-      log.error({ err: error }, 'a receiver of the bus failed');
+      log.error({ err: error }, 'a subscriber of the bus failed');
     }
   }
 
@@ -45,10 +45,10 @@ export function createBus({ db, shared, log }: Deps): Omit<Bus, 'confirmed'> {
     await connection.query(`listen ${NOTIFY_CHANNEL}`);
   });
   shared.onLost(() => {
-    for (const handle of losses) guarded(handle);
+    for (const handle of lossHandlers) callSafely(handle);
   });
-  shared.onAgain(() => {
-    for (const handle of gaps) guarded(handle);
+  shared.onReconnect(() => {
+    for (const handle of reconnectHandlers) callSafely(handle);
   });
 
   return {
@@ -61,7 +61,7 @@ export function createBus({ db, shared, log }: Deps): Omit<Bus, 'confirmed'> {
     subscribe(channel, handle) {
       handlers.set(channel, [...(handlers.get(channel) ?? []), handle]);
     },
-    onLost: (handle) => void losses.push(handle),
-    onGap: (handle) => void gaps.push(handle),
+    onLost: (handle) => void lossHandlers.push(handle),
+    onGap: (handle) => void reconnectHandlers.push(handle),
   };
 }

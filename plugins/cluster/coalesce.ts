@@ -1,5 +1,5 @@
 /**
- * Answers each call from a run that begins after the call. Runs do not overlap: all calls that come during a run share the next.
+ * Each call gets the result of a run that begins after the call. Runs do not overlap: all calls during a run share the next one.
  */
 export function coalesce<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
 import { coalesce } from './coalesce.ts';
-import { type Bus, CONFIRMATION_BOUND } from './contract.ts';
+import { type Bus, CONFIRMATION_TIMEOUT } from './contract.ts';
 import { messageText, NOTIFY_CHANNEL } from './notify-sql.ts';
 import { type Member, OTHER_MEMBERS } from './presence.ts';
 import type { SharedConnection } from './shared-connection.ts';
 
 const ASK = 'cluster.confirm';
 const ANSWER = 'cluster.confirmed';
-/** Between two looks at who is still alive, and between two attempts while the connection is lost. */
-const LOOK_AGAIN = 200;
+/** Milliseconds between two queries for live processes, and between two attempts while the connection is lost. */
+const POLL_INTERVAL = 200;
 
 interface Deps {
   readonly shared: Pick<SharedConnection, 'current'>;
@@ -19,18 +19,18 @@ interface Deps {
   readonly log: Log;
 }
 
-interface Round {
+interface ConfirmationRound {
   readonly name: string;
-  /** Members that are to answer. */
+  /** Members that have not stopped and have to answer. */
   waiting: readonly string[];
   readonly answered: Set<string>;
-  /** Ends the pause between two looks. */
+  /** Ends the pause between two queries. */
   wake(): void;
 }
 
 const SEND = 'select pg_notify($1, $2)';
 const LIVE = `select member from ${OTHER_MEMBERS}`;
-/** The question leaves only where another process is alive. */
+/** Sends the question only where another process is alive. */
 const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS}`;
 
 /**
@@ -39,13 +39,13 @@ const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS}`;
  * pool delays nothing.
  */
 export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confirmed'] {
-  const rounds = new Map<string, Round>();
+  const rounds = new Map<string, ConfirmationRound>();
 
   bus.subscribe(ASK, (payload) => {
     const { round, from } = payload as { round: string; from: string };
     if (from === self.id) return;
     const text = messageText(ANSWER, { round, member: self.key() });
-    // Where this fails the connection is lost, and what this process remembered with it.
+    // Where this fails the connection is lost, and this process has emptied its caches.
     (async () => shared.current().query(SEND, [NOTIFY_CHANNEL, text]))().catch(() => {});
   });
   bus.subscribe(ANSWER, (payload) => {
@@ -54,26 +54,26 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
     rounds.get(round)?.wake();
   });
 
-  async function look(text: string, params: readonly unknown[] = []): Promise<readonly string[]> {
+  async function queryMembers(text: string, params: readonly unknown[] = []): Promise<readonly string[]> {
     const { rows } = await shared.current().query(text, [...self.params, ...params]);
     return rows.map((row) => String((row as { member: unknown }).member));
   }
 
-  /** Resolves when all have answered, or at the deadline. A process that dies is not waited for. */
-  async function finish(round: Round, deadline: number): Promise<boolean> {
+  /** True when all live members have answered; false at the deadline. A process that dies is not waited for. */
+  async function finish(round: ConfirmationRound, deadline: number): Promise<boolean> {
     const question = messageText(ASK, { round: round.name, from: self.id });
-    for (let isAsked = false; performance.now() < deadline; ) {
+    for (let isSent = false; performance.now() < deadline; ) {
       try {
-        const asked = round.waiting;
-        round.waiting = await (isAsked ? look(LIVE) : look(LIVE_AND_ASK, [NOTIFY_CHANNEL, question]));
-        // A process that came meanwhile remembers nothing from before.
-        if (isAsked) round.waiting = round.waiting.filter((one) => asked.includes(one));
-        isAsked = true;
+        const previous = round.waiting;
+        round.waiting = await (isSent ? queryMembers(LIVE) : queryMembers(LIVE_AND_ASK, [NOTIFY_CHANNEL, question]));
+        // A process that started meanwhile has cached nothing from before.
+        if (isSent) round.waiting = round.waiting.filter((one) => previous.includes(one));
+        isSent = true;
       } catch {
-        // The connection is lost; it may be back before the deadline.
+        // The connection is lost, and may be back before the deadline.
       }
-      const isComplete = () => isAsked && round.waiting.every((one) => round.answered.has(one));
-      const end = Math.min(deadline, performance.now() + LOOK_AGAIN);
+      const isComplete = () => isSent && round.waiting.every((one) => round.answered.has(one));
+      const end = Math.min(deadline, performance.now() + POLL_INTERVAL);
       while (!isComplete() && performance.now() < end) await answerOrPause(round, end - performance.now());
       if (isComplete()) return true;
     }
@@ -81,15 +81,18 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
   }
 
   return coalesce(async () => {
-    const round: Round = { name: randomUUID(), waiting: [], answered: new Set(), wake: () => {} };
+    const round: ConfirmationRound = { name: randomUUID(), waiting: [], answered: new Set(), wake: () => {} };
     rounds.set(round.name, round);
-    // A statement that hangs does not hold the answer for longer either.
+    // A hanging statement must not delay the answer beyond the timeout.
     const expiry = new AbortController();
-    const expired = pause(CONFIRMATION_BOUND, false, { signal: expiry.signal }).catch(() => false);
+    const expired = pause(CONFIRMATION_TIMEOUT, false, { signal: expiry.signal }).catch(() => false);
     try {
-      const isConfirmed = await Promise.race([finish(round, performance.now() + CONFIRMATION_BOUND), expired]);
+      const isConfirmed = await Promise.race([finish(round, performance.now() + CONFIRMATION_TIMEOUT), expired]);
       if (!isConfirmed)
-        log.warn({ bound: CONFIRMATION_BOUND }, 'another process did not confirm a change in time: it may be hanging');
+        log.warn(
+          { bound: CONFIRMATION_TIMEOUT },
+          'another process did not confirm a change in time: check whether a process of this database hangs',
+        );
     } finally {
       expiry.abort();
       rounds.delete(round.name);
@@ -97,8 +100,8 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confi
   });
 }
 
-/** Until an answer comes, or for this many milliseconds. */
-const answerOrPause = (round: Round, time: number): Promise<void> =>
+/** Resolves when an answer arrives, or after `time` milliseconds. */
+const answerOrPause = (round: ConfirmationRound, time: number): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, time);
     round.wake = () => {

@@ -9,16 +9,16 @@ export interface Lock {
    */
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work` at once where the lock is free; undefined where this process or another holds it. For many short locks: all of a
+   * Runs `work` at once where the lock is free; undefined while this process or another one holds it. For many short locks: all of a
    * process share one connection. Where that is lost, another process may get the lock while `work` still runs.
    * @throws what `work` throws, and SERVICE_UNAVAILABLE while the shared connection is lost.
    */
   attempt<T>(name: string, work: () => Promise<T>): Promise<{ readonly value: T } | undefined>;
 }
 
-/** Which processes on one database are alive: known to the database itself, so that a crash needs no time to be noticed. */
+/** Which processes on one database are alive. The database knows it by their connections, so a crash is visible at once. */
 export interface Presence {
-  /** Of this process, a uuid. */
+  /** The id of this process, a uuid. */
   readonly id: string;
   /**
    * Those of `ids` that are no longer alive, in a unit of work or outside of one.
@@ -42,13 +42,13 @@ export interface Bus {
   publish(channel: string, payload: unknown): Promise<void>;
   /** Calls `handle` with each message of the channel, those of this process included, until the service stops. */
   subscribe(channel: string, handle: (payload: unknown) => void): void;
-  /** Called when the listening connection breaks: until `onGap` no message arrives. */
+  /** Calls `handle` when the listening connection breaks: no message arrives until `onReconnect`. */
   onLost(handle: () => void): void;
-  /** Called after the listening connection was lost and is back: messages may have been missed. */
+  /** Calls `handle` when the listening connection is back: messages may have been missed. */
   onGap(handle: () => void): void;
   /**
    * Resolves when every live process has handled the messages of all that was committed before the call, or after
-   * `CONFIRMATION_BOUND`: for an answer that says that a right was taken away. Calls at the same time share one round of
+   * `CONFIRMATION_TIMEOUT`: for an answer that says that a right was taken away. Calls at the same time share one round of
    * messages; a process that is alone sends none. Inside of a unit of work: `db.answerAfter(bus.confirmed)`.
    */
   confirmed(): Promise<void>;
@@ -63,42 +63,42 @@ export const presence = service<Presence>('presence', { version: '1.0.0' });
 /** For plugins that announce changes to all processes. */
 export const bus = service<Bus>('bus', { version: '1.0.0' });
 
-/** What was read for a cache. */
-export interface CacheReading<T> {
+/** A value that was read for a cache. */
+export interface CacheValue<T> {
   readonly value: T;
   /** False where the value is for its own caller only and is not kept: for example what an open transaction sees of its own changes. */
   readonly settled: boolean;
 }
 
-/** What a cache needs: its channel, its size and how a value is read. */
+/** Options of a cache: its channel, its size and how a value is read. */
 export interface AnnouncedCacheOptions<T> {
   readonly bus: Pick<Bus, 'subscribe' | 'onLost' | 'onGap'>;
   /** Every message on it empties the cache; a trigger of `announcing` sends one for each change. */
   readonly channel: string;
-  /** Keys that are kept; beyond them the oldest one makes room. */
+  /** Number of keys that are kept; a further key replaces the oldest one. */
   readonly max: number;
-  /** Reads the value of a key. Calls for one key at the same time share one reading. */
-  readonly read: (key: string) => Promise<CacheReading<T>>;
-  /** Runs whenever the cache, or a key of it, is forgotten. */
+  /** Reads the value of a key. Concurrent calls for one key share one read. */
+  readonly read: (key: string) => Promise<CacheValue<T>>;
+  /** Runs whenever the cache, or one of its keys, is emptied. */
   readonly onForget?: () => void;
 }
 
 /**
- * Values in memory that are true until the database announces a change: the cache is emptied by a message on its channel, and when
- * the listening connection was lost for a while. A value whose reading began before a change is never kept after it.
+ * Values in memory until the database announces a change: a message on the channel empties the cache, and so does a loss of the
+ * listening connection. A value whose read began before a change is never kept after it.
  */
 export interface AnnouncedCache<T> {
   /**
-   * The kept value, by one look into a map, or what `read` answers.
-   * @throws what `read` throws; nothing is kept of it.
+   * The cached value, by one map lookup, or the result of `read`.
+   * @throws what `read` throws; errors are not cached.
    */
   get(key: string): Promise<T>;
   /**
-   * Forgets one key, or all without one, in this process: for a writer whose own next request must see its change, and who does not
-   * wait for the message.
+   * Forgets one key, or all without one, in this process. For a writer whose own next request must see its change before the message
+   * arrives.
    */
   forget(key?: string): void;
 }
 
 /** How long a change waits for other processes to confirm it, in milliseconds. */
-export const CONFIRMATION_BOUND = 2000;
+export const CONFIRMATION_TIMEOUT = 2000;

@@ -1,10 +1,10 @@
 import { definePlugin } from '#kernel';
 import { connections } from '../database/contract.ts';
-import { createAttempt } from './attempt.ts';
 import { createBus } from './bus.ts';
 import { createConfirmation } from './confirmation.ts';
 import { bus, lock, presence } from './contract.ts';
 import { createLock } from './lock.ts';
+import { createAttempt } from './lock-attempt.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createPresence } from './presence.ts';
 import { createSharedConnection } from './shared-connection.ts';
@@ -17,11 +17,11 @@ export default definePlugin({
     const shared = createSharedConnection({ connections: used.connections, log });
     host.provide(lock, { ...createLock(used.connections), attempt: createAttempt(shared) });
     const messages = createBus({ db, shared, log });
-    // After the bus: who is known to be alive listens already.
+    // After the bus: a process that is visible as alive listens already.
     const { self, ...present } = createPresence(db, shared);
     host.provide(presence, present);
     host.provide(bus, { ...messages, confirmed: createConfirmation({ shared, bus: messages, self, log }) });
-    // Before any plugin reads what others may change, so that no message is missed in between.
+    // Connects before any plugin reads values that other processes may change, so that no message is missed.
     host.onMigrate(shared.connect);
     host.onStop(shared.stop);
   },

@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Connections } from '../database/contract.ts';
 import type { Lock } from './contract.ts';
 
-/** Tells our locks from other advisory locks in the database. Never changed. */
+/** The class of these advisory locks, different from all others in the database. Never changed. */
 const CLASS = 1952804464;
 
 /**
- * Advisory locks of PostgreSQL: the database lets go of them with the connection, so a process that dies blocks nobody.
+ * Advisory locks of PostgreSQL: the database releases them with the connection, so a process that dies blocks no other.
  * Each held lock has a connection outside the pool, since work under a lock needs the pool itself; within one process
  * callers queue before they take one.
  */
@@ -14,7 +14,7 @@ export function createLock(connections: Connections): Pick<Lock, 'run'> {
   const queues = new Map<string, Promise<unknown>>();
   const held = new AsyncLocalStorage<ReadonlySet<string>>();
 
-  async function holding<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async function runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     const connection = await connections.dedicated(() => {});
     try {
       await connection.query('select pg_advisory_lock($1, hashtext($2))', [CLASS, name]);
@@ -26,12 +26,12 @@ export function createLock(connections: Connections): Pick<Lock, 'run'> {
 
   return {
     async run(name, work) {
-      // Whoever holds it already would wait for itself.
+      // A holder that takes its own lock again would wait for itself.
       if (held.getStore()?.has(name)) return work();
       const before = queues.get(name) ?? Promise.resolve();
       const mine = before.then(
-        () => holding(name, work),
-        () => holding(name, work),
+        () => runLocked(name, work),
+        () => runLocked(name, work),
       );
       queues.set(name, mine);
       try {

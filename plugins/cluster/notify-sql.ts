@@ -1,13 +1,13 @@
 import type { Db, Statement } from '../database/contract.ts';
 
-/** What the bus listens to, and the text of a message there. */
+/** The channel that the bus listens to, and the text of a message there. */
 export const NOTIFY_CHANNEL = 'platform_bus';
 export const messageText = (channel: string, payload: unknown): string => JSON.stringify({ channel, payload });
 
-/** `publish(channel, null)` as a statement of a trigger, for what the database is to announce whoever changes it. */
+/** `publish(channel, null)` as a statement of a trigger, so that the database announces changes of every client. */
 export const notifySql = (channel: string): string =>
   `perform pg_notify('${NOTIFY_CHANNEL}', '${messageText(channel, null)}')`;
 
-/** The same, for triggers that a plugin makes with its own part of the database. */
+/** The same as a `Statement`, for triggers that a plugin creates by `host.db`. */
 export const notifyStatement = (db: Pick<Db, 'literal' | 'sql'>, channel: string): Statement =>
   db.sql`perform pg_notify(${db.literal(NOTIFY_CHANNEL)}, ${db.literal(messageText(channel, null))})`;

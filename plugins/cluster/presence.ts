@@ -3,15 +3,15 @@ import type { Db } from '../database/contract.ts';
 import type { Presence } from './contract.ts';
 import type { SharedConnection } from './shared-connection.ts';
 
-/** Tells these locks from other advisory locks in the database. Never changed. */
+/** The class of these advisory locks, different from all others in the database. Never changed. */
 const CLASS = 1952804466;
 
 /** This process as the database knows it. */
 export interface Member {
   readonly id: string;
-  /** What `OTHER_MEMBERS` answers of it; known once it is connected. */
+  /** Its value in `OTHER_MEMBERS`; known once it is connected. */
   key(): string;
-  /** Of a statement with `OTHER_MEMBERS`. */
+  /** Parameters of a statement with `OTHER_MEMBERS`. */
   readonly params: readonly unknown[];
 }
 
@@ -21,8 +21,8 @@ export const OTHER_MEMBERS = `(select objid::text as member from pg_locks where 
   and database = (select oid from pg_database where datname = current_database())) others`;
 
 /**
- * A lock under the id of each process for as long as its connection lasts. Two ids of one hash count as alive while one of
- * them is: nobody is ever called gone who is not.
+ * Each process holds a lock under its id as long as its connection lasts. Two ids with the same hash both count as alive while one
+ * of them is: a live process is never reported dead.
  */
 export function createPresence(
   db: Pick<Db, 'query' | 'sql'>,

@@ -9,24 +9,24 @@ interface Deps {
   readonly log: Log;
 }
 
-/** One connection outside the pool for all that has to hold on to one: what is listened to, and locks. */
+/** One connection outside of the pool for LISTEN and for session locks. */
 export interface SharedConnection {
-  /** SERVICE_UNAVAILABLE while it is lost. */
+  /** @throws SERVICE_UNAVAILABLE while it is lost. */
   current(): DedicatedConnection;
-  /** Run on every new connection before anybody is given it; `again` from the second one on. */
+  /** Runs `prepare` on every new connection before `current` returns it. */
   onConnect(prepare: (connection: DedicatedConnection) => Promise<void>): void;
-  /** Called when it breaks. */
+  /** Calls `handle` when it breaks. */
   onLost(handle: () => void): void;
-  /** Called when it is back. */
-  onAgain(handle: () => void): void;
+  /** Calls `handle` when it is back. */
+  onReconnect(handle: () => void): void;
   connect(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Made anew when it breaks, until the service stops. */
+/** Reconnects when the connection breaks, until the service stops. */
 export function createSharedConnection({ connections, log }: Deps): SharedConnection {
   const preparations: ((connection: DedicatedConnection) => Promise<void>)[] = [];
-  const told: (() => void)[] = [];
+  const reconnectHandlers: (() => void)[] = [];
   const lostHandlers: (() => void)[] = [];
   let connection: DedicatedConnection | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -37,7 +37,7 @@ export function createSharedConnection({ connections, log }: Deps): SharedConnec
     const fresh = await connections.dedicated(() => {
       lost = true;
       connection = undefined;
-      log.warn('the connection to the other processes was lost');
+      log.warn('the database connection for messages between processes was lost: reconnecting');
       for (const handle of lostHandlers) handle();
       reconnect(FIRST_WAIT);
     });
@@ -53,14 +53,14 @@ export function createSharedConnection({ connections, log }: Deps): SharedConnec
 
   function reconnect(wait: number): void {
     if (stopped) return;
-    // A connection that breaks while it is being made says so twice.
+    // A connection that breaks while it is opened reports the loss twice.
     clearTimeout(retry);
     retry = setTimeout(() => {
       connect().then(
         () => {
           if (stopped) return;
-          log.info('the connection to the other processes is back');
-          for (const handle of told) handle();
+          log.info('the database connection for messages between processes is back');
+          for (const handle of reconnectHandlers) handle();
         },
         () => reconnect(Math.min(wait * 2, LONGEST_WAIT)),
       );
@@ -69,12 +69,13 @@ export function createSharedConnection({ connections, log }: Deps): SharedConnec
 
   return {
     current() {
-      if (!connection) throw fail('SERVICE_UNAVAILABLE', 'the connection to the other processes is lost');
+      if (!connection)
+        throw fail('SERVICE_UNAVAILABLE', 'the database connection for messages between processes is lost: try again');
       return connection;
     },
     onConnect: (prepare) => void preparations.push(prepare),
     onLost: (handle) => void lostHandlers.push(handle),
-    onAgain: (handle) => void told.push(handle),
+    onReconnect: (handle) => void reconnectHandlers.push(handle),
     connect,
     async stop() {
       stopped = true;

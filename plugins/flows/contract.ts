@@ -1,11 +1,11 @@
 import { authorities, type Caller, facet, service } from '#kernel';
 import { createRegistry } from './registry.ts';
 
-/** What an operation is run with, beside its options. */
-export interface OperationRun {
+/** The context of one run of an operation, beside its options. */
+export interface OperationContext {
   /** The whole data chain by operation key, with `$trigger`, `$last`, `$accountability`, `$env`. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** On whose behalf the flow runs; null where there is no user, as with a schedule. */
+  /** The caller on whose behalf the flow runs; null without a user, for example for a schedule. */
   readonly caller: Caller | null;
   readonly flow?: unknown;
 }
@@ -13,7 +13,7 @@ export interface OperationRun {
 /** One kind of step in a flow. Options arrive interpolated; a throw takes the reject branch. */
 export interface Operation {
   readonly id: string;
-  run(options: Readonly<Record<string, unknown>>, context: OperationRun): Promise<unknown>;
+  run(options: Readonly<Record<string, unknown>>, context: OperationContext): Promise<unknown>;
   /** Options that are kept encrypted and handed over as references only. */
   readonly secretOptions?: readonly string[];
   /** The package it belongs to, where a plugin contributes it for one; by default the contributing plugin. */
@@ -22,7 +22,7 @@ export interface Operation {
 
 /** Every kind of step that flows can have, those of third-party packages included. One namespace. */
 export interface Operations {
-  /** Undefined where there is none of this id, `ambiguous` where there are several. */
+  /** The operation with this id; undefined without one, `ambiguous` with several. */
   find(id: string): Operation | 'ambiguous' | undefined;
   /** Names of the plugins and packages that have an operation of this id. */
   owners(id: string): readonly string[];

@@ -1,22 +1,22 @@
 import type { Operation, Operations } from './contract.ts';
 
-interface Offered {
+interface ContributedOperation {
   readonly owner: string;
   readonly value: Operation;
 }
 
-/** Which operation an id stands for. Of several none does, so that none can take the place of another. */
-export function createRegistry(all: readonly Offered[]): Operations {
-  const byId = new Map<string, Offered[]>();
+/** Finds operations by id. Several with one id are all ambiguous, so that none can replace another. */
+export function createRegistry(all: readonly ContributedOperation[]): Operations {
+  const byId = new Map<string, ContributedOperation[]>();
   for (const one of all) byId.set(one.value.id, [...(byId.get(one.value.id) ?? []), one]);
-  const offered = (id: string): readonly Offered[] => byId.get(id) ?? [];
+  const operationsWithId = (id: string): readonly ContributedOperation[] => byId.get(id) ?? [];
 
   return {
     find(id) {
-      const found = offered(id);
+      const found = operationsWithId(id);
       return found.length > 1 ? 'ambiguous' : found[0]?.value;
     },
-    owners: (id) => offered(id).map(({ owner, value }) => value.owner ?? owner),
+    owners: (id) => operationsWithId(id).map(({ owner, value }) => value.owner ?? owner),
     ids: () => [...byId.keys()],
   };
 }

@@ -4,8 +4,8 @@ import type { ScheduledJob } from './contract.ts';
 /** The first tick after a moment; null where there is none. */
 export type Calendar = (after: Date) => Date | null;
 
-/** Five positions, or six with seconds first; undefined for anything else. */
-function cronOf(pattern: string): Cron | undefined {
+/** Parses five positions, or six with seconds first; undefined for any other text. */
+function parseCron(pattern: string): Cron | undefined {
   try {
     return new Cron(pattern.trim(), { paused: true, mode: '5-or-6-parts' });
   } catch {
@@ -13,7 +13,7 @@ function cronOf(pattern: string): Cron | undefined {
   }
 }
 
-export const isPattern = (text: string): boolean => cronOf(text) !== undefined;
+export const isPattern = (text: string): boolean => parseCron(text) !== undefined;
 
 /**
  * The ticks of a job.
@@ -21,13 +21,13 @@ export const isPattern = (text: string): boolean => cronOf(text) !== undefined;
  */
 export function createCalendar({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): Calendar {
   if (typeof at === 'string') {
-    const cron = cronOf(at);
+    const cron = parseCron(at);
     if (!cron) throw new RangeError(`"${at}" is no cron expression of five or six positions.`);
     return (after) => cron.nextRun(after);
   }
   const { every } = at;
   if (!(every > 0 && Number.isFinite(every))) throw new RangeError(`${every} is no interval in milliseconds.`);
-  // Processes agree by the clock; where each has ticks of its own, they do not all come at the same moment.
+  // Cluster ticks follow the clock, equal in all processes; process ticks follow the start, so that processes do not run together.
   const start = scope === 'process' ? Date.now() : 0;
   return (after) => new Date(start + (Math.floor((after.getTime() - start) / every) + 1) * every);
 }

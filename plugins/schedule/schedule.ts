@@ -9,7 +9,7 @@ interface Deps {
   readonly lock: Pick<Lock, 'attempt'>;
 }
 
-/** The service, and how to stop all its jobs. */
+/** The service, and `stop` for all its jobs. */
 export function createSchedule(deps: Deps): Schedule & { stop(): void } {
   const jobs = new Map<string, Scheduled>();
   return {
@@ -42,7 +42,7 @@ function startJob(job: ScheduledJob, { claim, lock }: Deps, onStop: () => void):
       if (scope === 'cluster' && overlap === 'skip') await lock.attempt(`schedule ${name}`, () => runOnce(at));
       else await runOnce(at);
     } catch (error) {
-      log.error({ err: error, schedule: name }, 'a schedule failed');
+      log.error({ err: error, schedule: name }, 'a scheduled job failed');
     }
   }
 

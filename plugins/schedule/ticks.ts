@@ -1,10 +1,10 @@
 import type { Db, Migration } from '../database/contract.ts';
 
-/** The table has the name it had when only extensions had schedules: processes of an older version agree by it too. */
+/** The table has the name it had when only extensions had schedules: processes of an older version use it too. */
 const TICKS = 'platform_extension_ticks';
 
-/** When each job ran last: what processes of one cluster agree by. A table that exists keeps its rows. */
-export function scheduleTicks(db: Db): Migration {
+/** The table with the last tick of each job, by which processes agree. An existing table keeps its rows. */
+export function createTicksMigration(db: Db): Migration {
   const ticks = db.own(TICKS);
   return {
     id: '2026-11-21-extension-ticks',
@@ -13,7 +13,7 @@ export function scheduleTicks(db: Db): Migration {
   };
 }
 
-/** Claims a tick of a schedule: of all processes that reach it one gets true; a later tick that has run already leaves it out. */
+/** Claims a tick of a schedule: true in exactly one of all processes; false in all of them when a later tick has run already. */
 export type ClaimTick = (schedule: string, tick: Date) => Promise<boolean>;
 
 export function createClaimTick(db: Pick<Db, 'query' | 'write' | 'sql'>): ClaimTick {

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Calendar } from './calendar.ts';
 
-/** Timers take no longer delay; a tick that lies further ahead is waited for in steps. */
+/** The longest delay of setTimeout; longer waits are split. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** A job may be started in the middle of a request, and its runs are no part of that. */
-const outside = AsyncLocalStorage.snapshot();
+/** A job may be started during a request; its runs must not have the context of that request. */
+const runOutsideRequest = AsyncLocalStorage.snapshot();
 
-/** Calls `onTick` at each tick, one after the other; answers how to stop. */
+/** Calls `onTick` at each tick, one after the other; returns the function that stops. */
 export function startTimer(calendar: Calendar, onTick: (tick: Date) => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -22,7 +22,7 @@ export function startTimer(calendar: Calendar, onTick: (tick: Date) => void): ()
     onTick(tick);
     wait(calendar(new Date()));
   }
-  outside(() => wait(calendar(new Date())));
+  runOutsideRequest(() => wait(calendar(new Date())));
 
   return () => {
     stopped = true;

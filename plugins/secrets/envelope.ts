@@ -4,7 +4,7 @@ export interface Envelope {
   readonly kind: string;
   readonly v: 1;
   readonly alg: 'A256GCM-HKDF';
-  /** Of the key it was sealed with. */
+  /** Id of the key that sealed it. */
   readonly kid: string;
   readonly salt: string;
   readonly iv: string;
@@ -14,11 +14,11 @@ export interface Envelope {
 
 export const MARKER = '$sealed';
 
-/** Bytes of what has a fixed length. */
+/** Bytes of the members with a fixed length. */
 export const LENGTHS = { salt: 16, iv: 12, tag: 16 } as const;
 
-/** Also a damaged one counts: it is never shown as if it were an ordinary value. */
-export function bearsMarker(value: unknown): boolean {
+/** True also for a damaged envelope, so that it is never shown like an ordinary value. */
+export function hasMarker(value: unknown): boolean {
   if (typeof value !== 'string') return typeof value === 'object' && value !== null && Object.hasOwn(value, MARKER);
   if (!value.includes(MARKER)) return false;
   try {

@@ -1,8 +1,8 @@
 import { definePlugin } from '#kernel';
 import { secrets } from './contract.ts';
-import { masterKey } from './key.ts';
+import { parseMasterKey } from './master-key.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createSecretStore } from './seal.ts';
+import { createSecretStore } from './secret-store.ts';
 
 interface Config {
   SECRETS_ENCRYPTION_KEY: string | undefined;
@@ -11,6 +11,6 @@ interface Config {
 export default definePlugin<Config>({
   manifest,
   register({ config, provide }) {
-    provide(secrets, createSecretStore(masterKey(config.SECRETS_ENCRYPTION_KEY)));
+    provide(secrets, createSecretStore(parseMasterKey(config.SECRETS_ENCRYPTION_KEY)));
   },
 });

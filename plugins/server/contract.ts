@@ -3,7 +3,7 @@ import { authorities, facet } from '#kernel';
 /** `warn`: the component works, but slower than its threshold. */
 export type CheckStatus = 'ok' | 'warn' | 'error';
 
-/** One component of the service that `GET /server/health` looks at. */
+/** One component of the service that `GET /server/health` checks. */
 export interface HealthCheck {
   /** Name of the check in the answer, for example `pg:responseTime`. */
   readonly name: string;

@@ -81,7 +81,7 @@ export const SERVER_INFO: RouteDescription = {
   components,
 };
 
-export const ROOT: RouteDescription = {
+export const SERVER_ROOT: RouteDescription = {
   tag: 'server',
   access: 'public',
   summary: 'Answers where the routes of the service begin, or redirects to ROOT_REDIRECT.',

@@ -1,6 +1,6 @@
 import type { GraphqlField } from '../graphql/contract.ts';
-import { type HealthDeps, healthFor } from './health.ts';
-import { type InfoDeps, infoFor } from './info.ts';
+import { describeHealth, type HealthDeps } from './health.ts';
+import { describeInfo, type InfoDeps } from './info.ts';
 
 interface Deps extends InfoDeps {
   readonly health: HealthDeps;
@@ -38,27 +38,27 @@ const INFO = `
   type server_info_service { version: String }
 `;
 
-/** What is off is `false` in REST; a type of GraphQL cannot be an object or `false`, so there it is null. */
+/** REST answers `false` for features that are off. A GraphQL type cannot be an object or `false`, so here it is null. */
 const withoutFalse = (value: unknown): unknown => {
   if (value === false) return null;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFalse(inner)]));
 };
 
-/** The same by GraphQL. What a caller's level does not have of the information is null. */
-export const serverFields = ({ health, ...info }: Deps): readonly GraphqlField[] => [
+/** Ping, info and health by GraphQL. Information that the level of the caller does not allow is null. */
+export const createServerFields = ({ health, ...info }: Deps): readonly GraphqlField[] => [
   { scope: 'system', operation: 'query', definition: 'server_ping: String', resolve: () => 'pong' },
   {
     scope: 'system',
     operation: 'query',
     definition: 'server_info: server_info',
     types: INFO,
-    resolve: async (_args, { caller }) => withoutFalse(await infoFor(caller, info)),
+    resolve: async (_args, { caller }) => withoutFalse(await describeInfo(caller, info)),
   },
   {
     scope: 'system',
     operation: 'query',
     definition: 'server_health: JSON',
-    resolve: (_args, { caller }) => healthFor(caller, health),
+    resolve: (_args, { caller }) => describeHealth(caller, health),
   },
 ];

@@ -1,21 +1,21 @@
 import { Failure, type Middleware } from '#kernel';
 import type { Identity } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
-import { type HealthDeps, healthFor } from './health.ts';
+import { describeHealth, type HealthDeps } from './health.ts';
 
 const PATH = '/server/health';
 
-/** Answers the health of the service as an admin sees it, or as all other callers do. */
+/** Sends the health of the service: with checks to admins, the status only to all other callers. */
 export async function sendHealth(ctx: HttpContext, admin: boolean, deps: HealthDeps): Promise<void> {
-  const shown = await healthFor({ admin }, deps);
+  const shown = await describeHealth({ admin }, deps);
   ctx.status = shown.status === 'error' ? 503 : 200;
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'application/health+json; charset=utf-8';
   ctx.body = JSON.stringify(shown);
 }
 
-/** Nobody can be identified while the database is down; the health of the service is told all the same. */
-export const healthWithoutCaller = (identity: Pick<Identity, 'isSignedAdmin'>, deps: HealthDeps): Middleware => ({
+/** Answers the health also while the database is down, when no caller can be identified. */
+export const createHealthFallback = (identity: Pick<Identity, 'isSignedAdmin'>, deps: HealthDeps): Middleware => ({
   name: 'health',
   phase: 'edge',
   async handle(ctx, next) {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Caller, VERSION } from '#kernel';
 import type { CheckStatus, HealthCheck } from './contract.ts';
 
-export interface Result {
+export interface CheckResult {
   readonly componentType: string;
   readonly status: CheckStatus;
   readonly observedValue?: number;
@@ -14,15 +14,15 @@ export interface Result {
 
 export interface Health {
   readonly status: CheckStatus;
-  readonly checks: Readonly<Record<string, readonly Result[]>>;
+  readonly checks: Readonly<Record<string, readonly CheckResult[]>>;
 }
 
 const TIME_LIMIT = 5000;
 const ORDER: readonly CheckStatus[] = ['ok', 'warn', 'error'];
 
 /**
- * Runs all checks at once. Whoever asks while they run is answered by the same run, so that any number of clients that ask without a
- * token cause one run at a time; no answer is kept. A check that is added or taken away is noticed at once.
+ * Runs all checks concurrently. Requests that arrive meanwhile share the run, so that any number of clients without a token cause
+ * one run at a time. No result is cached. A changed list of checks starts a new run.
  */
 export function createHealth(timeLimit = TIME_LIMIT): (checks: readonly HealthCheck[]) => Promise<Health> {
   let running: { readonly checks: readonly HealthCheck[]; readonly health: Promise<Health> } | undefined;
@@ -39,23 +39,23 @@ export function createHealth(timeLimit = TIME_LIMIT): (checks: readonly HealthCh
 }
 
 async function measure(checks: readonly HealthCheck[], timeLimit: number): Promise<Health> {
-  const results = await Promise.all(checks.map((check) => resultOf(check, timeLimit)));
+  const results = await Promise.all(checks.map((check) => runCheck(check, timeLimit)));
   return {
-    status: worst(results.map(({ status }) => status)),
-    checks: Object.fromEntries(checks.map(({ name }, at) => [name, [results[at] as Result]])),
+    status: worstStatus(results.map(({ status }) => status)),
+    checks: Object.fromEntries(checks.map(({ name }, at) => [name, [results[at] as CheckResult]])),
   };
 }
 
 export interface HealthDeps {
   readonly measure: ReturnType<typeof createHealth>;
-  /** The contributed checks of this moment. */
+  /** The currently contributed checks. */
   readonly checks: () => readonly HealthCheck[];
-  /** Is the process finishing its last requests before it ends? */
+  /** True while the process finishes its last requests before it ends. */
   readonly isStopping: () => boolean;
 }
 
-/** What a caller is shown: admins the checks, all other callers the status alone, which is `error` in a process that stops. */
-export async function healthFor(
+/** The health for a caller: admins see the checks, all others the status only. It is `error` while the process stops. */
+export async function describeHealth(
   { admin }: Pick<Caller, 'admin'>,
   { measure: measured, checks: known, isStopping }: HealthDeps,
 ): Promise<{ readonly status: CheckStatus }> {
@@ -64,10 +64,10 @@ export async function healthFor(
   return { status: isStopping() ? 'error' : status, ...(admin ? detail : {}) };
 }
 
-export const worst = (all: readonly CheckStatus[]): CheckStatus =>
+export const worstStatus = (all: readonly CheckStatus[]): CheckStatus =>
   ORDER[Math.max(0, ...all.map((status) => ORDER.indexOf(status)))] as CheckStatus;
 
-async function resultOf(check: HealthCheck, timeLimit: number): Promise<Result> {
+async function runCheck(check: HealthCheck, timeLimit: number): Promise<CheckResult> {
   const { componentType, threshold } = check;
   const about = {
     componentType,
@@ -75,7 +75,7 @@ async function resultOf(check: HealthCheck, timeLimit: number): Promise<Result> 
     ...(threshold === undefined ? {} : { threshold }),
   };
   try {
-    const { value, unit = 'ms', status } = await inTime(check, timeLimit);
+    const { value, unit = 'ms', status } = await withTimeLimit(check, timeLimit);
     const isSlow = threshold !== undefined && value > threshold;
     return { ...about, status: status ?? (isSlow ? 'warn' : 'ok'), observedValue: value, observedUnit: unit };
   } catch (error) {
@@ -83,12 +83,12 @@ async function resultOf(check: HealthCheck, timeLimit: number): Promise<Result> 
   }
 }
 
-async function inTime(check: HealthCheck, timeLimit: number) {
+async function withTimeLimit(check: HealthCheck, timeLimit: number) {
   const stop = new AbortController();
   const late = pause(timeLimit, undefined, { signal: stop.signal }).then(() => {
     throw new Error(`no answer within ${timeLimit} ms`);
   });
-  // Cut off when the check was faster, which is nobody's failure.
+  // Aborted when the check was faster, which is no failure.
   late.catch(() => {});
   try {
     return await Promise.race([check.check(), late]);

@@ -6,14 +6,14 @@ import { sendData } from '../http/library.ts';
 import { query } from '../query/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { health as healthChecks } from './contract.ts';
-import { ROOT, SERVER_HEALTH, SERVER_INFO } from './descriptions.ts';
-import { serverFields } from './graphql.ts';
+import { SERVER_HEALTH, SERVER_INFO, SERVER_ROOT } from './descriptions.ts';
+import { createServerFields } from './graphql.ts';
 import { createHealth, type HealthDeps } from './health.ts';
-import { healthWithoutCaller, sendHealth } from './health-route.ts';
-import { infoFor } from './info.ts';
+import { createHealthFallback, sendHealth } from './health-route.ts';
+import { describeInfo } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
 import { ping } from './ping.ts';
-import { rootHandler } from './root.ts';
+import { createRootHandler } from './root.ts';
 
 interface Config {
   ROOT_REDIRECT: string;
@@ -25,37 +25,37 @@ export default definePlugin<Config>({
     const used = host.use({ identity, query, settings });
     let isStopping = false;
     host.define(healthChecks);
-    // The kernel emits it before it stops taking connections: the health of requests that still run says so from then on.
+    // The kernel emits it before it stops accepting connections: from then on the health is `error`.
     host.events.onAction('server.stop', () => {
       isStopping = true;
     });
-    const checked: HealthDeps = {
+    const healthDeps: HealthDeps = {
       measure: createHealth(),
       checks: () => host.read(healthChecks),
       isStopping: () => isStopping,
     };
 
     host.contribute(middleware, ping);
-    host.contribute(middleware, healthWithoutCaller(used.identity, checked));
+    host.contribute(middleware, createHealthFallback(used.identity, healthDeps));
     host.contribute(routes, {
       method: 'GET',
       path: '/server/health',
       description: SERVER_HEALTH,
-      handle: (ctx) => sendHealth(ctx, ctx.state.caller.admin, checked),
+      handle: (ctx) => sendHealth(ctx, ctx.state.caller.admin, healthDeps),
     });
     host.contribute(routes, {
       method: 'GET',
       path: '/server/info',
       description: SERVER_INFO,
-      handle: async (ctx) => sendData(ctx, await infoFor(ctx.state.caller, used)),
+      handle: async (ctx) => sendData(ctx, await describeInfo(ctx.state.caller, used)),
     });
     host.contribute(routes, {
       method: 'GET',
       path: '/',
-      description: ROOT,
-      handle: rootHandler(host.config.ROOT_REDIRECT),
+      description: SERVER_ROOT,
+      handle: createRootHandler(host.config.ROOT_REDIRECT),
     });
-    for (const field of serverFields({ ...used, health: checked }))
+    for (const field of createServerFields({ ...used, health: healthDeps }))
       host.contribute<GraphqlField>('graphql.fields', field);
   },
 });

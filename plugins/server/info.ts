@@ -2,8 +2,8 @@ import { type Caller, VERSION } from '#kernel';
 import type { Query } from '../query/contract.ts';
 import type { Settings, SettingsValues } from '../settings/contract.ts';
 
-/** What anybody may know, before he has signed in as well. */
-const SHOWN = [
+/** Settings that every caller may read, also without signing in. */
+const PUBLIC_SETTINGS = [
   'project_name',
   'project_descriptor',
   'project_logo',
@@ -21,14 +21,14 @@ export interface InfoDeps {
   readonly settings: Settings;
 }
 
-/** As much as the caller's level may know (specification, "Server endpoints"). */
-export async function infoFor(
+/** The information that the level of the caller allows (specification, "Server endpoints"). */
+export async function describeInfo(
   { user, admin, share }: Caller,
   { query: { ceilings }, settings }: InfoDeps,
 ): Promise<Record<string, unknown>> {
   const values = await settings.current();
   return {
-    project: Object.fromEntries(SHOWN.map((name) => [name, values[name]])),
+    project: Object.fromEntries(PUBLIC_SETTINGS.map((name) => [name, values[name]])),
     ...(user === null ? {} : { rateLimit: false, rateLimitGlobal: false, websocket: false }),
     ...(user === null && !share ? {} : { queryLimit: { default: ceilings.default, max: ceilings.max } }),
     ...(admin ? { service: { version: VERSION } } : {}),

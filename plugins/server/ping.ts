@@ -1,6 +1,6 @@
 import type { Middleware } from '#kernel';
 
-/** Answers before anybody is asked who he is: whoever watches the process has no token. */
+/** Answers before callers are identified, because monitoring has no token. */
 export const ping: Middleware = {
   name: 'ping',
   phase: 'edge',

@@ -1,7 +1,7 @@
 import type { HttpContext } from '../http/contract.ts';
 import { sendData } from '../http/library.ts';
 
-/** Relative to the address of the request, which a proxy may serve below a path of its own. */
+/** Relative links, because a proxy may serve the service under a path. */
 const LINKS = {
   info: './server/info',
   health: './server/health',
@@ -11,7 +11,7 @@ const LINKS = {
 };
 
 /** Answers `GET /` by links, or by a redirect to `target`; `false` is no redirect. */
-export const rootHandler =
+export const createRootHandler =
   (target: string) =>
   (ctx: HttpContext): void => {
     if (target === 'false') {

@@ -1,12 +1,12 @@
 import { service } from '#kernel';
 
-/** Limits that the operating system holds a process to, where it knows them. */
+/** Limits of a process that the operating system enforces, where it supports them. */
 export interface ProcessBounds {
-  /** MiB of memory that is not a file. */
+  /** MiB of private memory (RLIMIT_DATA). */
   readonly data: number;
   /** Seconds of processor time after which the system ends the process. */
   readonly processor: number;
-  /** How far its work stands back for that of other processes: 0 to 19. */
+  /** The nice value: 0 to 19, the higher, the lower its priority. */
   readonly niceness: number;
   /** 0 to 1000: the higher, the sooner the system ends the process when the machine runs out of memory. */
   readonly outOfMemoryScore: number;
@@ -47,7 +47,7 @@ export interface WorkerPoolOptions {
 export type WorkerMessage<Reply = unknown, Note = unknown> =
   /** Once, when the process can take jobs. */
   | 'ready'
-  /** It has the job. A process that ends before it sends this has no part in the job: another process gets it. */
+  /** The process has the job. Where it ends before it sends this, another process gets the job. */
   | 'begun'
   /** A part of the result, before the job is done. */
   | { readonly note: Note }
@@ -84,8 +84,8 @@ export interface WorkerPool {
 }
 
 /**
- * Child processes for work that must not block, crash or take over the service. The user of this service chooses the program and its
- * rights: it may do all that the service's own user may do.
+ * Child processes for work that must not block, crash or take over the service. The plugin that opens a pool chooses the program and
+ * its rights: it may do all that the operating system user of the service may do.
  */
 export interface Workers {
   /** A pool of its own for the caller; it stops with the service at the latest. */
@@ -104,9 +104,9 @@ export interface SemaphoreOptions {
   readonly limit: number;
   /** Milliseconds that `acquire` may wait; without a limit by default. */
   readonly deadline?: number;
-  /** How many may wait; without a limit by default. */
+  /** Callers that may wait; without a limit by default. */
   readonly queue?: number;
-  /** Makes what `acquire` rejects with; an Error by default. */
+  /** Creates the error that `acquire` rejects with; a plain Error by default. */
   readonly refuse?: (reason: SemaphoreRefusal) => unknown;
 }
 
@@ -122,7 +122,7 @@ export interface Semaphore {
    * @throws what `acquire` and `work` throw.
    */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Refuses all who wait, and all who come later; holders keep their places. */
+  /** Refuses all waiters and all later callers; holders keep their places. */
   close(): void;
   readonly held: number;
   readonly waiting: number;
@@ -139,19 +139,19 @@ export interface Semaphores {
   readonly size: number;
 }
 
-/** Limits of a fair semaphore: every member counts holders or those who wait. */
+/** Limits of a fair semaphore, in numbers of holders and waiters. */
 export interface FairSemaphoreOptions {
   /** Holders at a time, of all keys together. */
   readonly limit: number;
   /** Holders at a time of one key. */
   readonly limitOfKey: number;
-  /** How many may wait, of all keys together. */
+  /** Callers that may wait, of all keys together. */
   readonly queue: number;
-  /** How many of one key may wait. */
+  /** Callers of one key that may wait. */
   readonly queueOfKey: number;
-  /** Milliseconds that one may wait. */
+  /** Milliseconds that a caller may wait. */
   readonly deadline: number;
-  /** Makes what `run` rejects with. */
+  /** Creates the error that `run` rejects with. */
   readonly refuse: (reason: Exclude<SemaphoreRefusal, 'closed'>) => unknown;
 }
 

@@ -3,7 +3,7 @@ import type { FairSemaphore, FairSemaphoreOptions } from './contract.ts';
 interface KeyState {
   held: number;
   waiting: number;
-  /** The turn of the last who came. */
+  /** The turn of the latest waiter or holder. */
   turn: number;
 }
 
@@ -15,7 +15,7 @@ interface Waiter {
   refuse(error: unknown): void;
 }
 
-/** See `FairSemaphore`. A key that comes later is placed into the current turn, so that neither backlogs nor newcomers starve others. */
+/** See `FairSemaphore`. A key that comes later is placed into the current turn, so that neither a backlog nor new callers starve other keys. */
 export function createFairSemaphore(options: FairSemaphoreOptions): FairSemaphore {
   const { limit, limitOfKey } = options;
   const states = new Map<string, KeyState>();
@@ -74,7 +74,7 @@ export function createFairSemaphore(options: FairSemaphoreOptions): FairSemaphor
   };
 }
 
-/** Those who wait, in the order in which they came. */
+/** The waiters, in order of arrival. */
 class FairQueue {
   readonly #options: FairSemaphoreOptions;
   readonly #waiters = new Set<Waiter>();
@@ -131,7 +131,7 @@ class FairQueue {
     if (this.#waiters.size < queue) return;
     let last: Waiter | undefined;
     for (const waiter of this.#waiters) if (waiter.state.waiting >= (last?.state.waiting ?? 0)) last = waiter;
-    // A key makes room for those that would have fewer waiting than it has then.
+    // A key loses its last waiter only to a key that would still have fewer waiters.
     if (!last || last.state.waiting <= state.waiting + 1) throw refuse('full');
     last.refuse(refuse('full'));
   }

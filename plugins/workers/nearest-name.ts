@@ -9,12 +9,12 @@ const MAX_LENGTH = 64;
  */
 export function nearestName(name: string, candidates: Iterable<string>, allowed?: number): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
-  const wanted = name.toLowerCase();
+  const lowerName = name.toLowerCase();
   let nearest: string | undefined;
   let least = (allowed ?? Math.floor(name.length / 3) + (name.length > 3 ? 1 : 0)) + 1;
   for (const candidate of candidates) {
-    if (candidate.length > MAX_LENGTH || Math.abs(candidate.length - wanted.length) >= least) continue;
-    const found = keystrokes(wanted, candidate.toLowerCase(), least);
+    if (candidate.length > MAX_LENGTH || Math.abs(candidate.length - lowerName.length) >= least) continue;
+    const found = editDistance(lowerName, candidate.toLowerCase(), least);
     if (found >= least) continue;
     nearest = candidate;
     least = found;
@@ -24,7 +24,7 @@ export function nearestName(name: string, candidates: Iterable<string>, allowed?
 }
 
 /** Keystrokes from one text to the other (optimal string alignment); `bound` as soon as it cannot be fewer. */
-function keystrokes(a: string, b: string, bound: number): number {
+function editDistance(a: string, b: string, bound: number): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {

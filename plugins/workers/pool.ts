@@ -3,7 +3,7 @@ import { createSemaphore } from './semaphore.ts';
 import type { WorkerRun } from './worker.ts';
 import { WorkerSet } from './worker-set.ts';
 
-/** What the semaphores of a stopped pool refuse with. */
+/** The error with which semaphores of a stopped pool refuse. */
 const STOPPED = new Error('The pool is stopped.');
 
 /** See `WorkerPool`. */
@@ -20,13 +20,13 @@ export function createPool(options: WorkerPoolOptions): WorkerPool {
 
   async function attempt(job: object, jobOptions: WorkerJobOptions): Promise<WorkerRun | 'stopped'> {
     if (stopped) return 'stopped';
-    const worker = workers.take();
+    const worker = workers.acquire();
     const outcome = await worker.run(job, jobOptions);
-    workers.rest(worker);
+    workers.release(worker);
     return outcome;
   }
 
-  /** The job has its place. */
+  /** Runs a job that has its place. */
   async function serve(job: object, jobOptions: WorkerJobOptions): Promise<WorkerOutcome> {
     await jobOptions.prepare?.();
     let outcome: WorkerRun | 'stopped';
@@ -35,7 +35,7 @@ export function createPool(options: WorkerPoolOptions): WorkerPool {
       // A process that was gone when the job came has no part in it: another process gets the job.
       if (outcome === 'missed') outcome = await attempt(job, jobOptions);
     } catch {
-      // There is no room for another process, or for another pipe to one.
+      // The system has no room for another process or pipe.
       outcome = 'missed';
     }
     if (stopped && typeof outcome === 'string') return 'stopped';

@@ -5,19 +5,19 @@ interface Waiter {
   refuse(error: unknown): void;
 }
 
-/** See `Semaphore`. The place of a holder who leaves passes to the first in the queue at once, so that no newcomer takes it. */
+/** See `Semaphore`. A released place passes to the first waiter at once, so that no new caller takes it. */
 export function createSemaphore({
   limit,
   deadline,
   queue = Number.POSITIVE_INFINITY,
   refuse = defaultError,
 }: SemaphoreOptions): Semaphore {
-  // In the order in which they came, and any of them may leave in between.
+  // In order of arrival; any of them may leave early.
   const waiters = new Set<Waiter>();
   let held = 0;
   let closed = false;
 
-  function passOn(): void {
+  function releasePlace(): void {
     const [next] = waiters;
     if (next) next.enter();
     else held--;
@@ -28,11 +28,11 @@ export function createSemaphore({
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      passOn();
+      releasePlace();
     };
   }
 
-  /** Takes a place at once where there is one; else what to wait for. */
+  /** Takes a free place and returns undefined; else returns a promise of a place. */
   function enter(signal: AbortSignal | undefined): Promise<void> | undefined {
     signal?.throwIfAborted();
     if (closed) throw refuse('closed');
@@ -55,7 +55,7 @@ export function createSemaphore({
       try {
         return await work();
       } finally {
-        passOn();
+        releasePlace();
       }
     },
     close() {
@@ -103,8 +103,8 @@ function waitIn(
 }
 
 const TEXTS: Readonly<Record<SemaphoreRefusal, string>> = {
-  full: 'Too many wait for a place of the semaphore.',
-  timeout: 'The semaphore had no place in time.',
+  full: 'The queue of the semaphore is full.',
+  timeout: 'The semaphore had no free place before the deadline.',
   closed: 'The semaphore is closed.',
 };
 const defaultError = (reason: SemaphoreRefusal): Error => new Error(TEXTS[reason]);

@@ -1,7 +1,7 @@
 import type { Semaphore, SemaphoreOptions, Semaphores } from './contract.ts';
 import { createSemaphore } from './semaphore.ts';
 
-/** See `Semaphores`: the same limits for each key, and nothing is kept of a key without holders. */
+/** See `Semaphores`: the same limits for each key; a key without holders keeps no state. */
 export function createSemaphores(options: SemaphoreOptions): Semaphores {
   const all = new Map<string, Semaphore>();
   return {

@@ -6,17 +6,17 @@ export class WorkerMessages {
   readonly gone: Promise<void>;
   #isGone = false;
   #listen: (message: unknown) => void = () => {};
-  // One at a time, and not by a promise: that would keep all who have ever waited, with their requests, while the process lives.
-  #giveUp = () => {};
+  // One callback, no promise: a promise would keep all earlier waiters and their requests in memory while the process lives.
+  #crash = () => {};
 
   constructor(child: ChildProcess) {
     this.gone = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
-      // The process could not be started; after an exit there may be other errors, which say nothing new.
+      // Without a pid the process was not started; errors after an exit are ignored.
       child.on('error', () => child.pid === undefined && resolve());
     }).then(() => {
       this.#isGone = true;
-      this.#giveUp();
+      this.#crash();
     });
     child.on('message', (message) => this.#listen(message));
   }
@@ -25,8 +25,8 @@ export class WorkerMessages {
     return this.#isGone;
   }
 
-  /** Waits for the first message that `read` makes something of, at most `milliseconds`, and not for a process that is gone. */
-  first<T extends object | string>(
+  /** Resolves to the first defined result of `read` for a message; `timeout` after `milliseconds`; `crashed` when the process ends. */
+  waitFor<T extends object | string>(
     milliseconds: number,
     read: (message: unknown) => T | undefined,
   ): Promise<T | 'timeout' | 'crashed'> {
@@ -35,15 +35,15 @@ export class WorkerMessages {
       const settle = (value: T | 'crashed') => {
         clearTimeout(timer);
         this.#listen = () => {};
-        this.#giveUp = () => {};
+        this.#crash = () => {};
         resolve(value);
       };
       this.#listen = (message) => {
         const value = read(message);
         if (value !== undefined) settle(value);
       };
-      this.#giveUp = () => settle('crashed');
-      if (this.#isGone) this.#giveUp();
+      this.#crash = () => settle('crashed');
+      if (this.#isGone) this.#crash();
     });
   }
 }

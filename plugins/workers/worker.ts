@@ -1,5 +1,5 @@
 import type { WorkerJobOptions, WorkerPoolOptions } from './contract.ts';
-import { startProcess } from './start.ts';
+import { startProcess } from './start-process.ts';
 import { WorkerMessages } from './worker-messages.ts';
 
 /** Milliseconds that a killed process may take to be gone before nothing waits for it any more. */
@@ -12,8 +12,8 @@ export type WorkerRun = { readonly reply: unknown } | 'timeout' | 'crashed' | 'm
 export interface Worker {
   /** Never rejects. */
   run(job: object, options: Pick<WorkerJobOptions, 'timeout' | 'onNote'>): Promise<WorkerRun>;
-  /** False once the process is gone or about to be, or has worked long enough. */
-  isFit(): boolean;
+  /** False once the process has ended, is about to end, or has used `replaceAfter` seconds. */
+  isUsable(): boolean;
   /** Kills the process; resolves when it is gone. */
   end(): Promise<void>;
   /** Resolves when the process is gone, for whatever reason. */
@@ -28,55 +28,55 @@ export function startWorker(options: WorkerPoolOptions): Worker {
   const child = startProcess(options);
   const messages = new WorkerMessages(child);
   const { gone } = messages;
-  let fit = true;
-  const isFit = () => fit && !messages.isGone;
+  let usable = true;
+  const isUsable = () => usable && !messages.isGone;
 
   /** A process without work does not keep the service running. */
-  function hold(isBusy: boolean): void {
+  function setKeepAlive(isBusy: boolean): void {
     for (const handle of [child, child.channel]) {
       if (isBusy) handle?.ref();
       else handle?.unref();
     }
   }
 
-  const ready = messages.first(options.startTimeout, (message) => (message === 'ready' ? message : undefined));
+  const ready = messages.waitFor(options.startTimeout, (message) => (message === 'ready' ? message : undefined));
 
   async function end(): Promise<void> {
-    fit = false;
-    // The caller waits while the process is not gone, though nothing else may keep the service running.
-    hold(true);
+    usable = false;
+    // Keeps the service running until the killed process is gone.
+    setKeepAlive(true);
     child.kill('SIGKILL');
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
+    const expired = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, KILL_TIMEOUT);
     });
-    await Promise.race([gone, late]);
+    await Promise.race([gone, expired]);
     clearTimeout(timer);
-    hold(false);
+    setKeepAlive(false);
   }
 
   return {
     gone,
-    isFit,
+    isUsable,
     end,
     async run(job, { timeout, onNote }) {
-      hold(true);
+      setKeepAlive(true);
       let outcome: { readonly reply: unknown; readonly spent?: unknown } | 'timeout' | 'crashed' = 'crashed';
       let isBegun = false;
       if ((await ready) === 'ready') {
-        const reply = messages.first(timeout, (message) => {
+        const reply = messages.waitFor(timeout, (message) => {
           isBegun ||= message === 'begun';
           if (typeof message !== 'object' || message === null) return undefined;
           if ('reply' in message) return message;
           if ('note' in message) onNote?.(message.note);
           return undefined;
         });
-        if (isFit()) child.send(job, () => {});
+        if (isUsable()) child.send(job, () => {});
         outcome = await reply;
       }
       if (typeof outcome === 'string') await end();
-      else if (Number(outcome.spent) > (options.replaceAfter ?? Number.POSITIVE_INFINITY)) fit = false;
-      hold(false);
+      else if (Number(outcome.spent) > (options.replaceAfter ?? Number.POSITIVE_INFINITY)) usable = false;
+      setKeepAlive(false);
       if (outcome === 'crashed' && !isBegun) return 'missed';
       return typeof outcome === 'string' ? outcome : { reply: outcome.reply };
     },

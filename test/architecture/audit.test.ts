@@ -6,7 +6,7 @@ import { composition } from '../../plugins/preset.ts';
 import { quiet } from '../support/plugin.ts';
 
 describe('architecture: audit', () => {
-  it('is docs/audit.txt (npm run --silent audit > docs/audit.txt), in the verbs of its vocabulary', async () => {
+  it('docs/audit.txt equals the audit (npm run --silent audit > docs/audit.txt), which uses AUDIT_VERBS only', async () => {
     const kernel = await boot(composition(), { environment: { ...quiet, EXTENSIONS_PATH: '/dev/null' } });
     const written = await readFile(new URL('../../docs/audit.txt', import.meta.url), 'utf8').catch(() => '');
     const lines = kernel.audit();

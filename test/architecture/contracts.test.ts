@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import { ERRORS } from '#kernel';
 import {
   callerPosition,
-  exportsIn,
-  exportsOf,
-  interfacesIn,
-  methodsIn,
-  methodsOf,
-  servicesIn,
+  parseExports,
+  parseMethods,
+  readExports,
+  readInterfaces,
+  readMethods,
+  readServices,
 } from '../support/contract-text.ts';
 import { pluginFolders, root } from '../support/manifests.ts';
 
@@ -44,30 +44,30 @@ describe('contract.ts of a plugin', () => {
     const path = `plugins/${folder}/contract.ts`;
     if (!existsSync(join(root, path))) continue;
 
-    it(`of ${folder} exports keys, types and constants, and nothing that runs`, async () => {
+    it(`plugins/${folder}/contract.ts exports keys, types and constants only, no functions`, async () => {
       const exported = Object.entries((await import(join(root, path))) as Record<string, unknown>);
       const running = exported.filter(([, value]) => !isKey(value) && !isData(value)).map(([name]) => name);
       expect(running, 'functions and classes belong into library.ts').to.deep.equal([]);
     });
 
-    it(`of ${folder} has a doc comment right above each of its exports`, () => {
-      const without = exportsIn(path).filter(({ doc }) => !doc);
+    it(`plugins/${folder}/contract.ts has a doc comment right above each export`, () => {
+      const without = readExports(path).filter(({ doc }) => !doc);
       expect(without.map((one) => `${one.path}:${one.line} ${one.name}`)).to.deep.equal([]);
     });
 
-    it(`of ${folder} names the errors of methods by @throws`, () => {
-      const wrong = interfacesIn(path).flatMap((type) =>
-        methodsIn(path, type).flatMap(({ name, line, doc }) =>
+    it(`plugins/${folder}/contract.ts documents error codes of methods with @throws`, () => {
+      const wrong = readInterfaces(path).flatMap((type) =>
+        readMethods(path, type).flatMap(({ name, line, doc }) =>
           codesBeforeThrows(doc).map((code) => `${path}:${line} ${type}.${name}: ${code}`),
         ),
       );
       expect(wrong).to.deep.equal([]);
     });
 
-    const services = servicesIn(path);
+    const services = readServices(path);
     if (services.length === 0) continue;
 
-    it(`of ${folder} lists the caller of each method of a service, at its position, in the callers of the key`, async () => {
+    it(`plugins/${folder}/contract.ts lists the position of each caller parameter in the callers of its service`, async () => {
       const keys = serviceKeysOf(await import(join(root, path)));
       const wrong = services.flatMap(({ id, type, methods }) => {
         if (!methods) return [`${path}: the interface ${type} of the service ${id} is not in this file`];
@@ -82,7 +82,7 @@ describe('contract.ts of a plugin', () => {
   }
 });
 
-describe('text of a contract', () => {
+describe('the parser of contracts', () => {
   const text = `
 /** What one is. */
 export interface Documented {}
@@ -110,8 +110,8 @@ export interface Verbs {
 }
 `;
 
-  it('has a doc comment for an export only where one stands right above it', () => {
-    expect(exportsOf('x.ts', text).map(({ name, doc }) => [name, doc])).to.deep.equal([
+  it('assigns a doc comment to an export only when it stands right above', () => {
+    expect(parseExports('x.ts', text).map(({ name, doc }) => [name, doc])).to.deep.equal([
       ['Documented', 'What one is.'],
       ['Bare', undefined],
       ['Remarked', undefined],
@@ -120,8 +120,8 @@ export interface Verbs {
     ]);
   });
 
-  it('has the position of a caller by the commas between parameters', () => {
-    const positions = methodsOf(text, 'Verbs')?.map((method) => [method.name, callerPosition(method)]);
+  it('counts the position of a caller by top-level commas', () => {
+    const positions = parseMethods(text, 'Verbs')?.map((method) => [method.name, callerPosition(method)]);
     expect(positions).to.deep.equal([
       ['scheduled', undefined],
       ['optional', 1],

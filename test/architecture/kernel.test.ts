@@ -7,7 +7,7 @@ const PACKAGES = ['koa', 'ajv', 'semver', 'pino'];
 describe('architecture: kernel', () => {
   const sources = sourcesIn('kernel');
 
-  it('imports nothing but itself, four packages, what Node brings and the version in package.json', () => {
+  it('the kernel imports only its own files, four packages, Node modules and the version in package.json', () => {
     const strange = sources.flatMap(({ path, imports }) =>
       imports
         .filter(({ specifier, target }) =>
@@ -20,17 +20,17 @@ describe('architecture: kernel', () => {
     expect(strange).to.deep.equal([]);
   });
 
-  it('loads code by a computed path in one place: where it registers plugins', () => {
+  it('the kernel has one import with a computed path, in lifecycle/loader.ts', () => {
     expect(sources.filter((one) => one.computedImports > 0).map((one) => one.path)).to.deep.equal([
       'kernel/lifecycle/loader.ts',
     ]);
   });
 
-  it(`stays within ${MAX_LINES} lines`, () => {
+  it(`the kernel has at most ${MAX_LINES} lines`, () => {
     expect(sources.reduce((sum, one) => sum + one.lines, 0)).to.be.at.most(MAX_LINES);
   });
 
-  it('has no SQL, no table and no route in it', () => {
+  it('the kernel has no SQL, no table and no route', () => {
     const words = /\bselect\s+\S+\s+from\b|\binsert\s+into\b|platform_|['"`]\/(?:items|auth|users|server)\b/i;
     expect(sources.filter((one) => words.test(one.text)).map((one) => one.path)).to.deep.equal([]);
   });

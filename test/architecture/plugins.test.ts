@@ -45,7 +45,7 @@ function sourcesOf(plugin: PluginFolder): readonly Source[] {
 const OPEN_FILES = ['contract.ts', 'library.ts'];
 
 /** What is wrong with one import, or nothing. */
-function complaint(
+function importProblem(
   plugin: PluginFolder,
   { specifier, target, typeOnly }: Source['imports'][number],
 ): string | undefined {
@@ -81,7 +81,7 @@ function complaint(
 }
 
 describe('architecture: plugins', () => {
-  it('are all in the preset, and each has its floor', () => {
+  it('all plugin folders are in the preset, each on one floor', () => {
     const folders = readdirSync(join(root, 'plugins'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name);
@@ -89,7 +89,7 @@ describe('architecture: plugins', () => {
     expect(folders.filter((folder) => floorOf(folder) < 0)).to.deep.equal([]);
   });
 
-  it('use no service and hold no capability of a higher floor', () => {
+  it('plugins use no service and hold no capability of a higher floor', () => {
     const upwards = plugins.flatMap((plugin) =>
       plugins
         .filter((other) => floorOf(other.folder) > floorOf(plugin.folder) && needsOf(plugin, other).length > 0)
@@ -98,7 +98,7 @@ describe('architecture: plugins', () => {
     expect(upwards).to.deep.equal([]);
   });
 
-  it('add to facets of a higher floor as optional: the product runs without that floor', () => {
+  it('contributions to facets of a higher floor are optional', () => {
     const upwards = plugins.flatMap((plugin) =>
       plugins
         .filter((other) => floorOf(other.folder) > floorOf(plugin.folder))
@@ -109,18 +109,18 @@ describe('architecture: plugins', () => {
     expect(upwards).to.deep.equal([]);
   });
 
-  it('only access seals: nobody else can make what the query runner takes', () => {
+  it('only access imports sealing, so that no other plugin creates a Restricted tree', () => {
     expect(
       plugins.filter((plugin) => plugin.manifest.uses && 'sealing' in plugin.manifest.uses).map((one) => one.folder),
     ).to.deep.equal(['access']);
   });
 
-  it('run any statement only where the tables are those of the user', () => {
+  it('only plugins that work on user tables may run any statement', () => {
     const holders = plugins.filter(({ manifest }) => (manifest.capabilities?.database as { sql?: string })?.sql);
     expect(holders.map(({ folder }) => folder)).to.deep.equal(['schema', 'query', 'items']);
   });
 
-  it('grant any statement to other code only for full authority', () => {
+  it('any statement is granted to extensions with full authority only', () => {
     const granting = plugins.flatMap(({ sources }) =>
       sources.filter(({ text }) => /\bdatabase:\s*\{[^}]*\bsql\b/.test(text)).map(({ path }) => path),
     );
@@ -137,20 +137,20 @@ describe('architecture: plugins', () => {
       it('imports only #kernel, itself, what native lists, and contracts and libraries of its floor or below', () => {
         const wrong = plugin.sources.flatMap(({ path, imports }) =>
           imports.flatMap((one) => {
-            const what = complaint(plugin, one);
+            const what = importProblem(plugin, one);
             return what ? [`${path} imports ${one.specifier}: ${what}`] : [];
           }),
         );
         expect(wrong).to.deep.equal([]);
       });
 
-      it('lists under native what it brings along from outside of plugins', () => {
+      it('lists under native all modules and packages that it imports', () => {
         const brought = sourcesOf(plugin).filter((source) => !plugin.sources.includes(source));
         const wrong = brought.flatMap(({ path, imports }) =>
           imports
             .filter(({ target, typeOnly }) => target === null && !typeOnly)
             .flatMap((one) => {
-              const what = complaint(plugin, one);
+              const what = importProblem(plugin, one);
               return what ? [`${path} imports ${one.specifier}: ${what}`] : [];
             }),
         );
@@ -172,18 +172,18 @@ describe('architecture: plugins', () => {
         expect(idle).to.deep.equal([]);
       });
 
-      it('computes import paths only where it may use the module system', () => {
+      it('has computed import paths only where its manifest lists the module system', () => {
         if (plugin.native.modules.includes('module')) return;
         expect(plugin.sources.filter((one) => one.computedImports > 0).map((one) => one.path)).to.deep.equal([]);
       });
 
-      it('reaches the network, other processes and the environment by no global', () => {
+      it('uses no global that reaches the network, other processes or the environment', () => {
         const globals =
           /(?<![.\w])(?:fetch|eval|Function)\s*\(|\bnew\s+(?:WebSocket|EventSource|Function)\b|\bprocess\s*\.\s*(?:env|binding|dlopen|getBuiltinModule)\b/;
         expect(plugin.sources.filter((one) => globals.test(one.text)).map((one) => one.path)).to.deep.equal([]);
       });
 
-      it('gives its settings defaults of their type: they are not cast', () => {
+      it('has settings whose defaults are of their declared type', () => {
         const kinds: Readonly<Record<string, string>> = {
           string: 'string',
           boolean: 'boolean',
@@ -210,13 +210,13 @@ describe('architecture: plugins', () => {
 
 describe('architecture: environment', () => {
   // scripts/ starts processes and test/ stands outside of the product: both may look.
-  it('is read by kernel/config and nobody else', () => {
+  it('process.env is read by kernel/config only', () => {
     const reads =
       /\bprocess\s*\??\.\s*env\b|\bprocess\s*\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|from\s*['"](?:node:)?process['"]/;
     const readers = ['kernel', 'plugins', 'sandbox', 'extensions']
       .flatMap(sourcesIn)
       .filter((one) => reads.test(one.text))
       .map((one) => one.path);
-    expect(readers).to.deep.equal(['kernel/config/read.ts']);
+    expect(readers).to.deep.equal(['kernel/config/environment.ts']);
   });
 });

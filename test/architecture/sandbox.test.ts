@@ -13,7 +13,7 @@ const isIn = (folder: string, { target }: Import): boolean => target?.startsWith
 describe('architecture: sandbox', () => {
   const sandbox = sourcesIn('sandbox');
 
-  it('knows nothing of the kernel and of plugins but types', () => {
+  it('sandbox/ imports only types from the kernel and from plugins', () => {
     const wrong = offences(
       sandbox,
       (one) => !one.typeOnly && (one.specifier === '#kernel' || isIn('kernel', one) || isIn('plugins', one)),
@@ -21,32 +21,32 @@ describe('architecture: sandbox', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('has the engine in its runner and nowhere else', () => {
+  it('only sandbox/runner imports the JavaScript engine', () => {
     const everywhere = ['kernel', 'plugins', 'sandbox'].flatMap(sourcesIn);
     const name = /['"]isolated-vm(?:\/|['"])/;
     const users = everywhere.filter(({ text }) => name.test(text)).map(({ path }) => path);
     expect(users.filter((path) => !path.startsWith('sandbox/runner/'))).to.deep.equal([]);
   });
 
-  it('is held by one plugin; others see types at most', () => {
+  it('only the plugin sandbox imports code of sandbox/; other plugins import types at most', () => {
     const others = [...sourcesIn('kernel'), ...sourcesIn('plugins')].filter(
       ({ path }) => !path.startsWith('plugins/sandbox/'),
     );
     expect(offences(others, (one) => isIn('sandbox', one) && !one.typeOnly)).to.deep.equal([]);
   });
 
-  it('shows types at most through the contract of that plugin', () => {
+  it('plugins/sandbox/contract.ts exports only types of sandbox/', () => {
     const contract = sourcesIn('plugins/sandbox').filter(({ path }) => path.endsWith('/contract.ts'));
     expect(contract).to.have.length(1);
     expect(offences(contract, (one) => isIn('sandbox', one) && !one.typeOnly)).to.deep.equal([]);
   });
 
-  it('speaks a protocol that needs nothing else', () => {
+  it('sandbox/protocol imports only its own files', () => {
     const protocol = sourcesIn('sandbox/protocol');
     expect(offences(protocol, (one) => one.target === null || !isIn('sandbox/protocol', one))).to.deep.equal([]);
   });
 
-  it('supervises processes without knowing how they are started or what is in them', () => {
+  it('the supervisor imports no launcher, no runner and no node:child_process', () => {
     const supervisor = [...sourcesIn('sandbox/host/supervisor'), ...sandbox.filter(isConnection)];
     const wrong = offences(
       supervisor,

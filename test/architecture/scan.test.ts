@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { findCycle, isPure, takeApart } from '../support/sources.ts';
+import { findCycle, isPure, parseSource } from '../support/sources.ts';
 
-const importsOf = (text: string) => takeApart('plugins/a/read/b.ts', text).imports;
+const importsOf = (text: string) => parseSource('plugins/a/read/b.ts', text).imports;
 
 /** The other tests of this folder are worth what this one says. */
-describe('architecture: the scan', () => {
+describe('architecture: the import scanner', () => {
   it('finds every form of import', () => {
     const found = importsOf(`
       import a, { type B } from 'a';
@@ -39,14 +39,14 @@ describe('architecture: the scan', () => {
     ]);
   });
 
-  it('resolves relative ones from the root of the repository', () => {
+  it('resolves relative imports from the root of the repository', () => {
     expect(importsOf(`import x from '../../g/contract.ts'`)[0]?.target).to.equal('plugins/g/contract.ts');
     expect(importsOf(`import x from '../c.ts'`)[0]?.target).to.equal('plugins/a/c.ts');
     expect(importsOf(`import x from 'c'`)[0]?.target).to.equal(null);
   });
 
-  it('does not take comments and strings for code', () => {
-    const { imports, text } = takeApart(
+  it('ignores imports in comments and strings', () => {
+    const { imports, text } = parseSource(
       'a.ts',
       `// import 'x'\n/* process.env */ const url = 'http://a'; // import 'y'`,
     );
@@ -54,18 +54,18 @@ describe('architecture: the scan', () => {
     expect(text.trim()).to.equal(`const url = 'http://a';`);
   });
 
-  it('sees imports whose path is computed', () => {
-    expect(takeApart('a.ts', `await import(path); require(\`x\`); import('y')`).computedImports).to.equal(2);
+  it('finds imports with a computed path', () => {
+    expect(parseSource('a.ts', `await import(path); require(\`x\`); import('y')`).computedImports).to.equal(2);
   });
 
-  describe('for pure files', () => {
+  describe('isPure()', () => {
     const purityOf = (files: Readonly<Record<string, string>>) =>
       isPure(
         'plugins/a/library.ts',
-        Object.entries(files).map(([name, text]) => takeApart(`plugins/a/${name}`, text)),
+        Object.entries(files).map(([name, text]) => parseSource(`plugins/a/${name}`, text)),
       );
 
-    it('takes a library that brings along types and pure files', () => {
+    it('accepts a library that imports types and pure files only', () => {
       const files = {
         'library.ts': `export { b } from './b.ts';`,
         'b.ts': `import type { Server } from 'node:http'; import type { A } from './contract.ts'; import { c } from './c.ts';`,
@@ -80,18 +80,18 @@ describe('architecture: the scan', () => {
       ['a file that is not there', `import { d } from '../b/library.ts';`],
       ['a path that is known only when it runs', `const b = await import(name);`],
     ] as const) {
-      it(`refuses a library that brings along ${what}, however deep`, () => {
+      it(`rejects a library that imports ${what}, directly or indirectly`, () => {
         expect(purityOf({ 'library.ts': text })).to.equal(false);
         expect(purityOf({ 'library.ts': `export { b } from './b.ts';`, 'b.ts': text })).to.equal(false);
       });
     }
   });
 
-  describe('for cycles of imports', () => {
+  describe('findCycle()', () => {
     const cycleOf = (files: Readonly<Record<string, string>>) =>
-      findCycle(Object.entries(files).map(([path, text]) => takeApart(path, text)));
+      findCycle(Object.entries(files).map(([path, text]) => parseSource(path, text)));
 
-    it('names the files of a cycle, in their order', () => {
+    it('returns the files of a cycle in their order', () => {
       const files = {
         'plugins/a/index.ts': `import { b } from './b.ts';`,
         'plugins/a/b.ts': `import { c } from '../c/c.ts';`,
@@ -112,7 +112,7 @@ describe('architecture: the scan', () => {
       expect(cycleOf(files)).to.equal('kernel/index.ts → kernel/a.ts → kernel/index.ts');
     });
 
-    it('leaves out imports of types, and files that two others import', () => {
+    it('ignores imports of types, and files that two other files import', () => {
       const files = {
         'a.ts': `import { b } from './b.ts'; import { c } from './c.ts';`,
         'b.ts': `import type { A } from './a.ts'; import { c } from './c.ts';`,

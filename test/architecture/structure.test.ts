@@ -33,7 +33,7 @@ describe('architecture: structure', () => {
   const sandbox = sourcesIn('sandbox');
   const sources = [...kernel, ...plugins, ...sandbox, ...sourcesIn('extensions/{examples,sdk}')];
 
-  it(`has no function over ${MAX_FUNCTION} lines`, function () {
+  it(`no function has more than ${MAX_FUNCTION} lines`, function () {
     const all = sources.flatMap(functionsIn).sort((a, b) => b.lines - a.lines);
     const [largest] = all;
     if (this.test && largest) {
@@ -42,12 +42,12 @@ describe('architecture: structure', () => {
     expect(all.filter(({ lines }) => lines > MAX_FUNCTION)).to.deep.equal([]);
   });
 
-  it(`has no file over ${MAX_FILE} lines`, () => {
+  it(`no file has more than ${MAX_FILE} lines`, () => {
     const long = sources.filter(({ lines }) => lines > MAX_FILE);
     expect(long.map(({ path, lines }) => `${path}: ${lines}`)).to.deep.equal([]);
   });
 
-  it('has no cycle of imports between files, in any folder', () => {
+  it('no folder has an import cycle between files', () => {
     const cycle = findCycle(FOLDERS.flatMap(codeIn));
     expect(cycle, cycle).to.equal(undefined);
   });

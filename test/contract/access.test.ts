@@ -8,7 +8,7 @@ const environment = { TUS_ENABLED: 'true' };
 /** A path in which every parameter has some value. */
 const pathOf = ({ path }: DescribedRoute): string => path.replaceAll(/[:*]\w+/g, 'anything');
 
-describe('the access of a route', () => {
+describe('access in the description of a route', () => {
   let service: InProcess;
   before(async () => {
     service = await startService({ env: environment });

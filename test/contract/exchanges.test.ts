@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { DescribedRoute } from '../../plugins/http/contract.ts';
 import { dataAnswer, exactObject, INTEGER, jsonBody, TEXT } from '../../plugins/http/library.ts';
-import { mismatchOf } from '../support/described-exchange.ts';
-import { createApi } from '../support/route-descriptions.ts';
+import { findMismatch } from '../support/described-exchange.ts';
+import { createDescribedApi } from '../support/route-descriptions.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -30,7 +30,7 @@ const routes: readonly DescribedRoute[] = [
     },
   },
 ];
-const api = createApi(routes);
+const api = createDescribedApi(routes);
 
 const refusal = (code: string) => ({ errors: [{ message: 'no', extensions: { code } }] });
 
@@ -42,11 +42,11 @@ function exchange(
   more: { sent?: unknown; type?: string } = {},
 ) {
   const headers = new Headers(body === undefined ? {} : { 'content-type': more.type ?? JSON_TYPE });
-  return mismatchOf(api, { method, path, options: { body: more.sent }, reply: { status, body, headers } });
+  return findMismatch(api, { method, path, options: { body: more.sent }, reply: { status, body, headers } });
 }
 
-describe('an exchange of a test', () => {
-  it('fits an answer, an error and an unchanged answer that are declared', () => {
+describe('findMismatch()', () => {
+  it('accepts a declared answer, a declared error and a declared 304', () => {
     expect(exchange('GET', '/notes/1', 200, { data: { id: 1 } })).to.equal(undefined);
     expect(exchange('GET', '/notes/1?a=b', 304)).to.equal(undefined);
     expect(exchange('HEAD', '/notes/1', 200)).to.equal(undefined);
@@ -54,7 +54,7 @@ describe('an exchange of a test', () => {
     expect(exchange('POST', '/notes', 204, undefined, { sent: { title: 'a' } })).to.equal(undefined);
   });
 
-  it('fits where no described route answers, and where an extension refuses with a code of its own', () => {
+  it('ignores undescribed routes, and error codes of extensions', () => {
     expect(exchange('GET', '/elsewhere', 200, 'text', { type: 'text/plain' })).to.equal(undefined);
     expect(exchange('GET', '/notes/1', 418, refusal('TEAPOT'))).to.equal(undefined);
   });
@@ -91,7 +91,7 @@ describe('an exchange of a test', () => {
     ],
     ['an accepted request without its body', exchange('POST', '/notes', 204), 'accepts a request without a body'],
   ] as const) {
-    it(`with ${title} is reported, with the route and its plugin`, () => {
+    it(`reports ${title}, with the route and its plugin`, () => {
       expect(wrong).to.match(/^(GET|POST) \/notes(\/:id)? of notes is not as its description says: /);
       expect(wrong).to.include(text);
     });

@@ -203,15 +203,15 @@ async function exerciseFiles(ask: Ask, request: Send, token: string | undefined,
     for (const name of names) form.append('file', new Blob([Buffer.from(PNG, 'base64')], { type }), name);
     return form;
   };
-  const made = await request('POST', '/files', { token, body: upload(['a.png']) });
+  const file = await request('POST', '/files', { token, body: upload(['a.png']) });
   // The second file has no field that says where it may go: the first one is taken back.
   const broken = upload(['b.png']);
   broken.append('folder', '00000000-0000-4000-8000-000000000000');
   broken.append('file', new Blob(['x']), 'c.txt');
   await request('POST', '/files', { token, body: broken });
-  await ask('POST', '/files/import', { url: `${outside}/a.txt`, data: { id: made.body?.data?.id } });
-  await ask('GET', `/assets/${made.body?.data?.id}?width=1`);
-  await ask('DELETE', `/files/${made.body?.data?.id}`);
+  await ask('POST', '/files/import', { url: `${outside}/a.txt`, data: { id: file.body?.data?.id } });
+  await ask('GET', `/assets/${file.body?.data?.id}?width=1`);
+  await ask('DELETE', `/files/${file.body?.data?.id}`);
 }
 
 async function exerciseUsers(ask: Ask, request: Send): Promise<void> {

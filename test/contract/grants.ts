@@ -56,7 +56,7 @@ function describePlugin(plugin: PluginFolder): void {
   describe(plugin.folder, () => {
     for (const grant of grantsOf(plugin)) {
       const [section, name] = grant.path;
-      it(`is denied by name what it does without ${grant.path.join(' → ')}`, async () => {
+      it(`is denied by name when its manifest lacks ${grant.path.join(' → ')}`, async () => {
         if (section === 'capabilities' && name === 'native') {
           expect(isImported(grant), 'no file imports it: remove it from the manifest').to.equal(true);
           return;

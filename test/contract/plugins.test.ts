@@ -88,13 +88,13 @@ const MEMBERS: Readonly<Record<string, string>> = {
   packages: 'packages',
 };
 
-describe('contract', () => {
+describe('contract of every core plugin', () => {
   let watched: ReadonlyMap<string, Doings>;
   before(async () => {
     watched = await watchedBoot();
   });
 
-  it('registering the product starts nothing: no timer, no socket, no process', async () => {
+  it('register() of all core plugins starts no timer, no socket and no process', async () => {
     const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
     const preset = new URL('../../plugins/preset.ts', import.meta.url).href;
     // In a process of its own, where nothing else is going on.
@@ -121,7 +121,7 @@ describe('contract', () => {
       const doings = () => watched.get(plugin.folder) as Doings;
       const quoted = (name: string) => ["'", '"', '`'].some((quote) => text.includes(quote + name + quote));
 
-      it('provides, uses, opens and adds to what it declares, all of it and nothing else', () => {
+      it('provides, uses, defines and contributes to exactly what its manifest declares', () => {
         expect(sorted(doings().provides), 'provides').to.deep.equal(sorted(Object.keys(manifest.provides ?? {})));
         expect(sorted(doings().uses), 'uses').to.deep.equal(sorted(Object.keys(manifest.uses ?? {})));
         expect(sorted(doings().facets), 'facets').to.deep.equal(sorted(manifest.facets ?? []));
@@ -131,11 +131,11 @@ describe('contract', () => {
         expect(sorted(new Set([...doings().contributes, ...late])), 'contributes').to.deep.equal(sorted(declared));
       });
 
-      it('takes from its host each thing it asked for', () => {
-        const asked = [...Object.keys(manifest.capabilities ?? {}), ...(manifest.config ? ['config'] : [])];
+      it('uses each capability that its manifest declares', () => {
+        const declared = [...Object.keys(manifest.capabilities ?? {}), ...(manifest.config ? ['config'] : [])];
         // Most is taken while registering; some only when it is needed.
         const taken = (member: string) => doings().members.has(member) || text.includes(`host.${member}`);
-        const idle = asked.filter((name) => name in MEMBERS && !taken(MEMBERS[name] as string));
+        const idle = declared.filter((name) => name in MEMBERS && !taken(MEMBERS[name] as string));
         expect(idle).to.deep.equal([]);
       });
 
@@ -157,15 +157,15 @@ describe('contract', () => {
         const idle = tables.filter((table) => !new RegExp(`\\b${table}\\b`).test(text));
         const handles = { own: ['own'], read: ['read'], write: ['write', 'table'], watch: ['watch'] };
         for (const [part, members] of Object.entries(handles)) {
-          const made = members.some((member) => new RegExp(`\\bdb\\s*\\.${member}\\(`).test(text));
-          if (grant[part] && part !== 'own' && !made) idle.push(part);
+          const isUsed = members.some((member) => new RegExp(`\\bdb\\s*\\.${member}\\(`).test(text));
+          if (grant[part] && part !== 'own' && !isUsed) idle.push(part);
         }
         if (grant.sql && !/\.query\b|\bquery\s*[(<]/.test(text)) idle.push('sql');
         if (grant.ddl && !/\bddl\s*\(/.test(text)) idle.push('ddl');
         expect(idle).to.deep.equal([]);
       });
 
-      it('listens and emits in every way it declares', () => {
+      it('listens to and emits every event pattern that its manifest declares', () => {
         const grant = (manifest.capabilities?.events ?? {}) as Record<string, string[]>;
         const idle: string[] = [];
         if (grant.filter?.length && !/\.onFilter\(/.test(text)) idle.push('filter');
@@ -174,7 +174,7 @@ describe('contract', () => {
         expect(idle).to.deep.equal([]);
       });
 
-      it('registers with nothing but what it needs beside it', async () => {
+      it('registers with only the plugins that it needs', async () => {
         const needed = closure(plugin);
         const kernel = await boot(
           { plugins: composition().plugins.filter((_url, at) => needed.has(folders[at] as PluginFolder)) },

@@ -4,10 +4,10 @@ import { ERRORS } from '../../kernel/errors.ts';
 import type { Content, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
 import { paramsIn } from '../../plugins/http/library.ts';
 import { failureOf, quiet, withPlugins } from '../support/plugin.ts';
-import { type Api, contributedRoutes, createApi } from '../support/route-descriptions.ts';
+import { contributedRoutes, createDescribedApi, type DescribedApi } from '../support/route-descriptions.ts';
 
 /** Everything that is wrong with the description of one route. */
-function faultsOf(api: Api, { method, path, description }: DescribedRoute): readonly string[] {
+function faultsOf(api: DescribedApi, { method, path, description }: DescribedRoute): readonly string[] {
   const { summary, access, params = {}, query = {}, body, answers, errors = [] } = description;
   const contents = [...Object.values(answers), ...(body ? [body.content] : [])];
   const parameters = [...Object.values(params), ...Object.values(query)];
@@ -32,7 +32,7 @@ function differences(inPath: readonly string[], described: readonly string[]): r
   ];
 }
 
-function schemaFault(api: Api, schema: JsonSchema): readonly string[] {
+function schemaFault(api: DescribedApi, schema: JsonSchema): readonly string[] {
   try {
     api.mismatch(schema, null);
     return [];
@@ -54,9 +54,9 @@ function unresolved(description: DescribedRoute['description']): readonly string
 const titleOf = ({ method, path, owner }: DescribedRoute): string => `${method} ${path} of ${owner}`;
 
 describe('a contributed route', () => {
-  let api: Api;
+  let api: DescribedApi;
   before(async () => {
-    api = createApi(await contributedRoutes({ TUS_ENABLED: 'true' }));
+    api = createDescribedApi(await contributedRoutes({ TUS_ENABLED: 'true' }));
   });
 
   it('has a complete description whose schemas compile', () => {
@@ -65,7 +65,7 @@ describe('a contributed route', () => {
     expect(api.routes).to.have.length.above(100);
   });
 
-  it('shares the names of its shapes with no other shape', () => {
+  it('uses each component name for one schema only', () => {
     const seen = new Map<string, { readonly shape: unknown; readonly title: string }>();
     const clashes = api.routes.flatMap((route) =>
       Object.entries(route.description.components ?? {}).flatMap(([kind, shapes]) =>
@@ -81,7 +81,7 @@ describe('a contributed route', () => {
     expect(clashes).to.deep.equal([]);
   });
 
-  it('is described by plain data, of which a document can be made', () => {
+  it('is described by plain JSON data', () => {
     const lost = api.routes.filter(({ description }) => {
       const text = JSON.stringify(description);
       return !isDeepStrictEqual(JSON.parse(text), description);
@@ -90,7 +90,7 @@ describe('a contributed route', () => {
   });
 });
 
-describe('the checks of descriptions', () => {
+describe('validation of route descriptions', () => {
   const complete = { summary: 'Answers.', access: 'public', answers: { 204: {} } } as const;
   const faults = (path: string, description: object): readonly string[] => {
     const route = {
@@ -99,7 +99,7 @@ describe('the checks of descriptions', () => {
       path,
       description: { ...complete, ...description },
     } as DescribedRoute;
-    return faultsOf(createApi([]), route);
+    return faultsOf(createDescribedApi([]), route);
   };
 
   for (const [title, path, description, fault] of [
@@ -121,12 +121,12 @@ describe('the checks of descriptions', () => {
       'its components do not have parameters/sort',
     ],
   ] as const) {
-    it(`refuse ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(faults(path, description)).to.deep.equal([fault]);
     });
   }
 
-  it('refuse a schema with a keyword that there is not', () => {
+  it('rejects a schema with an unknown keyword', () => {
     const [fault] = faults('/a', { answers: { 200: { 'application/json': { typ: 'object' } } } });
     expect(fault).to.include('unknown keyword: "typ"');
   });

@@ -16,7 +16,7 @@ describe('a process that is killed', () => {
     await database?.drop();
   });
 
-  it('leaves all or none of a batch of 10,000 rows', async function () {
+  it('stores all or none of a batch of 10,000 rows', async function () {
     this.timeout(120_000);
     const body = Array.from({ length: ROWS }, (_, at) => ({ name: `name ${at}`, at }));
     for (const moment of ['after the first rows', 'at once'] as const) {
@@ -46,7 +46,7 @@ describe('a process that is killed', () => {
     }
   });
 
-  it('is not needed for 10,000 rows to arrive', async function () {
+  it('without a kill, all 10,000 rows are stored', async function () {
     this.timeout(120_000);
     await database.query('truncate thing restart identity');
     service = await spawnService({ database, env: { MAX_PAYLOAD_SIZE: '10mb' } });

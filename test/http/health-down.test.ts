@@ -26,7 +26,7 @@ describe('GET /server/health while the database is down', () => {
     ['with an access token', () => service.admin.token],
     ['with a static token, which only the database knows', () => 'a-static-token'],
   ] as const) {
-    it(`answers its envelope to a request ${what}`, async () => {
+    it(`answers the health status to a request ${what}`, async () => {
       const { status, body, headers } = await service.request('GET', '/server/health', { token: token() });
       expect([status, body.status, body.errors]).to.deep.equal([503, 'error', undefined]);
       expect(headers.get('content-type')).to.match(/^application\/health\+json/);
@@ -34,13 +34,13 @@ describe('GET /server/health while the database is down', () => {
     });
   }
 
-  it('shows the checks to admins, of which the database is the one that fails', async () => {
+  it('shows admins the checks, with the database check failing', async () => {
     const { body } = await service.request('GET', '/server/health', { token: service.admin.token });
     expect(body.checks['pg:responseTime'][0].status).to.equal('error');
     expect(body.checks['storage:local:responseTime'][0].status).to.be.oneOf(['ok', 'warn']);
   });
 
-  it('answers GraphQL and all else with an error', async () => {
+  it('other routes and GraphQL answer an error', async () => {
     const { status, body } = await service.request('GET', '/users', { token: service.admin.token });
     expect([status, body.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
   });

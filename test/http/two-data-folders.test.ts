@@ -40,7 +40,7 @@ describe('two processes with data folders of their own', () => {
     }
   });
 
-  it('keep the secret where no route, GraphQL schema or list of collections shows it', async () => {
+  it('hide the stored secret from routes, GraphQL schemas and the list of collections', async () => {
     const [{ value }] = (await database.query<{ value: string }>('select value from platform_secrets')) as [
       { value: string },
     ];
@@ -79,10 +79,12 @@ describe('two processes with data folders of their own', () => {
     ]);
   });
 
-  it('are told that their storage location is not one place, with what to do', () => {
-    const told = [one, two].flatMap((each) => warnings(each.output())).filter((text) => /storage location/.test(text));
-    expect(told).to.have.length.at.least(1);
-    for (const text of told)
+  it('log that their storage location is not shared, with a remedy', () => {
+    const storageWarnings = [one, two]
+      .flatMap((each) => warnings(each.output()))
+      .filter((text) => /storage location/.test(text));
+    expect(storageWarnings).to.have.length.at.least(1);
+    for (const text of storageWarnings)
       expect(text).to.match(/location local .*STORAGE_LOCAL_ROOT.*DATA_PATH.*STORAGE_LOCAL_DRIVER/);
   });
 });
@@ -116,13 +118,13 @@ describe('a process on a database that has a secret', () => {
   const statusWith = async (service: InProcess, token: string) =>
     (await service.request('GET', '/users/me', { token })).status;
 
-  it('carries over the secret that its data folder kept', async () => {
+  it('stores the secret of its data folder in the database', async () => {
     const rows = await database.query('select value from platform_secrets');
     expect(rows).to.deep.equal([{ value: 'kept in a file by a version before' }]);
     expect(warned(first, /secret/)).to.deep.equal([]);
   });
 
-  it('takes that of the database where its own folder kept another, and says so', async () => {
+  it('uses the secret of the database when its data folder has another, and logs it', async () => {
     const other = await mkdtemp(join(tmpdir(), 'tenon-other-'));
     try {
       await writeFile(join(other, 'secret'), 'another one of a folder, also long enough');
@@ -137,7 +139,7 @@ describe('a process on a database that has a secret', () => {
     }
   });
 
-  it('signs with the SECRET of its environment where there is one, leaves the database alone, and says so', async () => {
+  it('signs with SECRET of the environment, leaves the database unchanged, and logs it', async () => {
     await started({ SECRET: 'of the environment, long enough for everybody' }, async (service) => {
       expect(await statusWith(service, first.admin.token)).to.be.within(401, 403);
       expect(await statusWith(service, service.admin.token)).to.equal(200);
@@ -147,7 +149,7 @@ describe('a process on a database that has a secret', () => {
     expect(rows).to.deep.equal([{ value: 'kept in a file by a version before' }]);
   });
 
-  it('says nothing of places where its folder is the same, or where the other process has ended', async () => {
+  it('logs no storage warning when the folder is shared or the other process has ended', async () => {
     await started({ DATA_PATH: folder }, async (service) => {
       expect(warned(service, /storage location/)).to.deep.equal([]);
     });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CONFIRMATION_BOUND } from '../../plugins/cluster/contract.ts';
+import { CONFIRMATION_TIMEOUT } from '../../plugins/cluster/contract.ts';
 import { type FreshDatabase, loadSql } from '../support/database.ts';
 import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
 import { personWith } from './people.ts';
@@ -23,7 +23,7 @@ describe('two processes on one database', () => {
     await database?.drop();
   });
 
-  it('answer alike as admin, as a restricted role and as Public', async () => {
+  it('give equal answers to an admin, a restricted role and Public', async () => {
     const [one, two] = services as [Spawned, Spawned];
     const person = await personWith(one, [
       {
@@ -44,7 +44,7 @@ describe('two processes on one database', () => {
     for (const service of services) expect((await service.request('GET', BACH)).status).to.equal(403);
   });
 
-  it('make one first admin and one Public role between them', async () => {
+  it('create one first admin and one Public role together', async () => {
     expect(
       await database.query('select count(*)::int as n from platform_users where role is not null'),
     ).to.deep.include({ n: 2 });
@@ -53,13 +53,13 @@ describe('two processes on one database', () => {
     ).to.deep.equal([{ n: 1 }]);
   });
 
-  it('see each other’s collections and permissions', async () => {
+  it('both see collections and permissions that either creates', async () => {
     const [one, two] = services as [Spawned, Spawned];
-    const made = await one.request('POST', '/collections', {
+    const creation = await one.request('POST', '/collections', {
       token: one.admin.token,
       body: { collection: 'fresh', schema: {}, fields: [{ field: 'word', type: 'string' }] },
     });
-    expect(made.status).to.equal(200);
+    expect(creation.status).to.equal(200);
     expect(
       (await two.request('POST', '/items/fresh', { token: two.admin.token, body: { word: 'a' } })).status,
     ).to.equal(200);
@@ -189,7 +189,7 @@ describe('two processes on one database', () => {
         const begun = performance.now();
         // It is answered while the other process still hangs.
         await done('PATCH', `/permissions/${first.id}`, { fields: ['word'] });
-        expect(performance.now() - begun).to.be.above(CONFIRMATION_BOUND * 0.9);
+        expect(performance.now() - begun).to.be.above(CONFIRMATION_TIMEOUT * 0.9);
         await until(async () => unconfirmed() === 1);
       } finally {
         process.kill(two.pid, 'SIGCONT');
@@ -204,7 +204,7 @@ describe('two processes on one database', () => {
       expect((await one.request('GET', '/items/diary', { token: person.token })).status).to.equal(403);
     });
 
-    /** Changes that the first process answered without having heard of all others. */
+    /** Changes that the first process answered before all other processes confirmed them. */
     const unconfirmed = () => one.output().split('did not confirm').length - 1;
 
     /** Processes whose presence the database knows. */

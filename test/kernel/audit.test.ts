@@ -20,8 +20,8 @@ const everything: PluginSketch = {
   register: (host) => host.define(facet('shelf')),
 };
 
-describe('audit', () => {
-  it('says what each plugin may do, sorted, in sentences', async () => {
+describe('Kernel.audit()', () => {
+  it('lists the authorities of each plugin as sentences, sorted by plugin', async () => {
     const modest: PluginSketch = { name: 'a-modest', manifest: { uses: { clock: '*' } } };
     await withPlugins([everything, modest], ({ kernel }) => {
       expect(auditText(kernel.audit())).to.equal(

@@ -93,7 +93,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('capability database', () => {
+describe('the capability "database"', () => {
   let database: FreshDatabase;
   before(async () => {
     database = await freshDatabase('capability');
@@ -122,18 +122,18 @@ describe('capability database', () => {
   };
 
   for (const { part, grant, without, use, worked, refusal } of cases) {
-    it(`${part}: with it the plugin may ${refusal}`, async () => {
+    it(`a plugin with the grant "${part}" may ${refusal}`, async () => {
       expect(await answerOf(grant, use)).to.deep.equal(worked);
     });
 
-    it(`${part}: without it the plugin may not, and is told so by name`, async () => {
+    it(`a plugin without the grant "${part}" is denied with CAPABILITY_DENIED, which names it`, async () => {
       const failure = await failureOf(answerOf(without, use));
       expect(failure.code).to.equal('CAPABILITY_DENIED');
       expect(failure.detail).to.equal(`p may not ${refusal}: its manifest does not grant it (database)`);
     });
   }
 
-  it('without any grant there is no host.db', async () => {
+  it('a plugin without any database grant is denied host.db', async () => {
     const failure = await failureOf(answerOf(undefined, async () => {}));
     expect(failure.message).to.equal('p may not use host.db: its manifest does not grant it (database)');
   });
@@ -162,7 +162,7 @@ describe('capability database', () => {
     ['another schema', async (db) => db.table('mine').withSchema('pg_catalog').select('*')],
   ];
   for (const [what, use] of ways) {
-    it(`own: ${what} is no way round`, async () => {
+    it(`the grant "own" cannot be circumvented by ${what}`, async () => {
       await database.query(`insert into mine values (7, 'mine')`);
       const failure = await failureOf(answerOf({ own: ['mine'] }, use));
       expect(failure.code).to.equal('CAPABILITY_DENIED');

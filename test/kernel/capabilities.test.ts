@@ -108,14 +108,14 @@ async function refusalOf(manifest: Record<string, unknown>, use: (host: AnyHost)
   return failure.message;
 }
 
-describe('capabilities', () => {
+describe('kernel capabilities', () => {
   for (const one of cases) {
     const declared = Object.keys(one.manifest)[0];
-    it(`${one.capability}: a plugin that declares it (${declared}) may ${one.refusal}`, async () => {
+    it(`${one.capability}: a plugin that declares ${declared} may ${one.refusal}`, async () => {
       expect(await answerOf(one, one.manifest)).to.equal(one.worked);
     });
 
-    it(`${one.capability}: the same plugin without ${declared} may not, and is told so by name`, async () => {
+    it(`${one.capability}: a plugin without ${declared} is denied with CAPABILITY_DENIED, which names it`, async () => {
       const failure = await failureOf<BootFailure>(answerOf(one, {}));
       expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
       expect(failure.plugin).to.equal('p');
@@ -123,7 +123,7 @@ describe('capabilities', () => {
     });
   }
 
-  it('events: listening is limited to the granted patterns, by kind', async () => {
+  it('events: a plugin may listen only to the patterns granted for filters and for actions', async () => {
     const manifest = { capabilities: { events: { filter: ['a.*'], action: ['b.*'] } } };
     const refused = (use: (host: AnyHost) => unknown) => refusalOf(manifest, use);
     expect(await refused((host) => host.events.onFilter('**', nothing))).to.contain('p may not listen to ** (filter)');
@@ -135,7 +135,7 @@ describe('capabilities', () => {
     );
   });
 
-  it('events: emitting is limited to the granted patterns', async () => {
+  it('events: a plugin may emit only what the granted patterns cover', async () => {
     const emitting = (emit: string[] | undefined) => ({
       capabilities: { events: { action: ['x'], ...(emit ? { emit } : {}) } },
     });
@@ -157,14 +157,14 @@ describe('capabilities', () => {
     );
   });
 
-  it('services: a version other than the declared one may not be provided', async () => {
+  it('services: a plugin may not provide a version other than the declared one', async () => {
     const newer = service('clock', { version: '2.0.0' });
     expect(await refusalOf({ provides: { clock: '1.0.0' } }, (host) => host.provide(newer, {}))).to.contain(
       'p may not provide clock 2.0.0',
     );
   });
 
-  it('system: only for declared reasons, only real ones count, and each time is written down', async () => {
+  it('system: host.asSystem takes declared reasons only, and the ledger counts each call', async () => {
     const manifest = { capabilities: { system: { reasons: ['nightly cleaning'] } } };
     expect(await refusalOf(manifest, (host) => host.asSystem('curiosity'))).to.contain(
       'p may not act without a user for "curiosity"',
@@ -186,7 +186,7 @@ describe('capabilities', () => {
     });
   });
 
-  it('counts what was refused', async () => {
+  it('the ledger counts each denial', async () => {
     const holder: { host?: AnyHost } = {};
     await withPlugins([{ name: 'p', register: (host) => void (holder.host = host) }], async ({ kernel }) => {
       for (let at = 0; at < 3; at++) await failureOf(() => (holder.host as AnyHost).log);
@@ -199,20 +199,20 @@ describe('capabilities', () => {
     });
   });
 
-  it('refuses a member of host that no capability provides', async () => {
+  it('host denies a member that no capability provides', async () => {
     expect(await refusalOf({}, (host) => (host as unknown as Record<string, unknown>).database)).to.equal(
       'p may not use host.database, which no capability provides: its manifest does not grant it (database)',
     );
   });
 
-  it('keeps host as it is', async () => {
+  it('host denies assignments to its members', async () => {
     const failure = await failureOf<BootFailure>(
       withPlugins([{ name: 'p', register: (host) => Object.assign(host, { log: console }) }], () => {}),
     );
     expect(failure.message).to.contain('p may not set host.log');
   });
 
-  it('of a plugin: defined by it, granted to others by their manifests, described in the audit', async () => {
+  it('a plugin may define a capability, which other manifests grant and the audit describes', async () => {
     const lamp: PluginSketch = {
       name: 'lamp',
       manifest: { contributes: { capabilities: { names: ['lamp'] } } },
@@ -228,17 +228,17 @@ describe('capabilities', () => {
           widens: () => false,
         }),
     };
-    const said: unknown[] = [];
+    const answers: unknown[] = [];
     const reader: PluginSketch = {
       name: 'reader',
       manifest: { capabilities: { lamp: { colours: ['red'] } } },
       register: (host) => {
         const held = (host as unknown as { lamp: { shine(colour: string): unknown } }).lamp;
-        said.push(held.shine('red'), held.shine('blue'));
+        answers.push(held.shine('red'), held.shine('blue'));
       },
     };
     await withPlugins([lamp, reader], ({ kernel }) => {
-      expect(said).to.deep.equal(['red for reader', false]);
+      expect(answers).to.deep.equal(['red for reader', false]);
       expect(withSentences(kernel.audit()).map((line) => line.sentences)).to.deep.equal([
         ['defines capability lamp'],
         ['provides red (light)'],

@@ -19,10 +19,10 @@ async function configOf(config: Keys, environment: Environment): Promise<Record<
   return seen;
 }
 
-const complaint = async (config: Keys, environment: Environment) =>
+const configFailure = async (config: Keys, environment: Environment) =>
   (await failureOf<BootFailure>(configOf(config, environment))).message;
 
-describe('config', () => {
+describe('settings of the kernel', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-config-'));
@@ -52,12 +52,12 @@ describe('config', () => {
     ['json', '{"a":[1,null]}', { a: [1, null] }],
   ];
   for (const [type, text, value] of good) {
-    it(`casts ${type} "${text}"`, async () => {
+    it(`a setting of the type ${type} accepts "${text}"`, async () => {
       expect((await configOf({ P_KEY: { type } }, { P_KEY: text })).P_KEY).to.deep.equal(value);
     });
   }
 
-  const bad: readonly [key: Record<string, unknown>, text: string, complaint: string][] = [
+  const bad: readonly [key: Record<string, unknown>, text: string, problem: string][] = [
     [{ type: 'integer' }, '1.5', 'must be a whole number'],
     [{ type: 'integer' }, '0x10', 'must be a whole number'],
     [{ type: 'integer' }, '12345678901234567', 'must be a whole number'],
@@ -74,13 +74,13 @@ describe('config', () => {
     [{ type: 'integer', maximum: 9 }, '10', 'must be at most 9'],
   ];
   for (const [key, text, expected] of bad) {
-    it(`refuses ${key.type} "${text}"`, async () => {
-      expect(await complaint({ P_KEY: key }, { P_KEY: text })).to.equal(`P_KEY ${expected}`);
+    it(`a setting of the type ${key.type} rejects "${text}"`, async () => {
+      expect(await configFailure({ P_KEY: key }, { P_KEY: text })).to.equal(`P_KEY ${expected}`);
     });
   }
 
-  it('reports all wrong settings at once', async () => {
-    const message = await complaint(
+  it('boot reports all invalid settings together', async () => {
+    const message = await configFailure(
       { P_ONE: { type: 'integer' }, P_TWO: { type: 'boolean' }, P_FINE: { type: 'string' } },
       { P_ONE: 'x', P_TWO: 'y', P_FINE: 'z', PORT: '70000' },
     );
@@ -91,12 +91,12 @@ describe('config', () => {
     ]);
   });
 
-  it('uses the default where a key is unset or empty', async () => {
+  it('a setting that is unset or empty has its default', async () => {
     const keys = { P_ONE: { type: 'integer', default: 3 }, P_TWO: { type: 'string' } };
     expect({ ...(await configOf(keys, { P_ONE: '' })) }).to.deep.equal({ P_ONE: 3, P_TWO: undefined });
   });
 
-  it('collects under a pattern what fits it, as it is', async () => {
+  it('a pattern such as NAME_* collects all matching settings as texts', async () => {
     const environment = { P_PART_A: ' 1 ', P_PART_FILE: '/no/such/file', P_PART_EMPTY: '', P_OTHER: 'x' };
     const seen = await configOf({ 'P_PART_*': { type: 'string' } }, environment);
     expect(seen['P_PART_*']).to.deep.equal({ P_PART_A: ' 1 ', P_PART_FILE: '/no/such/file' });
@@ -104,21 +104,21 @@ describe('config', () => {
     expect((await configOf({ 'P_PART_*': { type: 'string' } }, {}))['P_PART_*']).to.deep.equal({});
   });
 
-  it('reads a value from the file that <KEY>_FILE names, without the last line end', async () => {
+  it('<KEY>_FILE names a file whose text is the value, without the trailing newline', async () => {
     const path = await file('secret', 'two\nlines\n');
     expect((await configOf({ P_KEY: { type: 'string' } }, { P_KEY_FILE: path, P_KEY: 'not this' })).P_KEY).to.equal(
       'two\nlines',
     );
   });
 
-  it('says when that file cannot be read, and never prints a value', async () => {
-    const message = await complaint({ P_KEY: { type: 'string' } }, { P_KEY_FILE: join(folder, 'nothing') });
+  it('boot reports an unreadable <KEY>_FILE without printing any value', async () => {
+    const message = await configFailure({ P_KEY: { type: 'string' } }, { P_KEY_FILE: join(folder, 'nothing') });
     expect(message).to.equal('P_KEY cannot be read from the file that P_KEY_FILE names (ENOENT)');
-    const wrong = await complaint({ P_KEY: { type: 'integer', secret: true } }, { P_KEY: 'hunter2' });
+    const wrong = await configFailure({ P_KEY: { type: 'integer', secret: true } }, { P_KEY: 'hunter2' });
     expect(wrong).not.to.contain('hunter2');
   });
 
-  it('lets the file at CONFIG_PATH win over the environment (lines or JSON)', async () => {
+  it('the file at CONFIG_PATH (env lines or JSON) overrides the environment', async () => {
     const keys = { P_KEY: { type: 'string' }, P_LIST: { type: 'json' } };
     const lines = await file('settings.env', 'P_KEY="from file"\n# a comment\n');
     expect((await configOf(keys, { CONFIG_PATH: lines, P_KEY: 'environment' })).P_KEY).to.equal('from file');
@@ -129,20 +129,22 @@ describe('config', () => {
     });
   });
 
-  it('refuses a CONFIG_PATH where there is nothing, and JSON that is none', async () => {
-    expect(await complaint({}, { CONFIG_PATH: join(folder, 'nothing') })).to.equal('there is no file at CONFIG_PATH');
+  it('boot rejects a CONFIG_PATH without a file, and a file with invalid JSON', async () => {
+    expect(await configFailure({}, { CONFIG_PATH: join(folder, 'nothing') })).to.equal(
+      'there is no file at CONFIG_PATH',
+    );
     const failure = await failureOf<BootFailure>(configOf({}, { CONFIG_PATH: await file('broken.json', '{"a":') }));
     expect([failure.name, failure.phase]).to.deep.equal(['BootFailure', 'config']);
   });
 
-  it('hands out a frozen view', async () => {
+  it('host.config is frozen', async () => {
     const config = await configOf({ P_KEY: { type: 'string', default: 'x' } }, {});
     expect(() => Object.assign(config, { P_KEY: 'y' })).to.throw(TypeError);
     expect(() => Object.assign(config, { OTHER: 'y' })).to.throw(TypeError);
     expect(config.P_KEY).to.equal('x');
   });
 
-  it('hides the keys of other plugins', async () => {
+  it('host.config denies settings of other plugins', async () => {
     let error: Record<string, unknown> = {};
     await withPlugins(
       [

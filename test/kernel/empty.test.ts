@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { withPlugins } from '../support/plugin.ts';
 import { sender } from '../support/send.ts';
 
-describe('an empty composition', () => {
+describe('a kernel without plugins', () => {
   it('answers 404 ROUTE_NOT_FOUND with a request id and stops', async () => {
     let url = '';
     await withPlugins([], async ({ kernel }) => {

@@ -46,13 +46,13 @@ const STATUS: Readonly<Record<string, number>> = {
 const codes = Object.keys(ERRORS) as ErrorCode[];
 const visitor = { admin: false };
 
-describe('errors', () => {
-  it('has exactly the codes that are written down', () => {
+describe('the error envelope', () => {
+  it('ERRORS has exactly the codes of the specification', () => {
     expect([...codes].sort()).to.deep.equal(Object.keys(STATUS).sort());
   });
 
   for (const code of codes) {
-    it(`${code} answers ${STATUS[code]} with its code and details`, () => {
+    it(`${code} answers ${STATUS[code]} with its code and extensions`, () => {
       const { status, body } = envelope(fail(code, 'why, for the log', { detail: 1 }), visitor);
       expect(status).to.equal(STATUS[code]);
       expect(body.errors).to.have.length(1);
@@ -62,7 +62,7 @@ describe('errors', () => {
     });
   }
 
-  it('never says why something is forbidden, not even to admins', () => {
+  it('FORBIDDEN hides its detail from every caller, admins included', () => {
     for (const admin of [false, true]) {
       const { body } = envelope(fail('FORBIDDEN', 'collection secrets does not exist'), { admin });
       expect(body.errors).to.deep.equal([
@@ -71,12 +71,12 @@ describe('errors', () => {
     }
   });
 
-  it('cannot have its code replaced by details', () => {
+  it('extensions of a failure cannot replace its code', () => {
     const { body } = envelope(fail('FORBIDDEN', 'x', { code: 'FINE' }), visitor);
     expect(body.errors[0]?.extensions).to.deep.equal({ code: 'FORBIDDEN' });
   });
 
-  it('repeats the reason where clients look for it', () => {
+  it('INVALID_PAYLOAD, INVALID_QUERY and UNPROCESSABLE_ENTITY repeat their text in extensions.reason', () => {
     for (const code of ['INVALID_PAYLOAD', 'INVALID_QUERY', 'UNPROCESSABLE_ENTITY'] as const) {
       expect(envelope(fail(code, 'limit is too large'), visitor).body.errors[0]?.extensions).to.deep.equal({
         reason: 'limit is too large',
@@ -85,13 +85,13 @@ describe('errors', () => {
     }
   });
 
-  it('lists several failures and sends the status of the first', () => {
+  it('Failures answers all its errors with the status of the first', () => {
     const { status, body } = envelope(new Failures([fail('FAILED_VALIDATION', 'a'), fail('FORBIDDEN', 'b')]), visitor);
     expect(status).to.equal(400);
     expect(body.errors.map((error) => error.extensions.code)).to.deep.equal(['FAILED_VALIDATION', 'FORBIDDEN']);
   });
 
-  it('hides the text of an unknown error from everybody but admins', () => {
+  it('an unexpected exception shows its text to admins only', () => {
     const error = new Error('relation "platform_users" does not exist');
     const hidden = envelope(error, visitor);
     expect(hidden).to.deep.equal({
@@ -105,7 +105,7 @@ describe('errors', () => {
     expect(envelope(undefined, visitor).status).to.equal(500);
   });
 
-  it('leaves by one boundary, whatever a layer throws', async () => {
+  it('an exception of any middleware is answered as an error envelope', async () => {
     const layer: PluginSketch = {
       name: 'thrower',
       manifest: {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type EventMeta, type EventsApi, facet } from '#kernel';
-import { isWithin } from '../../kernel/events.ts';
+import { matchesPattern } from '../../kernel/events.ts';
 import { publicCaller } from '../support/caller.ts';
 import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
 
@@ -28,8 +28,8 @@ const listener = (name: string, kind: 'filter' | 'action', pattern: string, hand
     kind === 'filter' ? host.events.onFilter(pattern, handle as never) : host.events.onAction(pattern, handle as never),
 });
 
-describe('events', () => {
-  it('runs filters one after the other in plugin order, each on what the one before answered', async () => {
+describe('host.events', () => {
+  it('filter() runs filters in plugin order and passes each result to the next filter', async () => {
     const { plugin, events } = speaker();
     const add = (letter: string) => async (payload: string) => {
       await tick();
@@ -41,7 +41,7 @@ describe('events', () => {
     });
   });
 
-  it('keeps the payload when a filter answers nothing, and takes null for an answer', async () => {
+  it('filter() keeps the payload when a filter returns undefined, and replaces it when a filter returns null', async () => {
     const { plugin, events } = speaker();
     const plugins = [plugin, listener('a', 'filter', 'keep', () => {}), listener('b', 'filter', 'drop', () => null)];
     await withPlugins(plugins, async () => {
@@ -50,7 +50,7 @@ describe('events', () => {
     });
   });
 
-  it('stops at a filter that refuses', async () => {
+  it('filter() rejects with the error of the first filter that throws, and runs no further filter', async () => {
     const { plugin, events } = speaker();
     let reached = false;
     const refuse = () => {
@@ -67,20 +67,20 @@ describe('events', () => {
     });
   });
 
-  it('emits several names of one event in turn and tells each listener the one it heard', async () => {
+  it('filter() emits several names in order, and meta.event holds the emitted name', async () => {
     const { plugin, events } = speaker();
-    const heard: string[] = [];
+    const received: string[] = [];
     const plugins = [
       plugin,
-      listener('all', 'filter', '**', (_payload: unknown, meta: EventMeta) => void heard.push(meta.event)),
+      listener('all', 'filter', '**', (_payload: unknown, meta: EventMeta) => void received.push(meta.event)),
     ];
     await withPlugins(plugins, async () => {
       await events().filter(['items.create', 'posts.items.create'], {}, { caller, collection: 'posts' });
-      expect(heard).to.deep.equal(['items.create', 'posts.items.create']);
+      expect(received).to.deep.equal(['items.create', 'posts.items.create']);
     });
   });
 
-  it('knows who listens', async () => {
+  it('hasListeners() is true only for events that a subscription covers', async () => {
     const { plugin, events } = speaker();
     await withPlugins([plugin, listener('a', 'action', '*.items.*', () => {})], () => {
       expect(events().has('action', 'posts.items.create')).to.equal(true);
@@ -89,40 +89,40 @@ describe('events', () => {
     });
   });
 
-  it('holds actions back until whoever keeps the transaction lets them go', async () => {
+  it('action() waits until the after-commit queue runs it', async () => {
     const { plugin, events } = speaker();
-    const heard: string[] = [];
+    const received: string[] = [];
     let open = true;
-    const held: (() => void)[] = [];
+    const pending: (() => void)[] = [];
     const keeper: PluginSketch = {
       name: 'keeper',
       manifest: { contributes: { effects: {} } },
       register: (host) =>
         host.contribute(facet('effects'), (effect: () => void) => {
-          if (open) held.push(effect);
+          if (open) pending.push(effect);
           return open;
         }),
     };
     const plugins = [
       plugin,
       keeper,
-      listener('a', 'action', 'done', (meta: EventMeta) => void heard.push(String(meta.key))),
+      listener('a', 'action', 'done', (meta: EventMeta) => void received.push(String(meta.key))),
     ];
     await withPlugins(plugins, async () => {
       events().action(['done'], { caller, key: 'held' });
       await tick();
-      expect(heard).to.deep.equal([]);
+      expect(received).to.deep.equal([]);
       open = false;
-      for (const effect of held) effect();
+      for (const effect of pending) effect();
       events().action(['done'], { caller, key: 'at once' });
       await tick();
-      expect(heard).to.deep.equal(['held', 'at once']);
+      expect(received).to.deep.equal(['held', 'at once']);
     });
   });
 
-  it("logs a failed action with its listener's name; others and the emitter go on", async () => {
+  it('an action that fails is logged with its listener, and stops neither other actions nor the emitter', async () => {
     const { plugin, events } = speaker();
-    const heard: string[] = [];
+    const received: string[] = [];
     const broken = () => {
       throw new Error('burnt');
     };
@@ -133,7 +133,7 @@ describe('events', () => {
         await tick();
         throw new Error('later');
       }),
-      listener('fine', 'action', 'done', () => void heard.push('fine')),
+      listener('fine', 'action', 'done', () => void received.push('fine')),
     ];
     await withPlugins(
       plugins,
@@ -141,7 +141,7 @@ describe('events', () => {
         events().action(['done'], { caller });
         await tick();
         await tick();
-        expect(heard).to.deep.equal(['fine']);
+        expect(received).to.deep.equal(['fine']);
         const failures = log.filter((line) => line.msg === 'an action failed');
         expect(failures.map((line) => [line.listener, line.event])).to.deep.equal([
           ['broken', 'done'],
@@ -153,7 +153,7 @@ describe('events', () => {
     );
   });
 
-  it('stops filters that call each other at depth 8 and names the way', async () => {
+  it('filters that call each other fail at depth 8 with EVENT_LOOP_DETECTED and the path', async () => {
     const { plugin, events } = speaker();
     const again = (to: string) => (payload: unknown, meta: EventMeta) => events().filter([to], payload, meta);
     await withPlugins(
@@ -172,7 +172,7 @@ describe('events', () => {
     );
   });
 
-  it('stops actions that call themselves, in the log', async () => {
+  it('an action that emits its own event is stopped at depth 8 and logged', async () => {
     const { plugin, events } = speaker();
     let count = 0;
     const again = (meta: EventMeta) => {
@@ -206,8 +206,8 @@ describe('events', () => {
     ['a+b.*', 'aab.create', false],
   ];
   for (const [pattern, name, expected] of fits) {
-    it(`${pattern} ${expected ? 'fits' : 'does not fit'} ${name}`, () => {
-      expect(isWithin(pattern, name)).to.equal(expected);
+    it(`the pattern ${pattern} ${expected ? 'covers' : 'does not cover'} the event ${name}`, () => {
+      expect(matchesPattern(pattern, name)).to.equal(expected);
     });
   }
 });

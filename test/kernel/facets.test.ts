@@ -37,8 +37,8 @@ const publisher = (name: string, book: Book, genres = ['sea']): PluginSketch => 
 
 const moby = { title: 'Moby', genre: 'sea' };
 
-describe('facets', () => {
-  it("hands the owner all contributions in plugin order, with their owners' names", async () => {
+describe('kernel facets', () => {
+  it("host.read() returns all contributions in plugin order, with their owners' names", async () => {
     let read: () => readonly string[] = () => [];
     const owner = library((host) => void (read = () => host.read(shelf)));
     await withPlugins([owner, publisher('a', moby), publisher('b', { title: 'Kon-Tiki', genre: 'sea' })], () => {
@@ -47,7 +47,7 @@ describe('facets', () => {
     });
   });
 
-  it('lets nobody but the owner read', async () => {
+  it('host.read() is denied to plugins that do not define the facet', async () => {
     const nosy: PluginSketch = {
       name: 'nosy',
       manifest: { contributes: { shelf: { genres: ['sea'] } } },
@@ -59,7 +59,7 @@ describe('facets', () => {
     expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
   });
 
-  it('refuses what the owner does not admit', async () => {
+  it("a contribution that fails the facet's validate() is denied", async () => {
     const failure = await failureOf<BootFailure>(
       withPlugins([library(), publisher('p', { title: 'X', genre: 'crime' })], () => {}),
     );
@@ -67,7 +67,7 @@ describe('facets', () => {
     expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
   });
 
-  it("keeps the owner's rule when the contributor brings a copy of the facet without one", async () => {
+  it('a copy of a facet without validate() does not bypass the rule of its owner', async () => {
     const sly: PluginSketch = {
       name: 'sly',
       manifest: { contributes: { shelf: { genres: ['sea'] } } },
@@ -77,7 +77,7 @@ describe('facets', () => {
     expect(failure.message).to.contain('genre crime is not declared');
   });
 
-  it('may be added to by the plugin that opens them', async () => {
+  it('a plugin may contribute to a facet that it defines itself', async () => {
     let read: () => readonly string[] = () => [];
     const both: PluginSketch = {
       name: 'both',
@@ -91,7 +91,7 @@ describe('facets', () => {
     await withPlugins([both], () => expect(read()).to.deep.equal(['Moby (both)']));
   });
 
-  it('refuses a second definition of one facet', async () => {
+  it('boot rejects a second definition of a facet', async () => {
     const twice: PluginSketch = {
       name: 'twice',
       manifest: { facets: ['shelf'], contributes: { shelf: { genres: [] } } },
@@ -101,7 +101,7 @@ describe('facets', () => {
     expect(failure.message).to.equal('the facet shelf already belongs to library');
   });
 
-  it('tells the audit what contributors add, in the words of the owner', async () => {
+  it("the audit describes contributions in the words of the facet's owner", async () => {
     await withPlugins([library(), publisher('a', moby, ['sea', 'land'])], ({ kernel }) => {
       const [a, owner] = withSentences(kernel.audit());
       expect(a?.sentences).to.deep.equal(['provides land, sea (books)']);
@@ -109,7 +109,7 @@ describe('facets', () => {
     });
   });
 
-  it('composes middleware by phase, then by plugin order', async () => {
+  it('http.middleware runs layers by phase, then in plugin order', async () => {
     const passed: string[] = [];
     const layers = (name: string, ...phases: ('edge' | 'route')[]): PluginSketch => ({
       name,

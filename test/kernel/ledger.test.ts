@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Ledger, OTHERS } from '../../kernel/capabilities/ledger.ts';
+import { Ledger, OTHER_ENTRIES } from '../../kernel/capabilities/ledger.ts';
 
-describe('the ledger', () => {
-  it('counts what is too much to name, so that nothing is hidden by doing more', () => {
+describe('Ledger', () => {
+  it('counts entries beyond its limit under "others"', () => {
     const ledger = new Ledger();
     for (let at = 0; at < 3; at++) ledger.record('denied', 'ext', 'items.readMany secrets');
     ledger.record('denied', 'other', 'mine');
@@ -11,7 +11,7 @@ describe('the ledger', () => {
     expect(own.length).to.be.below(510);
     const sum = (kind: string) => own.filter((one) => one.kind === kind).reduce((all, { count }) => all + count, 0);
     expect([sum('denied'), sum('remote')]).to.deep.equal([3, 2000]);
-    expect(own.find(({ kind }) => kind === 'denied')).to.include({ what: OTHERS, count: 3 });
+    expect(own.find(({ kind }) => kind === 'denied')).to.include({ what: OTHER_ENTRIES, count: 3 });
     expect(ledger.entries().find(({ plugin }) => plugin === 'other')).to.include({ what: 'mine', count: 1 });
   });
 });

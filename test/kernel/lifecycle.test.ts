@@ -18,8 +18,8 @@ const diary = (name: string, pages: string[], fails?: string): PluginSketch => (
   },
 });
 
-describe('lifecycle', () => {
-  it('runs each phase in plugin order and undoes last in, first out', async () => {
+describe('lifecycle of plugins', () => {
+  it('the kernel runs each phase in plugin order and stop hooks in reverse', async () => {
     const pages: string[] = [];
     await withPlugins([diary('a', pages), diary('b', pages)], async ({ kernel }) => {
       expect(pages).to.deep.equal(['a register', 'b register']);
@@ -36,7 +36,7 @@ describe('lifecycle', () => {
     ]);
   });
 
-  it('refuses a register function that is asynchronous', async () => {
+  it('boot rejects an asynchronous register function', async () => {
     const failure = await failureOf<BootFailure>(withPlugins([{ name: 'slow', register: async () => {} }], () => {}));
     expect([failure.plugin, failure.phase, failure.message]).to.deep.equal([
       'slow',
@@ -45,13 +45,13 @@ describe('lifecycle', () => {
     ]);
   });
 
-  it('names the plugin whose register function throws', async () => {
+  it('boot names the plugin whose register function throws', async () => {
     const failing = { name: 'p', register: () => JSON.parse('{') };
     const failure = await failureOf<BootFailure>(withPlugins([failing], () => {}));
     expect([failure.name, failure.plugin, failure.phase]).to.deep.equal(['BootFailure', 'p', 'register']);
   });
 
-  it('undoes what had started when a start fails', async () => {
+  it('stop() runs the stop hooks of started plugins after a start fails', async () => {
     const pages: string[] = [];
     await withPlugins([diary('a', pages), diary('b', pages, 'start'), diary('c', pages)], async ({ kernel }) => {
       await kernel.migrate();
@@ -65,7 +65,7 @@ describe('lifecycle', () => {
     });
   });
 
-  it('goes on undoing when one step of it fails, and says whose it was', async () => {
+  it('stop() continues after a stop hook fails, and logs the owner of the hook', async () => {
     const pages: string[] = [];
     await withPlugins(
       [diary('a', pages), diary('b', pages, 'stop too')],
@@ -81,7 +81,7 @@ describe('lifecycle', () => {
   });
 
   for (const phase of ['migrate', 'start'] as const) {
-    it(`names the plugin that never ends to ${phase}`, async () => {
+    it(`the kernel names the plugin whose ${phase} hook exceeds its timeout`, async () => {
       const stuck: PluginSketch = {
         name: 'stuck',
         register: (host) => host[phase === 'migrate' ? 'onMigrate' : 'onStart'](() => new Promise<void>(() => {})),
@@ -102,7 +102,7 @@ describe('lifecycle', () => {
     });
   }
 
-  it('does not wait for a stop hook for ever', async () => {
+  it('stop() does not wait for a stop hook longer than its timeout', async () => {
     const stuck: PluginSketch = { name: 'stuck', register: (host) => host.onStop(() => new Promise<void>(() => {})) };
     await withPlugins(
       [stuck],

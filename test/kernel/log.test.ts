@@ -25,8 +25,8 @@ async function lines(write: (log: Log) => void): Promise<readonly Record<string,
   return withPlugins([plugin], ({ log }) => log, { environment: { LOG_LEVEL: 'debug' } });
 }
 
-describe('log', () => {
-  it('is one JSON line an entry, with the plugin as owner and no process details', async () => {
+describe('host.log', () => {
+  it('an entry is one JSON line with the plugin as owner, without pid and hostname', async () => {
     const [line] = await lines((log) => log.info({ count: 3 }, 'counted'));
     const { time, ...rest } = line as { time: string };
     expect(rest).to.deep.equal({ level: 30, owner: 'writer', count: 3, msg: 'counted' });
@@ -34,7 +34,7 @@ describe('log', () => {
   });
 
   for (const key of secrets) {
-    it(`never contains the value of ${key}`, async () => {
+    it(`an entry never contains the value of ${key}`, async () => {
       const text = JSON.stringify(
         await lines((log) => {
           log.info({ [key]: 'hunter2' }, 'at the top');
@@ -48,7 +48,7 @@ describe('log', () => {
     });
   }
 
-  it('leaves what it was given as it was, and survives circles', async () => {
+  it('logging does not change the logged object and survives circular references', async () => {
     const circle: Record<string, unknown> = { password: 'hunter2', at: new Date(0) };
     circle.self = circle;
     const [line] = await lines((log) => log.info({ circle, at: new Date(0) }, 'round'));
@@ -57,7 +57,7 @@ describe('log', () => {
     expect(JSON.stringify(line)).not.to.contain('hunter2');
   });
 
-  it('carries the id of the request it was written in; a proper one from the client is kept', async () => {
+  it('an entry has the id of its request, which a valid X-Request-Id of the client sets', async () => {
     const plugin: PluginSketch = {
       name: 'writer',
       manifest: { capabilities: { log: true }, contributes: { 'http.middleware': { phases: ['edge'] } } },
@@ -91,7 +91,7 @@ describe('log', () => {
     );
   });
 
-  it('gets the detail that a refused client does not get', async () => {
+  it('the log has the detail of a refused request, which the client does not see', async () => {
     const plugin: PluginSketch = {
       name: 'guard',
       manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },

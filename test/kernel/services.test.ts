@@ -10,23 +10,23 @@ const provider = (name = 'provider'): PluginSketch => ({
   register: (host) => host.provide(clock, { now: () => 'noon' }),
 });
 
-describe('services', () => {
-  it('hands a provided object to those whose manifest uses it', async () => {
-    let said = '';
+describe('host.provide() and host.use()', () => {
+  it('use() returns the provided object to a plugin whose manifest lists the service', async () => {
+    let time = '';
     const user: PluginSketch = {
       name: 'user',
       manifest: { uses: { clock: '^1.1.0' } },
-      register: (host) => void (said = host.use({ clock }).clock.now()),
+      register: (host) => void (time = host.use({ clock }).clock.now()),
     };
-    await withPlugins([user, provider()], () => expect(said).to.equal('noon'));
+    await withPlugins([user, provider()], () => expect(time).to.equal('noon'));
   });
 
-  it('refuses a second provider, naming the first', async () => {
+  it('boot rejects a second provider of a service and names the first', async () => {
     const failure = await failureOf<BootFailure>(withPlugins([provider('one'), provider('two')], () => {}));
     expect([failure.plugin, failure.message]).to.deep.equal(['two', 'the service clock already belongs to one']);
   });
 
-  it('says so when the provider declared the service but did not bring it', async () => {
+  it('use() fails when the provider declared the service but did not call provide()', async () => {
     const user: PluginSketch = {
       name: 'user',
       manifest: { uses: { clock: '*' } },

@@ -34,8 +34,8 @@ function slowPlugin(): {
   return { plugin, entered: entered.promise, release: gate.resolve };
 }
 
-describe('serving', () => {
-  it('lets a running request end when it stops, and takes no new one', async () => {
+describe('HTTP server of the kernel', () => {
+  it('stop() lets running requests end and accepts no new ones', async () => {
     const { plugin, entered, release } = slowPlugin();
     let isStopping = false;
     const listener: PluginSketch = {
@@ -62,14 +62,14 @@ describe('serving', () => {
     });
   });
 
-  it('gives headers a minute, and bodies what those take who read them', async () => {
+  it('headers must arrive within a minute; bodies have no limit of the kernel', async () => {
     await withPlugins([], async ({ kernel }) => {
       const { server } = await kernel.listen();
       expect([server.headersTimeout, server.requestTimeout]).to.deep.equal([60_000, 0]);
     });
   });
 
-  it('cuts a request that takes longer than SHUTDOWN_TIMEOUT', async () => {
+  it('stop() aborts requests that run longer than SHUTDOWN_TIMEOUT', async () => {
     const { plugin, entered, release } = slowPlugin();
     await withPlugins(
       [plugin],
@@ -85,7 +85,7 @@ describe('serving', () => {
     );
   });
 
-  it('lets a request that was cut undo what it began', async () => {
+  it('stop() waits until aborted requests have undone what they began', async () => {
     const entered = Promise.withResolvers<void>();
     let isUndone = false;
     const undoing: PluginSketch = {
@@ -117,7 +117,7 @@ describe('serving', () => {
     );
   });
 
-  it('says which port is in use, and what to do', async () => {
+  it('listen() reports a port in use with a remedy', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
@@ -143,7 +143,7 @@ describe('serving', () => {
     }
   });
 
-  it('prints several lines of a reason below each other', async () => {
+  it('the command line prints each line of a multi-line reason on a line of its own', async () => {
     const failure = await failureOf<BootFailure>(
       withPlugins([], () => {}, { environment: { PORT: 'x', LOG_LEVEL: 'loud' } }),
     );
@@ -153,7 +153,7 @@ describe('serving', () => {
     expect(second).to.match(/^ {11}LOG_LEVEL must be one of/);
   });
 
-  it('leaves nothing behind that keeps the process alive', async () => {
+  it('a stopped kernel keeps no handle that keeps the process alive', async () => {
     const { composition, remove } = await sketch([]);
     const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
     const script = `

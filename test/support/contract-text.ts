@@ -31,19 +31,19 @@ export interface ContractService {
   readonly methods: readonly ContractMethod[] | undefined;
 }
 
-const DECLARED = /^export (?:declare )?(?:const|interface|type|abstract class|class|function) (\w+)/;
-const PASSED_ON = /^export (?:type )?\{([^}]*)\} from '(\.\/[^']+)';/gm;
+const DECLARATION = /^export (?:declare )?(?:const|interface|type|abstract class|class|function) (\w+)/;
+const REEXPORTED = /^export (?:type )?\{([^}]*)\} from '(\.\/[^']+)';/gm;
 const SERVICE = /\bservice<(\w+)>\(\s*'([^']+)'/g;
 
 /** What a file exports itself, and what it passes on from files of its own folder. Names of other plugins are left out. */
-export function exportsIn(path: string): readonly ContractExport[] {
+export function readExports(path: string): readonly ContractExport[] {
   const text = read(path);
-  const passedOn = [...text.matchAll(PASSED_ON)].flatMap(([, names = '', from = '']) => {
+  const passedOn = [...text.matchAll(REEXPORTED)].flatMap(([, names = '', from = '']) => {
     const target = join(dirname(path), from).replaceAll('\\', '/');
-    const declared = new Map(exportsOf(target, read(target)).map((one) => [one.name, one]));
+    const declared = new Map(parseExports(target, read(target)).map((one) => [one.name, one]));
     return namesOf(names).map((name) => declared.get(name) ?? { name, path: target, line: 0, doc: undefined });
   });
-  return [...exportsOf(path, text), ...passedOn];
+  return [...parseExports(path, text), ...passedOn];
 }
 
 /** `type A, B as C` → `A`, `B`. */
@@ -51,21 +51,21 @@ const namesOf = (list: string): readonly string[] =>
   list.split(',').flatMap((one) => /^\s*(?:type\s+)?(\w+)/.exec(one)?.[1] ?? []);
 
 /** What a text declares and exports: `export { … }` is left out. */
-export function exportsOf(path: string, text: string): readonly ContractExport[] {
+export function parseExports(path: string, text: string): readonly ContractExport[] {
   const lines = text.split('\n');
   return lines.flatMap((line, at) => {
-    const name = DECLARED.exec(line)?.[1];
+    const name = DECLARATION.exec(line)?.[1];
     return name ? [{ name, path, line: at + 1, doc: docAbove(lines, at) }] : [];
   });
 }
 
-export const servicesIn = (path: string): readonly ContractService[] => servicesOf(read(path));
+export const readServices = (path: string): readonly ContractService[] => parseServices(read(path));
 
-export const servicesOf = (text: string): readonly ContractService[] =>
+export const parseServices = (text: string): readonly ContractService[] =>
   [...text.matchAll(SERVICE)].map(([, type, id]) => ({
     id: id as string,
     type: type as string,
-    methods: methodsOf(text, type as string),
+    methods: parseMethods(text, type as string),
   }));
 
 /** Position of the first parameter of the type `Caller`; undefined where there is none. */
@@ -77,21 +77,22 @@ export function callerPosition({ parameters, doc }: ContractMethod): number | un
 }
 
 /** Names of the interfaces that a file exports. */
-export const interfacesIn = (path: string): readonly string[] =>
+export const readInterfaces = (path: string): readonly string[] =>
   [...read(path).matchAll(/^export interface (\w+)/gm)].map(([, name]) => name as string);
 
 /** Methods of an interface that a file exports. */
-export const methodsIn = (path: string, name: string): readonly ContractMethod[] => methodsOf(read(path), name) ?? [];
+export const readMethods = (path: string, name: string): readonly ContractMethod[] =>
+  parseMethods(read(path), name) ?? [];
 
 /** Every method of an interface, in one or in several lines, by its text. */
-export function methodsOf(text: string, name: string): readonly ContractMethod[] | undefined {
+export function parseMethods(text: string, name: string): readonly ContractMethod[] | undefined {
   const lines = text.split('\n');
   const start = lines.findIndex((line) => new RegExp(`^export interface ${name}\\b`).test(line));
   if (start < 0) return undefined;
   const end = lines.findIndex((line, at) => at > start && line === '}');
   const methods: ContractMethod[] = [];
   for (let at = start + 1; at < end; at += 1) {
-    // Members stand two columns in; `readonly x: () => …` is a method as well to those who call it.
+    // Members stand two columns in; `readonly x: () => …` is called like a method, so it counts as one.
     const method = /^ {2}(?:readonly )?(\w+)\??(?::\s*)?(?:<.*?>)?\((.*)$/.exec(lines[at] ?? '');
     if (!method) continue;
     const rest = [method[2], ...lines.slice(at + 1, end)].join('\n');

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 
-/** A database of one test's own on the test run's server. */
+/** A database for one test on the server of the test run. */
 export interface FreshDatabase {
   readonly url: string;
   readonly name: string;
   query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Ends this object's connections and removes the database, whoever is still connected. */
+  /** Ends this object's connections and removes the database, even while other clients are connected. */
   drop(): Promise<void>;
 }
 
@@ -20,12 +20,12 @@ export function serverUrl(): string {
   );
 }
 
-/** Creates an empty database; `template` copies another one that nobody is connected to. */
+/** Creates an empty database; `template` copies another one, to which no client may be connected. */
 export async function freshDatabase(name = 'test', options: { template?: string } = {}): Promise<FreshDatabase> {
   const unique = `${name.toLowerCase().replace(/\W/g, '_').slice(0, 40)}_${randomBytes(5).toString('hex')}`;
   const template = options.template ? ` template "${options.template}"` : '';
-  await onServer(`create database "${unique}"${template}${await copyStrategy()}`);
-  const url = urlOf(unique);
+  await queryServer(`create database "${unique}"${template}${await copyStrategy()}`);
+  const url = databaseUrl(unique);
   let pool: pg.Pool | undefined;
   return {
     url,
@@ -41,7 +41,7 @@ export async function freshDatabase(name = 'test', options: { template?: string 
     async drop() {
       await pool?.end();
       pool = undefined;
-      await onServer(`drop database if exists "${unique}" with (force)`);
+      await queryServer(`drop database if exists "${unique}" with (force)`);
     },
   };
 }
@@ -61,19 +61,19 @@ let strategy: Promise<string> | undefined;
 
 /** Copying files is four times faster than writing pages to the log, but only on a server that does not wait for the disk. */
 function copyStrategy(): Promise<string> {
-  strategy ??= onServer(`select 1 where current_setting('fsync') = 'off'`).then(({ rowCount }) =>
+  strategy ??= queryServer(`select 1 where current_setting('fsync') = 'off'`).then(({ rowCount }) =>
     rowCount ? ' strategy file_copy' : '',
   );
   return strategy;
 }
 
-function urlOf(database: string): string {
+function databaseUrl(database: string): string {
   const url = new URL(serverUrl());
   url.pathname = `/${database}`;
   return url.href;
 }
 
-async function onServer(statement: string): Promise<pg.QueryResult> {
+async function queryServer(statement: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: serverUrl() });
   await client.connect();
   try {

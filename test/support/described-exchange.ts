@@ -2,15 +2,15 @@ import { AssertionError } from 'chai';
 import { ERRORS, type ErrorCode } from '../../kernel/errors.ts';
 import type { Content, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
 import { ERRORS_SCHEMA, errorsOf } from '../../plugins/http/library.ts';
-import { type Api, describedApi } from './route-descriptions.ts';
+import { type DescribedApi, describedApi } from './route-descriptions.ts';
 import type { Reply, RequestOptions, Send } from './send.ts';
 
 /** Sends by `send`, and fails the test whose exchange is not what the description of the route says. */
-export const checked =
+export const createCheckedSend =
   (send: Send, environment: Readonly<Record<string, string>>): Send =>
   async (method, path, options = {}) => {
     const reply = await send(method, path, options);
-    const wrong = mismatchOf(await describedApi(environment), { method, path, options, reply });
+    const wrong = findMismatch(await describedApi(environment), { method, path, options, reply });
     if (wrong) throw new AssertionError(wrong);
     return reply;
   };
@@ -23,7 +23,7 @@ export interface Exchange {
 }
 
 /** What an exchange has that the description of its route does not; undefined where it fits, or no route answered. */
-export function mismatchOf(api: Api, { method, path, options, reply }: Exchange): string | undefined {
+export function findMismatch(api: DescribedApi, { method, path, options, reply }: Exchange): string | undefined {
   const route = api.find(method, new URL(path, 'http://localhost').pathname);
   if (!route || isPreflight(method, options)) return undefined;
   const what = answerMismatch(api, route, method, reply) ?? requestMismatch(api, route, options, reply);
@@ -33,7 +33,7 @@ export function mismatchOf(api: Api, { method, path, options, reply }: Exchange)
 const isPreflight = (method: string, { headers = {} }: RequestOptions): boolean =>
   method === 'OPTIONS' && 'access-control-request-method' in headers;
 
-function answerMismatch(api: Api, route: DescribedRoute, method: string, reply: Reply): string | undefined {
+function answerMismatch(api: DescribedApi, route: DescribedRoute, method: string, reply: Reply): string | undefined {
   const { status } = reply;
   if (status === 304) return route.method === 'GET' ? undefined : 'it answers 304';
   const content = route.description.answers[status];
@@ -41,7 +41,7 @@ function answerMismatch(api: Api, route: DescribedRoute, method: string, reply: 
   return method === 'HEAD' ? undefined : contentMismatch(api, content, reply);
 }
 
-function contentMismatch(api: Api, content: Content, { status, body, headers }: Reply): string | undefined {
+function contentMismatch(api: DescribedApi, content: Content, { status, body, headers }: Reply): string | undefined {
   const types = Object.keys(content);
   if (types.length === 0) return body === undefined ? undefined : `${status} has a body`;
   const type = mediaType(headers);
@@ -49,15 +49,20 @@ function contentMismatch(api: Api, content: Content, { status, body, headers }: 
   if (fitting === undefined) return `${status} has the type ${type || 'of nothing'}, not ${types.join(' or ')}`;
   if (!isJson(type)) return undefined;
   const wrong = api.mismatch(content[fitting] as JsonSchema, body);
-  return wrong && `${status}: ${wrong} in ${shown(body)}`;
+  return wrong && `${status}: ${wrong} in ${renderValue(body)}`;
 }
 
-function errorMismatch(api: Api, route: DescribedRoute, method: string, { status, body }: Reply): string | undefined {
+function errorMismatch(
+  api: DescribedApi,
+  route: DescribedRoute,
+  method: string,
+  { status, body }: Reply,
+): string | undefined {
   const allowed = errorsOf(route);
   if (method === 'HEAD')
     return [...allowed].some((code) => ERRORS[code].status === status) ? undefined : `it answers ${status}`;
   const wrong = status < 400 ? 'no such answer' : api.mismatch(ERRORS_SCHEMA, body);
-  if (wrong) return `${status}: ${wrong} in ${shown(body)}`;
+  if (wrong) return `${status}: ${wrong} in ${renderValue(body)}`;
   const codes = (body as { errors: { extensions: { code: string } }[] }).errors.map((one) => one.extensions.code);
   // Extensions refuse with codes of their own.
   const undeclared = codes.filter((code) => code in ERRORS && !allowed.has(code as ErrorCode));
@@ -68,7 +73,7 @@ function errorMismatch(api: Api, route: DescribedRoute, method: string, { status
 
 /** What was accepted must be what the description allows. */
 function requestMismatch(
-  api: Api,
+  api: DescribedApi,
   route: DescribedRoute,
   options: RequestOptions,
   { status }: Reply,
@@ -78,13 +83,13 @@ function requestMismatch(
   if (!description || !schema || status >= 300) return undefined;
   const { body } = options;
   if (body === undefined) return description.required === false ? undefined : 'it accepts a request without a body';
-  const value = jsonIn(body);
+  const value = parseJsonBody(body);
   const wrong = value === undefined ? undefined : api.mismatch(schema, value);
-  return wrong && `it accepts a body that does not fit: ${wrong} in ${shown(value)}`;
+  return wrong && `it accepts a body that does not fit: ${wrong} in ${renderValue(value)}`;
 }
 
 /** Undefined for forms, streams and texts that are no JSON. */
-function jsonIn(body: unknown): unknown {
+function parseJsonBody(body: unknown): unknown {
   if (body instanceof FormData || body instanceof ReadableStream || body instanceof Uint8Array) return undefined;
   try {
     return JSON.parse(typeof body === 'string' ? body : JSON.stringify(body));
@@ -98,7 +103,7 @@ const covers = (range: string, type: string): boolean =>
   range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
 const isJson = (type: string): boolean => type === 'application/json' || type.endsWith('+json');
 
-function shown(value: unknown): string {
+function renderValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Answers a function that collects what nobody holds any more, so that what is in use can be told from what was. */
+/** Returns a function that runs a full garbage collection, so that a test measures only memory that is still in use. */
 export function garbageCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

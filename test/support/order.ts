@@ -13,7 +13,7 @@ export const LONG_FIRST: readonly string[] = [
   'test/contract/grants-surfaces.test.ts',
   'test/plugins/media/processes.test.ts',
   'test/contract/grants-model.test.ts',
-  'test/contract/life.test.ts',
+  'test/contract/lifecycle.test.ts',
   'test/plugins/database/embedded.test.ts',
   'test/http/bodies-unfinished.test.ts',
   'test/plugins/storage-s3/driver.test.ts',

@@ -36,26 +36,26 @@ const root = new URL('../../', import.meta.url);
 const registers = new Map<string, unknown>();
 Object.assign(globalThis, { [Symbol.for('tenon.test.register')]: registers });
 
-/** Folders of tests that ended before they could remove theirs. */
-const left = new Set<string>();
+/** Folders of tests that ended before they removed them. */
+const leftoverFolders = new Set<string>();
 process.on('exit', () => {
-  for (const folder of left) rmSync(folder, { recursive: true, force: true });
+  for (const folder of leftoverFolders) rmSync(folder, { recursive: true, force: true });
 });
 
 /** Writes the packages into a temporary folder and answers the composition that loads them. */
 export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-plugins-')));
-  left.add(folder);
+  leftoverFolders.add(folder);
   const ids: string[] = [];
   const core: URL[] = [];
   for (const [at, plugin] of plugins.entries()) {
     const place = join(folder, plugin.stranger ? 'local' : 'core', `${at}-${plugin.name.replace(/\W/g, '-')}`);
     await mkdir(place, { recursive: true });
-    await writeFile(join(place, 'package.json'), plugin.packageText ?? packageOf(plugin));
+    await writeFile(join(place, 'package.json'), plugin.packageText ?? createPackageJson(plugin));
     const id = `${place}/index.js`;
     registers.set(id, plugin.register ?? (() => {}));
     ids.push(id);
-    await writeFile(join(place, 'index.js'), plugin.code ? resolved(plugin.code) : entry(id));
+    await writeFile(join(place, 'index.js'), plugin.code ? resolveImports(plugin.code) : createEntryFile(id));
     if (!plugin.stranger) core.push(pathToFileURL(`${place}/`));
   }
   return {
@@ -65,12 +65,12 @@ export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched
     async remove() {
       for (const id of ids) registers.delete(id);
       await rm(folder, { recursive: true, force: true });
-      left.delete(folder);
+      leftoverFolders.delete(folder);
     },
   };
 }
 
-const packageOf = ({ name, version = '1.0.0', manifest = {} }: PluginSketch): string =>
+const createPackageJson = ({ name, version = '1.0.0', manifest = {} }: PluginSketch): string =>
   JSON.stringify({
     name,
     version,
@@ -78,17 +78,17 @@ const packageOf = ({ name, version = '1.0.0', manifest = {} }: PluginSketch): st
     'service:extension': { type: 'plugin', path: 'index.js', host: '^1.0.0', ...manifest },
   });
 
-const entry = (id: string): string => `
+const createEntryFile = (id: string): string => `
 const register = globalThis[Symbol.for('tenon.test.register')].get(${JSON.stringify(id)});
 export default { manifest: {}, register };
 `;
 
-const resolved = (code: string): string =>
+const resolveImports = (code: string): string =>
   code
     .replaceAll(/(['"])#kernel\1/g, `'${new URL('kernel/index.ts', root).href}'`)
     .replaceAll(/(['"])#root\/([^'"]+)\1/g, (_all, _quote, path: string) => `'${new URL(path, root).href}'`);
 
-/** Settings under which a kernel in a test says nothing, reads no file and takes a free port. */
+/** Settings under which a kernel in a test writes no log, reads no file and takes a free port. */
 export const quiet = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null' } as const;
 
 export interface Booted {
@@ -113,7 +113,7 @@ const thirdPartyLoader = (folder: string): PluginSketch => ({
 /** By the folder of third-party plugins, for tests that load and unload them. */
 export const loaders = new Map<string, ThirdParty>();
 
-/** Boots sketches beside the named plugins of the `product`, hands the kernel to `work`, and stops and removes everything whatever happens. */
+/** Boots sketches beside the named plugins of the `product`, hands the kernel to `work`, and stops and removes everything even after a failure. */
 export async function withPlugins<T>(
   plugins: readonly PluginSketch[],
   work: (booted: Booted) => Promise<T> | T,
@@ -141,7 +141,7 @@ export async function withPlugins<T>(
   }
 }
 
-/** The error a promise or function ends in; complains when there is none. */
+/** The error that a promise rejects with or a function throws; fails the test when there is none. */
 export async function failureOf<E = Error & Record<string, unknown>>(
   run: Promise<unknown> | (() => unknown),
 ): Promise<E> {

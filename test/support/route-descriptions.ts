@@ -16,13 +16,13 @@ export const TEST_ROUTE: RouteDescription = {
 const SETTINGS = ['TUS_ENABLED', 'GRAPHQL_INTROSPECTION', 'AUTH_DISABLE_DEFAULT'] as const;
 type Environment = Readonly<Record<string, string>>;
 
-const known = new Map<string, Promise<Api>>();
+const known = new Map<string, Promise<DescribedApi>>();
 
 /** What the product says of its routes under these settings; made once a process. */
-export function describedApi(environment: Environment = {}): Promise<Api> {
+export function describedApi(environment: Environment = {}): Promise<DescribedApi> {
   const relevant = SETTINGS.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]));
   const key = JSON.stringify(relevant);
-  const api = known.get(key) ?? contributedRoutes(Object.fromEntries(relevant)).then(createApi);
+  const api = known.get(key) ?? contributedRoutes(Object.fromEntries(relevant)).then(createDescribedApi);
   known.set(key, api);
   return api;
 }
@@ -52,7 +52,7 @@ export async function contributedRoutes(environment: Environment = {}): Promise<
   }
 }
 
-export interface Api {
+export interface DescribedApi {
   readonly routes: readonly DescribedRoute[];
   /** The route that answers a request; undefined where none of the product does. */
   find(method: string, path: string): DescribedRoute | undefined;
@@ -62,7 +62,7 @@ export interface Api {
 
 const DOCUMENT = 'service:api';
 
-export function createApi(routes: readonly DescribedRoute[]): Api {
+export function createDescribedApi(routes: readonly DescribedRoute[]): DescribedApi {
   const ajv = createAjv();
   ajv.addSchema(absolute({ $id: DOCUMENT, $defs: schemasOf(routes) }) as JsonSchema);
   const router = createRouter(routes.map((route) => ({ ...route, handle() {} })));

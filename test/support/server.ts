@@ -32,9 +32,13 @@ const WITHOUT_DURABILITY = {
  */
 export async function startServer({ durable = true } = {}): Promise<TestServer> {
   const template = `template_${randomBytes(5).toString('hex')}`;
-  const given = process.env.TEST_DATABASE_URL;
-  if (given)
-    return { url: given, template, stop: () => query(given, `drop database if exists "${template}" with (force)`) };
+  const configuredUrl = process.env.TEST_DATABASE_URL;
+  if (configuredUrl)
+    return {
+      url: configuredUrl,
+      template,
+      stop: () => query(configuredUrl, `drop database if exists "${template}" with (force)`),
+    };
 
   const folder = await mkdtemp(join(durable ? tmpdir() : await temporaryFolder(), 'tenon-test-server-'));
   // Root does not run PostgreSQL itself; the user who does must be able to enter.

@@ -11,7 +11,7 @@ import { boot, type Kernel } from '#kernel/boot';
 import { createAccessTokens } from '../../plugins/auth/access-tokens.ts';
 import { composition } from '../../plugins/preset.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
-import { checked } from './described-exchange.ts';
+import { createCheckedSend } from './described-exchange.ts';
 import { type Send, sender } from './send.ts';
 import { FOLDER } from './statement-record.ts';
 import { templateDatabase } from './template.ts';
@@ -50,7 +50,7 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** One of the caller's own, which `stop` leaves alone; without it a fresh one, already migrated, is made and dropped. */
   readonly database?: FreshDatabase;
-  /** Folders of packages beside the product's own; in this process only. */
+  /** Folders of third-party packages; in this process only. */
   readonly plugins?: readonly URL[];
 }
 
@@ -61,9 +61,9 @@ export const QUICK_HASHES = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HAS
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The whole product in this process, on a database of its own and a free port. */
+/** The service with all core plugins in this process, on a database of its own and a free port. */
 export async function startService(options: ServiceOptions = {}): Promise<InProcess> {
-  const place = await placeFor(options);
+  const place = await preparePlace(options);
   const log: Record<string, unknown>[] = [];
   let kernel: Kernel | undefined;
   const stop = async () => {
@@ -77,8 +77,8 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
     await kernel.start();
     const { port } = await kernel.listen();
     const url = `http://127.0.0.1:${port}`;
-    const request = checked(sender(url), place.env);
-    return { url, kernel, log, database: place.database, request, admin: await adminOf(place, request), stop };
+    const request = createCheckedSend(sender(url), place.env);
+    return { url, kernel, log, database: place.database, request, admin: await createAdmin(place, request), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -87,7 +87,7 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
 
 /** The product as administrators run it: a process of its own, which a test may kill. */
 export async function spawnService({ args = ['start'], ...options }: SpawnOptions = {}): Promise<Spawned> {
-  const place = await placeFor({ ...options, env: { PORT: String(await freePort()), ...options.env } });
+  const place = await preparePlace({ ...options, env: { PORT: String(await freePort()), ...options.env } });
   const { child, output, ended } = runCli(args, place.env);
   const kill = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
@@ -98,10 +98,10 @@ export async function spawnService({ args = ['start'], ...options }: SpawnOption
     await place.remove();
   };
   const url = `http://127.0.0.1:${place.env.PORT}`;
-  const request = checked(sender(url), place.env);
+  const request = createCheckedSend(sender(url), place.env);
   try {
-    await answering(url, ended, output);
-    const admin = await adminOf(place, request);
+    await waitUntilAnswering(url, ended, output);
+    const admin = await createAdmin(place, request);
     return { url, pid: child.pid as number, database: place.database, request, admin, kill, output, stop };
   } catch (error) {
     await stop();
@@ -118,14 +118,14 @@ const recording = folder
 /** What `scripts/node` starts every process with: the service's too, and those it is measured against. */
 export const HEAP_FLAGS = process.execArgv.filter((flag) => flag.startsWith('--max-semi-space-size='));
 
-export interface CliRun {
+export interface CliResult {
   readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
   output(): string;
 }
 
 /** Runs the command line in a process of its own. `env` is the whole environment but for what Node itself needs. */
-export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliRun {
+export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliResult {
   let text = '';
   const child = spawn(process.execPath, [...HEAP_FLAGS, ...recording.args, join(root, 'scripts/cli.ts'), ...args], {
     cwd: root,
@@ -150,12 +150,12 @@ interface Place {
   remove(): Promise<void>;
 }
 
-async function placeFor({ env, database }: ServiceOptions): Promise<Place> {
-  const own = database ?? (await ownDatabase(env));
+async function preparePlace({ env, database }: ServiceOptions): Promise<Place> {
+  const own = database ?? (await createOwnDatabase(env));
   const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
   return {
     database: own,
-    env: { ...environmentOf(own, data), ...env },
+    env: { ...createEnvironment(own, data), ...env },
     async remove() {
       await rm(data, { recursive: true, force: true });
       if (!database) await own.drop();
@@ -165,7 +165,7 @@ async function placeFor({ env, database }: ServiceOptions): Promise<Place> {
 
 export const SECRET_OF_TESTS = 'a secret that only tests know, long enough';
 
-const environmentOf = (database: FreshDatabase, data: string) => ({
+const createEnvironment = (database: FreshDatabase, data: string) => ({
   HOST: '127.0.0.1',
   PORT: '0',
   PUBLIC_URL: 'http://127.0.0.1:8055',
@@ -185,11 +185,11 @@ const environmentOf = (database: FreshDatabase, data: string) => ({
 });
 
 /** Settings that migrations depend on: with another value of one of them a service begins with an empty database. */
-const OF_MIGRATIONS = /^(ADMIN_|HASH_|SECRET|DB_(?!POOL_|STATEMENT_|HEALTHCHECK_))/;
+const MIGRATION_SETTINGS = /^(ADMIN_|HASH_|SECRET|DB_(?!POOL_|STATEMENT_|HEALTHCHECK_))/;
 
-async function ownDatabase(env: ServiceOptions['env'] = {}): Promise<FreshDatabase> {
+async function createOwnDatabase(env: ServiceOptions['env'] = {}): Promise<FreshDatabase> {
   const usual: Readonly<Record<string, string>> = QUICK_HASHES;
-  const needsMigrations = Object.keys(env).some((key) => OF_MIGRATIONS.test(key) && env[key] !== usual[key]);
+  const needsMigrations = Object.keys(env).some((key) => MIGRATION_SETTINGS.test(key) && env[key] !== usual[key]);
   return needsMigrations ? freshDatabase('service') : migratedDatabase('service');
 }
 
@@ -202,7 +202,7 @@ async function migrateProduct(database: FreshDatabase): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
   let kernel: Kernel | undefined;
   try {
-    kernel = await boot(composition(), { environment: environmentOf(database, data) });
+    kernel = await boot(composition(), { environment: createEnvironment(database, data) });
     await kernel.migrate();
   } finally {
     await kernel?.stop();
@@ -216,7 +216,7 @@ const tokens = createAccessTokens({ secret: () => SECRET_OF_TESTS, lifetime: 15 
  * The first admin with an access token as the service itself would sign it: to check the password takes a process of its own, most of
  * the work of a start. Where a test chooses what tokens are signed with, or how long they are good, he signs in.
  */
-async function adminOf({ database, env }: Place, request: Send): Promise<Service['admin']> {
+async function createAdmin({ database, env }: Place, request: Send): Promise<Service['admin']> {
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, SECRET, ACCESS_TOKEN_TTL } = env as Record<string, string>;
   const isUsual = SECRET === SECRET_OF_TESTS && ACCESS_TOKEN_TTL === undefined;
   const token = isUsual ? await adminToken(database, email) : undefined;
@@ -259,7 +259,7 @@ async function freePort(): Promise<number> {
   }
 }
 
-async function answering(url: string, ended: Promise<unknown>, output: () => string): Promise<void> {
+async function waitUntilAnswering(url: string, ended: Promise<unknown>, output: () => string): Promise<void> {
   const state = { ended: false };
   void ended.then(() => (state.ended = true));
   const deadline = Date.now() + 180_000;

@@ -27,30 +27,30 @@ export interface Source {
 }
 
 /** The TypeScript files under a folder, read and taken apart. */
-export const sourcesIn = (folder: string): readonly Source[] => filesIn(`${folder}/**/*.ts`);
+export const sourcesIn = (folder: string): readonly Source[] => parseFiles(`${folder}/**/*.ts`);
 
 /** The same with JavaScript files. */
-export const codeIn = (folder: string): readonly Source[] => filesIn(`${folder}/**/*.{ts,js,mjs,cjs}`);
+export const codeIn = (folder: string): readonly Source[] => parseFiles(`${folder}/**/*.{ts,js,mjs,cjs}`);
 
-const filesIn = (pattern: string): readonly Source[] =>
+const parseFiles = (pattern: string): readonly Source[] =>
   globSync(pattern, { cwd: root, exclude: (path) => /node_modules/.test(String(path)) })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
-    .map((path) => takeApart(path, readFileSync(join(root, path), 'utf8')));
+    .map((path) => parseSource(path, readFileSync(join(root, path), 'utf8')));
 
-export function takeApart(path: string, raw: string): Source {
+export function parseSource(path: string, raw: string): Source {
   const text = withoutComments(raw);
   return {
     path,
     text,
     raw,
     lines: raw.split('\n').length - 1,
-    imports: importsOf(path, text),
+    imports: parseImports(path, text),
     computedImports: [...text.matchAll(/\b(?:import|require)\s*\(\s*(?!['"])/g)].length,
   };
 }
 
-/** Strings are left as they are: an import path is one. A `//` inside a string is told apart by what precedes it. */
+/** Strings are left as they are: an import path is one. A `//` inside a string is distinguished from a comment by what precedes it. */
 const withoutComments = (text: string): string =>
   text.replace(
     /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g,
@@ -60,7 +60,7 @@ const withoutComments = (text: string): string =>
 const IMPORT =
   /\b(?:import|export)\s+(type\s+)?(?:([\w*\s{},$]+?)\s*from\s*)?(['"])([^'"\n]+)\3|\b(?:import|require)\s*\(\s*(['"])([^'"\n]+)\5/g;
 
-const importsOf = (path: string, text: string): readonly Import[] =>
+const parseImports = (path: string, text: string): readonly Import[] =>
   [...text.matchAll(IMPORT)].map(([, type, names = '', , stated, , called]) => {
     const specifier = (stated ?? called) as string;
     return {

@@ -33,7 +33,7 @@ export async function compareGrants(folder: string): Promise<GrantReport> {
   const undeclared = new Set<string>();
   const uses: Use[] = [];
   const plain = new Set<string>();
-  for (const { plugin, kind, text } of recorded(folder)) {
+  for (const { plugin, kind, text } of readRecordedStatements(folder)) {
     const grant = manifests.get(plugin);
     if (!grant) continue;
     if (kind === 'plain') plain.add(plugin);
@@ -47,15 +47,15 @@ export async function compareGrants(folder: string): Promise<GrantReport> {
   }
   return {
     undeclared: [...undeclared].sort(),
-    idle: [...manifests].flatMap(([name, grant]) => idleOf(name, grant, uses, plain)),
+    idle: [...manifests].flatMap(([name, grant]) => findUnusedGrants(name, grant, uses, plain)),
   };
 }
 
-/** Reading the catalog is not granted table by table: names in it are no secret to the product's own plugins. */
+/** Reading the catalog is not granted table by table: names in it are no secret to core plugins. */
 const isCatalog = (schema: string | undefined, name: string): boolean =>
   CATALOG.includes(schema ?? '') || (schema === undefined && name.startsWith('pg_'));
 
-function recorded(folder: string): readonly ObservedStatement[] {
+function readRecordedStatements(folder: string): readonly ObservedStatement[] {
   const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
   return [...new Set(lines)].filter((line) => line !== '').map((line) => JSON.parse(line));
 }
@@ -67,7 +67,7 @@ const NEEDED: Readonly<Record<'own' | 'read' | 'write' | 'watch', readonly Named
   watch: ['watch'],
 };
 
-function idleOf(
+function findUnusedGrants(
   name: string,
   grant: DatabaseGrant,
   uses: readonly Use[],

@@ -88,9 +88,9 @@ export async function refused({ manifest, register, later, environment }: Attemp
     name: NAME,
     stranger: true,
     manifest,
-    register(given) {
-      own = given;
-      register?.(given);
+    register(host) {
+      own = host;
+      register?.(host);
     },
   };
   return withPlugins(
@@ -119,4 +119,4 @@ export async function refused({ manifest, register, later, environment }: Attemp
 }
 
 /** The meta of an event, as a third-party listener receives it. */
-export type Heard = EventMeta & Readonly<Record<string, unknown>>;
+export type ReceivedMeta = EventMeta & Readonly<Record<string, unknown>>;

@@ -115,7 +115,7 @@ describe('a third-party plugin at extension points', () => {
     [
       'to run work of which other third parties hear nothing',
       { manifest: LISTENS, register: (host) => host.events.quietly(nothing) },
-      /cheat may not silence listeners/,
+      /cheat may not skip listeners/,
     ],
     [
       'to put a member on its host',
@@ -143,14 +143,14 @@ describe('a third-party plugin at extension points', () => {
     ],
   ];
   for (const [what, attempt, message] of attempts) {
-    it(`is refused ${what}`, async () => {
+    it(`a third-party plugin is denied ${what}`, async () => {
       const outcome = await refused(attempt);
       expect(outcome.message).to.match(message);
       expect(outcome.denied).not.to.deep.equal([]);
     });
   }
 
-  it('may listen to a concrete name within a wider grant, and stop again', async () => {
+  it('a third-party plugin may listen to one event of a wider grant, and unsubscribe', async () => {
     const outcome = await refused({
       manifest: LISTENS,
       later(own) {
@@ -166,8 +166,8 @@ describe('a third-party plugin at extension points', () => {
   });
 });
 
-describe('the entry point that starts a kernel', () => {
-  it('is not reachable from the package that plugins import', async () => {
+describe('#kernel/boot', () => {
+  it('is not exported by #kernel, which plugins import', async () => {
     const kernel = (await import('@tenon/kernel' as string)) as Record<string, unknown>;
     expect(Object.keys(kernel)).not.to.include.members(['boot']);
     for (const name of ['boot', 'mintCaller', 'mintSystemCaller', 'Settings', 'FacetStore'])

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import { type AnyHost, bank, type Heard, refused } from './attempt.ts';
+import { type AnyHost, bank, type ReceivedMeta, refused } from './attempt.ts';
 
 const ADMIN = { user: null, role: null, admin: true, app: true };
 const USES = { uses: { bank: '^1.0.0' }, capabilities: { events: { action: ['**'], emit: ['cheat.*'] } } };
@@ -28,7 +28,7 @@ const FORGERIES: Readonly<Record<string, Forge>> = {
 
 describe('a third-party plugin that forges a caller', () => {
   for (const [what, forge] of Object.entries(FORGERIES)) {
-    it(`is refused by a service for ${what}`, async () => {
+    it(`a service denies a third-party plugin ${what}`, async () => {
       const { message, denied } = await refused({
         manifest: USES,
         later: (own, core) => own.use({ bank }).bank.balance(forge(genuine(core)) as Caller),
@@ -38,7 +38,7 @@ describe('a third-party plugin that forges a caller', () => {
     });
   }
 
-  it('is refused as the emitter of an event', async () => {
+  it('host.events denies a forged caller in the meta of an event', async () => {
     const { message, denied } = await refused({
       manifest: USES,
       later: (own) => own.events.action(['cheat.done'], { caller: ADMIN as Caller }),
@@ -47,7 +47,7 @@ describe('a third-party plugin that forges a caller', () => {
     expect(denied).to.have.length(1);
   });
 
-  it('cannot construct one by the class of a genuine caller', async () => {
+  it('the class of a genuine caller constructs no further caller', async () => {
     for (const build of [
       (caller: Caller) => new (caller.constructor as new (...args: unknown[]) => unknown)(ADMIN),
       (caller: Caller) => Reflect.construct(caller.constructor, [Symbol('mint'), ADMIN]),
@@ -64,7 +64,7 @@ describe('a third-party plugin that forges a caller', () => {
     }
   });
 
-  it('cannot change a genuine caller', async () => {
+  it('a genuine caller is immutable', async () => {
     const { message } = await refused({
       manifest: USES,
       later: (_own, core) => void Object.assign(genuine(core), { admin: true }),
@@ -72,7 +72,7 @@ describe('a third-party plugin that forges a caller', () => {
     expect(message).to.match(/read only|not extensible/);
   });
 
-  it('cannot bring a copy of the service key that asks for no caller', async () => {
+  it('a copy of a service key without callers does not bypass the check', async () => {
     const { message } = await refused({
       manifest: USES,
       later: (own) => {
@@ -85,53 +85,53 @@ describe('a third-party plugin that forges a caller', () => {
 });
 
 describe('a third-party plugin that takes a caller from an event', () => {
-  const heardBy = async (name: string, from: (core: AnyHost) => Caller) => {
-    let heard: Heard | undefined;
+  const receiveBy = async (name: string, from: (core: AnyHost) => Caller) => {
+    let received: ReceivedMeta | undefined;
     const { message } = await refused({
       manifest: USES,
       async later(own, core) {
-        own.events.onAction(name, (meta) => void (heard = meta as Heard));
+        own.events.onAction(name, (meta) => void (received = meta as ReceivedMeta));
         core.events.action([name], { caller: from(core) });
         await new Promise((resolve) => setImmediate(resolve));
-        return own.use({ bank }).bank.balance((heard as Heard).caller);
+        return own.use({ bank }).bank.balance((received as ReceivedMeta).caller);
       },
     });
-    return { heard: heard as unknown as Heard, message };
+    return { received: received as unknown as ReceivedMeta, message };
   };
 
-  it('is given a description, with which no service acts', async () => {
-    const { heard, message } = await heardBy('shop.sold', genuine);
-    expect(heard.caller).to.include({ user: 'ann', admin: false, system: false });
+  it('a third-party listener receives a description of the caller, which services deny', async () => {
+    const { received, message } = await receiveBy('shop.sold', genuine);
+    expect(received.caller).to.include({ user: 'ann', admin: false, system: false });
     expect(message).to.match(/cheat may not call bank\.balance/);
   });
 
-  it('is not given the rights of a system caller', async () => {
-    const { heard, message } = await heardBy('shop.cleaned', (core) => core.asSystem('housekeeping'));
-    expect(heard.caller).to.include({ admin: false, app: false, system: true });
-    expect(heard.caller).not.to.have.property('reason');
+  it('the description of a system caller has no admin rights', async () => {
+    const { received, message } = await receiveBy('shop.cleaned', (core) => core.asSystem('housekeeping'));
+    expect(received.caller).to.include({ admin: false, app: false, system: true });
+    expect(received.caller).not.to.have.property('reason');
     expect(message).to.match(/cheat may not call bank\.balance/);
   });
 });
 
-describe('a third-party plugin that asks for identity', () => {
+describe('a third-party plugin that uses identity', () => {
   for (const [what, capabilities] of [
     ['identity', { identity: { evidence: ['user'] } }],
     ['packages', { packages: true }],
   ] as const) {
-    it(`is refused the capability ${what} whatever it declares`, async () => {
+    it(`a third-party plugin is denied the capability ${what} whatever its manifest declares`, async () => {
       const { message, denied } = await refused({ manifest: { capabilities } });
       expect(message).to.contain(`/capabilities/${what} is open to core plugins only`);
       expect(denied).to.have.length(1);
     });
 
-    it(`is refused host.${what} where it declares nothing`, async () => {
+    it(`a third-party plugin without a grant is denied host.${what}`, async () => {
       const { message, denied } = await refused({ register: (host) => void host[what] });
       expect(message).to.contain(`cheat may not use host.${what}`);
       expect(denied).not.to.deep.equal([]);
     });
   }
 
-  it('is refused to act as the system without a grant, and for a reason that it did not declare', async () => {
+  it('host.asSystem is denied without a grant, and for an undeclared reason', async () => {
     const without = await refused({ register: (host) => void host.asSystem('greed') });
     expect(without.message).to.contain('cheat may not use host.asSystem');
     const { message, denied } = await refused({

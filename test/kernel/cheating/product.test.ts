@@ -183,7 +183,7 @@ export default { manifest: {}, register(host) {
 
 const nameOf = (at: number) => `cheat-${String(at).padStart(2, '0')}`;
 
-describe('a third-party plugin beside the whole product', function () {
+describe('a third-party plugin beside all core plugins', function () {
   this.timeout(120_000);
   let place: Sketch;
   let service: InProcess;
@@ -208,7 +208,7 @@ describe('a third-party plugin beside the whole product', function () {
   });
 
   for (const [at, [what, { reason }]] of Object.entries(CHEATS).entries()) {
-    it(`that ${what} is refused by name, counted and left out`, () => {
+    it(`a plugin that ${what} is denied by name, counted in the ledger and left out`, () => {
       const row = rows[nameOf(at)];
       expect(row, JSON.stringify(row)).to.deep.include({ status: 'failed', type: 'plugin' });
       expect(row?.reason?.detail).to.match(reason);
@@ -220,7 +220,7 @@ describe('a third-party plugin beside the whole product', function () {
     });
   }
 
-  it('that stays within its grants runs, and the service with it', async () => {
+  it('a plugin that stays inside its grants runs together with the service', async () => {
     expect(rows['storage-database']).to.deep.include({ status: 'loaded', type: 'plugin' });
     const reply = await service.request('GET', '/users', { token: service.admin.token });
     expect(reply.status).to.equal(200);

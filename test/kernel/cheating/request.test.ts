@@ -41,14 +41,14 @@ const answerTo = (cheat: (ctx: Context) => unknown) =>
     return { status, body, denied: kernel.ledger.entries().filter(({ kind }) => kind === 'denied') };
   });
 
-describe('a third-party layer that says who is calling', () => {
-  it('is refused with CAPABILITY_DENIED when it assigns ctx.state.caller', async () => {
+describe('a third-party middleware that sets the caller of a request', () => {
+  it('an assignment of ctx.state.caller is denied with CAPABILITY_DENIED', async () => {
     const { status, body, denied } = await answerTo((ctx) => Object.assign(ctx.state, { caller: ADMIN }));
     expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'CAPABILITY_DENIED']);
     expect(denied.map(({ plugin, count }) => [plugin, count])).to.deep.equal([['unknown code', 1]]);
   });
 
-  it('changes nothing when it replaces ctx.state', async () => {
+  it('an assignment of ctx.state changes nothing', async () => {
     const { status, body } = await answerTo((ctx) => void (ctx.state = { caller: ADMIN }));
     expect([status, body]).to.deep.equal([200, { admin: false, user: null }]);
   });

@@ -3,7 +3,7 @@ import { refused } from './attempt.ts';
 
 const text = { type: 'string' } as const;
 
-describe('a third-party plugin that asks for settings of others', () => {
+describe('a third-party plugin that declares settings of other plugins', () => {
   const claims: readonly [what: string, config: Record<string, unknown>, message: RegExp][] = [
     ['a secret by its name', { SECRET: text }, /the setting SECRET already belongs to core/],
     ['the password of the database', { DB_PASSWORD: text }, /the setting DB_PASSWORD already belongs to core/],
@@ -19,7 +19,7 @@ describe('a third-party plugin that asks for settings of others', () => {
     ['a shared setting that no plugin has', { shared: ['NO_SUCH_KEY'] }, /NO_SUCH_KEY is shared by no plugin/],
   ];
   for (const [what, config, message] of claims) {
-    it(`is refused ${what}`, async () => {
+    it(`a third-party plugin is denied ${what}`, async () => {
       const outcome = await refused({ manifest: { config }, environment: { SECRET: 'value', DB_PASSWORD: 'value' } });
       expect(outcome.message).to.match(message);
       expect(outcome.message).not.to.contain('value');
@@ -27,7 +27,7 @@ describe('a third-party plugin that asks for settings of others', () => {
     });
   }
 
-  it('is refused to read what it did not declare', async () => {
+  it('host.config denies a setting that the manifest does not declare', async () => {
     const { message, denied } = await refused({
       manifest: { config: { shared: ['PUBLIC_NAME'] } },
       later: (own) => void own.config.SECRET,

@@ -34,8 +34,8 @@ async function withRunner<T>(work: (held: Held) => Promise<T>, environment: Reco
 const admit = (subjects: Subjects, runtime: 'full' | 'confined', name = 'guest'): Admitted =>
   subjects.admit({ name, version: '1.0.0', runtime, grants: { events: { filter: ['word'], action: ['word'] } } });
 
-describe('packages with full authority', () => {
-  it('stop listening one by one, and take nobody else along', async () => {
+describe('extensions with full authority', () => {
+  it('an unsubscribe function removes its own listener only', async () => {
     await withRunner(async ({ events, subjects }) => {
       const guest = admit(subjects, 'full').get<EventsApi>('events');
       const add = (letter: string) => (payload: unknown) => `${payload}${letter}`;
@@ -49,7 +49,7 @@ describe('packages with full authority', () => {
     });
   });
 
-  it('may leave while they are told', async () => {
+  it('a listener may unsubscribe while its event is emitted', async () => {
     await withRunner(async ({ events, subjects }) => {
       const guest = admit(subjects, 'full').get<EventsApi>('events');
       const off = guest.onFilter('word', (payload) => {
@@ -62,29 +62,29 @@ describe('packages with full authority', () => {
     });
   });
 
-  it('hear nothing of what is done quietly, by whatever way and however late; the rules of the product do', async () => {
+  it('withoutExtensionListeners() skips listeners of extensions, and runs those of core plugins', async () => {
     await withRunner(async ({ events, subjects }) => {
-      const heard: string[] = [];
+      const received: string[] = [];
       for (const runtime of ['full', 'confined'] as const) {
         const guest = admit(subjects, runtime, runtime).get<EventsApi>('events');
-        guest.onFilter('word', () => void heard.push(`${runtime} filter`));
-        guest.onAction('word', () => void heard.push(`${runtime} action`));
+        guest.onFilter('word', () => void received.push(`${runtime} filter`));
+        guest.onAction('word', () => void received.push(`${runtime} action`));
       }
       expect(events.quietly(() => events.has('filter', 'word'))).to.equal(false);
       expect(events.has('filter', 'word')).to.equal(true);
-      events.onFilter('word', () => void heard.push('rule'));
+      events.onFilter('word', () => void received.push('rule'));
       await events.quietly(async () => {
         await events.filter(['word'], 1, { caller });
         events.action(['word'], { caller });
       });
       await new Promise((resolve) => setImmediate(resolve));
-      expect(heard).to.deep.equal(['rule']);
+      expect(received).to.deep.equal(['rule']);
       await events.filter(['word'], 1, { caller });
-      expect(heard).to.deep.equal(['rule', 'full filter', 'confined filter', 'rule']);
+      expect(received).to.deep.equal(['rule', 'full filter', 'confined filter', 'rule']);
     });
   });
 
-  it('keep what is theirs when another one of their name goes', async () => {
+  it('listeners of an extension stay when another package with the same name is removed', async () => {
     await withRunner(async ({ events, subjects }) => {
       const [one, two] = [admit(subjects, 'full'), admit(subjects, 'full')];
       two.get<EventsApi>('events').onFilter('word', () => 'two');
@@ -95,7 +95,7 @@ describe('packages with full authority', () => {
     });
   });
 
-  it('have the values of the environment by their declaration, or by their looks', () => {
+  it('environment values are parsed by their declared type, else by their form', () => {
     const settings = new Settings({
       ...{ CONFIG_PATH: '/dev/null', LIFE: '15m', NAMES: 'a', ZIP: '007', BIG: '12345678901234567890', YES: 'true' },
       ...{ LIST: 'a, b', PART: '1.50', EMPTY: '', WORD: 'word', LONG: '1e9', TEXT: '12' },
@@ -114,12 +114,12 @@ describe('packages with full authority', () => {
     });
   });
 
-  it('fail in their own words', () => {
-    const said = { status: 418, code: 'TEAPOT', message: 'short', extensions: { a: 1, code: 'X' } };
-    expect(envelope(new StatedFailure('INTERNAL_SERVER_ERROR', said), { admin: false })).to.deep.equal({
+  it('errors of extensions keep their own message', () => {
+    const failure = { status: 418, code: 'TEAPOT', message: 'short', extensions: { a: 1, code: 'X' } };
+    expect(envelope(new StatedFailure('INTERNAL_SERVER_ERROR', failure), { admin: false })).to.deep.equal({
       status: 418,
       body: { errors: [{ message: 'short', extensions: { a: 1, code: 'TEAPOT' } }] },
     });
-    expect(new StatedFailure('INVALID_CREDENTIALS', said).message).to.equal('short');
+    expect(new StatedFailure('INVALID_CREDENTIALS', failure).message).to.equal('short');
   });
 });

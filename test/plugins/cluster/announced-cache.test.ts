@@ -44,7 +44,7 @@ function openCache(max = 10) {
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('cluster: the announced cache', () => {
+describe('createAnnouncedCache()', () => {
   it('reads once for callers at the same time and for later ones, and answers the same promise', async () => {
     const { cache, readings } = openCache();
     const all = [cache.get('a'), cache.get('a')];
@@ -79,7 +79,7 @@ describe('cluster: the announced cache', () => {
     });
   }
 
-  it('keeps and shares nothing while the connection is lost, and goes on when it is back', async () => {
+  it('keeps and shares no value while the connection is lost, and resumes when it is back', async () => {
     const opened = openCache();
     await opened.keep('a', 1);
     opened.disconnect();
@@ -95,7 +95,7 @@ describe('cluster: the announced cache', () => {
     expect(await opened.cache.get('a')).to.equal(5);
   });
 
-  it('does not keep a value whose reading began before its key was forgotten, and keeps other keys', async () => {
+  it('does not keep a value whose read began before its key was forgotten, and keeps other keys', async () => {
     const opened = openCache();
     await opened.keep('b', 7);
     const early = opened.cache.get('a');
@@ -108,7 +108,7 @@ describe('cluster: the announced cache', () => {
     await opened.keep('b', 8);
   });
 
-  it('gives an unsettled value to its own caller only', async () => {
+  it('returns a value that is not cacheable to its own caller only', async () => {
     const { cache, readings } = openCache();
     const inside = cache.get('a');
     const outside = cache.get('a');
@@ -120,7 +120,7 @@ describe('cluster: the announced cache', () => {
     expect(await cache.get('a')).to.equal(2);
   });
 
-  it('keeps nothing of a reading that fails, and lets callers who joined it read for themselves', async () => {
+  it('does not keep a failed read, and lets callers that joined it read again', async () => {
     const { cache, readings } = openCache();
     const failing = cache.get('a').catch((error: Error) => error.message);
     const joined = cache.get('a');
@@ -132,7 +132,7 @@ describe('cluster: the announced cache', () => {
     expect(await cache.get('a')).to.equal(2);
   });
 
-  it('drops the oldest key beyond its maximum', async () => {
+  it('drops the oldest key when it exceeds its maximum', async () => {
     const opened = openCache(2);
     for (const [at, key] of ['a', 'b', 'c'].entries()) await opened.keep(key, at);
     expect(await opened.cache.get('b')).to.equal(1);

@@ -49,7 +49,7 @@ describe('two processes on one database', () => {
     return list;
   };
 
-  it('hear each other and themselves, each channel its own', async () => {
+  it('bus.publish() reaches both processes, the sender included, on its channel only', async () => {
     const [here, there, other] = [received(a, 'x'), received(b, 'x'), received(b, 'y')];
     await a.bus.publish('x', { text: `it's "ä"` });
     await a.bus.publish('y', null);
@@ -57,7 +57,7 @@ describe('two processes on one database', () => {
     expect([here, there, other]).to.deep.equal([[{ text: `it's "ä"` }], [{ text: `it's "ä"` }], [null]]);
   });
 
-  it('hear nothing of a unit of work before it commits, and never of one that fails', async () => {
+  it('bus.publish() in a unit of work delivers after commit, and never after a rollback', async () => {
     const there = received(b, 'x');
     await failureOf(
       a.db.transaction(async () => {
@@ -74,7 +74,7 @@ describe('two processes on one database', () => {
     expect(there).to.deep.equal(['between', 'done']);
   });
 
-  it('have handled all messages of what was committed once a change is confirmed', async () => {
+  it('waitForConfirmation() resolves after both processes have handled all committed messages', async () => {
     const there = received(b, 'x');
     for (let round = 0; round < 50; round++) {
       const other = a.bus.publish('x', `other ${round}`);
@@ -91,7 +91,7 @@ describe('two processes on one database', () => {
     expect(there).to.include('last').and.include('first');
   });
 
-  it('confirm while their pools are full, and wait for nobody who stopped', async () => {
+  it('waitForConfirmation() works with full pools and does not wait for stopped processes', async () => {
     const there = received(b, 'x');
     await a.bus.publish('x', 1);
     let release = () => {};
@@ -115,7 +115,7 @@ describe('two processes on one database', () => {
     );
   });
 
-  it('go on after a receiver failed, and refuse what is too large to send', async () => {
+  it('the bus survives a failing subscriber and rejects messages that are too large', async () => {
     b.bus.subscribe('x', () => {
       throw new Error('on purpose');
     });
@@ -125,7 +125,7 @@ describe('two processes on one database', () => {
     expect((await failureOf(a.bus.publish('x', 'x'.repeat(8000)))).message).to.contain('larger than');
   });
 
-  it('are told when messages may have been missed, and hear again', async () => {
+  it('onReconnect handlers run after a lost connection, and messages arrive again', async () => {
     const there = received(b, 'x');
     let gaps = 0;
     b.bus.onGap(() => gaps++);
@@ -136,7 +136,7 @@ describe('two processes on one database', () => {
     expect(there).to.deep.equal(['after']);
   });
 
-  it('do one after the other what is under a lock', async () => {
+  it('lock.run() runs work under one lock one after the other', async () => {
     let inside = 0;
     let most = 0;
     const work = async () => {
@@ -149,7 +149,7 @@ describe('two processes on one database', () => {
     expect([most, answers.length, answers[0]]).to.deep.equal([1, 6, 'done']);
   });
 
-  it('do not wait for locks of other names, of themselves, or of work that failed', async () => {
+  it('lock.run() does not wait for other names, for its own lock, or for work that failed', async () => {
     const answer = await a.lock.run('one', () => b.lock.run('two', () => a.lock.run('one', async () => 'inner')));
     expect(answer).to.equal('inner');
     const failed = await failureOf(
@@ -161,7 +161,7 @@ describe('two processes on one database', () => {
     expect(await b.lock.run('one', async () => 'free')).to.equal('free');
   });
 
-  it('get the lock of one that died', async () => {
+  it('lock.run() gets the lock of a process that died', async () => {
     let release: (() => void) | undefined;
     const dead = a.lock.run('one', () => new Promise<void>((resolve) => (release = resolve)));
     await until(() => release !== undefined);
@@ -179,7 +179,7 @@ describe('two processes on one database', () => {
     await dead;
   });
 
-  it('attempt a lock: one has it, the others are told so at once, and have it when it is free', async () => {
+  it('lock.attempt() returns undefined at once while the lock is held, and runs when it is free', async () => {
     let release: (() => void) | undefined;
     const held = a.lock.attempt('one', () => new Promise<string>((resolve) => (release = () => resolve('done'))));
     await until(() => release !== undefined);
@@ -194,15 +194,15 @@ describe('two processes on one database', () => {
     expect(await b.lock.attempt('one', async () => 'free')).to.deep.equal({ value: 'free' });
   });
 
-  it('know who is alive, whether the other stopped or its connection broke', async () => {
-    const stranger = '7d1c9d2e-0f5f-4f0c-8f5f-0d5b1f1c2a3b';
-    const all = [a.presence.id, b.presence.id, stranger];
-    expect(await a.presence.gone(all)).to.deep.equal([stranger]);
+  it('presence.findDead() finds processes that stopped or lost their connection', async () => {
+    const unknownId = '7d1c9d2e-0f5f-4f0c-8f5f-0d5b1f1c2a3b';
+    const all = [a.presence.id, b.presence.id, unknownId];
+    expect(await a.presence.gone(all)).to.deep.equal([unknownId]);
     await b.ground.stop();
-    expect(await a.presence.gone(all)).to.have.members([b.presence.id, stranger]);
+    expect(await a.presence.gone(all)).to.have.members([b.presence.id, unknownId]);
   });
 
-  it('are there again, with locks and messages, after their connections broke', async () => {
+  it('presence, locks and messages work again after connections broke', async () => {
     const there = received(b, 'x');
     const gaps: string[] = [];
     a.bus.onGap(() => void gaps.push('a'));
@@ -221,4 +221,4 @@ describe('two processes on one database', () => {
 const LISTENERS = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
   and database = (select oid from pg_database where datname = current_database())`;
 
-const never = (): Promise<never> => Promise.reject(new Error('nobody should come here'));
+const never = (): Promise<never> => Promise.reject(new Error('this must not run'));

@@ -44,7 +44,7 @@ describe('schedules of extensions', () => {
     await stage.with(hook(`schedule('* * * * * *', () => { tell(1); throw new Error('no'); })`), async () => {
       await until(() => told.length >= 2);
     });
-    expect(stage.log.filter((line) => line.msg === 'a schedule failed')).to.have.length.at.least(1);
+    expect(stage.log.filter((line) => line.msg === 'a scheduled job failed')).to.have.length.at.least(1);
   });
 
   it('are left out where their pattern is none', async () => {

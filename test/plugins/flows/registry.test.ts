@@ -25,8 +25,8 @@ async function withRegistry(work: (registry: Operations, add: Add) => void): Pro
   await withPlugins([runner], () => work(registry as Operations, add), { product: ['http', 'flows'] });
 }
 
-describe('flows: the registry of operations', () => {
-  it('finds what was contributed, and nothing else', () =>
+describe('registry of flows.operations', () => {
+  it('find() returns contributed operations only', () =>
     withRegistry((registry, add) => {
       const one = operation('one', 'a');
       add(one);
@@ -38,13 +38,13 @@ describe('flows: the registry of operations', () => {
       expect(registry.ids()).to.deep.equal(['one']);
     }));
 
-  it('names the contributing plugin where an operation names no owner', () =>
+  it('owners() names the contributing plugin when an operation has no owner', () =>
     withRegistry((registry, add) => {
       add(operation('one'));
       expect(registry.owners('one')).to.deep.equal(['runner']);
     }));
 
-  it('calls an id ambiguous while several have it, until one is left', () =>
+  it('find() returns "ambiguous" while several operations have the id', () =>
     withRegistry((registry, add) => {
       const first = operation('same', 'a');
       add(first);
@@ -55,7 +55,7 @@ describe('flows: the registry of operations', () => {
       expect(registry.find('same')).to.equal(first);
     }));
 
-  it('loses only what is taken away, also when that is done twice', () =>
+  it('removing a contribution removes that operation only, also when called twice', () =>
     withRegistry((registry, add) => {
       const same = operation('same');
       const remove = add(same);
@@ -68,7 +68,7 @@ describe('flows: the registry of operations', () => {
       expect(registry.find('same')).to.equal(undefined);
     }));
 
-  it('takes of a plugin without packages only the ids that its manifest lists', async () => {
+  it('a plugin without "packages" may contribute only the ids in its manifest', async () => {
     const author = (ids: readonly string[], id: string): PluginSketch => ({
       name: 'author',
       manifest: { contributes: { 'flows.operations': { ids } } },

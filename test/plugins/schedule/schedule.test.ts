@@ -36,8 +36,8 @@ async function until(what: () => boolean): Promise<void> {
     if (Date.now() > deadline) throw new Error(`it did not come true in time: ${what}`);
 }
 
-describe('schedule: jobs', () => {
-  it('run each tick in one process of all', async () => {
+describe('schedule.start()', () => {
+  it('a job runs each tick in one of all processes', async () => {
     const cluster = openCluster();
     const processes = [cluster.process(), cluster.process(), cluster.process()];
     const ticks: number[] = [];
@@ -49,7 +49,7 @@ describe('schedule: jobs', () => {
     expect(ticks.filter((tick) => tick % EVERY.every !== 0)).to.deep.equal([]);
   });
 
-  it('run each tick in each process in the scope "process", without a claim', async () => {
+  it('a job with scope "process" runs each tick in every process, without a claim', async () => {
     const cluster = openCluster();
     const processes = [cluster.process(), cluster.process()];
     const ticks = [0, 0];
@@ -61,7 +61,7 @@ describe('schedule: jobs', () => {
   });
 
   for (const scope of ['cluster', 'process'] as const) {
-    it(`skip ticks while they run in the scope "${scope}", and run again afterwards`, async () => {
+    it(`a job with scope "${scope}" skips ticks while it runs, and runs again afterwards`, async () => {
       const schedule = openCluster().process();
       const held = Promise.withResolvers<void>();
       let started = 0;
@@ -89,7 +89,7 @@ describe('schedule: jobs', () => {
     });
   }
 
-  it('skip ticks while another process runs the job, and leave them unclaimed', async () => {
+  it('a job skips ticks while another process runs it, and leaves them unclaimed', async () => {
     const cluster = openCluster();
     const [one, other] = [cluster.process(), cluster.process()];
     const held = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ describe('schedule: jobs', () => {
     other.stop();
   });
 
-  it('run several times at once with overlap "allow"', async () => {
+  it('a job with overlap "allow" runs concurrently', async () => {
     const schedule = openCluster().process();
     const held = Promise.withResolvers<void>();
     let atOnce = 0;
@@ -135,7 +135,7 @@ describe('schedule: jobs', () => {
     schedule.stop();
   });
 
-  it('that fail are an error in the log of their owner, and run again', async () => {
+  it('a job that fails is logged for its owner and runs again', async () => {
     const lines: unknown[][] = [];
     const schedule = openCluster().process();
     const error = new Error('no');
@@ -149,10 +149,10 @@ describe('schedule: jobs', () => {
     });
     await until(() => lines.length >= 2);
     schedule.stop();
-    expect(lines[0]).to.deep.equal([{ err: error, schedule: 'a' }, 'a schedule failed']);
+    expect(lines[0]).to.deep.equal([{ err: error, schedule: 'a' }, 'a scheduled job failed']);
   });
 
-  it('begin no run after their stop, which aborts the signal of a run and waits for its end', async () => {
+  it('stop() begins no further run, aborts the signal of a run and waits for its end', async () => {
     const schedule = openCluster().process();
     let runs = 0;
     let hasEnded = false;
@@ -174,7 +174,7 @@ describe('schedule: jobs', () => {
     expect(runs).to.equal(1);
   });
 
-  it('have names of their own, which are free again after the stop', async () => {
+  it('a job name is taken until stop()', async () => {
     const schedule = openCluster().process();
     const job = { name: 'a', at: '0 0 1 1 *', log, run: nothing };
     const started = schedule.start(job);
@@ -186,7 +186,7 @@ describe('schedule: jobs', () => {
     schedule.stop();
   });
 
-  it('are refused without a valid cron expression or interval', () => {
+  it('a job with an invalid cron expression or interval throws a RangeError', () => {
     const schedule = openCluster().process();
     for (const at of ['', 'daily', '* * *', '61 * * * *', '* * * * * * *']) {
       expect(schedule.isPattern(at), at).to.equal(false);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { createClaimTick, scheduleTicks } from '../../../plugins/schedule/ticks.ts';
+import { createClaimTick, createTicksMigration } from '../../../plugins/schedule/ticks.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { quiet, sketch } from '../../support/plugin.ts';
 
@@ -10,7 +10,7 @@ const folders = ['workers', 'database', 'cluster', 'schedule'].map(
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
 );
 
-describe('schedule: claims of ticks', () => {
+describe('createClaimTick()', () => {
   let database: FreshDatabase;
   before(async () => {
     database = await freshDatabase('ticks');
@@ -24,7 +24,7 @@ describe('schedule: claims of ticks', () => {
       {
         name: 'holder',
         manifest: { capabilities: { database: { own: ['platform_extension_ticks'] } } },
-        register: (given) => void (host = given),
+        register: (value) => void (host = value),
       },
     ]);
     const kernel = await boot(
@@ -41,7 +41,7 @@ describe('schedule: claims of ticks', () => {
   }
   const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
-  it('succeed once for each tick, and never for a tick before the last one', async () => {
+  it('claims each tick once, and never a tick before the last one', async () => {
     await run(async (db) => {
       const claimTick = createClaimTick(db);
       const claims = await Promise.all(Array.from({ length: 8 }, () => claimTick('race', at(1))));
@@ -51,14 +51,14 @@ describe('schedule: claims of ticks', () => {
     });
   });
 
-  it('stay where the table was made by the plugin that had it before', async () => {
+  it('keeps the rows of a table that an older version created', async () => {
     await database.query('update platform_migrations set owner = $1 where id = $2', [
       '@tenon/extensions',
       '2026-11-21-extension-ticks',
     ]);
     await run(async (db) => {
       const claimTick = createClaimTick(db);
-      expect(scheduleTicks(db).id).to.equal('2026-11-21-extension-ticks');
+      expect(createTicksMigration(db).id).to.equal('2026-11-21-extension-ticks');
       expect([await claimTick('race', at(3)), await claimTick('race', at(4))]).to.deep.equal([false, true]);
     });
   });

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { masterKey } from '../../../plugins/secrets/key.ts';
-import { createSecretStore } from '../../../plugins/secrets/seal.ts';
+import { parseMasterKey } from '../../../plugins/secrets/master-key.ts';
+import { createSecretStore } from '../../../plugins/secrets/secret-store.ts';
 import { renderBootFailure } from '../../../scripts/boot-failure.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
 const keyText = (bytes = 32) => randomBytes(bytes).toString('base64');
-const store = (text: string | undefined = keyText()) => createSecretStore(masterKey(text));
+const store = (text: string | undefined = keyText()) => createSecretStore(parseMasterKey(text));
 
-describe('secrets: the key', () => {
+describe('SECRETS_ENCRYPTION_KEY', () => {
   it('may be unset or blank', () => {
     for (const text of [undefined, '', '  \n']) expect(store(text ?? '').available(), String(text)).to.equal(false);
-    expect(masterKey(undefined)).to.equal(undefined);
+    expect(parseMasterKey(undefined)).to.equal(undefined);
   });
 
   it('may have whitespace around it', () => {
     const text = keyText(48);
-    expect(masterKey(` ${text}\n`)?.id).to.equal(masterKey(text)?.id);
+    expect(parseMasterKey(` ${text}\n`)?.id).to.equal(parseMasterKey(text)?.id);
   });
 
   for (const [what, text] of [
@@ -28,7 +28,7 @@ describe('secrets: the key', () => {
     ['too few bytes', keyText(31)],
     ['whitespace inside', `${keyText(33).slice(0, 20)} ${keyText(33).slice(20)}`],
   ] as const) {
-    it(`stops the start for ${what}, without saying what it was`, async () => {
+    it(`stops the start for ${what}, without printing the value`, async () => {
       const failure = await failureOf<BootFailure>(
         withPlugins([], () => {}, { product: ['secrets'], environment: { SECRETS_ENCRYPTION_KEY: text } }),
       );
@@ -39,14 +39,14 @@ describe('secrets: the key', () => {
   }
 });
 
-describe('secrets: envelopes', () => {
-  it('open with the key and kind they were sealed with', () => {
+describe('secrets.seal() and secrets.open()', () => {
+  it('an envelope opens with the key and kind that sealed it', () => {
     const secrets = store();
     for (const text of ['hunter2', '', 'ünï 🔑', 'x'.repeat(100_000)])
       expect(secrets.open('a', secrets.seal('a', text)) === text, text.slice(0, 10)).to.equal(true);
   });
 
-  it('differ each time and tell nothing of the text', () => {
+  it('envelopes of the same text differ and do not contain it', () => {
     const secrets = store();
     const [one, two] = [secrets.seal('a', 'hunter2'), secrets.seal('a', 'hunter2')] as [string, string];
     expect(one).not.to.equal(two);
@@ -56,7 +56,7 @@ describe('secrets: envelopes', () => {
     expect(['salt', 'iv', 'tag'].map((name) => Buffer.from(parts[name], 'base64').length)).to.deep.equal([16, 12, 16]);
   });
 
-  it('stay closed for another kind, another key, and without one', () => {
+  it('an envelope does not open with another kind, another key, or without a key', () => {
     const secrets = store();
     const sealed = secrets.seal('a', 'hunter2');
     expect(secrets.open('b', sealed)).to.equal(undefined);
@@ -64,7 +64,7 @@ describe('secrets: envelopes', () => {
     expect(store('').open('a', sealed)).to.equal(undefined);
   });
 
-  it('stay closed when anything in them was changed', () => {
+  it('an envelope with any changed member does not open', () => {
     const secrets = store();
     const sealed = JSON.parse(secrets.seal('a', 'hunter2'));
     const other = JSON.parse(secrets.seal('a', 'hunter2'));
@@ -79,7 +79,7 @@ describe('secrets: envelopes', () => {
     for (const text of ['', 'null', '[]', '{', '7', '"x"']) expect(secrets.open('a', text), text).to.equal(undefined);
   });
 
-  it('are known by their marker, whether or not they can be opened', () => {
+  it('isSealed() recognises envelopes by their marker, also damaged ones', () => {
     const secrets = store('');
     const sealed = store().seal('a', 'hunter2');
     for (const value of [sealed, JSON.parse(sealed), `  ${sealed}`, sealed.slice(0, 30), '{"$sealed":9}'])
@@ -88,7 +88,7 @@ describe('secrets: envelopes', () => {
       expect(secrets.isSealed(value), JSON.stringify(value)).to.equal(false);
   });
 
-  it('cannot be made without a key', async () => {
+  it('seal() without a key throws INVALID_CONFIG', async () => {
     expect(await failureOf(() => store('').seal('a', 'x'))).to.include({ code: 'INVALID_CONFIG' });
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mintPublicCaller } from '#kernel/boot';
 import type { HealthCheck } from '../../../plugins/server/contract.ts';
-import { createHealth, healthFor } from '../../../plugins/server/health.ts';
+import { createHealth, describeHealth } from '../../../plugins/server/health.ts';
 
 const check = (name: string, more: Partial<HealthCheck>): HealthCheck => ({
   name,
@@ -10,8 +10,8 @@ const check = (name: string, more: Partial<HealthCheck>): HealthCheck => ({
   ...more,
 });
 
-describe('health', () => {
-  it('is the worst of its checks', async () => {
+describe('health of the service', () => {
+  it('health is the worst status of its checks', async () => {
     const measure = createHealth(50);
     const { status, checks } = await measure([
       check('fine', {}),
@@ -28,19 +28,19 @@ describe('health', () => {
     expect(checks.stuck?.[0]).to.include({ status: 'error', output: 'no answer within 50 ms' });
   });
 
-  it('is an error in a process that stops, whatever the checks say', async () => {
+  it('health is "error" while the process stops, whatever the checks report', async () => {
     let isStopping = false;
     const deps = { measure: createHealth(), checks: () => [], isStopping: () => isStopping };
-    expect(await healthFor(mintPublicCaller(), deps)).to.deep.equal({ status: 'ok' });
+    expect(await describeHealth(mintPublicCaller(), deps)).to.deep.equal({ status: 'ok' });
     isStopping = true;
-    expect(await healthFor(mintPublicCaller(), deps)).to.deep.equal({ status: 'error' });
+    expect(await describeHealth(mintPublicCaller(), deps)).to.deep.equal({ status: 'error' });
   });
 
-  it('is good without any', async () => {
+  it('health is "ok" without checks', async () => {
     expect(await createHealth()([])).to.deep.equal({ status: 'ok', checks: {} });
   });
 
-  it('is measured once for those who ask together, and anew for those who ask afterwards', async () => {
+  it('concurrent requests share one run of the checks, and later requests start a new one', async () => {
     let count = 0;
     const measure = createHealth(50);
     const counted = [check('one', { check: async () => ({ value: ++count }) })];

@@ -12,16 +12,16 @@ describe('routes of the server', () => {
   });
   after(() => service?.stop());
 
-  it('answer a ping as text', async () => {
+  it('GET /server/ping answers "pong" as text', async () => {
     const { status, body, headers } = await service.request('GET', '/server/ping');
     expect([status, body, headers.get('content-type')]).to.deep.equal([200, 'pong', 'text/plain; charset=utf-8']);
   });
 
-  it('tell anybody whether the service is well, and admins why', async () => {
-    const anybody = await service.request('GET', '/server/health');
-    expect(anybody.body).to.deep.equal({ status: 'ok' });
-    expect(anybody.headers.get('content-type')).to.match(/^application\/health\+json/);
-    expect(anybody.headers.get('cache-control')).to.equal('no-store');
+  it('GET /server/health shows the status to all callers, and the checks to admins', async () => {
+    const publicView = await service.request('GET', '/server/health');
+    expect(publicView.body).to.deep.equal({ status: 'ok' });
+    expect(publicView.headers.get('content-type')).to.match(/^application\/health\+json/);
+    expect(publicView.headers.get('cache-control')).to.equal('no-store');
     const admin = await service.request('GET', '/server/health', { token: service.admin.token });
     expect(admin.body).to.have.keys('status', 'releaseId', 'serviceId', 'checks');
     expect(admin.body.checks['pg:responseTime'][0]).to.include({
@@ -32,10 +32,10 @@ describe('routes of the server', () => {
     expect(admin.body.checks['storage:local:responseTime'][0].threshold).to.equal(6000);
   });
 
-  it('tell as much of the service as the caller may know', async () => {
-    const anybody = (await service.request('GET', '/server/info')).body.data;
-    expect(anybody).to.have.keys('project');
-    expect(anybody.project).to.include({ default_language: 'en-US', project_logo: null });
+  it('GET /server/info shows what the level of the caller allows', async () => {
+    const publicView = (await service.request('GET', '/server/info')).body.data;
+    expect(publicView).to.have.keys('project');
+    expect(publicView.project).to.include({ default_language: 'en-US', project_logo: null });
     const { ask } = await makePerson(service, await makeRole(service));
     const someone = (await ask('GET', '/server/info')).body.data;
     expect(someone).to.have.keys('project', 'rateLimit', 'rateLimitGlobal', 'websocket', 'queryLimit');

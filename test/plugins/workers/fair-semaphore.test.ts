@@ -4,7 +4,7 @@ import { createFairSemaphore } from '../../../plugins/workers/library.ts';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('workers: a fair semaphore', () => {
+describe('createFairSemaphore()', () => {
   function place(options: Partial<FairSemaphoreOptions> = {}) {
     const semaphore = createFairSemaphore({
       limit: 2,
@@ -42,7 +42,7 @@ describe('workers: a fair semaphore', () => {
     };
   }
 
-  it('leaves a place to other keys than the one that holds its limit', async () => {
+  it('leaves a place to other keys when one key has reached its limit', async () => {
     const { semaphore, begun, come } = place();
     come('a1', 'a2', 'b1');
     await soon();
@@ -59,7 +59,7 @@ describe('workers: a fair semaphore', () => {
     }
   });
 
-  it('refuses a key with its queue full, and takes the last of the longest queue for one with fewer', async () => {
+  it('refuses a key whose queue is full, and drops the last waiter of the longest queue for a key with fewer', async () => {
     const { outcomes, come } = place({ limit: 1 });
     come('a1', 'a2', 'a3', 'a4', 'a5');
     await soon();
@@ -72,7 +72,7 @@ describe('workers: a fair semaphore', () => {
     expect(outcomes.get('e1')).to.equal('full');
   });
 
-  it('ends waiting at the deadline, and keeps nothing of who left', async () => {
+  it('refuses a waiter at the deadline and keeps no state of its key', async () => {
     const { semaphore, begun, outcomes, come, end } = place({ deadline: 1, limit: 1 });
     come('a1', 'b1');
     while (!outcomes.has('b1')) await soon();

@@ -42,7 +42,7 @@ async function until(what: () => boolean): Promise<void> {
     if (Date.now() > deadline) throw new Error(`it did not come true in time: ${what}`);
 }
 
-describe('workers: a pool', () => {
+describe('workers.pool()', () => {
   const workers = createWorkers();
   const open = (options: Partial<WorkerPoolOptions> = {}): WorkerPool => workers.pool({ ...OPTIONS, ...options });
   afterEach(() => workers.stop());
@@ -101,19 +101,19 @@ describe('workers: a pool', () => {
     expect((await next).pid).not.to.equal(pid);
   });
 
-  it('gives a job to another process where its own was gone before the job came', async () => {
+  it('gives a job to another process when its own ended before it received the job', async () => {
     const pool = open();
     const { pid } = await answer(pool);
     process.kill(pid, 'SIGKILL');
     expect((await answer(pool)).pid).not.to.equal(pid);
   });
 
-  it('tells a process that does not come up from one that crashes', async () => {
+  it('distinguishes a process that does not start from one that crashes', async () => {
     expect(await open({ args: ['dies'] }).run({}, PATIENT)).to.equal('unstarted');
     expect(await open({ args: ['never'], startTimeout: 50 }).run({}, PATIENT)).to.equal('unstarted');
   });
 
-  it('passes on notes before the reply', async () => {
+  it('delivers notes before the reply', async () => {
     const notes: unknown[] = [];
     await open().run({ kind: 'note', value: [1, { two: 2 }] }, { ...PATIENT, onNote: (note) => void notes.push(note) });
     expect(notes).to.deep.equal([1, { two: 2 }]);

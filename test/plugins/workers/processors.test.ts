@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { lastProcessors } from '../../../plugins/workers/processors.ts';
 
-describe('the processors that a worker may run on', () => {
+describe('lastProcessors()', () => {
   for (const [list, share, expected] of [
     ['0', 0.5, '0'],
     ['0-1', 0.5, '1'],
@@ -9,7 +9,7 @@ describe('the processors that a worker may run on', () => {
     ['0-3', 0, '3'],
     ['0-3', 1, '0,1,2,3'],
   ] as const) {
-    it(`are ${expected} for ${share} of ${list}`, () => {
+    it(`returns ${expected} for ${share} of ${list}`, () => {
       expect(lastProcessors(list, share)).to.equal(expected);
     });
   }

@@ -23,8 +23,8 @@ function work() {
 const refusing = (options: Omit<SemaphoreOptions, 'refuse'>) =>
   createSemaphore({ ...options, refuse: (reason) => new Error(reason) });
 
-describe('workers: a semaphore', () => {
-  it('lets its limit in, and the others first in, first out, also after work that failed', async () => {
+describe('createSemaphore()', () => {
+  it('runs up to its limit of holders, then waiters first in, first out, also after failed work', async () => {
     const semaphore = createSemaphore({ limit: 2 });
     const { started, begin, end } = work();
     const all = ['a', 'b', 'c', 'd'].map((name) => semaphore.run(begin(name)));
@@ -43,7 +43,7 @@ describe('workers: a semaphore', () => {
     expect([semaphore.held, semaphore.waiting]).to.deep.equal([0, 0]);
   });
 
-  it('hands a released place to the first in the queue, and not to a newcomer', async () => {
+  it('gives a released place to the first waiter, not to a new caller', async () => {
     const semaphore = createSemaphore({ limit: 1 });
     const release = await semaphore.acquire();
     const order: string[] = [];
@@ -60,7 +60,7 @@ describe('workers: a semaphore', () => {
     expect(order).to.deep.equal(['first', 'newcomer']);
   });
 
-  it('releases a place once, however often it is told to', async () => {
+  it('releases a place once, even when release is called again', async () => {
     const semaphore = createSemaphore({ limit: 2 });
     const [one] = await Promise.all([semaphore.acquire(), semaphore.acquire()]);
     one?.();
@@ -68,7 +68,7 @@ describe('workers: a semaphore', () => {
     expect(semaphore.held).to.equal(1);
   });
 
-  it('refuses beyond its longest queue', async () => {
+  it('refuses callers when its queue is full', async () => {
     const semaphore = refusing({ limit: 1, queue: 1 });
     const release = await semaphore.acquire();
     const waiting = semaphore.acquire();
@@ -78,7 +78,7 @@ describe('workers: a semaphore', () => {
     (await semaphore.acquire())();
   });
 
-  it('refuses a waiter when the deadline passes, and passes its place over', async () => {
+  it('refuses a waiter at its deadline and skips its place in the queue', async () => {
     const semaphore = refusing({ limit: 1, deadline: 20 });
     const release = await semaphore.acquire();
     expect((await failureOf(semaphore.acquire())).message).to.equal('timeout');
@@ -87,7 +87,7 @@ describe('workers: a semaphore', () => {
     expect(semaphore.held).to.equal(0);
   });
 
-  it('rejects with the reason of a signal that aborts before or while a caller waits, and keeps holders', async () => {
+  it('rejects with the reason of an aborted signal, and keeps holders', async () => {
     const semaphore = refusing({ limit: 1 });
     const release = await semaphore.acquire();
     const leaving = new AbortController();
@@ -104,7 +104,7 @@ describe('workers: a semaphore', () => {
     expect(semaphore.held).to.equal(1);
   });
 
-  it('refuses all waiters and newcomers when it is closed', async () => {
+  it('refuses all waiters and new callers after close()', async () => {
     const semaphore = refusing({ limit: 1 });
     const release = await semaphore.acquire();
     const waiting = [1, 2].map(() => failureOf(semaphore.acquire()));
@@ -115,15 +115,15 @@ describe('workers: a semaphore', () => {
     expect(semaphore.held).to.equal(0);
   });
 
-  it('says in its own words why it refuses where the caller chose no error', async () => {
+  it('throws an Error with a default message when no refuse option is set', async () => {
     const semaphore = createSemaphore({ limit: 1, queue: 0 });
     await semaphore.acquire();
-    expect((await failureOf(semaphore.acquire())).message).to.equal('Too many wait for a place of the semaphore.');
+    expect((await failureOf(semaphore.acquire())).message).to.equal('The queue of the semaphore is full.');
   });
 });
 
-describe('workers: semaphores by key', () => {
-  it('limit each key by itself, and keep nothing of a key without holders', async () => {
+describe('createSemaphores()', () => {
+  it('limits each key separately, and keeps no state of a key without holders', async () => {
     const semaphores = createSemaphores({ limit: 1 });
     const { started, begin, end } = work();
     const all = [
@@ -142,7 +142,7 @@ describe('workers: semaphores by key', () => {
     expect(semaphores.size).to.equal(0);
   });
 
-  it('keep a key whose refused caller leaves while it has a holder', async () => {
+  it('keeps a key with a holder when a refused caller leaves', async () => {
     const semaphores = createSemaphores({ limit: 1, queue: 0 });
     const { begin, end } = work();
     const first = semaphores.run('one', begin('a'));

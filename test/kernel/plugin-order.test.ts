@@ -11,8 +11,8 @@ const provides = (name: string, id: string, uses: Record<string, string> = {}): 
   register: (host) => host.provide(service(id, { version: '1.0.0' }), {}),
 });
 
-describe('order', () => {
-  it('puts providers before users, whatever order they are given in', async () => {
+describe('sortPlugins()', () => {
+  it('puts providers before users, whatever order the composition lists them in', async () => {
     const names = await orderOf([
       { name: 'user', manifest: { uses: { b: '^1.0.0', a: '^1.0.0' } } },
       provides('b', 'b', { a: '^1.0.0' }),
@@ -21,7 +21,7 @@ describe('order', () => {
     expect(names).to.deep.equal(['a', 'b', 'user']);
   });
 
-  it('lets a facet owner stand after its contributors', async () => {
+  it('does not move the owner of a facet before its contributors', async () => {
     const names = await orderOf([
       { name: 'contributor', manifest: { contributes: { shelf: {} } } },
       {
@@ -33,7 +33,7 @@ describe('order', () => {
     expect(names).to.deep.equal(['contributor', 'owner']);
   });
 
-  it('puts those who define a capability before those who hold it', async () => {
+  it('puts the plugin that defines a capability before plugins that hold it', async () => {
     const names = await orderOf([
       { name: 'holder', manifest: { capabilities: { lamp: true } } },
       {
@@ -55,11 +55,11 @@ describe('order', () => {
     expect(names).to.deep.equal(['definer', 'holder']);
   });
 
-  it('keeps the given order where nothing else decides', async () => {
+  it('keeps the order of the composition where no plugin needs another', async () => {
     expect(await orderOf([{ name: 'c' }, { name: 'a' }, { name: 'b' }])).to.deep.equal(['c', 'a', 'b']);
   });
 
-  it('prints a circle as a path', async () => {
+  it('rejects a dependency cycle and prints it as a path', async () => {
     const failure = await failureOf<BootFailure>(
       orderOf([
         provides('a', 'a', { c: '^1.0.0' }),
@@ -68,20 +68,20 @@ describe('order', () => {
       ]),
     );
     expect(failure.phase).to.equal('order');
-    expect(failure.message).to.equal('plugins need each other in a circle: a → c → b → a');
+    expect(failure.message).to.equal('plugins form a dependency cycle: a → c → b → a');
     expect(failure.remedy).to.contain('facet');
   });
 
-  it('names the plugin whose service nobody provides', async () => {
+  it('rejects a plugin whose service no plugin provides, and names both', async () => {
     const failure = await failureOf<BootFailure>(
       orderOf([{ name: 'lonely', manifest: { uses: { clock: '^1.0.0' } } }]),
     );
     expect([failure.plugin, failure.phase]).to.deep.equal(['lonely', 'order']);
-    expect(failure.message).to.equal('nobody provides clock, which it uses');
+    expect(failure.message).to.equal('it uses clock, which no plugin provides');
     expect(failure.remedy).to.equal('add a plugin that provides clock ^1.0.0');
   });
 
-  it('names both versions where the provided one is out of range', async () => {
+  it('rejects a service version outside of the range, and names both versions', async () => {
     const failure = await failureOf<BootFailure>(
       orderOf([provides('a', 'a'), { name: 'modern', manifest: { uses: { a: '^2.0.0' } } }]),
     );

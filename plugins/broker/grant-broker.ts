@@ -1,29 +1,29 @@
 import {
   type AuditLine,
   type Authority,
+  activeGrants,
   describeGrants,
   type ErrorCode,
   Failure,
   Failures,
   fail,
-  held,
   isCaller,
   type PackagesApi,
   problems,
   type Subject,
 } from '#kernel';
-import type { Admitted, RefusalCode, RemoteTable, SubjectSketch, Subjects } from './contract.ts';
+import type { Admitted, PackageWithGrants, RefusalCode, RemoteTable, Subjects } from './contract.ts';
 import { Refusal, renderAuthorities, withSentences } from './library.ts';
-import { redactor } from './redact.ts';
+import { createRedactor } from './redact.ts';
 
 interface Parts {
   readonly packages: PackagesApi;
   readonly remotes: () => ReadonlyMap<string, RemoteTable['methods']>;
 }
 
-/** Packages that other plugins run, each within what it was granted. */
-export class SubjectStore implements Subjects {
-  readonly #admitted = new Set<{ readonly sketch: SubjectSketch }>();
+/** The packages that other plugins run. Every call of a package is checked against its grants. */
+export class GrantBroker implements Subjects {
+  readonly #registered = new Set<{ readonly sketch: PackageWithGrants }>();
   readonly #packages: PackagesApi;
   readonly #remotes: Parts['remotes'];
   #redact: ((text: string) => string) | undefined;
@@ -34,8 +34,8 @@ export class SubjectStore implements Subjects {
   }
 
   /** Lines for the audit: what each package adds and may do. */
-  lines(): readonly AuditLine[] {
-    return [...this.#admitted].map(({ sketch: { name, version, runtime, authorities = [], grants } }) => ({
+  auditLines(): readonly AuditLine[] {
+    return [...this.#registered].map(({ sketch: { name, version, runtime, authorities = [], grants } }) => ({
       name,
       version,
       runtime,
@@ -43,19 +43,19 @@ export class SubjectStore implements Subjects {
     }));
   }
 
-  #describe(grants: SubjectSketch['grants']): readonly Authority[] {
-    return describeGrants(held(grants), this.#packages.capabilities());
+  #describe(grants: PackageWithGrants['grants']): readonly Authority[] {
+    return describeGrants(activeGrants(grants), this.#packages.capabilities());
   }
 
-  admit(sketch: SubjectSketch): Admitted {
+  admit(sketch: PackageWithGrants): Admitted {
     const packages = this.#packages;
     const { capabilities, record } = packages;
     const { name, version, runtime } = sketch;
-    const grants = new Map(held(sketch.grants));
+    const grants = new Map(activeGrants(sketch.grants));
     const entry = { sketch };
-    this.#admitted.add(entry);
+    this.#registered.add(entry);
     const who = `${name}@${version}`;
-    const subject: Subject = {
+    const holder: Subject = {
       name,
       version,
       runtime,
@@ -71,7 +71,7 @@ export class SubjectStore implements Subjects {
         record('denied', name, `${capability}: not granted`);
         throw fail('CAPABILITY_DENIED', `${name} may not use ${capability}: its manifest does not grant it`);
       }
-      if (!bound.has(capability)) bound.set(capability, definition.bind(grants.get(capability), subject));
+      if (!bound.has(capability)) bound.set(capability, definition.bind(grants.get(capability), holder));
       return bound.get(capability);
     };
     const methodOf = (text: string) => {
@@ -80,10 +80,10 @@ export class SubjectStore implements Subjects {
       return remote && Object.hasOwn(remote, method) ? { capability, method: remote[method] } : undefined;
     };
     return {
-      subject,
+      subject: holder,
       get: get as Admitted['get'],
       maxReply: (method) => methodOf(method)?.method?.maxReply,
-      denied: subject.denied,
+      denied: holder.denied,
       async call(text, args, invocation) {
         const found = methodOf(text);
         if (!found?.method) throw new Refusal('unsupported', 'The host has no such method.');
@@ -112,9 +112,9 @@ export class SubjectStore implements Subjects {
         }
       },
       remove: () => {
-        this.#admitted.delete(entry);
-        // Names are not unique: what is another's of this name stays until that one goes.
-        if (![...this.#admitted].some(({ sketch }) => sketch.name === name)) packages.removeListeners(name);
+        this.#registered.delete(entry);
+        // Names are not unique: listeners stay while another package has this name.
+        if (![...this.#registered].some(({ sketch }) => sketch.name === name)) packages.removeListeners(name);
       },
     };
   }
@@ -133,7 +133,7 @@ export class SubjectStore implements Subjects {
   }
 
   widens(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): boolean {
-    return held(after).some(([name, grant]) => {
+    return activeGrants(after).some(([name, grant]) => {
       const had = before[name] === false ? undefined : before[name];
       return this.#packages.capabilities().get(name)?.widens(had, grant) ?? true;
     });
@@ -144,7 +144,7 @@ export class SubjectStore implements Subjects {
   }
 
   redact(text: string): string {
-    this.#redact ??= redactor(this.#packages.settings().source);
+    this.#redact ??= createRedactor(this.#packages.settings().source);
     return this.#redact(text);
   }
 }
@@ -157,12 +157,12 @@ const CODES: Partial<Record<ErrorCode, RefusalCode>> = {
   FAILED_VALIDATION: 'invalid_request',
 };
 
-/** Nothing of an unexpected error crosses: neither its text nor its name. */
+/** An unexpected error becomes `internal`: confined code sees neither its text nor its name. */
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const failure = error instanceof Failures ? error.failures[0] : error;
   const code = (failure instanceof Failure ? CODES[failure.code] : undefined) ?? 'internal';
-  // For the log of the plugin that called on behalf of that code.
+  // The cause is for the log of the plugin that made the call.
   if (code === 'internal') return Object.assign(new Refusal('internal', 'The call failed.'), { cause: error });
   return new Refusal(code, code === 'denied' ? 'Not allowed.' : (failure as Failure).message);
 }

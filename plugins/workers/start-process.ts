@@ -7,15 +7,15 @@ import { allowedProcessors, lastProcessors } from './processors.ts';
 
 const SHELL = '/bin/sh';
 
-/** A process outlives the request that made it necessary, and keeps nothing of it. */
-const outside = AsyncLocalStorage.snapshot();
+/** A process outlives the request that started it, so it must not keep the context of that request. */
+const runOutsideRequest = AsyncLocalStorage.snapshot();
 
 /**
  * Through a shell, which bounds what the process may take before the program replaces it: memory, processor time, and which of
  * all processes the system ends first when it runs out of memory. Other processes go first where processors are scarce: as a
  * session of its own among other sessions, or as a process, whichever the system goes by. A bound it does not know is left out.
  */
-function boundedScript({ data, processor, niceness, outOfMemoryScore, processors }: ProcessBounds): string {
+function renderBoundedScript({ data, processor, niceness, outOfMemoryScore, processors }: ProcessBounds): string {
   const allowed = processors === undefined ? undefined : allowedProcessors();
   return [
     `ulimit -c 0; ulimit -d ${data * 1024}; ulimit -t ${processor}`,
@@ -40,8 +40,8 @@ export function startProcess({
   environment = {},
   bounds,
 }: WorkerPoolOptions): ChildProcess {
-  const script = bounds && existsSync(SHELL) ? boundedScript(bounds) : undefined;
-  return outside(() =>
+  const script = bounds && existsSync(SHELL) ? renderBoundedScript(bounds) : undefined;
+  return runOutsideRequest(() =>
     fork(fileURLToPath(program), [...args], {
       ...(script === undefined ? {} : { execPath: SHELL }),
       execArgv: script === undefined ? [...flags] : ['-c', script, process.execPath, ...flags],

@@ -16,8 +16,8 @@ export interface ServicesApi {
 /** A caller without a user's permissions, counted in the ledger. @throws CAPABILITY_DENIED for a reason that the manifest does not list. */
 export type AsSystem = (reason: string) => Caller;
 
-/** Names of the capabilities of things the kernel itself holds. Every other one is defined by the plugin that owns the resource. */
-export const OWN_CAPABILITIES = ['config', 'log', 'events', 'services', 'system', 'identity', 'native', 'packages'];
+/** Names of the capabilities that the kernel defines. Every other one is defined by the plugin that owns its resource. */
+export const KERNEL_CAPABILITIES = ['config', 'log', 'events', 'services', 'system', 'identity', 'native', 'packages'];
 
 const string = { type: 'string', minLength: 1 } as const;
 const strings = { type: 'array', items: string } as const;

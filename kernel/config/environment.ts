@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const processEnvironment = (): Environment => process.env;
 
 /** The text of one setting; undefined where it is unset or empty. @throws CastError where `<KEY>_FILE` names no readable file. */
-export function rawValue(source: Environment, name: string): string | undefined {
+export function readRawValue(source: Environment, name: string): string | undefined {
   const path = source[`${name}_FILE`];
   if (path === undefined || path === '') return source[name] === '' ? undefined : source[name];
   try {
@@ -20,14 +20,14 @@ export function rawValue(source: Environment, name: string): string | undefined 
   }
 }
 
-const failure = (reason: string, remedy: string) => new BootFailure('kernel', 'config', reason, { remedy });
+const createConfigFailure = (reason: string, remedy: string) => new BootFailure('kernel', 'config', reason, { remedy });
 
 /** Settings of the file named by CONFIG_PATH, which win over the environment. @throws BootFailure */
-export function fileSettings(environment: Environment): Environment {
+export function readSettingsFile(environment: Environment): Environment {
   const path = environment.CONFIG_PATH ?? '.env';
   if (!existsSync(path)) {
     if (environment.CONFIG_PATH === undefined) return {};
-    throw failure('there is no file at CONFIG_PATH', 'correct or unset CONFIG_PATH');
+    throw createConfigFailure('there is no file at CONFIG_PATH', 'correct or unset CONFIG_PATH');
   }
   const text = readFileSync(path, 'utf8');
   if (!path.endsWith('.json')) return parseEnv(text) as Environment;
@@ -35,6 +35,6 @@ export function fileSettings(environment: Environment): Environment {
     const parsed = Object.entries(JSON.parse(text) as Record<string, unknown>);
     return Object.fromEntries(parsed.map(([key, one]) => [key, typeof one === 'string' ? one : JSON.stringify(one)]));
   } catch {
-    throw failure('the file at CONFIG_PATH is not a JSON object', 'correct the file');
+    throw createConfigFailure('the file at CONFIG_PATH is not a JSON object', 'correct the file');
   }
 }

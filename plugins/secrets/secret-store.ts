@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { fail } from '#kernel';
 import type { SecretStore } from './contract.ts';
-import { bearsMarker, type Envelope, LENGTHS, parseEnvelope } from './envelope.ts';
-import type { MasterKey } from './key.ts';
+import { type Envelope, hasMarker, LENGTHS, parseEnvelope } from './envelope.ts';
+import type { MasterKey } from './master-key.ts';
 
 const CIPHER = 'aes-256-gcm';
 
-/** What a value is for is part of what is authenticated: an envelope moved to another place cannot be opened there. */
-const boundTo = (kind: string, version: number): Buffer => Buffer.from(`${version}/${kind}`);
+/** The kind is authenticated data: an envelope that is copied to another kind of value cannot be opened there. */
+const associatedData = (kind: string, version: number): Buffer => Buffer.from(`${version}/${kind}`);
 
-/** AES-256-GCM under a key of each value's own. */
+/** AES-256-GCM with a derived key for each value. */
 export function createSecretStore(key: MasterKey | undefined): SecretStore {
   return {
     available: () => key !== undefined,
@@ -17,7 +17,7 @@ export function createSecretStore(key: MasterKey | undefined): SecretStore {
       if (!key) throw fail('INVALID_CONFIG', 'SECRETS_ENCRYPTION_KEY is not set: secrets cannot be stored');
       const salt = randomBytes(LENGTHS.salt);
       const iv = randomBytes(LENGTHS.iv);
-      const cipher = createCipheriv(CIPHER, key.derive(salt), iv).setAAD(boundTo(kind, 1));
+      const cipher = createCipheriv(CIPHER, key.derive(salt), iv).setAAD(associatedData(kind, 1));
       const ct = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       const envelope: Envelope = {
         $sealed: 1,
@@ -38,16 +38,16 @@ export function createSecretStore(key: MasterKey | undefined): SecretStore {
       const [salt, iv, ct, tag] = (['salt', 'iv', 'ct', 'tag'] as const).map((one) =>
         Buffer.from(envelope[one], 'base64'),
       ) as [Buffer, Buffer, Buffer, Buffer];
-      // A shorter tag would be accepted, and is easier to forge.
+      // Node would accept a shorter tag, which is easier to forge.
       if (salt.length !== LENGTHS.salt || iv.length !== LENGTHS.iv || tag.length !== LENGTHS.tag) return undefined;
       try {
         const decipher = createDecipheriv(CIPHER, key.derive(salt), iv, { authTagLength: LENGTHS.tag });
-        decipher.setAAD(boundTo(kind, envelope.v)).setAuthTag(tag);
+        decipher.setAAD(associatedData(kind, envelope.v)).setAuthTag(tag);
         return Buffer.concat([decipher.update(ct), decipher.final()]).toString('utf8');
       } catch {
         return undefined;
       }
     },
-    isSealed: bearsMarker,
+    isSealed: hasMarker,
   };
 }

@@ -1,5 +1,5 @@
 import satisfies from 'semver/functions/satisfies.js';
-import { OWN_CAPABILITIES } from '../capabilities/own.ts';
+import { KERNEL_CAPABILITIES } from '../capabilities/base.ts';
 import type { PluginPackage } from '../manifest/validate.ts';
 import { BootFailure } from './failure.ts';
 import { KERNEL_FACETS } from './kernel-facets.ts';
@@ -9,15 +9,15 @@ import { KERNEL_FACETS } from './kernel-facets.ts';
  * hold it. Facets order nothing: contributions wait for their owner. Ties keep the order of the list.
  * @throws BootFailure for a missing provider, and for a cycle, which is printed as a path.
  */
-export function order<P extends PluginPackage>(plugins: readonly P[]): readonly P[] {
-  const needs = new Map(plugins.map((plugin) => [plugin, needsOf(plugin, plugins)]));
+export function sortPlugins<P extends PluginPackage>(plugins: readonly P[]): readonly P[] {
+  const needs = new Map(plugins.map((plugin) => [plugin, findNeeds(plugin, plugins)]));
   const sorted = new Set<P>();
   const visit = (plugin: P, path: readonly P[]) => {
     if (sorted.has(plugin)) return;
     if (path.includes(plugin)) {
       const cycle = [...path.slice(path.indexOf(plugin)), plugin].map((one) => one.name).join(' → ');
-      const remedy = 'break the circle with an event or a facet';
-      throw new BootFailure(plugin.name, 'order', `plugins need each other in a circle: ${cycle}`, { remedy });
+      const remedy = 'break the dependency cycle with an event or a facet';
+      throw new BootFailure(plugin.name, 'order', `plugins form a dependency cycle: ${cycle}`, { remedy });
     }
     for (const other of needs.get(plugin) ?? []) visit(other, [...path, plugin]);
     sorted.add(plugin);
@@ -26,7 +26,7 @@ export function order<P extends PluginPackage>(plugins: readonly P[]): readonly 
   return [...sorted];
 }
 
-function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonly P[] {
+function findNeeds<P extends PluginPackage>(plugin: P, all: readonly P[]): readonly P[] {
   const { uses = {}, capabilities = {} } = plugin.manifest;
   const needed = new Set<P | undefined>();
   for (const [id, range] of Object.entries(uses)) {
@@ -35,27 +35,27 @@ function needsOf<P extends PluginPackage>(plugin: P, all: readonly P[]): readonl
     if (version === undefined || !satisfies(version, range)) {
       const reason = version
         ? `it uses ${id} ${range}, but ${version} is provided`
-        : `nobody provides ${id}, which it uses`;
+        : `it uses ${id}, which no plugin provides`;
       throw new BootFailure(plugin.name, 'order', reason, { remedy: `add a plugin that provides ${id} ${range}` });
     }
     needed.add(provider);
   }
-  for (const name of Object.keys(capabilities)) needed.add(all.find((other) => definedBy(other).includes(name)));
+  for (const name of Object.keys(capabilities)) needed.add(all.find((other) => capabilitiesOf(other).includes(name)));
   return all.filter((other) => other !== plugin && needed.has(other));
 }
 
-/** Names of the capabilities that a package brings. */
-const definedBy = (plugin: PluginPackage): readonly string[] =>
+/** Names of the capabilities that a package defines. */
+const capabilitiesOf = (plugin: PluginPackage): readonly string[] =>
   (plugin.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
 
 /**
- * A name means one thing in a composition. Of two packages that claim it, the later one is at fault: core plugins come first, so no
- * third-party package can put itself in the place of one. @throws BootFailure
+ * A name means one thing in a composition. Of two packages that claim it, the later one fails: core plugins are first, so that no
+ * third-party package can replace one. @throws BootFailure
  */
 export function assertNoDuplicateClaims(all: readonly PluginPackage[]): void {
   const own = [
     ...KERNEL_FACETS.map(({ id }) => `facet ${id}`),
-    ...OWN_CAPABILITIES.map((name) => `capability ${name}`),
+    ...KERNEL_CAPABILITIES.map((name) => `capability ${name}`),
   ];
   const taken = new Map(own.map((claim) => [claim, 'the kernel']));
   for (const one of all) {
@@ -74,5 +74,5 @@ const claimsOf = (one: PluginPackage): readonly string[] => [
   `name ${one.name}`,
   ...Object.keys(one.manifest.provides ?? {}).map((id) => `service ${id}`),
   ...(one.manifest.facets ?? []).map((id) => `facet ${id}`),
-  ...definedBy(one).map((name) => `capability ${name}`),
+  ...capabilitiesOf(one).map((name) => `capability ${name}`),
 ];

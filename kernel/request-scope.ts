@@ -2,17 +2,17 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** What one request carries through asynchronous calls: its id for the log, and a signal that its client is gone. */
 export interface RequestScope {
-  /** The client may choose it. */
+  /** From a valid X-Request-Id of the client, else generated. */
   readonly id: string;
-  /** Of this one request, with the client's id at its end, so that the activity log tells requests with the same id apart. */
+  /** Unique to this request, followed by the id that the client chose, so that the activity log distinguishes requests with the same id. */
   readonly invocation?: string | undefined;
-  /** Aborts with a `ClientGone` when the client leaves before it has its answer. Only requests that read have one: what a write does may be for others. */
+  /** Aborts with a `ClientGone` when the client leaves before it has its answer. Only requests that read have one: a write runs to its end. */
   readonly signal?: AbortSignal | undefined;
-  /** Marks a request whose method could write as one that only reads: from then on it ends with its client. */
+  /** Marks a request whose method could write as read-only: from then on it is aborted when its client disconnects. */
   onlyReads?(): void;
 }
 
-/** Why work for a client ends that no longer waits for the answer. */
+/** The abort reason of work for a client that has disconnected. */
 export class ClientGone extends Error {
   constructor() {
     super('the client went away');

@@ -2,20 +2,20 @@ import type { Migration, Statement, Table } from '../database/contract.ts';
 import { notifyStatement } from './notify-sql.ts';
 
 interface Announcement {
-  /** Of the migration. */
+  /** Id of the migration. */
   readonly id: string;
-  /** Of the triggers and of their function. */
+  /** Name of the triggers and of their function. */
   readonly name: string;
   readonly channel: string;
   /** From `db.watch`, or from `db.own` where the plugin owns them. */
   readonly tables: readonly Table[];
-  /** What is announced; any change where it says nothing. */
+  /** The trigger events; all changes by default. */
   readonly on?: Statement;
 }
 
 /**
- * Triggers that publish null on a channel of the bus when a statement that changed one of the tables commits: every process
- * hears of it, whoever made the change, this service or somebody by hand.
+ * Migration with triggers that publish null on a channel of the bus when a statement that changed one of the tables commits. All
+ * processes receive it, also for changes by other database clients.
  */
 export const announcing = ({ id, name, channel, tables, on }: Announcement): Migration => ({
   id,

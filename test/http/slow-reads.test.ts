@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 
-describe('a slow read', () => {
+describe('the log of slow reads', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -33,7 +33,7 @@ describe('a slow read', () => {
     service.request('GET', path, { token: service.admin.token, headers: { 'x-request-id': 'asked-by-me' } });
   const lines = () => service.log.filter(({ msg }) => msg === 'a slow read');
 
-  it('is in the log, with its shape and who asked, and without any value', async () => {
+  it('has an entry with the shape of the query and its caller, without values', async () => {
     const path = '/items/drowsy?fields=id,title&sort=-n&filter[title][_contains]=secret&filter[n][_in]=1,2,3&limit=7';
     const { body } = await ask(path);
     expect(body.data).to.have.length(3);
@@ -46,7 +46,7 @@ describe('a slow read', () => {
     expect(JSON.stringify(line)).not.to.contain('secret');
   });
 
-  it('is there when it was sent in parts, and when it failed', async () => {
+  it('has an entry for a read that is streamed, and for one that fails', async () => {
     const before = lines().length;
     await ask('/items/drowsy?limit=-1&fields=id,title');
     expect(lines().at(-1)?.shape).to.equal('drowsy[id,title]');
@@ -57,7 +57,7 @@ describe('a slow read', () => {
     expect(lines()).to.have.length(before + 3);
   });
 
-  it('is the only one that is there', async () => {
+  it('has no entry for fast reads', async () => {
     const before = lines().length;
     await ask('/items/article?fields=*,author.name');
     expect(lines()).to.have.length(before);

@@ -1,24 +1,24 @@
 import { hkdfSync } from 'node:crypto';
 import { BootFailure } from '#kernel';
 
-/** What the operator's key is used for: values are sealed with keys derived from it, never with itself. */
+/** The key of the operator. Values are sealed with keys derived from it, never with the key itself. */
 export interface MasterKey {
-  /** Tells keys apart without telling anything about them. */
+  /** Distinguishes keys without revealing anything about them. */
   readonly id: string;
-  /** 32 bytes for one value. */
+  /** The key of one value, 32 bytes. */
   derive(salt: Buffer): Buffer;
 }
 
-const LEAST_BYTES = 32;
+const MIN_BYTES = 32;
 const NO_SALT = Buffer.alloc(0);
 
 /** From SECRETS_ENCRYPTION_KEY; undefined where it is unset. A malformed one stops the start (conventions, "Encryption of inline secrets"). */
-export function masterKey(setting: string | undefined): MasterKey | undefined {
+export function parseMasterKey(setting: string | undefined): MasterKey | undefined {
   const text = setting?.trim() ?? '';
   if (text === '') return undefined;
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.toString('base64') !== text) throw malformed('is not canonical base64');
-  if (bytes.length < LEAST_BYTES) throw malformed(`has ${bytes.length} bytes: at least ${LEAST_BYTES} are needed`);
+  if (bytes.toString('base64') !== text) throw createKeyFailure('is not canonical base64');
+  if (bytes.length < MIN_BYTES) throw createKeyFailure(`has ${bytes.length} bytes: at least ${MIN_BYTES} are needed`);
   const derived = (salt: Buffer, purpose: string, length: number) =>
     Buffer.from(hkdfSync('sha256', bytes, salt, purpose, length));
   return {
@@ -27,8 +27,8 @@ export function masterKey(setting: string | undefined): MasterKey | undefined {
   };
 }
 
-/** Without the value, and without any part of it. */
-const malformed = (what: string) =>
+/** The message contains no part of the value. */
+const createKeyFailure = (what: string) =>
   new BootFailure('@tenon/secrets', 'config', `SECRETS_ENCRYPTION_KEY ${what}`, {
     remedy: 'set it to the base64 of 32 random bytes (openssl rand -base64 32), or unset it',
   });

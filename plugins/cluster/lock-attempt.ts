@@ -1,12 +1,12 @@
 import type { Lock } from './contract.ts';
 import type { SharedConnection } from './shared-connection.ts';
 
-/** Tells these locks from other advisory locks in the database. Never changed. */
+/** The class of these advisory locks, different from all others in the database. Never changed. */
 const CLASS = 1952804465;
 
 /**
- * Locks that are had at once or not at all. Nobody waits for one, so all of a process can share a connection, on which
- * PostgreSQL counts them; within the process a set of names keeps them apart, since a connection never locks out itself.
+ * Locks that are taken at once or not at all. No caller waits, so all locks of a process share one connection. PostgreSQL lets a
+ * connection take its own lock again, so a set of names excludes callers of the same process.
  */
 export function createAttempt(shared: Pick<SharedConnection, 'current'>): Lock['attempt'] {
   const mine = new Set<string>();
@@ -23,7 +23,7 @@ export function createAttempt(shared: Pick<SharedConnection, 'current'>): Lock['
       try {
         return { value: await work() };
       } finally {
-        // Where the connection is gone, so is the lock.
+        // A lost connection has released the lock already.
         await connection.query('select pg_advisory_unlock($1, hashtext($2))', [CLASS, name]).catch(() => {});
       }
     } finally {

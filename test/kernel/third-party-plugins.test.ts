@@ -25,8 +25,8 @@ const greeter: PluginSketch = {
 const namesOf = (kernel: Kernel): readonly string[] =>
   kernel.plugins.map(({ name }) => name).filter((name) => name !== 'third-party-loader');
 
-/** Boots core and third-party plugins, and answers who was loaded and what was logged about whom. */
-async function loadedOf(...plugins: PluginSketch[]) {
+/** Boots core and third-party plugins, and returns the names of loaded plugins and the logged errors. */
+async function bootPlugins(...plugins: PluginSketch[]) {
   return withPlugins(
     plugins,
     async ({ kernel, log }) => {
@@ -34,15 +34,15 @@ async function loadedOf(...plugins: PluginSketch[]) {
       await kernel.start();
       return {
         names: namesOf(kernel),
-        complaints: log.filter((line) => line.level === 50).map((line) => `${line.owner}, ${line.phase}: ${line.msg}`),
+        errors: log.filter((line) => line.level === 50).map((line) => `${line.owner}, ${line.phase}: ${line.msg}`),
       };
     },
     { environment: { LOG_LEVEL: 'info' } },
   );
 }
 
-describe('packages of others', () => {
-  it('are loaded and serve requests', async () => {
+describe('third-party plugins', () => {
+  it('a valid third-party plugin is loaded and serves requests', async () => {
     await withPlugins([greeter], async ({ kernel }) => {
       await kernel.migrate();
       await kernel.start();
@@ -52,7 +52,7 @@ describe('packages of others', () => {
     });
   });
 
-  it('whose package.json is a pipe, a device or a folder hold up nothing', async () => {
+  it('folders whose package.json is a pipe, a device or a folder are skipped without blocking', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tenon-odd-'));
     try {
       for (const name of ['pipe', 'device', 'folder']) await mkdir(join(folder, name));
@@ -65,26 +65,30 @@ describe('packages of others', () => {
     }
   });
 
-  it('may be missing altogether', async () => {
+  it('a missing folder of third-party plugins is treated as empty', async () => {
     expect(await pluginFolders('/no/such/folder')).to.deep.equal([]);
   });
 
-  it('do not become plugins by an upgrade where they are called extensions', async () => {
+  it('packages with names of extensions are rejected as plugins', async () => {
     for (const name of ['service-extension-orders', '@acme/service-extension-orders', '@service/extension-orders']) {
-      const { names, complaints } = await loadedOf({ name, stranger: true, register: () => expect.fail('it ran') });
+      const { names, errors } = await bootPlugins({ name, stranger: true, register: () => expect.fail('it ran') });
       expect(names).to.deep.equal([]);
-      expect(complaints[0]).to.match(/discover: .*its name is that of an extension/s);
+      expect(errors[0]).to.match(/discover: .*its name is that of an extension/s);
     }
   });
 
-  const broken: readonly [what: string, plugin: Omit<PluginSketch, 'name'>, complaint: RegExp][] = [
+  const broken: readonly [what: string, plugin: Omit<PluginSketch, 'name'>, error: RegExp][] = [
     ['a manifest with an unknown member', { manifest: { surprise: 1 } }, /validate: .*surprise/s],
-    ['another host in mind', { manifest: { host: '^9.0.0' } }, /validate: it was written for host \^9.0.0/],
+    ['another host version', { manifest: { host: '^9.0.0' } }, /validate: it was written for host \^9.0.0/],
     ['an unknown capability', { manifest: { capabilities: { flight: true } } }, /validate: .*flight is not a known/s],
-    ['a use of what nobody provides', { manifest: { uses: { moon: '^1.0.0' } } }, /order: nobody provides moon/],
+    [
+      'a service in uses that no plugin provides',
+      { manifest: { uses: { moon: '^1.0.0' } } },
+      /order: it uses moon, which no plugin provides/,
+    ],
     ['a syntax error', { code: 'export default {' }, /register: /],
     ['a register that throws', { register: () => JSON.parse('no') }, /register: /],
-    ['a use of more than it declares', { register: (host) => host.log }, /register: broken may not use host.log/],
+    ['a use of an undeclared capability', { register: (host) => host.log }, /register: broken may not use host.log/],
     ['an asynchronous register', { register: async () => {} }, /register: register must be synchronous/],
     [
       'a start that fails',
@@ -97,16 +101,16 @@ describe('packages of others', () => {
       /migrate: flat/,
     ],
   ];
-  for (const [what, plugin, complaint] of broken) {
-    it(`with ${what} are left out while the rest runs`, async () => {
-      const { names, complaints } = await loadedOf(
+  for (const [what, plugin, error] of broken) {
+    it(`a third-party plugin with ${what} is left out while all other plugins run`, async () => {
+      const { names, errors } = await bootPlugins(
         { name: 'core' },
         { ...plugin, name: 'broken', stranger: true },
         greeter,
       );
       expect(names).to.deep.equal(['core', 'greeter']);
-      expect(complaints).to.have.length(1);
-      expect(complaints[0]).to.match(complaint);
+      expect(errors).to.have.length(1);
+      expect(errors[0]).to.match(error);
     });
   }
 
@@ -114,16 +118,16 @@ describe('packages of others', () => {
     ['of another type', { manifest: { type: 'hook' } }],
     ['without JSON', { packageText: '{' }],
   ] as const) {
-    it(`${what} are no matter of the kernel`, async () => {
-      const { names, complaints } = await loadedOf({ ...plugin, name: 'other', stranger: true }, greeter);
+    it(`packages ${what} are ignored without a log entry`, async () => {
+      const { names, errors } = await bootPlugins({ ...plugin, name: 'other', stranger: true }, greeter);
       expect(names).to.deep.equal(['greeter']);
-      expect(complaints).to.deep.equal([]);
+      expect(errors).to.deep.equal([]);
     });
   }
 
-  it('are left out together with those who need them', async () => {
+  it('a third-party plugin that fails is left out together with plugins that need it', async () => {
     const moon = service('moon', { version: '1.0.0' });
-    const { names, complaints } = await loadedOf(
+    const { names, errors } = await bootPlugins(
       {
         name: 'rocket',
         stranger: true,
@@ -134,10 +138,10 @@ describe('packages of others', () => {
       greeter,
     );
     expect(names).to.deep.equal(['greeter']);
-    expect(complaints).to.have.length(2);
+    expect(errors).to.have.length(2);
   });
 
-  it('leave no trace of a failed register', async () => {
+  it('a failed register leaves no contribution behind', async () => {
     const half: PluginSketch = {
       ...greeter,
       name: 'half',
@@ -152,7 +156,7 @@ describe('packages of others', () => {
     });
   });
 
-  it('leave no trace of a failed start, and what they had begun is undone', async () => {
+  it('a failed start runs the stop hooks once and leaves no contribution behind', async () => {
     const pages: string[] = [];
     const half: PluginSketch = {
       ...greeter,
@@ -175,13 +179,13 @@ describe('packages of others', () => {
     });
   });
 
-  it('cannot take the name of a plugin of the product', async () => {
-    const { names, complaints } = await loadedOf({ name: 'core' }, { name: 'core', stranger: true }, greeter);
+  it('a third-party plugin cannot take the name of a core plugin', async () => {
+    const { names, errors } = await bootPlugins({ name: 'core' }, { name: 'core', stranger: true }, greeter);
     expect(names).to.deep.equal(['core', 'greeter']);
-    expect(complaints[0]).to.match(/validate: the name core already belongs to core/);
+    expect(errors[0]).to.match(/validate: the name core already belongs to core/);
   });
 
-  it('cannot replace a service or a capability of the product', async () => {
+  it('a third-party plugin cannot replace a service or a capability of a core plugin', async () => {
     const clock = service('clock', { version: '1.0.0' });
     const provider = (name: string, stranger: boolean): PluginSketch => ({
       name,
@@ -203,13 +207,13 @@ describe('packages of others', () => {
           widens: () => false,
         }),
     };
-    const { names, complaints } = await loadedOf(provider('core', false), provider('copy', true), impostor);
+    const { names, errors } = await bootPlugins(provider('core', false), provider('copy', true), impostor);
     expect(names).to.deep.equal(['core']);
-    expect(complaints).to.have.length(2);
+    expect(errors).to.have.length(2);
   });
 
-  it('are no excuse for a broken plugin of the product', async () => {
-    const failure = await failureOf<BootFailure>(loadedOf({ name: 'core', register: (host) => host.log }, greeter));
+  it('a core plugin that fails stops the boot', async () => {
+    const failure = await failureOf<BootFailure>(bootPlugins({ name: 'core', register: (host) => host.log }, greeter));
     expect([failure.plugin, failure.phase]).to.deep.equal(['core', 'register']);
   });
 });

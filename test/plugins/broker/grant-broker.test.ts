@@ -4,8 +4,8 @@ import {
   type Admitted,
   broker,
   type Invocation,
+  type PackageWithGrants,
   remotes,
-  type SubjectSketch,
   type Subjects,
 } from '../../../plugins/broker/contract.ts';
 import { auditText, InvocationSecrets, Refusal, withSentences } from '../../../plugins/broker/library.ts';
@@ -55,7 +55,7 @@ const shelf: PluginSketch = {
 
 const grants = { shelf: { books: ['one'] }, log: true, events: { filter: ['a.b'] } };
 
-async function withSubjects<T>(work: (subjects: Subjects, booted: Booted) => Promise<T> | T): Promise<T> {
+async function withBroker<T>(work: (subjects: Subjects, booted: Booted) => Promise<T> | T): Promise<T> {
   let subjects: Subjects | undefined;
   const keeper: PluginSketch = {
     name: 'keeper',
@@ -65,12 +65,12 @@ async function withSubjects<T>(work: (subjects: Subjects, booted: Booted) => Pro
     },
   };
   return withPlugins([shelf, keeper], (booted) => work(subjects as Subjects, booted), {
-    environment: { LOG_LEVEL: 'debug', HIDDEN_VALUE: 'not for anybody' },
+    environment: { LOG_LEVEL: 'debug', HIDDEN_VALUE: 'not for clients' },
     product: ['broker'],
   });
 }
 
-const guest = (more: Partial<SubjectSketch> = {}): SubjectSketch => ({
+const guest = (more: Partial<PackageWithGrants> = {}): PackageWithGrants => ({
   name: 'guest',
   version: '1.2.3',
   runtime: 'confined',
@@ -85,12 +85,12 @@ const invocation = (): Invocation => ({
   secrets: new InvocationSecrets(),
 });
 
-const refusal = (admitted: Admitted, method: string, args: unknown = []) =>
-  failureOf<Refusal>(admitted.call(method, args, invocation()));
+const refusal = (handle: Admitted, method: string, args: unknown = []) =>
+  failureOf<Refusal>(handle.call(method, args, invocation()));
 
-describe('packages that a plugin runs', () => {
-  it('call methods of what they were granted', async () => {
-    await withSubjects(async (subjects) => {
+describe('PackageHandle of the broker', () => {
+  it('call() runs a method of a granted capability', async () => {
+    await withBroker(async (subjects) => {
       expect(await subjects.admit(guest()).call('shelf.take', ['one'], invocation())).to.equal('one by run-1');
     });
   });
@@ -109,8 +109,8 @@ describe('packages that a plugin runs', () => {
     ['what the method itself refuses', 'shelf.take', ['gone'], 'not_found'],
   ];
   for (const [what, method, args, code] of refused) {
-    it(`are refused ${what} as ${code}`, async () => {
-      await withSubjects(async (subjects) => {
+    it(`call() refuses ${what} as ${code}`, async () => {
+      await withBroker(async (subjects) => {
         const error = await refusal(subjects.admit(guest()), method, args);
         expect(error).to.be.instanceOf(Refusal);
         expect(error.code).to.equal(code);
@@ -119,13 +119,13 @@ describe('packages that a plugin runs', () => {
     });
   }
 
-  it('are denied what they were not granted, and what `false` asks for', async () => {
-    await withSubjects(async (subjects, { kernel }) => {
-      for (const given of [{}, { shelf: false }]) {
-        const admitted = subjects.admit(guest({ grants: given }));
-        expect((await refusal(admitted, 'shelf.take', ['one'])).code).to.equal('denied');
-        expect((await failureOf(() => admitted.get('shelf'))).code).to.equal('CAPABILITY_DENIED');
-        admitted.remove();
+  it('get() and call() deny capabilities that are not granted, or granted as false', async () => {
+    await withBroker(async (subjects, { kernel }) => {
+      for (const grants of [{}, { shelf: false }]) {
+        const handle = subjects.admit(guest({ grants }));
+        expect((await refusal(handle, 'shelf.take', ['one'])).code).to.equal('denied');
+        expect((await failureOf(() => handle.get('shelf'))).code).to.equal('CAPABILITY_DENIED');
+        handle.remove();
       }
       expect(kernel.ledger.entries().map(({ kind, what, count }) => `${kind} ${what} ${count}`)).to.deep.equal([
         'denied shelf.take: not granted 2',
@@ -134,11 +134,11 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('leave each call in the ledger with its aim, and act without a user by name', async () => {
-    await withSubjects(async (subjects, { kernel }) => {
-      const admitted = subjects.admit(guest());
+  it('the ledger counts each call with its target, and system calls under the name of the package', async () => {
+    await withBroker(async (subjects, { kernel }) => {
+      const handle = subjects.admit(guest());
       for (const book of ['one', 'one', 'forbidden', 'mine']) {
-        await admitted.call('shelf.take', [book], invocation()).catch(() => {});
+        await handle.call('shelf.take', [book], invocation()).catch(() => {});
       }
       expect(kernel.ledger.entries().map(({ kind, plugin, what, count }) => [kind, plugin, what, count])).to.deep.equal(
         [
@@ -151,8 +151,8 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('push out only entries of their own from a full ledger', async () => {
-    await withSubjects(async (subjects, { kernel }) => {
+  it('a package pushes only its own entries out of a full ledger', async () => {
+    await withBroker(async (subjects, { kernel }) => {
       subjects.admit(guest({ name: 'quiet' })).denied('once');
       const loud = subjects.admit(guest());
       for (let at = 0; at < 2000; at++) loud.denied(`number ${at}`);
@@ -162,29 +162,29 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('stand in the audit as long as they are there', async () => {
-    await withSubjects((subjects, { kernel }) => {
-      const admitted = subjects.admit(guest({ authorities: [{ verb: 'serves', object: '/guest' }] }));
+  it('a package is in the audit until remove()', async () => {
+    await withBroker((subjects, { kernel }) => {
+      const handle = subjects.admit(guest({ authorities: [{ verb: 'serves', object: '/guest' }] }));
       expect(auditText(kernel.audit())).to.match(/guest +confined {2}serves \/guest\n.*provides one \(on loan\)/s);
       expect(subjects.account().may).to.deep.equal(withSentences(kernel.audit()));
-      admitted.remove();
+      handle.remove();
       expect(auditText(kernel.audit())).not.to.contain('guest');
     });
   });
 
-  it('lose their listeners when they are removed', async () => {
-    await withSubjects(async (subjects) => {
-      const admitted = subjects.admit(guest());
-      const events = admitted.get<EventsApi>('events');
+  it('remove() unsubscribes the listeners of the package', async () => {
+    await withBroker(async (subjects) => {
+      const handle = subjects.admit(guest());
+      const events = handle.get<EventsApi>('events');
       events.onFilter('a.b', () => 'changed');
       expect(events.has('filter', 'a.b')).to.equal(true);
       expect((await failureOf(() => events.onFilter('c.d', () => {}))).code).to.equal('CAPABILITY_DENIED');
-      admitted.remove();
+      handle.remove();
       expect(events.has('filter', 'a.b')).to.equal(false);
     });
   });
 
-  it('take nothing away from a plugin of the same name', async () => {
+  it('remove() keeps the listeners of a plugin with the same name', async () => {
     const core: PluginSketch = {
       name: 'guest',
       manifest: { capabilities: { events: { filter: ['a.b'] } } },
@@ -201,27 +201,27 @@ describe('packages that a plugin runs', () => {
     await withPlugins(
       [shelf, core, keeper],
       ({ kernel }) => {
-        const admitted = (subjects as Subjects).admit(guest());
-        admitted.get<EventsApi>('events').onFilter('a.b', () => {});
+        const handle = (subjects as Subjects).admit(guest());
+        handle.get<EventsApi>('events').onFilter('a.b', () => {});
         expect(kernel.countOf('guest').listeners).to.equal(2);
-        admitted.remove();
+        handle.remove();
         expect(kernel.countOf('guest').listeners).to.equal(1);
       },
       { product: ['broker'] },
     );
   });
 
-  it('with full authority listen to anything', async () => {
-    await withSubjects((subjects) => {
-      const admitted = subjects.admit(guest({ runtime: 'full', grants: { events: {} } }));
-      const events = admitted.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
+  it('a package with full authority may listen to any event', async () => {
+    await withBroker((subjects) => {
+      const handle = subjects.admit(guest({ runtime: 'full', grants: { events: {} } }));
+      const events = handle.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
       events.onAction('c.d', () => {});
       expect(events.has('action', 'c.d')).to.equal(true);
     });
   });
 
-  it('have their grants checked, described and compared', async () => {
-    await withSubjects((subjects) => {
+  it('the broker checks, describes and compares grants', async () => {
+    await withBroker((subjects) => {
       expect(subjects.problems(grants)).to.deep.equal([]);
       expect(subjects.problems({ shelf: {}, sky: true }).join()).to.match(/books.*sky is not a known capability/);
       expect(subjects.describe({ ...grants, log: false }))
@@ -234,14 +234,14 @@ describe('packages that a plugin runs', () => {
     });
   });
 
-  it('have values of the environment taken out of what is said of them', async () => {
-    await withSubjects((subjects) => {
-      expect(subjects.redact('it is not for anybody, or so')).to.equal('it is <redacted>, or so');
+  it('redact() replaces values of the environment', async () => {
+    await withBroker((subjects) => {
+      expect(subjects.redact('it is not for clients, or so')).to.equal('it is <redacted>, or so');
     });
   });
 
-  it('log their lines under their own name, without the secrets they were given', async () => {
-    await withSubjects(async (subjects, { log }) => {
+  it('host.log of confined code writes under the name of the package, without its secrets', async () => {
+    await withBroker(async (subjects, { log }) => {
       const run = invocation();
       const { ref } = run.secrets.conceal('the secret');
       await subjects.admit(guest()).call('log.warn', [`the secret is ${ref}`, { deep: ['the secret'] }], run);
@@ -252,25 +252,25 @@ describe('packages that a plugin runs', () => {
   });
 });
 
-describe('lines of confined code', () => {
+describe('host.log of confined code', () => {
   const linesOf = async (secret: string, ...args: unknown[]) =>
-    withSubjects(async (subjects, { log }) => {
+    withBroker(async (subjects, { log }) => {
       const run = invocation();
       run.secrets.conceal(secret);
       await subjects.admit(guest()).call('log.warn', args, run);
       return log.filter(({ owner }) => owner === 'guest');
     });
 
-  it('hold no secret in any way of writing it, and stay data where one is short', async () => {
-    const [line] = await linesOf('pa"ss\\\n', 'said pa"ss\\\n', { a: ['pa"ss\\\n'], 'pa"ss\\\n': 1 });
-    expect(line).to.deep.include({ msg: 'said --redact--', meta: { a: ['--redact--'], '--redact--': 1 } });
+  it('an entry contains no secret in any encoding, and keeps its JSON types when a secret is short', async () => {
+    const [line] = await linesOf('pa"ss\\\n', 'decisions pa"ss\\\n', { a: ['pa"ss\\\n'], 'pa"ss\\\n': 1 });
+    expect(line).to.deep.include({ msg: 'decisions --redact--', meta: { a: ['--redact--'], '--redact--': 1 } });
     const [other] = await linesOf('"', 'x', { a: ['say "b"'], n: 12 });
     expect(other?.meta).to.deep.equal({ a: ['say --redact--b--redact--'], n: 12 });
     const [number] = await linesOf('12', { at: 12 }, 3120);
     expect(number).to.deep.include({ msg: '{"at":"--redact--"}', meta: '3--redact--0' });
   });
 
-  it('are not longer than a line should be, whatever comes with them', async () => {
+  it('an entry is truncated to its maximum length, its data included', async () => {
     const [line] = await linesOf('unused', 'x'.repeat(200_000), { big: 'y'.repeat(200_000) });
     expect(JSON.stringify(line).length).to.be.below(25_000);
     expect(line?.meta)
@@ -279,28 +279,28 @@ describe('lines of confined code', () => {
   });
 });
 
-describe('the log of a package', () => {
-  it('takes so much at once, and so much a second', () => {
+describe('LineBudget', () => {
+  it('allows a burst, then a number of bytes per second', () => {
     let now = 0;
     const budget = new LineBudget(() => now);
     const write = (times: number) => Array.from({ length: times }, () => budget.spend(9_800));
-    const said = write(200);
-    expect(said.filter((one) => one === 'write')).to.have.length(104);
-    expect(said.filter((one) => one === 'first')).to.have.length(1);
+    const decisions = write(200);
+    expect(decisions.filter((one) => one === 'write')).to.have.length(104);
+    expect(decisions.filter((one) => one === 'first')).to.have.length(1);
     now += 1000;
     expect(write(200).filter((one) => one === 'write')).to.have.length(13);
   });
 });
 
-describe('secrets of one run', () => {
-  it('have one reference each, however often they are asked for', () => {
+describe('InvocationSecrets', () => {
+  it('conceal() returns the same reference for the same value', () => {
     const secrets = new InvocationSecrets();
     const refs = new Set(Array.from({ length: 1000 }, () => secrets.conceal('value').ref));
     expect(refs.size).to.equal(1);
     expect(secrets.conceal('other').ref).not.to.equal([...refs][0]);
   });
 
-  it('are known by references that no other run can use', () => {
+  it('reveal() ignores references of other invocations', () => {
     const [mine, other] = [new InvocationSecrets(), new InvocationSecrets()];
     const reference = mine.conceal('value');
     expect(mine.reveal(reference)).to.equal('value');

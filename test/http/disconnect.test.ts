@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -40,8 +40,8 @@ describe('a client that goes away', () => {
     return Number(row?.count);
   };
 
-  async function until(done: () => Promise<boolean> | boolean, within = 30_000): Promise<void> {
-    for (const end = Date.now() + within; !(await done()); await pause(10))
+  async function until(done: () => Promise<boolean> | boolean, limit = 30_000): Promise<void> {
+    for (const end = Date.now() + limit; !(await done()); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
@@ -69,13 +69,13 @@ describe('a client that goes away', () => {
     ['a SEARCH', 'SEARCH', '/items/slow', { query: { limit: 5 } }],
     ['an export', 'GET', '/items/slow?export=csv', undefined],
   ] as const) {
-    it(`takes ${what} along`, async () => {
+    it(`cancels ${what}`, async () => {
       await leave(method, path, body);
       await until(async () => (await running()) === 0);
     });
   }
 
-  it('leaves connections behind on which nothing else is cancelled', async () => {
+  it('leaves pooled connections on which no later statement is cancelled', async () => {
     for (let round = 0; round < 10; round++) {
       await leave('GET', '/items/slow');
       // Both connections of the pool are used at once, the one just given back among them.
@@ -87,7 +87,7 @@ describe('a client that goes away', () => {
     await until(async () => (await running()) === 0);
   });
 
-  it('is no failure of the service', () => {
+  it('is not logged as an error', () => {
     expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
     const line = service.log.find(({ msg, path }) => msg === 'request' && path === '/items/slow');
     expect(line?.status).to.equal(499);
@@ -117,7 +117,7 @@ describe('a client that goes away', () => {
     ['a row created by GraphQL', 'POST', '/graphql', mutation('create_waiting_item(data: { name: "new" }) { id }')],
     ['rows deleted by GraphQL', 'POST', '/graphql', mutation('delete_waiting_items(ids: [1, 2]) { ids }')],
   ] as const) {
-    it(`takes ${what} back before the commit`, async () => {
+    it(`rolls back ${what} before the commit`, async () => {
       await leave(method, path, body);
       await until(async () => (await running()) === 0);
       expect(await rows()).to.deep.equal([
@@ -128,7 +128,7 @@ describe('a client that goes away', () => {
     });
   }
 
-  it('does not keep a write from its end once the commit has begun', async () => {
+  it('does not stop a write whose commit has begun', async () => {
     await leave('POST', '/items/late', { name: 'kept', thing: { name: 'kept' } });
     await until(async () => (await database.query('select 1 from late')).length === 1);
   });

@@ -8,10 +8,10 @@ import { expect } from 'chai';
 import { freshDatabase } from '../support/database.ts';
 import { ADMIN, runCli, spawnService, startService } from '../support/service.ts';
 
-describe('contract: the life of the product', function () {
+describe('lifecycle of the service process', function () {
   this.timeout(120_000);
 
-  it('comes up on an empty database, and again on the one it has made', async () => {
+  it('the service starts on an empty database, and again on the migrated one', async () => {
     const database = await freshDatabase('twice');
     try {
       for (let time = 0; time < 2; time++) {
@@ -25,7 +25,7 @@ describe('contract: the life of the product', function () {
     }
   });
 
-  it('leaves nothing behind when it stops: the process ends by itself', async () => {
+  it('the process ends by itself after stop()', async () => {
     const database = await freshDatabase('ends');
     const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
     const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
@@ -61,7 +61,7 @@ describe('contract: the life of the product', function () {
     expect([output, code]).to.deep.equal(['stopped\n', 0]);
   });
 
-  it('ends with 0 when it is told to', async () => {
+  it('the process exits with 0 on SIGTERM and SIGINT', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const service = await spawnService();
       expect(await service.kill(signal), service.output()).to.equal(0);
@@ -69,7 +69,7 @@ describe('contract: the life of the product', function () {
     }
   });
 
-  it('a command that is told to stop before it is done does not end with 0', async () => {
+  it('a command that a signal interrupts does not exit with 0', async () => {
     const sockets: Socket[] = [];
     // A database that takes connections and never says a word.
     const mute = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(0, '127.0.0.1');
@@ -79,7 +79,7 @@ describe('contract: the life of the product', function () {
       const run = runCli(['bootstrap'], {
         CONFIG_PATH: '/dev/null',
         EXTENSIONS_PATH: '/dev/null',
-        DB_CONNECTION_STRING: `postgres://nobody@127.0.0.1:${port}/none`,
+        DB_CONNECTION_STRING: `postgres://none@127.0.0.1:${port}/none`,
       });
       await once(mute, 'connection');
       run.child.kill('SIGTERM');
@@ -90,7 +90,7 @@ describe('contract: the life of the product', function () {
     }
   });
 
-  it('bootstrap ends with 0, also the second time', async () => {
+  it('bootstrap exits with 0, also when it runs again', async () => {
     const database = await freshDatabase('bootstrap');
     const env = {
       CONFIG_PATH: '/dev/null',
@@ -112,10 +112,10 @@ describe('contract: the life of the product', function () {
     }
   });
 
-  it('says what is wrong when the database is not there, and ends with an error', async () => {
+  it('start without a database prints the cause and exits with an error', async () => {
     const run = runCli(['start'], {
       CONFIG_PATH: '/dev/null',
-      DB_CONNECTION_STRING: 'postgres://nobody@127.0.0.1:1/none',
+      DB_CONNECTION_STRING: 'postgres://none@127.0.0.1:1/none',
       LOG_LEVEL: 'error',
     });
     expect(await run.ended).not.to.equal(0);
