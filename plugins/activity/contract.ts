@@ -10,16 +10,16 @@ export interface RevisionSlot {
 }
 
 /** A row that a step writes, where it is part of a nested write. */
-export interface Place {
+export interface RevisionPlace {
   /** This row's own revision. */
-  readonly own: RevisionSlot;
+  readonly revision: RevisionSlot;
   /** The revision of the row around it. */
-  readonly above: RevisionSlot | null;
+  readonly parent: RevisionSlot | null;
 }
 
 /** The rows of one step, in their order; `keys` where the statement finds its rows by more than one key. */
-export interface Places {
-  readonly rows: readonly Place[];
+export interface RevisionPlaces {
+  readonly rows: readonly RevisionPlace[];
   readonly keys?: readonly (string | number)[];
 }
 
@@ -27,7 +27,7 @@ export interface Places {
  * One statement that writes rows, as its record sees it: it has a CTE `changed` with the column `key` and those of
  * `Recorded.returning`.
  */
-export interface Step {
+export interface RecordedStatement {
   readonly action: 'create' | 'update' | 'delete';
   readonly collection: Collection;
   /** Of an update: the fields it sets. */
@@ -35,19 +35,19 @@ export interface Step {
   /** How a column of the row under an alias reads in answers, secrets masked. */
   readonly expression: (alias: string, field: Field) => string;
   /** The number of the first parameter of `bind`. */
-  readonly first: number;
+  readonly firstParameter: number;
   /** The rows are part of a nested write: their places are bound as well, in order or by key. */
   readonly nested?: 'in order' | 'by key';
   /** Rows written later are part of these, so their revisions are written even where nothing changed. */
-  readonly isAround?: boolean;
+  readonly hasNestedRows?: boolean;
 }
 
 /** What a statement takes in to record itself. It depends on the step alone, so it may be remembered. */
-export interface Recorded {
+export interface HistorySql {
   /** More columns of `changed`, a comma before each: over `t`, the row as written, and `b`, the row before an update. */
   readonly returning: string;
   /** `returning` reads `b`. */
-  readonly compares: boolean;
+  readonly readsBefore: boolean;
   /** CTEs to follow `changed`, a comma before each. */
   readonly ctes: string;
   /** To be read in place of `changed`: a row with a `key` for each row written. */
@@ -59,14 +59,14 @@ export interface Recorded {
 }
 
 /** The parameters of one recorded statement. */
-export interface Bound {
+export interface HistoryParameters {
   readonly values: readonly unknown[];
   /** Takes the ids out of what `Recorded.places` answered, for rows that are written later. */
   settle(places: Readonly<Record<string, unknown>>): void;
 }
 
 /** One row of activity that no statement records by itself. */
-export interface Entry {
+export interface ActivityEntry {
   /** `login`, `comment`, `run`, … */
   readonly action: string;
   /** Name of the collection it is about. */
@@ -79,17 +79,17 @@ export interface Entry {
 /** The history of the service: who did what, and what rows were like. Provided by `activity`. */
 export interface Activity {
   /** What is recorded of this collection: activity and revisions, activity only, or nothing. */
-  kept(collection: Collection): 'all' | 'activity' | null;
+  historyLevel(collection: Collection): 'all' | 'activity' | null;
   /**
    * The SQL by which a statement records what it does, in the statement itself: activity and revisions cost no round trip and
    * are there if and only if the change is. For collections of which anything is kept.
    */
-  recorded(step: Step): Recorded;
+  historySql(step: RecordedStatement): HistorySql;
   /** The parameters of `recorded`: who acts, and the places where the step is nested. */
-  bind(caller: Caller, places?: Places): Bound;
+  bindHistory(caller: Caller, places?: RevisionPlaces): HistoryParameters;
   /** Writes one row of activity in the current unit of work, or by itself where none is open; answers its id. */
-  record(caller: Caller, entry: Entry): Promise<number>;
+  record(caller: Caller, entry: ActivityEntry): Promise<number>;
 }
 
 /** Used by `items`, which records every write, and by plugins that record what is no write. */
-export const activity = service<Activity>('activity', { version: '1.0.0', callers: { bind: 0, record: 0 } });
+export const activity = service<Activity>('activity', { version: '1.0.0', callers: { bindHistory: 0, record: 0 } });

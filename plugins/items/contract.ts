@@ -3,9 +3,9 @@ import type { Grant } from '../access/contract.ts';
 import type { Invocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
 import type { GivenValues, GroupSelection, RawQuery, ReadText, Selection, Stream } from '../query/contract.ts';
-import type { Explained } from './read/explain.ts';
+import type { ReadExplanation } from './read/explanation.ts';
 import type { Download } from './read/export/download.ts';
-import type { FormatName } from './read/export/formats.ts';
+import type { ExportFormatName } from './read/export/formats.ts';
 
 /** Value of a primary key, as JSON has it. */
 export type Key = string | number;
@@ -58,7 +58,7 @@ export interface Items {
   export(
     caller: Caller,
     collection: string,
-    format: FormatName,
+    format: ExportFormatName,
     query: RawQuery,
     keys?: readonly unknown[],
   ): Promise<Download>;
@@ -66,7 +66,7 @@ export interface Items {
    * How `readMany`, or with a key `readOne`, would be run. It has no value in it, but it shows row rules: for admins.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
-  explain(caller: Caller, collection: string, query: RawQuery, key?: unknown): Promise<Explained>;
+  explain(caller: Caller, collection: string, query: RawQuery, key?: unknown): Promise<ReadExplanation>;
   /**
    * Parsed rows, for code. No default limit.
    * @throws FORBIDDEN, INVALID_QUERY.
@@ -252,4 +252,4 @@ declare module '#kernel' {
   }
 }
 
-export type { Download, Explained, FormatName, Route };
+export type { Download, ExportFormatName, ReadExplanation, Route };

@@ -4,7 +4,7 @@ import type { Activity } from '../activity/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { Query } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
-import type { Shapes } from './write/shapes.ts';
+import type { StatementCache } from './write/statement-cache.ts';
 
 export interface Deps {
   readonly query: Query;
@@ -13,10 +13,10 @@ export interface Deps {
   readonly activity: Activity;
   readonly db: Db;
   /** Statements of small writes that come again. */
-  readonly shapes: Shapes;
+  readonly statements: StatementCache;
   readonly events: EventsApi;
   /** Sees every row: for finding rows that a write means without telling the caller about them. */
-  readonly unseen: () => Caller;
+  readonly systemCaller: () => Caller;
   readonly hash: (text: string, caller: Caller) => Promise<string>;
   /** Rows one request may write; Infinity where there is no limit. */
   readonly maxMutations: number;

@@ -11,12 +11,12 @@ interface Deps {
   readonly system: () => Caller;
 }
 
-export const createNotifications = ({ db, items, system }: Deps): Notifications => ({
+export const createNotifications = ({ db, items, system: systemCaller }: Deps): Notifications => ({
   async notify(sender, notices) {
     if (notices.length === 0) return;
     await db.transaction(async () => {
       const keys = await items.createMany(
-        system(),
+        systemCaller(),
         NOTIFICATIONS,
         notices.map((one) => ({ ...one })),
       );

@@ -7,7 +7,7 @@ import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { PRESETS, presets } from './collections.ts';
 import manifest from './package.json' with { type: 'json' };
-import { presetRules } from './rules.ts';
+import { addPresetRules } from './rules.ts';
 
 export default definePlugin({
   manifest,
@@ -15,7 +15,7 @@ export default definePlugin({
     const { db, events } = host;
     const used = host.use({ items, access });
     host.contribute(systemCollections, presets);
-    presetRules(used, events);
+    addPresetRules(used, events);
     // Another collection of the same name starts without them.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db

@@ -63,7 +63,8 @@ describe('what is recorded of writes', () => {
     return reply.body?.data;
   };
   const activity = () => database.query('select * from platform_activity order by id');
-  const told = async () => (await activity()).map((row) => `${row.action} ${row.collection} ${row.item}`).sort();
+  const readListeners = async () =>
+    (await activity()).map((row) => `${row.action} ${row.collection} ${row.item}`).sort();
   const revisions = () => database.query('select * from platform_revisions order by id');
   const revisionOf = async (collection: string, item: string) =>
     (await revisions()).filter((row) => row.collection === collection && row.item === item).at(-1) as Row;
@@ -206,7 +207,7 @@ describe('what is recorded of writes', () => {
       { id: 1, articles: { update: [{ id: 2, title: 'B' }] } },
       { id: 2, articles: [{ id: 3, title: 'C' }] },
     ]);
-    expect(await told()).to.deep.equal([
+    expect(await readListeners()).to.deep.equal([
       'update article 1',
       'update article 2',
       'update article 3',
@@ -231,7 +232,7 @@ describe('what is recorded of writes', () => {
     await ok('POST', '/items/silent', [{ name: 'a' }, { name: 'b' }]);
     await ok('PATCH', '/items/silent', { keys: [1, 2], data: { name: 'c' } });
     await ok('DELETE', '/items/silent/1');
-    expect(await told()).to.deep.equal(['create article 1', 'create quiet 1', 'update quiet 1']);
+    expect(await readListeners()).to.deep.equal(['create article 1', 'create quiet 1', 'update quiet 1']);
     // What is around the article has no revision it could be part of.
     expect((await revisions()).map(({ collection, parent }) => [collection, parent])).to.deep.equal([
       ['article', null],
@@ -371,7 +372,7 @@ describe('what is recorded of writes', () => {
     await ok('POST', '/items/brief', {});
     await ok('POST', '/items/author', { name: 'A' });
     await ok('DELETE', '/collections/brief');
-    expect(await told()).to.deep.equal(['create author 1']);
+    expect(await readListeners()).to.deep.equal(['create author 1']);
     expect((await revisions()).map((row) => row.collection)).to.deep.equal(['author']);
   });
 

@@ -67,7 +67,7 @@ describe('values given to a selection', () => {
     }));
 
   it('are told to those who listen, and may be changed by them', async () => {
-    const told: unknown[] = [];
+    const readListeners: unknown[] = [];
     await asking(
       SQL,
       async (asked) => {
@@ -76,11 +76,11 @@ describe('values given to a selection', () => {
       },
       (host) =>
         host.events.onFilter('post.items.read', (rows, { query }) => {
-          told.push((query as { filter: { size: unknown } }).filter.size);
+          readListeners.push((query as { filter: { size: unknown } }).filter.size);
           return rows;
         }),
     );
-    expect(told).to.deep.equal([{ _eq: 1 }, { _eq: 2 }]);
+    expect(readListeners).to.deep.equal([{ _eq: 1 }, { _eq: 2 }]);
     await asking(
       SQL,
       async (asked) => {

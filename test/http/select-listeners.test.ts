@@ -148,11 +148,11 @@ describe('listeners of reads, where a selection is read', () => {
     expect(alone[2]).to.equal(
       '[{"bob":null,"ann":{"name":"Ann"},"author":{"name":"Ann"}},{"bob":null,"ann":null,"author":null}]',
     );
-    let told: unknown;
+    let received: unknown;
     await listening(
       (host) => {
         host.events.onFilter('post.items.read', (rows, { query }) => {
-          told = [structuredClone(rows), query];
+          received = [structuredClone(rows), query];
         });
       },
       async (asked) => {
@@ -160,7 +160,7 @@ describe('listeners of reads, where a selection is read', () => {
         expect(await select(asked, TO_ONE)).to.equal(alone[2]);
         // The second time from memory.
         for (let n = 0; n < 2; n++) expect(await select(asked, EVERYTHING, { text: 'all' })).to.equal(blanks(alone[0]));
-        const [rows, query] = told as [Row[], Row];
+        const [rows, query] = received as [Row[], Row];
         expect(rows[0]).to.deep.equal({
           id: 1,
           title: 'One',
@@ -204,7 +204,7 @@ describe('listeners of reads, where a selection is read', () => {
           sort: ['id'],
         });
         expect(await select(asked, GROUPS)).to.equal(alone[1]);
-        expect((told as [Row[], Row])[0][0]).to.deep.equal({
+        expect((received as [Row[], Row])[0][0]).to.deep.equal({
           author: 1,
           at_year: 2024,
           countAll: 1,
@@ -243,11 +243,11 @@ describe('listeners of reads, where a selection is read', () => {
     ));
 
   it('know what a document asks for several times by its name, and nothing else by that name', async () => {
-    let told: unknown;
+    let received: unknown;
     await listening(
       (host) => {
         host.events.onFilter('post.items.read', (rows, { query }) => {
-          told = [structuredClone((rows as Row[])[0]), (query as Row).fields];
+          received = [structuredClone((rows as Row[])[0]), (query as Row).fields];
         });
       },
       async (asked) => {
@@ -277,7 +277,7 @@ describe('listeners of reads, where a selection is read', () => {
           '{"a":[{"id":1}],"b":[{"id":1},{"id":2}],"c":[{"body":"x"}],"d":[{"body":"x"},{"body":"y"}],"e":2024,"f":null,' +
             '"g":null,"h":{"id":1},"i":null,"j":{"title":"Big"}}',
         );
-        const [row, fields] = told as [Row, unknown];
+        const [row, fields] = received as [Row, unknown];
         expect(row).to.deep.equal({
           remarks: [{ id: 1, body: 'x' }],
           remarks_3: [

@@ -27,7 +27,7 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Files in the formats of `export`. JSON is a list without an envelope. */
-const EXPORTED: Content = { 'text/csv': TEXT, 'text/xml': TEXT, 'text/yaml': TEXT };
+const EXPORT_CONTENT: Content = { 'text/csv': TEXT, 'text/xml': TEXT, 'text/yaml': TEXT };
 
 const QUERY = schemaRef('Query');
 const KEYS = listOf(schemaRef('Key'));
@@ -52,7 +52,7 @@ export interface CollectionDescriptions {
   readonly deleteOne: RouteDescription;
 }
 
-export interface CollectionSubject {
+export interface DocumentedCollection {
   /** `{collection}` where the path names it. */
   readonly collection: string;
   /** The rows as a sentence names them. */
@@ -63,7 +63,7 @@ export interface CollectionSubject {
 }
 
 /** What the routes of a collection take and answer, at whatever path they stand. */
-export const describeCollection = (subject: CollectionSubject): CollectionDescriptions => ({
+export const describeCollection = (subject: DocumentedCollection): CollectionDescriptions => ({
   ...describeList(subject),
   ...describeRow(subject),
 });
@@ -72,14 +72,14 @@ type ListDescriptions = Pick<CollectionDescriptions, 'list' | 'search' | 'create
 type RowDescriptions = Omit<CollectionDescriptions, keyof ListDescriptions>;
 type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'params' | 'components' | 'errors'>;
 
-function describeList(subject: CollectionSubject): ListDescriptions {
+function describeList(subject: DocumentedCollection): ListDescriptions {
   const { collection, plural, holds } = subject;
   const item = itemOf(collection);
   const base = describeBase(subject);
   const rows = { many: listOf(item), one: nullable(item), either: anyOf(listOf(item), nullable(item)) }[holds];
-  const sent = { 'application/json': anyOf(envelopeOf(rows, schemaRef('Meta')), listOf(item)), ...EXPORTED };
+  const sent = { 'application/json': anyOf(envelopeOf(rows, schemaRef('Meta')), listOf(item)), ...EXPORT_CONTENT };
   const changes = {
-    many: anyOf(listOf(item), ...keysOrQuery({ data: item })),
+    many: anyOf(listOf(item), ...keysOrQueryBodies({ data: item })),
     one: item,
     either: anyOf(listOf(item), item),
   };
@@ -102,7 +102,7 @@ function describeList(subject: CollectionSubject): ListDescriptions {
       summary: `Creates ${plural}, one or a list; answers what the caller may read of them.`,
       query: SHAPE_PARAMETERS,
       body: jsonBody(anyOf(item, listOf(item))),
-      answers: written(anyOf(item, listOf(item))),
+      answers: writtenAnswers(anyOf(item, listOf(item))),
       errors: writeErrors(subject),
     },
     updateMany: {
@@ -110,20 +110,20 @@ function describeList(subject: CollectionSubject): ListDescriptions {
       summary: `Changes ${plural}${holds === 'one' ? '' : ' by keys, by a query or one by one'}.`,
       query: SHAPE_PARAMETERS,
       body: jsonBody(changes[holds]),
-      answers: written(rows),
+      answers: writtenAnswers(rows),
       errors: writeErrors(subject),
     },
     deleteMany: {
       ...base,
       summary: `Deletes ${plural} by keys or by a query.`,
-      body: jsonBody(anyOf(KEYS, ...keysOrQuery({}))),
+      body: jsonBody(anyOf(KEYS, ...keysOrQueryBodies({}))),
       answers: NO_CONTENT,
       errors: writeErrors(subject),
     },
   };
 }
 
-function describeRow(subject: CollectionSubject): RowDescriptions {
+function describeRow(subject: DocumentedCollection): RowDescriptions {
   const { collection, plural } = subject;
   const item = itemOf(collection);
   const base = describeBase(subject);
@@ -140,7 +140,7 @@ function describeRow(subject: CollectionSubject): RowDescriptions {
       summary: `Changes one row of ${plural} by its key.`,
       query: SHAPE_PARAMETERS,
       body: jsonBody(item),
-      answers: written(item),
+      answers: writtenAnswers(item),
       errors: writeErrors(subject),
     },
     deleteOne: {
@@ -153,7 +153,7 @@ function describeRow(subject: CollectionSubject): RowDescriptions {
 }
 
 /** What the descriptions of all routes of a collection have alike. */
-const describeBase = ({ collection, tag, holds }: CollectionSubject): BaseDescription => ({
+const describeBase = ({ collection, tag, holds }: DocumentedCollection): BaseDescription => ({
   tag,
   access: 'permissions',
   params: collection === '{collection}' ? { collection: parameter('The name of the collection.') } : {},
@@ -162,14 +162,14 @@ const describeBase = ({ collection, tag, holds }: CollectionSubject): BaseDescri
   ...(holds === 'either' ? { errors: ['ROUTE_NOT_FOUND'] } : {}),
 });
 
-const writeErrors = ({ holds }: CollectionSubject): readonly ErrorCode[] =>
+const writeErrors = ({ holds }: DocumentedCollection): readonly ErrorCode[] =>
   holds === 'either' ? [...WRITE_ERRORS, 'ROUTE_NOT_FOUND'] : WRITE_ERRORS;
 
 /** The rows written, or nothing where the caller may not read them. */
-const written = (schema: JsonSchema) => ({ ...dataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
+const writtenAnswers = (schema: JsonSchema) => ({ ...dataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
 
 /** A body that selects rows by keys or by a query. */
-const keysOrQuery = (more: Readonly<Record<string, JsonSchema>>): readonly JsonSchema[] => [
+const keysOrQueryBodies = (more: Readonly<Record<string, JsonSchema>>): readonly JsonSchema[] => [
   objectOf({ keys: KEYS, ...more }, ['keys', ...Object.keys(more)]),
   objectOf({ query: QUERY, ...more }, ['query', ...Object.keys(more)]),
 ];

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { Complaint } from './complaint.ts';
+import type { PostgresError } from './postgres-error.ts';
 
 /** A constraint that refused a row. */
 export interface Constraint {
@@ -14,7 +14,7 @@ export interface Constraint {
 }
 
 /** Constraints of a table, with their columns and those of their expressions. */
-const OF_TABLE = `
+const TABLE_CONSTRAINT_SQL = `
 select pg_get_constraintdef(k.oid, true) as definition,
   k.contype = 'c' and (k.conkey is null or 0 = any(k.conkey)) as whole,
   (select coalesce(json_agg(a.attname order by a.attnum), '[]') from pg_attribute a
@@ -25,7 +25,7 @@ from pg_constraint k join pg_class r on r.oid = k.conrelid join pg_namespace n o
 where n.nspname = $1 and r.relname = $2 and k.conname = $3`;
 
 /** Those of a domain or of what it is made of, with the columns of the table that have it. */
-const OF_DOMAIN = `
+const DOMAIN_CONSTRAINT_SQL = `
 with recursive chain as (
   select t.oid, t.oid as domain, t.typbasetype from pg_type t join pg_namespace n on n.oid = t.typnamespace
   where n.nspname = $4 and t.typname = $5
@@ -41,12 +41,12 @@ from chain c join pg_constraint k on k.contypid = c.oid where k.conname = $3`;
 export async function findConstraint(
   db: Db,
   { table: own }: Collection,
-  { schema, table, dataType, constraint }: Complaint,
+  { schema, table, dataType, constraint }: PostgresError,
 ): Promise<Constraint | undefined> {
   const isOfDomain = dataType !== undefined;
   const place = isOfDomain ? [own?.schema, own?.name] : [schema, table];
   const { rows } = await db.query<{ definition: string; columns: string[]; whole: boolean }>(
-    isOfDomain ? OF_DOMAIN : OF_TABLE,
+    isOfDomain ? DOMAIN_CONSTRAINT_SQL : TABLE_CONSTRAINT_SQL,
     [...place, constraint, ...(isOfDomain ? [schema, dataType] : [])],
   );
   const [row] = rows;

@@ -1,96 +1,123 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
+import { keyField } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
-import { keyField } from '../target.ts';
 import { writeRows } from './refused-row.ts';
-import { columnOf, keySql, rowsAtOnce, slices, tableOf } from './sql.ts';
-import { answerColumn, finalSql, type Open, openStep, type StepDeps, type Writing } from './step.ts';
-import { castSql, paramValue } from './values.ts';
+import { columnSql, keySql, rowsPerStatement, slices, tableSql } from './sql.ts';
+import { castSql, toParameterValue } from './values.ts';
+import {
+  type OpenStatement,
+  openStatement,
+  renderAnswerColumn,
+  renderFinalSelect,
+  type StatementDeps,
+  type WriteStatement,
+} from './write-statement.ts';
 
 /** Inserts rows in as few statements as hold them; answers their keys in the order given. */
-export async function insertRows(deps: StepDeps, writing: Writing, rows: readonly Payload[]): Promise<Key[]> {
+export async function insertRows(
+  deps: StatementDeps,
+  writing: WriteStatement,
+  rows: readonly Payload[],
+): Promise<Key[]> {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const fields = names.map((name) => writing.collection.fields.get(name) as Field);
-  const isUniform = rows.length > 1 && fields.length > 0 && fields.every(hasArrayForm) && rows.every(setsAll(names));
+  const isUniform =
+    rows.length > 1 && fields.length > 0 && fields.every(canBeArrayParameter) && rows.every(setsAllFields(names));
   const insert = isUniform ? insertArrays : insertTuples;
   const keys: Key[] = [];
-  for (const { part, isLast } of slices(rows, rowsAtOnce(isUniform ? 1 : fields.length))) {
-    const last = writing.last && isLast;
+  for (const { part, isLast: isLastSlice } of slices(rows, rowsPerStatement(isUniform ? 1 : fields.length))) {
+    const isLast = writing.isLast && isLastSlice;
     const write = (from: number, to: number) => {
       const at = [keys.length + from, keys.length + to] as const;
-      const [places, paths] = [writing.places?.slice(...at), writing.paths.slice(...at)];
+      const [revisionPlaces, paths] = [writing.revisionPlaces?.slice(...at), writing.paths.slice(...at)];
       const some = part.slice(from, to);
       // The statement of one row is remembered by its columns.
       const own = some.length === 1 ? fields.filter(({ name }) => Object.hasOwn(some[0] as Payload, name)) : fields;
-      return insert(deps, { ...writing, places, paths, last }, own, some);
+      return insert(deps, { ...writing, revisionPlaces, paths, isLast }, own, some);
     };
     keys.push(...(await writeRows(deps, writing.collection, part, writing.paths.slice(keys.length), write)));
   }
   return keys;
 }
 
-const setsAll = (names: readonly string[]) => (row: Payload) => names.every((name) => Object.hasOwn(row, name));
+const setsAllFields = (names: readonly string[]) => (row: Payload) => names.every((name) => Object.hasOwn(row, name));
 
 /** Types of which node-postgres can write an array: elements are separated by commas, and each is a single value. */
-const ARRAY_FORM =
+const ARRAY_PARAMETER_TYPES =
   /^(smallint|integer|bigint|real|double precision|numeric|boolean|uuid|text|character|date|time|timestamp|jsonb?)\b/;
-const hasArrayForm = ({ column }: Field): boolean => !column?.array && ARRAY_FORM.test(column?.sqlType ?? '');
+const canBeArrayParameter = ({ column }: Field): boolean =>
+  !column?.array && ARRAY_PARAMETER_TYPES.test(column?.sqlType ?? '');
 
 /**
  * Inserts rows that set the same columns: one array parameter for each column. PostgreSQL needs half the time that it needs for a
  * parameter per value, and the statement text does not depend on the number of rows, so it is prepared once.
  */
-async function insertArrays(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
+async function insertArrays(
+  deps: StatementDeps,
+  writing: WriteStatement,
+  fields: readonly Field[],
+  rows: readonly Payload[],
+) {
   const { collection } = writing;
-  const step = openStep(deps, 'create', writing);
+  const step = openStatement(deps, 'create', writing);
   const first = step.values.length + 1;
-  const arrays = fields.map((field) => rows.map((row, at) => paramValue(field, row, writing.paths[at])));
-  const shape = deps.shapes(collection, `${step.variant} arrays ${fields.map(({ name }) => name).join('\0')}`, () => {
-    const list = (field: Field, at: number) => `$${first + at}::${field.column?.sqlType}[]`;
-    const source = `select * from unnest(${fields.map(list).join(', ')})`;
-    return insertSql(writing, step, fields, source, `cardinality(${list(fields[0] as Field, 0)})`);
-  });
+  const arrays = fields.map((field) => rows.map((row, at) => toParameterValue(field, row, writing.paths[at])));
+  const statement = deps.statements(
+    collection,
+    `${step.variant} arrays ${fields.map(({ name }) => name).join('\0')}`,
+    () => {
+      const list = (field: Field, at: number) => `$${first + at}::${field.column?.sqlType}[]`;
+      const source = `select * from unnest(${fields.map(list).join(', ')})`;
+      return renderInsert(writing, step, fields, source, `cardinality(${list(fields[0] as Field, 0)})`);
+    },
+  );
   return step.run(
-    shape,
+    statement,
     [...step.values, ...arrays],
-    () => rowsMissing(collection),
+    () => missingRowsFailure(collection),
     (param) => fields[param - first],
   );
 }
 
 /** `source`: the rows' values; `count`: SQL of how many rows they are. */
-function insertSql(
-  { collection, answer }: Writing,
-  step: Open,
+function renderInsert(
+  { collection, answer }: WriteStatement,
+  step: OpenStatement,
   fields: readonly Field[],
   source: string,
   count: string,
 ): string {
-  const recorded = step.recorded();
-  const into = `insert into ${tableOf(collection)} as t (${fields.map(columnOf).join(', ')}) ${source}`;
-  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${recorded.returning}${answerColumn(answer)})${recorded.ctes}${finalSql(recorded, count, answer)}`;
+  const recorded = step.historySql();
+  const into = `insert into ${tableSql(collection)} as t (${fields.map(columnSql).join(', ')}) ${source}`;
+  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${recorded.returning}${renderAnswerColumn(answer)})${recorded.ctes}${renderFinalSelect(recorded, count, answer)}`;
 }
 
 /** A trigger may leave a row out; what hangs on it would be written to another one. */
-const rowsMissing = ({ name }: Collection) =>
+const missingRowsFailure = ({ name }: Collection) =>
   fail('INVALID_PAYLOAD', `The database did not take every row of ${name}.`);
 
-const anyColumn = ({ key, fields }: Collection): Field => {
+const findWritableColumn = ({ key, fields }: Collection): Field => {
   const isWritten = (field: Field) => field.column && !field.column.generated;
   return (key && isWritten(key) ? key : [...fields.values()].find(isWritten)) as Field;
 };
 
 /** Inserts rows that leave out different columns, or have arrays, geometry or types of the database's own: a parameter per value. */
-async function insertTuples(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
+async function insertTuples(
+  deps: StatementDeps,
+  writing: WriteStatement,
+  fields: readonly Field[],
+  rows: readonly Payload[],
+) {
   const { collection } = writing;
-  const step = openStep(deps, 'create', writing);
+  const step = openStatement(deps, 'create', writing);
   const values: unknown[] = [...step.values];
-  const owners: Field[] = [];
+  const fieldOfValue: Field[] = [];
   for (const [at, row] of rows.entries()) {
     for (const field of fields) {
       if (!Object.hasOwn(row, field.name)) continue;
-      values.push(paramValue(field, row, writing.paths[at]));
-      owners.push(field);
+      values.push(toParameterValue(field, row, writing.paths[at]));
+      fieldOfValue.push(field);
     }
   }
   const write = () => {
@@ -98,18 +125,18 @@ async function insertTuples(deps: StepDeps, writing: Writing, fields: readonly F
     const slot = (row: Payload, field: Field) =>
       Object.hasOwn(row, field.name) ? castSql(field, `$${++param}`) : 'default';
     // A row of nothing but defaults has some column as one of them.
-    const columns = fields.length > 0 ? fields : [anyColumn(collection)];
+    const columns = fields.length > 0 ? fields : [findWritableColumn(collection)];
     const tuples = rows.map((row) => `(${columns.map((field) => slot(row, field)).join(', ')})`);
-    return insertSql(writing, step, columns, `values ${tuples.join(', ')}`, String(rows.length));
+    return renderInsert(writing, step, columns, `values ${tuples.join(', ')}`, String(rows.length));
   };
-  const shape =
+  const statement =
     rows.length === 1
-      ? deps.shapes(collection, `${step.variant} ${fields.map(({ name }) => name).join('\0')}`, write)
+      ? deps.statements(collection, `${step.variant} ${fields.map(({ name }) => name).join('\0')}`, write)
       : { text: write() };
   return step.run(
-    shape,
+    statement,
     values,
-    () => rowsMissing(collection),
-    (param) => owners[param - step.values.length - 1],
+    () => missingRowsFailure(collection),
+    (param) => fieldOfValue[param - step.values.length - 1],
   );
 }

@@ -1,7 +1,7 @@
 import { joinKey, keyValue, splitKey } from '../../query/library.ts';
 import type { Field, Overview } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
-import { isPayload } from './many-value.ts';
+import { isPayload } from './to-many-value.ts';
 
 // Keys in payloads: of one column, or of several that have to be there together.
 
@@ -9,19 +9,19 @@ import { isPayload } from './many-value.ts';
 export const keyNames = (key: Field): readonly string[] => (key.parts ?? [key]).map(({ name }) => name);
 
 /** Does an update that sets these columns change the key? */
-export const setsKey = (key: Field, own: Payload): boolean => keyNames(key).some((name) => Object.hasOwn(own, name));
+export const changesKey = (key: Field, own: Payload): boolean => keyNames(key).some((name) => Object.hasOwn(own, name));
 
 /** The key that a payload names; undefined where a column of it is missing, null, or a row yet to be created. */
-export function keyIn(key: Field, payload: Payload, overview: Overview): unknown {
+export function keyOfPayload(key: Field, payload: Payload, schemaSnapshot: Overview): unknown {
   if (!key.parts) return payload[key.name] ?? undefined;
-  const values = key.parts.map((part) => columnValue(part, payload[part.name], overview));
+  const values = key.parts.map((part) => keyColumnValue(part, payload[part.name], schemaSnapshot));
   return values.every((value) => value !== undefined) ? joinKey(values.map(String)) : undefined;
 }
 
 /** A column of the key may be a many-to-one that comes as an object, which names its row by a key of its own. */
-function columnValue({ relation }: Field, value: unknown, overview: Overview): unknown {
+function keyColumnValue({ relation }: Field, value: unknown, schemaSnapshot: Overview): unknown {
   if (!isPayload(value)) return value ?? undefined;
-  const to = relation?.kind === 'one' ? overview.collections.get(relation.to) : undefined;
+  const to = relation?.kind === 'one' ? schemaSnapshot.collections.get(relation.to) : undefined;
   return to?.primary ? (value[to.primary] ?? undefined) : undefined;
 }
 
@@ -38,8 +38,8 @@ export const withoutKey = (key: Field, payload: Payload): Payload => {
 };
 
 /** The keys of rows once an update has set columns of a key of several; a value that fits no key leaves them as they are. */
-export function keysAfter(before: readonly Key[], key: Field, own: Payload): readonly Key[] {
-  if (!key.parts || !setsKey(key, own)) return before;
+export function keysAfterUpdate(before: readonly Key[], key: Field, own: Payload): readonly Key[] {
+  if (!key.parts || !changesKey(key, own)) return before;
   const names = keyNames(key);
   return before.map((one) => {
     const parts = splitKey(String(one)).map((text, at) => own[names[at] as string] ?? text);
@@ -51,7 +51,7 @@ export function keysAfter(before: readonly Key[], key: Field, own: Payload): rea
  * Keys that an update of one payload left, in the order of those before. Where it changed columns of a key of several, the others tell
  * the rows apart.
  */
-export function inOrderOf(before: readonly Key[], key: Field, own: Payload, done: readonly Key[]): readonly Key[] {
+export function sortKeysLike(before: readonly Key[], key: Field, own: Payload, done: readonly Key[]): readonly Key[] {
   if (!key.parts) return done;
   const names = keyNames(key);
   const left = (one: Key) =>
@@ -62,17 +62,17 @@ export function inOrderOf(before: readonly Key[], key: Field, own: Payload, done
 }
 
 /** A row sent back whole has its key with it, which is no change, and one that some columns would refuse. */
-export function withoutSameKey(key: Field, keys: readonly Key[], payload: Payload): Payload {
-  if (keys.length !== 1 || !setsKey(key, payload)) return payload;
+export function withoutUnchangedKey(key: Field, keys: readonly Key[], payload: Payload): Payload {
+  if (keys.length !== 1 || !changesKey(key, payload)) return payload;
   const texts = key.parts ? splitKey(String(keys[0])) : [String(keys[0])];
   const isSame = (name: string, value: unknown): boolean => {
     const at = keyNames(key).indexOf(name);
-    return at >= 0 && typeof value !== 'object' && textOf((key.parts ?? [key])[at] as Field, value) === texts[at];
+    return at >= 0 && typeof value !== 'object' && keyTextOf((key.parts ?? [key])[at] as Field, value) === texts[at];
   };
   return Object.fromEntries(Object.entries(payload).filter(([name, value]) => !isSame(name, value)));
 }
 
-const textOf = (field: Field, value: unknown): string => {
+const keyTextOf = (field: Field, value: unknown): string => {
   const key = typeof value === 'boolean' ? String(value) : value;
   return String(keyValue(field, key) ?? key);
 };

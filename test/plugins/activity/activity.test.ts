@@ -83,10 +83,10 @@ describe('activity for code', () => {
       const key = await items.createOne(system, 'thing', { name: 'a' });
       await items.updateOne(system, 'thing', key, { name: 'b' });
       await items.deleteMany(system, 'thing', [key]);
-      const told = await rows();
-      expect(told.map((row) => row.action)).to.deep.equal(['create', 'update', 'delete']);
-      for (const row of told) expect(row).to.include({ user: null, ip: null, invocation: null });
-      expect(new Set(told.map((row) => row.owner))).to.deep.equal(new Set([system.owner]));
+      const readListeners = await rows();
+      expect(readListeners.map((row) => row.action)).to.deep.equal(['create', 'update', 'delete']);
+      for (const row of readListeners) expect(row).to.include({ user: null, ip: null, invocation: null });
+      expect(new Set(readListeners.map((row) => row.owner))).to.deep.equal(new Set([system.owner]));
       expect(system.owner).to.match(/worker@\d/);
     }));
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Failure, Failures, fail } from '#kernel';
-import { asWriteError } from '../../../plugins/items/write/database-errors.ts';
-import { under } from '../../../plugins/items/write/row-path.ts';
+import { toWriteError } from '../../../plugins/items/write/database-errors.ts';
+import { prefixPath } from '../../../plugins/items/write/row-path.ts';
 import type { Collection, Field } from '../../../plugins/schema/contract.ts';
 
 const fields = new Map(
@@ -12,7 +12,7 @@ const collection = { name: 'thing', fields } as unknown as Collection;
 const complaint = (code: string, parts: Record<string, string> = {}) =>
   Object.assign(new Error(parts.message ?? 'no'), { code, severity: 'ERROR', ...parts });
 const translated = (code: string, parts?: Record<string, string>) =>
-  asWriteError(complaint(code, parts), collection, {
+  toWriteError(complaint(code, parts), collection, {
     paramCount: 3,
     fieldOfParam: (param) => fields.get(['mail', 'n', 'up'][param - 1] ?? ''),
   }) as Failure;
@@ -78,20 +78,20 @@ describe('complaints of the database in the terms of the API', () => {
 
   it('are left alone where they are none, or already translated', () => {
     for (const error of [new Error('a bug'), fail('FORBIDDEN'), complaint('XX000')])
-      expect(asWriteError(error, collection)).to.equal(error);
+      expect(toWriteError(error, collection)).to.equal(error);
   });
 
   it('say which relation fields lead to the row they are about', () => {
     const inner = fail('RECORD_NOT_UNIQUE', 'twice', { field: 'mail', path: ['mail'] });
-    const outer = under(['up'], under(['down', 2], inner)) as Failure;
+    const outer = prefixPath(['up'], prefixPath(['down', 2], inner)) as Failure;
     expect([outer.code, outer.detail, outer.extensions]).to.deep.equal([
       'RECORD_NOT_UNIQUE',
       'twice',
       { field: 'mail', path: ['up', 'down', 2, 'mail'] },
     ]);
-    const several = under(['up'], new Failures([inner, fail('FORBIDDEN', 'no')])) as Failures;
+    const several = prefixPath(['up'], new Failures([inner, fail('FORBIDDEN', 'no')])) as Failures;
     expect(several.failures.map(({ extensions }) => extensions.path)).to.deep.equal([['up', 'mail'], undefined]);
     const bug = new Error('a bug');
-    expect(under(['up'], bug)).to.equal(bug);
+    expect(prefixPath(['up'], bug)).to.equal(bug);
   });
 });

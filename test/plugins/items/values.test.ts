@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { castSql, paramOf } from '../../../plugins/items/write/values.ts';
+import { castSql, toParameter } from '../../../plugins/items/write/values.ts';
 import type { Column, Field, FieldType } from '../../../plugins/schema/contract.ts';
 
 const field = (type: FieldType, column: Partial<Column> = {}): Field => ({
@@ -52,7 +52,7 @@ describe('values of a payload become parameters', () => {
     [field('geometry.Point'), { type: 'Point', coordinates: [1, 2] }, '{"type":"Point","coordinates":[1,2]}'],
   ];
   for (const [of, value, param] of BECOME) {
-    it(`${of.type} ${JSON.stringify(value)}`, () => expect(paramOf(of, value).value).to.deep.equal(param));
+    it(`${of.type} ${JSON.stringify(value)}`, () => expect(toParameter(of, value).value).to.deep.equal(param));
   }
 
   const REFUSED: readonly [field: Field, value: unknown, code: string][] = [
@@ -71,10 +71,10 @@ describe('values of a payload become parameters', () => {
   ];
   for (const [of, value, code] of REFUSED) {
     it(`${of.type} ${JSON.stringify(value)} is ${code}`, () => {
-      expect(() => paramOf(of, value))
+      expect(() => toParameter(of, value))
         .to.throw()
         .with.property('code', code);
-      expect(() => paramOf(of, value))
+      expect(() => toParameter(of, value))
         .to.throw()
         .with.nested.property('extensions.field', 'field');
     });

@@ -1,8 +1,8 @@
-import { parseExact } from './exact.ts';
-import type { Writer } from './formats.ts';
+import { parseExact } from './exact-numbers.ts';
+import type { ExportWriter } from './formats.ts';
 
 /** A list. Long whole numbers stay exact. */
-export async function yamlWriter(): Promise<Writer> {
+export async function createYamlWriter(): Promise<ExportWriter> {
   const { stringify } = await import('yaml');
   const keep = (source: string) => (/^-?\d+$/.test(source) ? BigInt(source) : Number(source));
   return {
@@ -14,6 +14,6 @@ export async function yamlWriter(): Promise<Writer> {
         { aliasDuplicateObjects: false, lineWidth: 0 },
       ),
     end: '',
-    none: '[]\n',
+    empty: '[]\n',
   };
 }

@@ -5,9 +5,9 @@ import {
   describeItems,
   type ItemsGrant,
   itemsGrantSchema,
-  itemsWiden,
+  widensItemsGrant,
 } from '../../../../plugins/items/capability/grant.ts';
-import { filesCapability, schemaCapability } from '../../../../plugins/items/capability/reserved.ts';
+import { filesCapability, schemaCapability } from '../../../../plugins/items/capability/reserved-capabilities.ts';
 
 const fits = (grant: unknown) => problems(itemsGrantSchema, grant).length === 0;
 const user: ItemsGrant = { accountability: 'user' };
@@ -69,7 +69,7 @@ describe('items: the grant', () => {
       [user, { ...user, actions: ['read', 'create', 'update', 'delete'] }, false],
       [{ ...full, collections: ['a'] }, { ...user, collections: ['a', 'b'] }, true],
     ] as const)
-      expect(itemsWiden(before, after), JSON.stringify([before, after])).to.equal(expected);
+      expect(widensItemsGrant(before, after), JSON.stringify([before, after])).to.equal(expected);
   });
 
   it('has two reserved neighbours that give nothing yet', () => {

@@ -1,0 +1,28 @@
+import { Refusal } from '../../broker/library.ts';
+import type { Semaphores } from '../../workers/contract.ts';
+import { createSemaphores } from '../../workers/library.ts';
+
+/** Calls of one package that are at work at a time: there are few connections, and all packages share them. */
+const MAX_CONCURRENT_CALLS = 4;
+
+/** Runs `work` when the package has a place. @throws Refusal `timeout` where `signal` aborts before that. */
+export type RunLimited = <T>(name: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+/** First in, first out, by package. */
+export function createCallLimit(places: Semaphores = createSemaphores({ limit: MAX_CONCURRENT_CALLS })): RunLimited {
+  return async (name, signal, work) => {
+    let hasBegun = false;
+    try {
+      return await places.run(
+        name,
+        () => {
+          hasBegun = true;
+          return work();
+        },
+        signal,
+      );
+    } catch (error) {
+      throw hasBegun ? error : new Refusal('timeout', 'The call had no turn in time.');
+    }
+  };
+}

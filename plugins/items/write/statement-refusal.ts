@@ -1,0 +1,46 @@
+import { type ErrorCode, Failure } from '#kernel';
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { PostgresError } from './postgres-error.ts';
+
+/** The statement that PostgreSQL refused. */
+export interface RefusedStatement {
+  readonly error: PostgresError;
+  readonly collection: Collection;
+  readonly action: 'create' | 'update' | 'delete' | undefined;
+  /** Fields it sets. */
+  readonly written: ReadonlySet<Field>;
+}
+
+interface FailureParts {
+  readonly code: ErrorCode;
+  readonly detail: string | undefined;
+  readonly extensions: Readonly<Record<string, unknown>>;
+  /** Whether the row is known: `path` leads to it. */
+  readonly isPlaced: boolean;
+}
+
+/** A failure that PostgreSQL caused, with what is needed to find out more about it after the rollback. */
+export class StatementRefusal extends Failure {
+  readonly #statement: RefusedStatement;
+  readonly #isPlaced: boolean;
+
+  constructor({ code, detail, extensions, isPlaced }: FailureParts, statement: RefusedStatement) {
+    super(code, detail, extensions);
+    this.#statement = statement;
+    this.#isPlaced = isPlaced;
+  }
+
+  // Private members, since PostgreSQL's words hold values and a log line shows all others.
+  get statement(): RefusedStatement {
+    return this.#statement;
+  }
+
+  get isLocated(): boolean {
+    return this.#isPlaced;
+  }
+
+  with(parts: Partial<FailureParts>): StatementRefusal {
+    const { code, detail, extensions } = this;
+    return new StatementRefusal({ code, detail, extensions, isPlaced: this.#isPlaced, ...parts }, this.#statement);
+  }
+}
