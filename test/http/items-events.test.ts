@@ -24,7 +24,7 @@ const patterns = VERBS.flatMap((verb) =>
 );
 const listener = { name: 'listener', manifest: { capabilities: { events: { filter: patterns, action: patterns } } } };
 
-describe('events of items', () => {
+describe('item events', () => {
   let database: FreshDatabase;
   beforeEach(async () => {
     database = await migratedDatabase('conf_events');
@@ -92,7 +92,7 @@ describe('events of items', () => {
   const names = (heard: readonly Heard[]) =>
     heard.filter(({ event }) => !/read|query/.test(event)).map(({ kind, event }) => `${kind} ${event}`);
 
-  it('fire in order, generic before scoped, with what the conventions say', () =>
+  it('filters and actions fire in order, generic before scoped, with the documented payload and meta', () =>
     listening(everything, async (send, heard) => {
       await send('POST', '/items/up?fields=id', { name: 'a' });
       expect(names(heard)).to.deep.equal([
@@ -148,7 +148,7 @@ describe('events of items', () => {
       expect(heard[2]?.payload).to.deep.equal([{ name: 'b' }]);
     }));
 
-  it('fire for nested rows as well, actions only once all of it is committed', () =>
+  it('filters and actions fire for nested rows as well, actions only once all of it is committed', () =>
     listening(
       (host, heard) => {
         everything(host, heard);
@@ -173,7 +173,7 @@ describe('events of items', () => {
       },
     ));
 
-  it('never fire actions for what was rolled back, also at the very commit', () =>
+  it('actions never fire for what was rolled back, also when the commit itself fails', () =>
     listening(everything, async (send, heard) => {
       for (const body of [
         { name: 'a', downs: [{ word: 'x' }, { id: 'wrong' }] },
@@ -187,7 +187,7 @@ describe('events of items', () => {
       expect(names(heard).some((name) => name.startsWith('action'))).to.equal(false);
     }));
 
-  it('may change a payload, before it is checked', () =>
+  it('a filter changes a payload before it is validated', () =>
     listening(
       (host) => {
         host.events.onFilter('up.items.create', (payload) => ({
@@ -205,7 +205,7 @@ describe('events of items', () => {
       },
     ));
 
-  it('may refuse, and then nothing of the whole request is written', () =>
+  it('a filter that throws rejects the whole request, and nothing is written', () =>
     listening(
       (host) => {
         host.events.onFilter('down.items.create', (payload) => {
@@ -228,7 +228,7 @@ describe('events of items', () => {
       },
     ));
 
-  it('may change a query and the rows that are read', () =>
+  it('filters change a query and the rows that are read', () =>
     listening(
       (host) => {
         host.events.onFilter('up.items.query', (query) => ({ ...(query as Row), limit: 1, sort: '-id' }));
@@ -247,7 +247,7 @@ describe('events of items', () => {
       },
     ));
 
-  it('have the query as an object, however the client wrote it', () =>
+  it('filters receive the query as an object, however the client wrote it', () =>
     listening(
       (host, heard) => {
         host.events.onFilter('up.items.query', (payload) => {
@@ -274,7 +274,7 @@ describe('events of items', () => {
       },
     ));
 
-  it('say nothing was deleted where nothing was', () =>
+  it('delete actions do not fire where no row was deleted', () =>
     listening(everything, async (send, heard) => {
       expect((await send('DELETE', '/items/up/99')).status).to.equal(204);
       expect((await send('DELETE', '/items/up', [1, 99])).status).to.equal(204);
@@ -282,7 +282,7 @@ describe('events of items', () => {
       expect(actions.map(({ meta }) => meta.keys)).to.deep.equal([[1]]);
     }));
 
-  it('survives an action that fails', () =>
+  it('a write survives an action that fails', () =>
     listening(
       (host) => {
         host.events.onAction('items.create', () => {
@@ -295,7 +295,7 @@ describe('events of items', () => {
       },
     ));
 
-  it('fire once where a list is refused, though the row is looked for, and what filters changed counts', () =>
+  it('filters fire once where a list is rejected and its row is searched for, and their changes count', () =>
     listening(
       (host, heard) => {
         everything(host, heard);

@@ -24,7 +24,7 @@ async function parsedDuring(work: () => Promise<unknown>): Promise<number> {
   return parsed;
 }
 
-describe('a listener to reads of one collection', () => {
+describe('a read listener of one collection', () => {
   let database: FreshDatabase;
   let sketched: Sketched;
   let service: InProcess;
@@ -66,7 +66,7 @@ describe('a listener to reads of one collection', () => {
     return { texts, parsed };
   };
 
-  it('leaves the statement and the rows of all other collections as they are, and of that one after it left', async () => {
+  it('leaves the statements and rows of all other collections unchanged, and those of its own once it is removed', async () => {
     const before = { loud: await statementsOf('loud'), silent: await statementsOf('silent') };
     expect(before.silent.texts).to.have.length(1);
     expect([before.loud.parsed, before.silent.parsed], 'no row is made into an object').to.deep.equal([0, 0]);

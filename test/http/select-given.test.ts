@@ -26,8 +26,8 @@ async function found({ items, admin }: Asking, given: GivenValues, caller: Calle
 
 const ids = [1, 2, 3, 4, 5, 6];
 
-describe('values given to a selection', () => {
-  it('are those of each run, of one statement', () =>
+describe('placeholder values of a selection', () => {
+  it('each run of one statement uses its own values', () =>
     asking(SQL, async (asked) => {
       const answers: string[] = [];
       const sent = await statementsDuring(async () => {
@@ -47,7 +47,7 @@ describe('values given to a selection', () => {
       expect(new Set(sent).size).to.equal(1);
     }));
 
-  it('are checked in each run as those of a query are, in their order', () =>
+  it('each run checks its values as those of a query, in their order', () =>
     asking(SQL, async (asked) => {
       const wrong = (given: GivenValues) =>
         found(asked, given).then(
@@ -66,7 +66,7 @@ describe('values given to a selection', () => {
       expect(sent).to.deep.equal([]);
     }));
 
-  it('are told to those who listen, and may be changed by them', async () => {
+  it('query listeners receive the values and can change them', async () => {
     const readListeners: unknown[] = [];
     await asking(
       SQL,
@@ -95,7 +95,7 @@ describe('values given to a selection', () => {
     );
   });
 
-  it('are not needed for keys: what is read by keys is made once, and run for others', () =>
+  it('a read by keys needs none: its statement is compiled once and run for other keys', () =>
     asking(SQL, async (asked) => {
       let made = 0;
       const byKeys = async (keys: readonly unknown[], caller = asked.admin) => {

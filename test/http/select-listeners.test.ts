@@ -97,7 +97,7 @@ const GROUPS: GroupSelection = {
   ],
 };
 
-describe('listeners of reads, where a selection is read', () => {
+describe('read listeners of a selection', () => {
   async function listening(listen: (host: Host) => void, work: (asked: Asking) => Promise<void>): Promise<void> {
     await asking(
       SQL,
@@ -120,7 +120,7 @@ describe('listeners of reads, where a selection is read', () => {
   const select = async ({ items, admin }: Asking, selection: Selection | GroupSelection, rest: object = {}) =>
     ((await items.select(admin, 'post', { selection: () => selection, ...rest })) as ReadText).data as string;
 
-  it('change nothing of the answer by being there', async () => {
+  it('a listener that changes nothing leaves the answer unchanged', async () => {
     const alone: string[] = [];
     await listening(
       () => {},
@@ -215,7 +215,7 @@ describe('listeners of reads, where a selection is read', () => {
     );
   });
 
-  it('mask a field, whatever a document calls it', () =>
+  it('a listener masks a field under every alias in a document', () =>
     listening(
       (host) => {
         host.events.onFilter('post.items.read', (rows) =>
@@ -242,7 +242,7 @@ describe('listeners of reads, where a selection is read', () => {
       },
     ));
 
-  it('know what a document asks for several times by its name, and nothing else by that name', async () => {
+  it('a listener receives a field requested several times under its own name, and nothing else under that name', async () => {
     let received: unknown;
     await listening(
       (host) => {
@@ -305,7 +305,7 @@ describe('listeners of reads, where a selection is read', () => {
     );
   });
 
-  it('are told by actions as well, of rows and query in the form of REST', async () => {
+  it('actions receive rows and query in the REST representation', async () => {
     const heard: unknown[] = [];
     await listening(
       (host) => {
@@ -328,7 +328,7 @@ describe('listeners of reads, where a selection is read', () => {
     );
   });
 
-  it('may change the conditions of a query, and take fields out of it', async () => {
+  it('a query listener changes the conditions of a query and removes fields from it', async () => {
     const heard: unknown[] = [];
     await listening(
       (host) => {
@@ -364,7 +364,7 @@ describe('listeners of reads, where a selection is read', () => {
     );
   });
 
-  it('may do both', () =>
+  it('a query listener and a read listener both apply', () =>
     listening(
       (host) => {
         host.events.onFilter('post.items.query', (query) => ({ ...(query as Row), fields: 'id, title', limit: 1 }));
@@ -379,7 +379,7 @@ describe('listeners of reads, where a selection is read', () => {
       },
     ));
 
-  it('hear of a singleton without a row no more than in REST', () =>
+  it('listeners are not called for a singleton without a row, as in REST', () =>
     listening(
       (host) => {
         host.events.onFilter('hero.items.read', () => {

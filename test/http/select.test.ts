@@ -20,7 +20,7 @@ const column = (field: string, key = field): Selected => ({ kind: 'column', key,
 const typename = (value: string): Selected => ({ kind: 'constant', key: '__typename', value });
 const POST: Selection = { shown: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, column('title', 'called')] };
 
-describe('the verb select', () => {
+describe('items.select', () => {
   let asked: Asking;
   let done = () => {};
   let over: Promise<void>;
@@ -61,7 +61,7 @@ describe('the verb select', () => {
       (error) => error.code,
     );
 
-  it('answers lists, rows by key and rows by keys in exactly the form asked for', async () => {
+  it('answers lists, rows by key and rows by keys in exactly the form of the selection', async () => {
     expect(await select('post', { ...POST, terms: { limit: 1 } })).to.equal('[{"id":"1","called":"post 1"}]');
     expect(await select('post', POST, { key: '2' })).to.equal('{"id":"2","called":"post 2"}');
     expect(await select('post', POST, { keys: ['3', 1] })).to.equal(
@@ -70,7 +70,7 @@ describe('the verb select', () => {
     expect(await select('post', { groups: [{ kind: 'count', key: 'n' }] } as never)).to.equal('[{"n":3}]');
   });
 
-  it('refuses a key without a row, one of the wrong type, and what may not be read', async () => {
+  it('rejects a key without a row, a key of the wrong type, and unreadable fields', async () => {
     const caller = await asked.callerWith({ post: [['id'], { id: { _gt: 1 } }] });
     const ids: Selection = { shown: [column('id')] };
     expect(await codeOf(select('post', POST, { key: 99 }))).to.equal('FORBIDDEN');
@@ -82,7 +82,7 @@ describe('the verb select', () => {
     expect(await codeOf(select('nothing', ids))).to.equal('ROUTE_NOT_FOUND');
   });
 
-  it('is one statement, and asks for the selection of a remembered text once', async () => {
+  it('runs one statement, and builds the selection of a cached text once', async () => {
     let made = 0;
     const selection = () => {
       made++;
@@ -98,7 +98,7 @@ describe('the verb select', () => {
     expect(await ask(2)).to.equal('{"id":"2","called":"post 2"}');
   });
 
-  it('does not take the same text for the same of another collection, of a list, or of a query', async () => {
+  it('keeps the same text of another collection, of a list and of a query apart', async () => {
     const id: Selection = { shown: [column('id')], terms: { limit: 1 } };
     const named = (name: string) => ({ shown: [column('id', name)], terms: { limit: 1 } });
     expect(await select('post', id, { text: 't' })).to.equal('[{"id":1}]');
@@ -110,13 +110,13 @@ describe('the verb select', () => {
     expect(await select('post', named('x'), { text: JSON.stringify(query) })).to.equal('[{"x":1}]');
   });
 
-  it('keeps what is remembered apart by permissions', async () => {
+  it('keeps cached statements apart by permissions', async () => {
     const some = await asked.callerWith({ post: [['*'], { id: { _eq: 2 } }] });
     expect(await select('post', POST, { text: 'all' })).to.include('post 1');
     expect(await select('post', POST, { text: 'all' }, some)).to.equal('[{"id":"2","called":"post 2"}]');
   });
 
-  it('gives long lists in parts to those who take them', async () => {
+  it('streams long lists to callers that accept parts', async () => {
     await asked.database.query(`create table line (id serial primary key, body text)`);
     await asked.database.query(`insert into line (body) select repeat('x', 500) from generate_series(1, 2000)`);
     const all: Selection = { shown: [column('id')], terms: { limit: -1 } };
@@ -135,7 +135,7 @@ describe('the verb select', () => {
     expect('data' in short && JSON.parse(short.data as string)).to.have.length(2000);
   });
 
-  it('looks at the database again for a name it does not know, and for a column that went', async () => {
+  it('refreshes the schema snapshot for an unknown name, and for a dropped column', async () => {
     const shown: Selection = { shown: [column('id'), column('extra')], terms: { limit: 1 } };
     expect(await codeOf(select('author', shown))).to.equal('FORBIDDEN');
     await asked.database.query('alter table author add extra int default 4');
@@ -145,7 +145,7 @@ describe('the verb select', () => {
     expect(await select('author', { shown: [column('id')], terms: { limit: 1 } })).to.equal('[{"id":1}]');
   });
 
-  it('answers all of a singleton without its row, in order', async () => {
+  it('answers all fields of a singleton without its row, in order', async () => {
     await asked.send('PATCH', '/collections/settings', { meta: { singleton: true } });
     await asked.send('POST', '/fields/author', { field: 'of', type: 'alias', meta: { special: ['o2m'] } });
     await asked.send('PATCH', '/relations/settings/owner', { meta: { one_field: 'of' } });

@@ -18,7 +18,7 @@ describe('/dashboards and /panels', () => {
   after(() => service?.stop());
   beforeEach(() => service.database.query('truncate platform_dashboards cascade'));
 
-  it('are made together, read together and deleted together', async () => {
+  it('create, read and delete a dashboard together with its panels', async () => {
     const made = await admin('POST', '/dashboards?fields=*,panels.*', {
       name: 'Sales',
       panels: [{ ...panel, options: { collection: 'orders' } }],
@@ -46,7 +46,7 @@ describe('/dashboards and /panels', () => {
     expect((await admin('GET', '/panels')).body.data).to.deep.equal([]);
   });
 
-  it('lose the panels that are left out of their list', async () => {
+  it('delete the panels that a list omits', async () => {
     const made = await admin('POST', '/dashboards?fields=id,panels.id', { name: 'Sales', panels: [panel, panel] });
     const { id, panels } = made.body.data;
     expect((await admin('PATCH', `/dashboards/${id}`, { panels: [panels[1].id] })).status).to.equal(200);
@@ -54,7 +54,7 @@ describe('/dashboards and /panels', () => {
     expect(left).to.deep.equal([{ id: panels[1].id }]);
   });
 
-  it('panels are made, changed and deleted by themselves', async () => {
+  it('create, change and delete single panels', async () => {
     const { id: dashboard } = (await admin('POST', '/dashboards', { name: 'One' })).body.data;
     const { id } = (await admin('POST', '/panels', { ...panel, dashboard })).body.data;
     const rows = await admin('PATCH', '/panels', [{ id, position_x: 7, show_header: true }]);
@@ -71,7 +71,7 @@ describe('/dashboards and /panels', () => {
     });
   });
 
-  it('refuse what is wrong, and then store nothing', async () => {
+  it('reject invalid rows, and then store nothing', async () => {
     expect(codeOf(await admin('POST', '/dashboards', {}))).to.equal('FAILED_VALIDATION');
     expect(codeOf(await admin('POST', '/dashboards', { name: 'x', size: 3 }))).to.equal('INVALID_PAYLOAD');
     expect(codeOf(await admin('POST', '/panels', panel))).to.equal('FAILED_VALIDATION');
@@ -83,7 +83,7 @@ describe('/dashboards and /panels', () => {
     expect((await admin('GET', '/dashboards')).body.data).to.deep.equal([]);
   });
 
-  it('outlive who made them', async () => {
+  it('keep dashboards when their creator is deleted', async () => {
     const role = await makeRole(service, {}, [...all('platform_dashboards'), ...all('platform_panels')]);
     const { id: user, ask } = await makePerson(service, role);
     const made = await ask('POST', '/dashboards?fields=id,user_created,panels.user_created', {
@@ -99,7 +99,7 @@ describe('/dashboards and /panels', () => {
     });
   });
 
-  it('are for those who may', async () => {
+  it('apply the permissions of the caller', async () => {
     const { id } = (await admin('POST', '/dashboards', { name: 'kept' })).body.data;
     const app = await makePerson(service, await makeRole(service, { app_access: true }));
     for (const ask of [asking(service, null), app.ask]) {

@@ -27,7 +27,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   users: ['last_access'],
 };
 
-describe("rows of the service's own", () => {
+describe('fields of system collections that clients cannot change', () => {
   let service: InProcess;
   let role: string;
   before(async () => {
@@ -47,7 +47,7 @@ describe("rows of the service's own", () => {
     body?.errors?.[0]?.extensions.code;
 
   for (const path of Object.keys(ROWS)) {
-    it(`/${path} refuse another id in one row, several and by query, and take their own`, async () => {
+    it(`/${path} rejects another id in one row, in several and by query, and accepts the row’s own`, async () => {
       const made = await asAdmin(service, 'POST', `/${path}`, ROWS[path]);
       const other = typeof made.id === 'number' ? made.id + 1000 : randomUUID();
       const filter = { id: { _eq: made.id } };
@@ -67,7 +67,7 @@ describe("rows of the service's own", () => {
     });
   }
 
-  it('/settings keep their id', async () => {
+  it('/settings keeps its id', async () => {
     for (let round = 0; round < 2; round++) {
       await ask('PATCH', '/settings', { id: 7, project_name: 'a' });
       await ask('PATCH', '/settings', { project_name: 'b' });
@@ -75,7 +75,7 @@ describe("rows of the service's own", () => {
     expect(await service.database.query('select id from platform_settings')).to.deep.equal([{ id: 1 }]);
   });
 
-  it('refuse another id by GraphQL and nested in another row', async () => {
+  it('GraphQL and nested writes reject another id', async () => {
     const file = await asAdmin(service, 'POST', '/files', { type: 'text/plain', folder: { name: 'f' } });
     const query = `mutation { update_files_item(id: "${file.id}", data: { id: "${randomUUID()}" }) { id } }`;
     const graphql = await ask('POST', '/graphql/system', { query });
@@ -90,7 +90,7 @@ describe("rows of the service's own", () => {
   });
 
   for (const [path, fields] of Object.entries(OWN)) {
-    it(`/${path} keep ${fields.join(', ')} as the service set them`, async () => {
+    it(`/${path} keeps ${fields.join(', ')} as the service set them`, async () => {
       const made = await asAdmin(service, 'POST', `/${path}`, ROWS[path]);
       const row = async () =>
         (await service.database.query(`select ${fields.join(', ')} from platform_${path} where id = $1`, [made.id]))[0];

@@ -29,7 +29,7 @@ const worker = {
   },
 };
 
-describe('activity for code', () => {
+describe('the service activity', () => {
   let database: FreshDatabase;
   before(async () => {
     database = await freshDatabase('activity_code');
@@ -78,7 +78,7 @@ describe('activity for code', () => {
     );
   }
 
-  it('says which plugin acted where nobody asked', () =>
+  it('a write without a user records the plugin that acted', () =>
     working(async ({ items, system }) => {
       const key = await items.createOne(system, 'thing', { name: 'a' });
       await items.updateOne(system, 'thing', key, { name: 'b' });
@@ -90,7 +90,7 @@ describe('activity for code', () => {
       expect(system.owner).to.match(/worker@\d/);
     }));
 
-  it('records what is no write of a row, cut to length, in the unit of work it is said in', () =>
+  it('record() writes a row of activity, truncated to the column lengths, in the open unit of work', () =>
     working(async ({ activity, db, user }) => {
       const entry = { action: 'login', collection: 'platform_users', item: 'é'.repeat(300), comment: 'hello' };
       const id = await activity.record(user, entry);
@@ -119,7 +119,7 @@ describe('activity for code', () => {
       expect(await rows()).to.have.length(1);
     }));
 
-  it('is part of the unit of work of whoever writes', () =>
+  it('record() is rolled back with the unit of work of its caller', () =>
     working(async ({ items, db, user }) => {
       await failureOf(
         db.transaction(async () => {
@@ -136,7 +136,7 @@ describe('activity for code', () => {
       expect(await rows()).to.have.length(2);
     }));
 
-  it('goes with what a listener wrote before, when the write itself is refused', () =>
+  it('a rejected write rolls back what a listener recorded before', () =>
     working(
       async ({ items, user }) => {
         expect((await failureOf(items.updateOne(user, 'thing', 99, { name: 'x' }))).code).to.equal('FORBIDDEN');

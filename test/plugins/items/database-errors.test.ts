@@ -17,7 +17,7 @@ const translated = (code: string, parts?: Record<string, string>) =>
     fieldOfParam: (param) => fields.get(['mail', 'n', 'up'][param - 1] ?? ''),
   }) as Failure;
 
-describe('complaints of the database in the terms of the API', () => {
+describe('toWriteError', () => {
   const CASES: readonly [code: string, parts: Record<string, string>, expected: Record<string, unknown>][] = [
     ['23505', { detail: 'Key (mail_column)=(a@b.c) already exists.' }, { code: 'RECORD_NOT_UNIQUE', field: 'mail' }],
     [
@@ -68,7 +68,7 @@ describe('complaints of the database in the terms of the API', () => {
     ['42501', {}, { code: 'FORBIDDEN', field: undefined }],
   ];
   for (const [code, parts, { code: expected, field }] of CASES) {
-    it(`${code} ${JSON.stringify(parts)} is ${expected}`, () => {
+    it(`translates ${code} ${JSON.stringify(parts)} to ${expected}`, () => {
       const failure = translated(code, parts);
       expect([failure.code, failure.extensions.field]).to.deep.equal([expected, field]);
       expect(JSON.stringify([failure.message, failure.extensions])).to.not.include('s3cret');
@@ -76,12 +76,12 @@ describe('complaints of the database in the terms of the API', () => {
     });
   }
 
-  it('are left alone where they are none, or already translated', () => {
+  it('returns other errors and translated failures unchanged', () => {
     for (const error of [new Error('a bug'), fail('FORBIDDEN'), complaint('XX000')])
       expect(toWriteError(error, collection)).to.equal(error);
   });
 
-  it('say which relation fields lead to the row they are about', () => {
+  it('prefixes the path with the relation fields that lead to the row', () => {
     const inner = fail('RECORD_NOT_UNIQUE', 'twice', { field: 'mail', path: ['mail'] });
     const outer = prefixPath(['up'], prefixPath(['down', 2], inner)) as Failure;
     expect([outer.code, outer.detail, outer.extensions]).to.deep.equal([

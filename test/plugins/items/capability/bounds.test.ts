@@ -13,8 +13,8 @@ const nested = (levels: number): unknown => (levels === 0 ? { _eq: 1 } : { a: ne
 const alternatives = (levels: number): unknown => (levels === 0 ? {} : { _or: [alternatives(levels - 1)] });
 const times = <T>(count: number, one: T): T[] => Array(count).fill(one);
 
-describe('items: bounds of queries', () => {
-  it('are filled in', () => {
+describe('bounds of queries of host.items', () => {
+  it('defaults are filled in', () => {
     for (const nothing of [undefined, null, {}, { fields: null, limit: undefined }])
       expect(parseBoundedQuery(nothing, -1)).to.deep.equal({ fields: ['*'], sort: [], limit: 100 });
     expect(parseBoundedQuery({}, 25).limit).to.equal(25);
@@ -30,18 +30,18 @@ describe('items: bounds of queries', () => {
     });
   });
 
-  it('clamp the limit and refuse what is no limit', async () => {
+  it('limit is reduced to the maximum, and rejected where it is no number of rows', async () => {
     expect([1, 100, 101, 1e9].map((limit) => parseBoundedQuery({ limit }, -1).limit)).to.deep.equal([1, 100, 100, 100]);
     for (const limit of [0, -1, 1.5, '5', true, [], Number.NaN]) await refusedQuery({ limit });
   });
 
-  it('hold back what lies far into a list', async () => {
+  it('offset and page are rejected beyond the maximum number of skipped rows', async () => {
     for (const query of [{ offset: 10_000 }, { page: 100 }, { page: 10_000, limit: 1 }]) parseBoundedQuery(query, -1);
     for (const query of [{ offset: 10_001 }, { page: 101 }, { page: 5001, limit: 2 }, { offset: -1 }, { page: 0 }])
       await refusedQuery(query);
   });
 
-  it('know seven keys', async () => {
+  it('a query has seven known parameters', async () => {
     for (const key of [
       'deep',
       'alias',
@@ -58,7 +58,7 @@ describe('items: bounds of queries', () => {
     for (const query of ['x', 7, [], true]) await refusedQuery(query);
   });
 
-  it('take paths of three names, and wildcards by themselves only', async () => {
+  it('paths have at most three names, and wildcards only by themselves', async () => {
     for (const fields of [['*'], ['*', 'a.b.c'], ['item:headings.title'], ['year(born)', 'a.count(b)'], times(64, 'a')])
       parseBoundedQuery({ fields }, -1);
     for (const path of [
@@ -82,12 +82,12 @@ describe('items: bounds of queries', () => {
     parseBoundedQuery({ sort: ['-a.b.c', ...times(7, 'a')] }, -1);
   });
 
-  it('take searches of 256 characters', async () => {
+  it('search has at most 256 characters', async () => {
     parseBoundedQuery({ search: 'x'.repeat(256) }, -1);
     for (const search of ['x'.repeat(257), 7, {}]) await refusedQuery({ search });
   });
 
-  it('hold filters to depth, size and branches', async () => {
+  it('filters are limited in depth, size and branches', async () => {
     for (const filter of [
       {},
       nested(8),
@@ -112,7 +112,7 @@ describe('items: bounds of queries', () => {
       await refusedQuery({ filter });
   });
 
-  it('take one operator or one field under a field, and no other operators', async () => {
+  it('a field of a filter has one operator or one field, and known operators only', async () => {
     for (const rule of [
       1,
       null,
@@ -144,10 +144,10 @@ describe('items: bounds of queries', () => {
   });
 });
 
-describe('items: bounds of what is written', () => {
+describe('bounds of payloads of host.items', () => {
   const deep = (levels: number): unknown => (levels === 1 ? {} : { a: [deep(levels - 2)] });
 
-  it('are 128 KiB and 64 levels', async () => {
+  it('payloads have at most 128 KiB and 64 levels', async () => {
     parsePayload({ a: 'x'.repeat(128 * 1024 - 8) });
     parsePayload(deep(63));
     await refused(() => parsePayload({ a: 'x'.repeat(128 * 1024 - 7) }), 'too long');
@@ -157,7 +157,7 @@ describe('items: bounds of what is written', () => {
     for (const payload of [null, undefined, [], 'x', 7]) await refused(() => parsePayload(payload), payload);
   });
 
-  it('are 100 rows, each named once', async () => {
+  it('batches have at most 100 rows, each key once', async () => {
     const keys = Array.from({ length: 101 }, (_, at) => at);
     expect(parseKeys(keys.slice(1))).to.have.length(100);
     expect(parsePayloads(times(100, {}))).to.have.length(100);

@@ -4,10 +4,10 @@ import { createCallLimit } from '../../../../plugins/items/capability/call-limit
 import { createSemaphores } from '../../../../plugins/workers/library.ts';
 import { failureOf } from '../../../support/plugin.ts';
 
-describe('items: places of packages', () => {
+describe('createCallLimit', () => {
   const always = new AbortController().signal;
 
-  it('refuse with timeout where the call is over before there is a place', async () => {
+  it('rejects with timeout where the call ends while it waits for a free place', async () => {
     const inPlace = createCallLimit(createSemaphores({ limit: 1 }));
     const held = Promise.withResolvers<string>();
     const first = inPlace('ext', always, () => held.promise);
@@ -21,7 +21,7 @@ describe('items: places of packages', () => {
     expect(await Promise.all([first, last])).to.deep.equal(['a', 'c']);
   });
 
-  it('pass on how the work failed', async () => {
+  it('rethrows the error of the call', async () => {
     const inPlace = createCallLimit();
     const failing = inPlace('ext', always, async () => {
       throw new Error('the work');

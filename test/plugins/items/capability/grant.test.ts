@@ -13,8 +13,8 @@ const fits = (grant: unknown) => problems(itemsGrantSchema, grant).length === 0;
 const user: ItemsGrant = { accountability: 'user' };
 const full: ItemsGrant = { accountability: 'full-access' };
 
-describe('items: the grant', () => {
-  it('says whose rights count, and may be narrowed', () => {
+describe('the grant of the capability items', () => {
+  it('accepts the accountability, and lists of collections and actions', () => {
     for (const grant of [
       user,
       full,
@@ -72,7 +72,7 @@ describe('items: the grant', () => {
       expect(widensItemsGrant(before, after), JSON.stringify([before, after])).to.equal(expected);
   });
 
-  it('has two reserved neighbours that give nothing yet', () => {
+  it('has two reserved capabilities beside it that give nothing yet', () => {
     const { schema, describe: files, widens } = filesCapability;
     expect(problems(schema, user)).to.deep.equal([]);
     for (const grant of [{}, 'system', { accountability: 'user', more: 1 }])

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { estimateBytes } from '../../../../plugins/items/read/statement-size.ts';
 
-describe('items: what a remembered statement weighs', () => {
+describe('estimateBytes', () => {
   const text = 'select 1';
-  it('is its text and its values, however they are held', () => {
+  it('counts the text and the values, however they are nested', () => {
     expect(estimateBytes({ text, params: [] })).to.equal(16);
     const long = 'x'.repeat(1_000_000);
     expect(estimateBytes({ text, params: [long] })).to.be.within(2_000_000, 2_000_100);
