@@ -19,9 +19,9 @@ export async function checkShape(
   ctx: HttpContext,
   collection: string,
 ): Promise<void> {
-  const shape = answerShapeOf(ctx);
-  if (Object.values(shape).every((one) => one === undefined)) return;
-  await items.checkQuery(ctx.state.caller, collection, shape).catch(ignoreForbidden);
+  const answerShape = answerShapeOf(ctx);
+  if (Object.values(answerShape).every((one) => one === undefined)) return;
+  await items.checkQuery(ctx.state.caller, collection, answerShape).catch(ignoreForbidden);
 }
 
 /** A row that its own statement answered, or what was written, read again under the caller's permissions; 204 where the caller may not see it. */
@@ -35,11 +35,11 @@ export async function sendWritten(
 ): Promise<void> {
   if (answer?.data !== undefined) return sendJson(ctx, answer.data);
   const { caller } = ctx.state;
-  const shape = answer?.query ?? answerShapeOf(ctx);
+  const answerShape = answer?.query ?? answerShapeOf(ctx);
   try {
     const { data, meta } = isList
-      ? await items.readKeys(caller, collection, keys, shape)
-      : await items.readOne(caller, collection, keys[0], shape);
+      ? await items.readKeys(caller, collection, keys, answerShape)
+      : await items.readOne(caller, collection, keys[0], answerShape);
     sendJson(ctx, data ?? 'null', meta ?? undefined);
   } catch (error) {
     ignoreForbidden(error);

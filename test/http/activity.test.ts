@@ -98,12 +98,12 @@ describe('activity and revisions recorded for writes', () => {
 
   it('records the user of each request, and null for an anonymous caller', async () => {
     const { token, id } = await personWith(service, [{ collection: 'author', action: 'create' }]);
-    const anybody = await service.request('GET', '/roles?filter[key]=public', { token: service.admin.token });
-    const grant = { role: anybody.body.data[0].id, collection: 'author', action: 'create', fields: ['*'] };
-    const made = await ok('POST', '/permissions', grant);
+    const anonymous = await service.request('GET', '/roles?filter[key]=public', { token: service.admin.token });
+    const grant = { role: anonymous.body.data[0].id, collection: 'author', action: 'create', fields: ['*'] };
+    const created = await ok('POST', '/permissions', grant);
     await ok('POST', '/items/author', { name: 'A' }, token);
     expect((await service.request('POST', '/items/author', { body: { name: 'B' } })).status).to.equal(204);
-    await ok('DELETE', `/permissions/${made.id}`);
+    await ok('DELETE', `/permissions/${created.id}`);
     const users = (await activity()).filter((row) => row.collection === 'author').map((row) => row.user);
     expect(users).to.deep.equal([id, null]);
     await ok('DELETE', `/users/${id}`);
@@ -138,7 +138,7 @@ describe('activity and revisions recorded for writes', () => {
   });
 
   it('records values in the form in which the API reads them', async () => {
-    const made = await ok('POST', '/items/kept', {
+    const created = await ok('POST', '/items/kept', {
       price: '12.50',
       at: '2026-01-31T13:30:00+02:00',
       day: '2026-01-31',
@@ -147,7 +147,7 @@ describe('activity and revisions recorded for writes', () => {
       bits: [1, 2],
       'odd "name\\': 'z',
     });
-    expect((await revisionOf('kept', '1')).data).to.deep.equal(made);
+    expect((await revisionOf('kept', '1')).data).to.deep.equal(created);
     await ok('PATCH', '/items/kept/1', { 'odd "name\\': "it's", price: 12.5, doc: { a: [2] }, words: [] });
     expect((await revisionOf('kept', '1')).delta).to.deep.equal({ 'odd "name\\': "it's", doc: { a: [2] }, words: [] });
   });
@@ -195,7 +195,7 @@ describe('activity and revisions recorded for writes', () => {
     await database.query('truncate platform_activity, platform_revisions cascade');
     await ok('PATCH', '/items/author/2', { articles: [1, { title: 'c' }] });
     const [outer] = (await revisions()).filter((row) => row.collection === 'author');
-    // Nothing of the row itself changed, but others are part of it.
+    // The row itself did not change, but its nested rows did.
     expect(outer).to.deep.include({ item: '2', delta: {}, parent: null });
     const nested = (await revisions()).filter((row) => row.collection === 'article');
     expect(nested.map(({ item, parent }) => [item, parent])).to.have.deep.members([
@@ -233,7 +233,7 @@ describe('activity and revisions recorded for writes', () => {
     await ok('PATCH', '/items/silent', { keys: [1, 2], data: { name: 'c' } });
     await ok('DELETE', '/items/silent/1');
     expect(await readListeners()).to.deep.equal(['create article 1', 'create quiet 1', 'update quiet 1']);
-    // What is around the article has no revision it could be part of.
+    // The author is not recorded, so the article’s revision has no parent.
     expect((await revisions()).map(({ collection, parent }) => [collection, parent])).to.deep.equal([
       ['article', null],
     ]);
@@ -353,7 +353,7 @@ describe('activity and revisions recorded for writes', () => {
     await database.query(`create function shout() returns trigger language plpgsql as $$
       begin new.shout := upper(new.name); return new; end $$;
       create trigger shout before update on watched for each row execute function shout()`);
-    // The news of it may take a moment.
+    // The notification of the schema change may take a moment.
     await until(async () => JSON.stringify(await changes(`c${Math.random()}`)).includes('shout'));
     await database.query('drop table watched; drop function shout');
   });
@@ -388,7 +388,7 @@ describe('activity and revisions recorded for writes', () => {
   });
 });
 
-/** Until some statement waits for a lock. */
+/** Resolves once a statement waits for a lock. */
 async function waiting(database: FreshDatabase): Promise<void> {
   const deadline = Date.now() + 30_000;
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

@@ -74,7 +74,7 @@ describe('QUERY_LIMIT_MAX, the largest number of rows that a read answers', () =
     expect(await database.query('select * from down')).to.deep.equal([]);
   });
 
-  /** Each with as many names in a row as are allowed, and then one more. */
+  /** Each query with the allowed number of fields, and with one more. */
   const PATHS: readonly [allowed: string, refused: string][] = [
     ['fields=downs.up.id', 'fields=downs.up.downs.id'],
     ['fields=*.*.*', 'fields=*.*.*.*'],
@@ -91,7 +91,7 @@ describe('QUERY_LIMIT_MAX, the largest number of rows that a read answers', () =
     ['fields=downs.id&deep[downs][up][downs][_limit]=1', 'fields=downs.id&deep[downs][up][downs][up][_limit]=1'],
     ['fields=downs.id&deep[downs][_sort]=up.id', 'fields=downs.id&deep[downs][_sort]=up.downs.id'],
     ['fields=downs.id&deep[downs][_filter][up][id]=1', 'fields=downs.id&deep[downs][_filter][up][downs][id]=1'],
-    // Of relations that are not shown.
+    // Fields of relations that the answer does not have.
     ['fields=id&deep[downs][up][downs][_limit]=1', 'fields=id&deep[downs][up][downs][up][_limit]=1'],
     ['fields=id&deep[downs][_sort]=up.id', 'fields=id&deep[downs][_sort]=up.downs.id'],
     ['fields=id&deep[downs][_filter][up][id]=1', 'fields=id&deep[downs][_filter]={"up":{"downs":{"id":1}}}'],

@@ -241,12 +241,12 @@ describe('/items of tables with composite keys', () => {
     });
 
     it('POST, PATCH and DELETE write many rows', async () => {
-      const made = await write(
+      const created = await write(
         'POST',
         '/items/film_actor',
         [4, 5].flatMap((film_id) => [1, 2].map((actor_id) => ({ film_id, actor_id }))),
       );
-      expect(made.map(({ film_id, actor_id }: Row) => [film_id, actor_id])).to.deep.equal([
+      expect(created.map(({ film_id, actor_id }: Row) => [film_id, actor_id])).to.deep.equal([
         [4, 1],
         [4, 2],
         [5, 1],
@@ -275,8 +275,8 @@ describe('/items of tables with composite keys', () => {
     });
 
     it('PATCH answers rows whose keys change in the order of the request', async () => {
-      const made = [4, 5].map((film_id) => ({ film_id, actor_id: film_id - 3 }));
-      await write('POST', '/items/film_actor', made);
+      const created = [4, 5].map((film_id) => ({ film_id, actor_id: film_id - 3 }));
+      await write('POST', '/items/film_actor', created);
       for (const [keys, actor_id] of [
         [['5,2', '4,1'], 3],
         [['4,3', '5,3'], 4],
@@ -290,8 +290,8 @@ describe('/items of tables with composite keys', () => {
     });
 
     it('PATCH changes the keys of several rows to the key of a row created in the same request', async () => {
-      const made = [4, 5].map((film_id) => ({ film_id, actor_id: 1 }));
-      await write('POST', '/items/film_actor', made);
+      const created = [4, 5].map((film_id) => ({ film_id, actor_id: 1 }));
+      await write('POST', '/items/film_actor', created);
       const data = { actor_id: { actor_id: 70, name: 'late' } };
       expect(await write('PATCH', '/items/film_actor', { keys: ['5,1', '4,1'], data })).to.have.length(2);
       const children = await rows(
@@ -327,13 +327,13 @@ describe('/items of tables with composite keys', () => {
           { actor_id: { name: 'new' }, role: 'two' },
         ],
       });
-      const made = await rows('select actor_id, role from film_actor where film_id = 10 order by 1');
-      expect(made.map(({ role }) => role)).to.deep.equal(['one', 'two']);
+      const created = await rows('select actor_id, role from film_actor where film_id = 10 order by 1');
+      expect(created.map(({ role }) => role)).to.deep.equal(['one', 'two']);
       await write('PATCH', '/items/film/10', {
         parts: {
           create: [{ actor_id: 2 }],
           update: [{ actor_id: 1, role: 'changed' }],
-          delete: [`10,${made[1]?.actor_id}`],
+          delete: [`10,${created[1]?.actor_id}`],
         },
       });
       expect(await rows('select actor_id as a, role from film_actor where film_id = 10 order by 1')).to.deep.equal([

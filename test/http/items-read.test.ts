@@ -723,7 +723,7 @@ describe('GET /items/<collection>', () => {
       for (const query of ['sort=comments.sort', 'sort=tags.tag', 'sort=comments.post.views']) {
         await refused(`/items/post?${query}`, 403, 'FORBIDDEN', reader.token);
       }
-      // Orders see only the rows that the reader sees: nobody wrote the second one.
+      // Sorting sees only rows that the caller may read: the second row has no readable author.
       expect(await ids('comment?fields=id&sort=-writer.name,id', reader.token)).to.deep.equal([2, 1, 4]);
       expect(await ids('post?fields=id&filter[comments][body]=c3', reader.token)).to.deep.equal([]);
       expect(await ids('post?fields=id&filter[comments][_none][body]=c2', reader.token)).to.deep.equal([3]);

@@ -4,7 +4,7 @@ import { type InProcess, migratedDatabase, startService } from '../support/servi
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
-/** A column, what is written into it, and what is read (the same where left out). */
+/** A column, the value written, and the value read (the written one where omitted). */
 const ROUND_TRIPS: readonly [column: string, written: unknown, read?: unknown][] = [
   ['small', -32768],
   ['int', 2147483647],
@@ -83,7 +83,7 @@ const ROUND_TRIPS: readonly [column: string, written: unknown, read?: unknown][]
   ['positive', 5],
 ];
 
-/** What does not fit names its field. */
+/** Values that a column rejects. The error names the field. */
 const REFUSED: readonly [column: string, written: unknown, code: string][] = [
   ['small', 32768, 'VALUE_OUT_OF_RANGE'],
   ['int', 2147483648, 'VALUE_OUT_OF_RANGE'],
@@ -153,10 +153,10 @@ describe('column types, written and read over /items', () => {
 
   for (const [column, written, read = written] of ROUND_TRIPS) {
     it(`${column} is read back after ${JSON.stringify(written)} was written`, async () => {
-      const made = await send('POST', `/items/thing?fields=id,${column}`, { [column]: written });
-      expect(made.body.data?.[column], JSON.stringify(made.body)).to.deep.equal(read);
-      const path = `/items/thing/${made.body.data.id}?fields=${column}`;
-      await send('PATCH', `/items/thing/${made.body.data.id}`, { [column]: null });
+      const created = await send('POST', `/items/thing?fields=id,${column}`, { [column]: written });
+      expect(created.body.data?.[column], JSON.stringify(created.body)).to.deep.equal(read);
+      const path = `/items/thing/${created.body.data.id}?fields=${column}`;
+      await send('PATCH', `/items/thing/${created.body.data.id}`, { [column]: null });
       expect((await send('GET', path)).body.data).to.deep.equal({ [column]: null });
       expect((await send('PATCH', path, { [column]: written })).body.data).to.deep.equal({ [column]: read });
     });
@@ -309,7 +309,7 @@ describe('primary keys of every type', () => {
   const send = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
 
-  const KINDS: readonly [table: string, key: string, given: unknown, read: unknown, path: string][] = [
+  const KINDS: readonly [table: string, key: string, keyToWrite: unknown, read: unknown, path: string][] = [
     ['by_uuid', 'id', UUID, UUID, UUID.toUpperCase()],
     ['by_text', 'code', 'a/b c?ü', 'a/b c?ü', encodeURIComponent('a/b c?ü')],
     ['by_text', 'code', '12', '12', '12'],
@@ -319,24 +319,24 @@ describe('primary keys of every type', () => {
     ['by_number', 'id', '1.5', '1.5', '1.5'],
     ['by_day', 'id', '2024-02-29', '2024-02-29', '2024-02-29'],
   ];
-  for (const [table, key, given, read, path] of KINDS) {
-    it(`${table} reads, changes and deletes the row with the key ${given}`, async () => {
-      const made = await send('POST', `/items/${table}`, { [key]: given, name: 'a' });
-      expect(made.body, JSON.stringify(made.body)).to.deep.equal({ data: { [key]: read, name: 'a' } });
+  for (const [table, key, keyToWrite, read, path] of KINDS) {
+    it(`${table} reads, changes and deletes the row with the key ${keyToWrite}`, async () => {
+      const created = await send('POST', `/items/${table}`, { [key]: keyToWrite, name: 'a' });
+      expect(created.body, JSON.stringify(created.body)).to.deep.equal({ data: { [key]: read, name: 'a' } });
       expect((await send('GET', `/items/${table}/${path}`)).body.data).to.deep.equal({ [key]: read, name: 'a' });
-      expect((await send('SEARCH', `/items/${table}`, { keys: [given] })).body.data).to.deep.equal([
+      expect((await send('SEARCH', `/items/${table}`, { keys: [keyToWrite] })).body.data).to.deep.equal([
         { [key]: read, name: 'a' },
       ]);
       expect((await send('PATCH', `/items/${table}/${path}`, { name: 'b' })).body.data).to.deep.equal({
         [key]: read,
         name: 'b',
       });
-      const keys = await send('PATCH', `/items/${table}`, { keys: [given], data: { name: 'c' } });
+      const keys = await send('PATCH', `/items/${table}`, { keys: [keyToWrite], data: { name: 'c' } });
       expect(keys.body.data).to.deep.equal([{ [key]: read, name: 'c' }]);
-      const each = await send('PATCH', `/items/${table}`, [{ [key]: given, name: 'd' }]);
+      const each = await send('PATCH', `/items/${table}`, [{ [key]: keyToWrite, name: 'd' }]);
       expect(each.body.data).to.deep.equal([{ [key]: read, name: 'd' }]);
       expect((await send('GET', `/items/${table}?filter[${key}][_eq]=${path}`)).body.data).to.have.length(1);
-      expect((await send('DELETE', `/items/${table}`, [given])).status).to.equal(204);
+      expect((await send('DELETE', `/items/${table}`, [keyToWrite])).status).to.equal(204);
       expect((await send('GET', `/items/${table}/${path}`)).status).to.equal(403);
     });
   }
@@ -437,8 +437,8 @@ describe('primary keys of every type', () => {
 
   it('table and column names of any characters are quoted', async () => {
     const path = `/items/${encodeURIComponent('Odd "Table')}`;
-    const made = await send('POST', path, { 'a b': 'x', select: 1 });
-    expect(made.body.data).to.deep.equal({ Key: 1, 'a b': 'x', select: 1 });
+    const created = await send('POST', path, { 'a b': 'x', select: 1 });
+    expect(created.body.data).to.deep.equal({ Key: 1, 'a b': 'x', select: 1 });
     const found = await send('GET', `${path}?filter[a b][_eq]=x&sort=-select&fields=Key,a b&search=x`);
     expect(found.body.data).to.deep.equal([{ Key: 1, 'a b': 'x' }]);
   });

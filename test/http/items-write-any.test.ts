@@ -153,8 +153,8 @@ describe('writes of many-to-any relations', () => {
   });
 
   it('a row is written whatever names its two fields have', async () => {
-    const made = await ok('POST', '/items/pinned?fields=id,kind', { kind: 'heading', target: { text: 'new' } });
-    expect(made).to.deep.equal({ id: 1, kind: 'heading' });
+    const created = await ok('POST', '/items/pinned?fields=id,kind', { kind: 'heading', target: { text: 'new' } });
+    expect(created).to.deep.equal({ id: 1, kind: 'heading' });
     await ok('PATCH', '/items/pinned/1', { kind: 'picture', target: { id: ID } });
     expect(await database.query('select kind, target from pinned')).to.deep.equal([{ kind: 'picture', target: ID }]);
     expect(await database.query('select id from picture')).to.deep.equal([{ id: ID }]);

@@ -36,7 +36,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   done: [true, false, 'true', 0, null],
   tag: ['0e984725-c51c-4bf4-9960-e1c80e27aba0', null],
   born: ['2026-02-28', null],
-  made: ['2026-02-28T12:30:00', null],
+  created_at: ['2026-02-28T12:30:00', null],
   seen: ['2026-02-28T12:30:00.123Z', '2026-02-28T12:30:00+05:00', null],
   clock: ['13:30:00', null],
   data: [{ a: 'é"\\{},' }, ['x', null], 'text', 'null', 7, true, { 'a,b': [[]] }, null],
@@ -50,7 +50,7 @@ describe('POST /items/<collection> with many rows', () => {
     await service.database.query(`
       create type mood as enum ('glad', 'sad');
       create table thing (id serial primary key, text text, short varchar(3), fixed char(6), small smallint, whole int, big bigint,
-        price numeric(10,2), weight float8, done boolean, tag uuid, born date, made timestamp, seen timestamptz, clock time, data jsonb,
+        price numeric(10,2), weight float8, done boolean, tag uuid, born date, created_at timestamp, seen timestamptz, clock time, data jsonb,
         plain json, list text[], feeling mood, address inet, filled int not null default 5);
       create table picky (id serial primary key, whole int, price numeric(4,2), text text)`);
   });
@@ -82,9 +82,9 @@ describe('POST /items/<collection> with many rows', () => {
       { list: ['x', 'a,b', '"'], feeling: 'glad', address: '10.0.0.7' },
       { list: [], feeling: null },
     ];
-    const made: Record<string, unknown>[] = await create(rows);
-    expect(made.map(({ filled }) => filled)).to.deep.equal([7, 5, 5, 5]);
-    expect(made.map(({ list }) => list)).to.deep.equal([null, null, ['x', 'a,b', '"'], []]);
+    const created: Record<string, unknown>[] = await create(rows);
+    expect(created.map(({ filled }) => filled)).to.deep.equal([7, 5, 5, 5]);
+    expect(created.map(({ list }) => list)).to.deep.equal([null, null, ['x', 'a,b', '"'], []]);
     const alike: Record<string, unknown>[] = await create([
       { feeling: 'sad', list: ['y'] },
       { feeling: 'glad', list: null },

@@ -38,7 +38,7 @@ describe('number of statements of a write', () => {
     return reply.body?.data;
   };
   const OWN = /^(begin|commit|rollback)$|"public"\."(author|article|comment|tag|article_tag)"/;
-  /** Without what is asked about the caller, and again because of news from the database. */
+  /** The statements of a write, without those about the caller and those after a schema notification. */
   const during = async (work: () => Promise<unknown>) =>
     (await statementsDuring(work)).filter((text) => OWN.test(text));
   const short = (texts: readonly string[]) =>
@@ -69,7 +69,7 @@ describe('number of statements of a write', () => {
       { collection: 'author', action: 'delete', permissions: { name: { _eq: 'mine' } } },
     ]);
     await ok('POST', '/items/author', [{ name: 'mine' }, { name: 'theirs' }]);
-    // Permissions are read once a role, and remembered.
+    // Permissions are read once for each role, and cached.
     await ok('PATCH', '/items/author/1', { name: 'mine' }, token);
     const allowed = await during(async () => {
       await ok('POST', '/items/author', { name: 'new' }, token);
@@ -202,7 +202,7 @@ describe('number of statements of a write', () => {
       'commit',
       'select',
     ]);
-    // However many there are.
+    // The number is the same for any number of rows.
     const many = Array.from({ length: 20 }, () => body);
     expect(await during(() => ok('POST', '/items/article?fields=id', many))).to.have.length(8);
     expect(await database.query('select count(*)::int as n from article_tag')).to.deep.equal([{ n: 63 }]);
@@ -221,7 +221,7 @@ describe('number of statements of a write', () => {
         { id: 3, comments: [{ text: 'new' }] },
       ]),
     );
-    // Three articles that change in nothing of their own, children, those with keys, and what happens to them.
+    // Three articles without changes of their own, their children, the rows named by key, and their links.
     expect(texts.length).to.be.at.most(9);
     const rows = await database.query('select id, text, article from comment order by id');
     expect(rows.map(({ id, text, article }) => [id, text, article])).to.deep.equal([

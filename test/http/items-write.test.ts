@@ -18,7 +18,7 @@ describe('writes of items and their related rows', () => {
       create table tag (name text primary key, color text);
       create table article_tag (id serial primary key, article int references article, tag text references tag, weight int);
       create table site (id serial primary key, name text default 'Untitled', color text);
-      create table stamped (id uuid primary key, other uuid, word text, made timestamptz, made_on date, changed timestamp, maker uuid, changer uuid,
+      create table stamped (id uuid primary key, other uuid, word text, created_at timestamptz, created_on date, changed timestamp, maker uuid, changer uuid,
         maker_role uuid, changer_role uuid, pin varchar(255), words text, doc text, secret text);
       create table strict (id serial primary key, code text not null unique, n int check (n > 0), a int, b int, author int references author,
         level smallint, price numeric(6,2), "Camel Case" text unique, unique (a, b));
@@ -42,8 +42,8 @@ describe('writes of items and their related rows', () => {
     for (const [field, ...special] of [
       ['id', 'uuid'],
       ['other', 'uuid'],
-      ['made', 'date-created'],
-      ['made_on', 'date-created'],
+      ['created_at', 'date-created'],
+      ['created_on', 'date-created'],
       ['changed', 'date-updated'],
       ['maker', 'user-created'],
       ['changer', 'user-updated'],
@@ -135,7 +135,7 @@ describe('writes of items and their related rows', () => {
     it('PATCH changes a many-to-many through rows of its junction', async () => {
       await ok('POST', '/items/tag', [{ name: 'red' }, { name: 'blue' }]);
       const shown = 'fields=tags.id,tags.weight,tags.tag.name,tags.tag.color';
-      const made = await ok('POST', `/items/article?${shown}`, {
+      const created = await ok('POST', `/items/article?${shown}`, {
         title: 'a',
         tags: [
           { tag: 'red' },
@@ -143,12 +143,12 @@ describe('writes of items and their related rows', () => {
           { tag: { name: 'blue', color: '#00f' } },
         ],
       });
-      expect(made.tags).to.deep.equal([
+      expect(created.tags).to.deep.equal([
         { id: 1, weight: null, tag: { name: 'red', color: null } },
         { id: 2, weight: 3, tag: { name: 'green', color: '#0f0' } },
         { id: 3, weight: null, tag: { name: 'blue', color: '#00f' } },
       ]);
-      // A bare value is the key of a junction row.
+      // A key without an object is the key of a junction row.
       const changed = await ok('PATCH', `/items/article/1?${shown}`, {
         tags: [2, { id: 3, weight: 7 }, { tag: 'red', weight: 1 }],
       });
@@ -268,7 +268,7 @@ describe('writes of items and their related rows', () => {
         notes: [{ text: 'n' }],
         tags: [{ tag: 't' }],
       });
-      // Nobody makes this one.
+      // The database does not generate this key.
       await refused('POST', '/items/tag', { name: null }, 400, 'FAILED_VALIDATION');
       await refused('PATCH', '/items/author/1', { id: null }, 400, 'NOT_NULL_VIOLATION');
     });
@@ -423,10 +423,10 @@ describe('writes of items and their related rows', () => {
 
     it('POST writes 10,000 rows at once, and PATCH and DELETE change and delete them', async () => {
       const rows = Array.from({ length: 10_000 }, (_, at) => ({ n: at, word: `w${at}` }));
-      const made = await ok('POST', '/items/big?fields=id', rows);
-      expect(made).to.have.length(10_000);
-      expect([made[0], made[9999]]).to.deep.equal([{ id: 1 }, { id: 10_000 }]);
-      const keys = made.map((row: Row) => row.id);
+      const created = await ok('POST', '/items/big?fields=id', rows);
+      expect(created).to.have.length(10_000);
+      expect([created[0], created[9999]]).to.deep.equal([{ id: 1 }, { id: 10_000 }]);
+      const keys = created.map((row: Row) => row.id);
       expect(await ok('PATCH', '/items/big?fields=n', { keys, data: { n: 5 } })).to.have.length(10_000);
       const started = performance.now();
       const each = await ok(
@@ -614,62 +614,68 @@ describe('writes of items and their related rows', () => {
 
   describe('special fields', () => {
     it('dates, users and roles are filled on their action, whatever the client sends', async () => {
-      const nobody = '00000000-0000-0000-0000-000000000009';
+      const anonymous = '00000000-0000-0000-0000-000000000009';
       const me = await ok('GET', '/users/me?fields=id,role');
-      const made = await ok('POST', '/items/stamped', {
+      const created = await ok('POST', '/items/stamped', {
         word: 'a',
-        made: '2001-01-01T00:00:00Z',
-        maker: nobody,
-        maker_role: nobody,
+        created_at: '2001-01-01T00:00:00Z',
+        maker: anonymous,
+        maker_role: anonymous,
         other: '',
       });
-      expect(made.id).to.match(/^[0-9a-f-]{36}$/);
-      expect(made.other)
+      expect(created.id).to.match(/^[0-9a-f-]{36}$/);
+      expect(created.other)
         .to.match(/^[0-9a-f-]{36}$/)
-        .and.not.equal(made.id);
-      expect(Date.now() - Date.parse(made.made)).to.be.within(0, 10_000);
-      expect(made.made_on).to.equal(new Date().toISOString().slice(0, 10));
-      expect(made).to.include({ maker: me.id, maker_role: me.role, changed: null, changer: null, changer_role: null });
-      const changed = await ok('PATCH', `/items/stamped/${made.id}`, { word: 'b', changer: nobody });
+        .and.not.equal(created.id);
+      expect(Date.now() - Date.parse(created.created_at)).to.be.within(0, 10_000);
+      expect(created.created_on).to.equal(new Date().toISOString().slice(0, 10));
+      expect(created).to.include({
+        maker: me.id,
+        maker_role: me.role,
+        changed: null,
+        changer: null,
+        changer_role: null,
+      });
+      const changed = await ok('PATCH', `/items/stamped/${created.id}`, { word: 'b', changer: anonymous });
       expect(changed).to.include({
-        id: made.id,
-        other: made.other,
-        made: made.made,
+        id: created.id,
+        other: created.other,
+        created_at: created.created_at,
         maker: me.id,
         changer: me.id,
         changer_role: me.role,
       });
       expect(Date.now() - Date.parse(`${changed.changed}Z`)).to.be.within(0, 10_000);
-      const own = await ok('POST', '/items/stamped', { id: nobody });
-      expect(own.id).to.equal(nobody);
+      const own = await ok('POST', '/items/stamped', { id: anonymous });
+      expect(own.id).to.equal(anonymous);
     });
 
     it('hash fields are hashed and concealed fields are masked', async () => {
-      const made = await ok('POST', '/items/stamped', { pin: '1234', secret: 'hidden' });
-      expect(made).to.include({ pin: '**********', secret: '**********' });
+      const created = await ok('POST', '/items/stamped', { pin: '1234', secret: 'hidden' });
+      expect(created).to.include({ pin: '**********', secret: '**********' });
       const [stored] = await database.query<{ pin: string; secret: string }>('select pin, secret from stamped');
       expect(stored?.pin).to.match(/^\$argon2id\$/);
       expect(stored?.secret).to.equal('hidden');
-      // What a form sends back unchanged changes nothing.
-      await ok('PATCH', `/items/stamped/${made.id}`, { pin: '**********', secret: '**********', word: 'b' });
+      // A form sends the mask back, which changes nothing.
+      await ok('PATCH', `/items/stamped/${created.id}`, { pin: '**********', secret: '**********', word: 'b' });
       expect(await database.query('select pin, secret, word from stamped')).to.deep.equal([{ ...stored, word: 'b' }]);
-      expect(await ok('PATCH', `/items/stamped/${made.id}`, { secret: null })).to.include({
+      expect(await ok('PATCH', `/items/stamped/${created.id}`, { secret: null })).to.include({
         secret: null,
         pin: '**********',
       });
     });
 
     it('the mask is ignored as a value, also in a copy of a row', async () => {
-      const made = await ok('POST', '/items/stamped', { pin: '**********', secret: '**********', word: 'copy' });
-      expect(made).to.include({ pin: null, secret: null, word: 'copy' });
+      const created = await ok('POST', '/items/stamped', { pin: '**********', secret: '**********', word: 'copy' });
+      expect(created).to.include({ pin: null, secret: null, word: 'copy' });
     });
 
     it('an empty text does not delete a hash', async () => {
-      const made = await ok('POST', '/items/stamped', { pin: '', word: 'a' });
-      expect(made.pin).to.equal(null);
-      await ok('PATCH', `/items/stamped/${made.id}`, { pin: '1234' });
+      const created = await ok('POST', '/items/stamped', { pin: '', word: 'a' });
+      expect(created.pin).to.equal(null);
+      await ok('PATCH', `/items/stamped/${created.id}`, { pin: '1234' });
       const stored = await database.query('select pin from stamped');
-      expect(await ok('PATCH', `/items/stamped/${made.id}`, { pin: '', word: 'b' })).to.include({
+      expect(await ok('PATCH', `/items/stamped/${created.id}`, { pin: '', word: 'b' })).to.include({
         pin: '**********',
         word: 'b',
       });
@@ -677,8 +683,8 @@ describe('writes of items and their related rows', () => {
     });
 
     it('csv and json are stored in text columns', async () => {
-      const made = await ok('POST', '/items/stamped?fields=words,doc', { words: ['a', 'b'], doc: { a: [1] } });
-      expect(made).to.deep.equal({ words: ['a', 'b'], doc: { a: [1] } });
+      const created = await ok('POST', '/items/stamped?fields=words,doc', { words: ['a', 'b'], doc: { a: [1] } });
+      expect(created).to.deep.equal({ words: ['a', 'b'], doc: { a: [1] } });
       expect(await database.query('select words, doc from stamped')).to.deep.equal([
         { words: 'a,b', doc: '{"a":[1]}' },
       ]);

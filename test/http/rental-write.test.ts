@@ -7,7 +7,7 @@ interface Written {
   readonly collection: string;
   readonly row: Row;
   readonly key: string;
-  /** What a change sets, in the form in which it reads. */
+  /** The values of a change, as a read answers them. */
   readonly change: Row;
   /** The key after the change, where it changes the key. */
   readonly moved?: string;
@@ -180,7 +180,7 @@ describe('writes of composite keys in the rental company schema', () => {
       expect(await count(collection)).to.equal(before);
       await ok('POST', `/items/${collection}`, [row]);
       const filter = { _and: Object.entries(keyOf(write)).map(([field, value]) => ({ [field]: { _eq: value } })) };
-      // How enums are filtered is a matter of its own; the rest of the key names the row.
+      // Filters by enums are tested elsewhere; the other columns of the key identify the row.
       if (collection === 'rating_sheet') filter._and.shift();
       const changed = await ok('PATCH', `/items/${collection}`, { query: { filter }, data: moved ? {} : change });
       if (!moved) expect(changed).to.have.length(1);
@@ -191,7 +191,7 @@ describe('writes of composite keys in the rental company schema', () => {
     it(`${collection}: rejects a row without a part of its key, and null in one`, async () => {
       const before = await count(collection);
       for (const field of KEYS[collection] as string[]) {
-        // The database numbers payments itself.
+        // The database generates the number of a payment.
         if (field === 'payment_id') continue;
         const { [field]: _left, ...rest } = row;
         for (const body of [rest, { ...row, [field]: null }]) {

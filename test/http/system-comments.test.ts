@@ -44,10 +44,10 @@ describe('/comments', () => {
     (await admin('GET', '/notifications?fields=recipient,sender,subject,message,collection,item&sort=id')).body.data;
 
   it('creates, reads, changes and deletes comments', async () => {
-    const made = await admin('POST', '/comments', about('Well said'));
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
-    const { id, date_created } = made.body.data;
-    expect(made.body.data).to.deep.equal({
+    const created = await admin('POST', '/comments', about('Well said'));
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
+    const { id, date_created } = created.body.data;
+    expect(created.body.data).to.deep.equal({
       id,
       ...about('Well said', '1'),
       date_created,
@@ -113,14 +113,14 @@ describe('/comments', () => {
   });
 
   it('requires a user, whatever the Public role may do', async () => {
-    const anybody = asking(service, null);
-    expect(outcome(await anybody('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await anybody('POST', '/comments', {}))).to.deep.equal(FORBIDDEN);
+    const anonymous = asking(service, null);
+    expect(outcome(await anonymous('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('POST', '/comments', {}))).to.deep.equal(FORBIDDEN);
     const rows = [
       await allow(service, null, { collection: 'platform_comments', action: 'create' }),
       await allow(service, null, { collection: 'article', action: 'read' }),
     ];
-    expect(outcome(await anybody('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
     await admin('DELETE', '/permissions', rows);
   });
 
@@ -204,12 +204,12 @@ describe('/comments', () => {
 
   describe('/activity/comment', () => {
     it('creates, changes and deletes comments', async () => {
-      const made = await ann.ask('POST', '/activity/comment', about(`@${bob.id} hello`));
-      expect(made.body.data).to.include({ collection: 'article', item: '1', user_created: ann.id });
-      const path = `/activity/comment/${made.body.data.id}`;
+      const created = await ann.ask('POST', '/activity/comment', about(`@${bob.id} hello`));
+      expect(created.body.data).to.include({ collection: 'article', item: '1', user_created: ann.id });
+      const path = `/activity/comment/${created.body.data.id}`;
       expect(await notices()).to.have.length(1);
       expect((await ann.ask('PATCH', path, { comment: 'changed' })).body.data.comment).to.equal('changed');
-      expect((await ann.ask('GET', `/comments/${made.body.data.id}`)).body.data.comment).to.equal('changed');
+      expect((await ann.ask('GET', `/comments/${created.body.data.id}`)).body.data.comment).to.equal('changed');
       expect(outcome(await bob.ask('PATCH', path, { comment: 'x' }))).to.deep.equal(FORBIDDEN);
       expect(outcome(await bob.ask('DELETE', path))).to.deep.equal(FORBIDDEN);
       expect((await ann.ask('DELETE', path)).status).to.equal(204);

@@ -19,13 +19,13 @@ describe('/dashboards and /panels', () => {
   beforeEach(() => service.database.query('truncate platform_dashboards cascade'));
 
   it('create, read and delete a dashboard together with its panels', async () => {
-    const made = await admin('POST', '/dashboards?fields=*,panels.*', {
+    const created = await admin('POST', '/dashboards?fields=*,panels.*', {
       name: 'Sales',
       panels: [{ ...panel, options: { collection: 'orders' } }],
     });
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
-    const { id, date_created, panels } = made.body.data;
-    expect(made.body.data).to.deep.include({
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
+    const { id, date_created, panels } = created.body.data;
+    expect(created.body.data).to.deep.include({
       name: 'Sales',
       icon: 'dashboard',
       note: null,
@@ -47,8 +47,8 @@ describe('/dashboards and /panels', () => {
   });
 
   it('delete the panels that a list omits', async () => {
-    const made = await admin('POST', '/dashboards?fields=id,panels.id', { name: 'Sales', panels: [panel, panel] });
-    const { id, panels } = made.body.data;
+    const created = await admin('POST', '/dashboards?fields=id,panels.id', { name: 'Sales', panels: [panel, panel] });
+    const { id, panels } = created.body.data;
     expect((await admin('PATCH', `/dashboards/${id}`, { panels: [panels[1].id] })).status).to.equal(200);
     const left = (await admin('GET', '/panels?fields=id')).body.data;
     expect(left).to.deep.equal([{ id: panels[1].id }]);
@@ -86,13 +86,13 @@ describe('/dashboards and /panels', () => {
   it('keep dashboards when their creator is deleted', async () => {
     const role = await makeRole(service, {}, [...all('platform_dashboards'), ...all('platform_panels')]);
     const { id: user, ask } = await makePerson(service, role);
-    const made = await ask('POST', '/dashboards?fields=id,user_created,panels.user_created', {
+    const created = await ask('POST', '/dashboards?fields=id,user_created,panels.user_created', {
       name: 'x',
       panels: [panel],
     });
-    expect(made.body.data).to.deep.include({ user_created: user, panels: [{ user_created: user }] });
+    expect(created.body.data).to.deep.include({ user_created: user, panels: [{ user_created: user }] });
     expect((await admin('DELETE', `/users/${user}`)).status).to.equal(204);
-    const path = `/dashboards/${made.body.data.id}?fields=user_created,panels.user_created`;
+    const path = `/dashboards/${created.body.data.id}?fields=user_created,panels.user_created`;
     expect((await admin('GET', path)).body.data).to.deep.equal({
       user_created: null,
       panels: [{ user_created: null }],

@@ -18,10 +18,10 @@ describe('/folders', () => {
     (await admin('POST', '/folders', { name, parent })).body.data.id;
 
   it('creates, reads, changes and deletes folders', async () => {
-    const made = await admin('POST', '/folders', { name: 'Pictures' });
-    expect(made.status).to.equal(200);
-    const { id } = made.body.data;
-    expect(made.body.data).to.deep.equal({ id, name: 'Pictures', parent: null });
+    const created = await admin('POST', '/folders', { name: 'Pictures' });
+    expect(created.status).to.equal(200);
+    const { id } = created.body.data;
+    expect(created.body.data).to.deep.equal({ id, name: 'Pictures', parent: null });
     const many = await admin('POST', '/folders', [{ name: 'A', parent: id }, { name: 'B' }]);
     expect(many.body.data.map((one: { name: string }) => one.name)).to.deep.equal(['A', 'B']);
     expect((await admin('PATCH', `/folders/${id}`, { name: 'Photos' })).body.data.name).to.equal('Photos');

@@ -69,8 +69,8 @@ describe('/activity and /revisions', () => {
       (await admin('POST', '/collections', { collection: 'forged', schema: {}, fields: [field] })).status,
     ).to.equal(200);
     const relation = { collection: 'forged', field: 'entry', related_collection: 'platform_activity' };
-    const made = await admin('POST', '/relations', { ...relation, schema: { on_delete: 'NO ACTION' } });
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    const created = await admin('POST', '/relations', { ...relation, schema: { on_delete: 'NO ACTION' } });
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
     const [{ id }] = (await admin('GET', `/activity?${OF_ARTICLE}&fields=id`)).body.data;
     for (const entry of [
       { action: 'login', collection: 'platform_users', item: '1' },

@@ -122,14 +122,14 @@ describe('/notifications', () => {
   });
 
   it('rejects anonymous callers', async () => {
-    const anybody = asking(service, null);
+    const anonymous = asking(service, null);
     await admin('POST', '/notifications', { recipient: ann.id, subject: 'x' });
-    expect(outcome(await anybody('GET', '/notifications'))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await anybody('POST', '/notifications', { recipient: ann.id, subject: 'x' }))).to.deep.equal(
+    expect(outcome(await anonymous('GET', '/notifications'))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('POST', '/notifications', { recipient: ann.id, subject: 'x' }))).to.deep.equal(
       FORBIDDEN,
     );
-    // Nobody is told what is wrong with what they may not send.
-    expect(outcome(await anybody('POST', '/notifications', { status: 'lost' }))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await anybody('PATCH', '/notifications/1', { status: 'archived' }))).to.deep.equal(FORBIDDEN);
+    // A caller without permission gets FORBIDDEN before its payload is validated.
+    expect(outcome(await anonymous('POST', '/notifications', { status: 'lost' }))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('PATCH', '/notifications/1', { status: 'archived' }))).to.deep.equal(FORBIDDEN);
   });
 });

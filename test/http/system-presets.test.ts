@@ -64,9 +64,9 @@ describe('/presets', () => {
   });
 
   it('allows app users presets of their own only', async () => {
-    const made = await ann.ask('POST', '/presets', { collection: 'articles' });
-    expect(made.body.data).to.include({ user: ann.id, role: null });
-    const id = made.body.data.id as number;
+    const created = await ann.ask('POST', '/presets', { collection: 'articles' });
+    expect(created.body.data).to.include({ user: ann.id, role: null });
+    const id = created.body.data.id as number;
     expect((await ann.ask('PATCH', `/presets/${id}`, { bookmark: 'b' })).body.data.bookmark).to.equal('b');
     expect((await ann.ask('PATCH', `/presets/${id}`, { user: ann.id })).status).to.equal(200);
     for (const user of [bob.id, null, { id: bob.id }, 5]) {
@@ -136,12 +136,12 @@ describe('/presets', () => {
   });
 
   it('rejects anonymous callers', async () => {
-    const anybody = asking(service, null);
+    const anonymous = asking(service, null);
     await admin('POST', '/presets', { bookmark: 'of all' });
-    expect(outcome(await anybody('GET', '/presets'))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('GET', '/presets'))).to.deep.equal(FORBIDDEN);
     for (const body of [{ collection: 'x' }, { user: ann.id }, { user: null }]) {
-      expect(outcome(await anybody('POST', '/presets', body))).to.deep.equal(FORBIDDEN);
+      expect(outcome(await anonymous('POST', '/presets', body))).to.deep.equal(FORBIDDEN);
     }
-    expect(outcome(await anybody('DELETE', '/presets/1'))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('DELETE', '/presets/1'))).to.deep.equal(FORBIDDEN);
   });
 });

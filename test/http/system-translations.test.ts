@@ -17,9 +17,9 @@ describe('/translations', () => {
   const text = { key: 'greeting', language: 'en-US', value: 'Hello' };
 
   it('creates, reads, changes and deletes translations', async () => {
-    const made = await admin('POST', '/translations', text);
-    const { id } = made.body.data;
-    expect(made.body.data).to.deep.equal({ id, ...text });
+    const created = await admin('POST', '/translations', text);
+    const { id } = created.body.data;
+    expect(created.body.data).to.deep.equal({ id, ...text });
     expect((await admin('PATCH', `/translations/${id}`, { value: 'Hi' })).body.data.value).to.equal('Hi');
     await admin('POST', '/translations', [{ ...text, language: 'de-DE', value: 'Hallo' }]);
     expect(

@@ -4,7 +4,7 @@ import { type InProcess, migratedDatabase, startService } from '../support/servi
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
-/** What no answer may hold. As a number it is 990099. */
+/** A value that no answer may contain; 990099 as a number. */
 const SECRET = 's3cret';
 
 const TABLES = `
@@ -15,7 +15,7 @@ const TABLES = `
   create table product (
     id serial primary key, title text not null unique, mood mood, price numeric(6,2) constraint fair_price check (price > 0),
     low int, high int, constraint in_order check (low < high),
-    code sku, other_code narrow_sku, stock smallint, made date, uid uuid, maker int references maker, up int references product,
+    code sku, other_code narrow_sku, stock smallint, created_at date, uid uuid, maker int references maker, up int references product,
     region text, slot text, unique (region, slot), during int4range, exclude using gist (during with &&), list mood[], big bigint);
   create table review (id serial primary key, body text check (length(body) < 20), note varchar(5), product int references product,
     author int references maker on delete restrict);
@@ -66,7 +66,7 @@ describe('extensions of a rejected write', () => {
 
   const send = (method: string, path: string, body: unknown, token = service.admin.token) =>
     service.request(method, path, { token, body });
-  /** Every row of every table, to see that a refused write leaves nothing. */
+  /** All rows of all tables, to check that a rejected write changes nothing. */
   const contents = async () =>
     (
       await database.query(`select (select json_agg(p order by id) from product p)::text as product,
@@ -315,18 +315,18 @@ describe('extensions of a rejected write', () => {
       'a text that is no date',
       'POST',
       product,
-      { title: 'x', made: SECRET },
-      { code: 'INVALID_PAYLOAD', field: 'made', path: ['made'], allowed: 'a date such as 2026-01-31' },
+      { title: 'x', created_at: SECRET },
+      { code: 'INVALID_PAYLOAD', field: 'created_at', path: ['created_at'], allowed: 'a date such as 2026-01-31' },
     ],
     [
       'a day that no month has',
       'POST',
       product,
       [
-        { title: 'x', made: '2026-02-01' },
-        { title: 'y', made: '9900-02-31' },
+        { title: 'x', created_at: '2026-02-01' },
+        { title: 'y', created_at: '9900-02-31' },
       ],
-      { code: 'INVALID_PAYLOAD', field: 'made', path: [1, 'made'], allowed: 'a date such as 2026-01-31' },
+      { code: 'INVALID_PAYLOAD', field: 'created_at', path: [1, 'created_at'], allowed: 'a date such as 2026-01-31' },
     ],
     [
       'a text that is no UUID',

@@ -9,11 +9,13 @@ const MAX_CONCURRENT_CALLS = 4;
 export type RunLimited = <T>(name: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** First in, first out, by package. */
-export function createCallLimit(places: Semaphores = createSemaphores({ limit: MAX_CONCURRENT_CALLS })): RunLimited {
+export function createCallLimit(
+  semaphores: Semaphores = createSemaphores({ limit: MAX_CONCURRENT_CALLS }),
+): RunLimited {
   return async (name, signal, work) => {
     let hasBegun = false;
     try {
-      return await places.run(
+      return await semaphores.run(
         name,
         () => {
           hasBegun = true;

@@ -25,15 +25,15 @@ export async function deleteRows(
   const step = openStatement(deps, 'delete', writing);
   const condition = conditionAt(step.values.length + 2);
   const rows = createKeyCondition(key, keys, step.values.length + 1);
-  const write = () => {
-    const recorded = step.historySql();
+  const render = () => {
+    const history = step.historySql();
     const expected = caller.admin ? undefined : rows.count;
-    return `with changed as (delete from ${tableSql(collection)} t where ${rows.sql} and (${condition.text}) returning ${keySql(key, 't')} as key${recorded.returning})${recorded.ctes}${renderFinalSelect(recorded, expected)}`;
+    return `with changed as (delete from ${tableSql(collection)} t where ${rows.sql} and (${condition.text}) returning ${keySql(key, 't')} as key${history.returning})${history.ctes}${renderFinalSelect(history, expected)}`;
   };
   const statement = deps.statements(
     collection,
     `${step.variant} ${caller.admin} ${rows.count} ${condition.text}`,
-    write,
+    render,
   );
   const values = [...step.values, rows.value, ...condition.params];
   return step.run(statement, values, () => forbiddenRowsFailure('deleted', collection));

@@ -28,7 +28,7 @@ export async function insertRows(
   const keys: Key[] = [];
   for (const { part, isLast: isLastSlice } of slices(rows, rowsPerStatement(isUniform ? 1 : fields.length))) {
     const isLast = writing.isLast && isLastSlice;
-    const write = (from: number, to: number) => {
+    const writeSlice = (from: number, to: number) => {
       const at = [keys.length + from, keys.length + to] as const;
       const [revisionPlaces, paths] = [writing.revisionPlaces?.slice(...at), writing.paths.slice(...at)];
       const some = part.slice(from, to);
@@ -36,7 +36,7 @@ export async function insertRows(
       const own = some.length === 1 ? fields.filter(({ name }) => Object.hasOwn(some[0] as Payload, name)) : fields;
       return insert(deps, { ...writing, revisionPlaces, paths, isLast }, own, some);
     };
-    keys.push(...(await writeRows(deps, writing.collection, part, writing.paths.slice(keys.length), write)));
+    keys.push(...(await writeRows(deps, writing.collection, part, writing.paths.slice(keys.length), writeSlice)));
   }
   return keys;
 }
@@ -88,9 +88,9 @@ function renderInsert(
   source: string,
   count: string,
 ): string {
-  const recorded = step.historySql();
+  const history = step.historySql();
   const into = `insert into ${tableSql(collection)} as t (${fields.map(columnSql).join(', ')}) ${source}`;
-  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${recorded.returning}${renderAnswerColumn(answer)})${recorded.ctes}${renderFinalSelect(recorded, count, answer)}`;
+  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)})${history.ctes}${renderFinalSelect(history, count, answer)}`;
 }
 
 /** A trigger may leave a row out; what hangs on it would be written to another one. */
@@ -120,7 +120,7 @@ async function insertTuples(
       fieldOfValue.push(field);
     }
   }
-  const write = () => {
+  const render = () => {
     let param = step.values.length;
     const slot = (row: Payload, field: Field) =>
       Object.hasOwn(row, field.name) ? castSql(field, `$${++param}`) : 'default';
@@ -131,8 +131,8 @@ async function insertTuples(
   };
   const statement =
     rows.length === 1
-      ? deps.statements(collection, `${step.variant} ${fields.map(({ name }) => name).join('\0')}`, write)
-      : { text: write() };
+      ? deps.statements(collection, `${step.variant} ${fields.map(({ name }) => name).join('\0')}`, render)
+      : { text: render() };
   return step.run(
     statement,
     values,

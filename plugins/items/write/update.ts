@@ -50,7 +50,7 @@ export async function updateRows(
     ...condition.params,
     ...fields.map((field) => toParameterValue(field, payload, writing.paths[0])),
   ];
-  const write = () => {
+  const render = () => {
     const sets = fields.map((field, at) => `${columnSql(field)} = ${castSql(field, `$${before + at + 1}`)}`);
     const assignment = { fields, sets: sets.join(', '), values: '' };
     return rows.count === '1' && sets.length > 0 && deps.db.serverVersion >= MIN_VERSION_RETURNING_OLD
@@ -60,7 +60,7 @@ export async function updateRows(
   const statement = deps.statements(
     collection,
     `${step.variant} ${rows.count} ${Object.keys(payload).join('\0')} ${condition.text}`,
-    write,
+    render,
   );
   // One payload, whatever the number of keys: what is refused is refused of it.
   return writeRows({ db: deps.db }, collection, [payload], writing.paths, () =>
@@ -85,7 +85,7 @@ export async function updateEachRow(
   for (const { part, isLast: isLastSlice } of slices(rows, rowsPerStatement(fields.length + 2))) {
     const before = done;
     const isLast = writing.isLast && isLastSlice;
-    const write = async (from: number, to: number) => {
+    const writeSlice = async (from: number, to: number) => {
       const at = [before + from, before + to] as const;
       const [revisionPlaces, paths] = [writing.revisionPlaces?.slice(...at), writing.paths.slice(...at)];
       return updateSlice(
@@ -97,7 +97,7 @@ export async function updateEachRow(
       );
     };
     const owns = part.map((row) => row.own);
-    await writeRows(deps, writing.collection, owns, writing.paths.slice(before), write);
+    await writeRows(deps, writing.collection, owns, writing.paths.slice(before), writeSlice);
     done += part.length;
   }
 }
@@ -154,11 +154,11 @@ function renderUpdateOne(
   condition: Condition,
   { fields, sets }: Assignment,
 ): string {
-  const recorded = step.historySql(fields);
-  const returning = `${keySql(keyField(collection), 't')} as key${recorded.returning}${renderAnswerColumn(answer)}`;
-  const old = recorded.readsBefore ? 'with (old as b) ' : '';
+  const history = step.historySql(fields);
+  const returning = `${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
+  const old = history.readsBefore ? 'with (old as b) ' : '';
   const changed = `update ${tableSql(collection)} t set ${sets} where ${rows.sql} and (${condition.text}) returning ${old}${returning}`;
-  return `with changed as (${changed})${recorded.ctes}${renderFinalSelect(recorded, rows.count, answer)}`;
+  return `with changed as (${changed})${history.ctes}${renderFinalSelect(history, rows.count, answer)}`;
 }
 
 /**
@@ -174,16 +174,16 @@ function renderUpdate(
 ): string {
   const key = keyField(collection);
   const table = tableSql(collection);
-  const recorded = step.historySql(fields);
+  const history = step.historySql(fields);
   const where = `${rows.sql} and (${condition.text})`;
-  const returning = `${keySql(key, 't')} as key${recorded.returning}${renderAnswerColumn(answer)}`;
-  const end = `${recorded.ctes}${renderFinalSelect(recorded, rows.count, answer)}`;
+  const returning = `${keySql(key, 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
+  const end = `${history.ctes}${renderFinalSelect(history, rows.count, answer)}`;
   // In the order of their keys: of two who change the same rows one waits for the other, and not each for each.
   const order = rows.count === '1' ? '' : ` order by ${columnsOf('t', key).join(', ')}`;
   const locked = `from ${table} t where ${where}${order} for no key update`;
   const keyJoin = values === '' ? [] : [isKey('t', key, 'v.key')];
   const same = areEqual('b', key, 't', key);
-  if (!recorded.readsBefore) {
+  if (!history.readsBefore) {
     const from = values === '' ? '' : ` from ${values}`;
     const changed =
       sets === ''

@@ -8,7 +8,7 @@ import { callerOf } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
-interface Given {
+interface ActivityHarness {
   readonly items: Items;
   readonly activity: Activity;
   readonly db: Db;
@@ -43,9 +43,12 @@ describe('the service activity', () => {
 
   const rows = () => database.query('select * from platform_activity order by id');
 
-  async function working(work: (given: Given) => Promise<void>, listen?: (host: Host) => void): Promise<void> {
+  async function working(
+    work: (harness: ActivityHarness) => Promise<void>,
+    listen?: (host: Host) => void,
+  ): Promise<void> {
     const product = floors.flatMap(({ plugins }) => plugins);
-    let given: Given | undefined;
+    let harness: ActivityHarness | undefined;
     await withPlugins(
       [
         {
@@ -54,9 +57,9 @@ describe('the service activity', () => {
           register(host: Host<any>) {
             const used = host.use({ items, activity });
             const user = callerOf({ user: USER, admin: true, app: true, ip: '10.0.0.1', origin: 'x'.repeat(400) });
-            given = { ...used, db: host.db, system: undefined as never, user };
+            harness = { ...used, db: host.db, system: undefined as never, user };
             host.onStart(() => {
-              given = { ...(given as Given), system: host.asSystem('nightly work') };
+              harness = { ...(harness as ActivityHarness), system: host.asSystem('nightly work') };
             });
             listen?.(host);
           },
@@ -65,7 +68,7 @@ describe('the service activity', () => {
       async ({ kernel }) => {
         await kernel.migrate();
         await kernel.start();
-        await work(given as Given);
+        await work(harness as ActivityHarness);
       },
       {
         product,
@@ -153,7 +156,7 @@ describe('the service activity', () => {
         const used = host.use({ activity }) as { activity: Activity };
         host.events.onFilter('thing.items.update', async (_payload, { caller }) => {
           await used.activity.record(caller, { action: 'login', collection: 'thing', item: 'by a listener' });
-          if (caller.user !== USER) throw fail('FORBIDDEN', 'nobody else');
+          if (caller.user !== USER) throw fail('FORBIDDEN', 'no other user');
         });
       },
     ));

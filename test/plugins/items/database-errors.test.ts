@@ -9,10 +9,10 @@ const fields = new Map(
 );
 const collection = { name: 'thing', fields } as unknown as Collection;
 
-const complaint = (code: string, parts: Record<string, string> = {}) =>
+const postgresError = (code: string, parts: Record<string, string> = {}) =>
   Object.assign(new Error(parts.message ?? 'no'), { code, severity: 'ERROR', ...parts });
 const translated = (code: string, parts?: Record<string, string>) =>
-  toWriteError(complaint(code, parts), collection, {
+  toWriteError(postgresError(code, parts), collection, {
     paramCount: 3,
     fieldOfParam: (param) => fields.get(['mail', 'n', 'up'][param - 1] ?? ''),
   }) as Failure;
@@ -77,7 +77,7 @@ describe('toWriteError', () => {
   }
 
   it('returns other errors and translated failures unchanged', () => {
-    for (const error of [new Error('a bug'), fail('FORBIDDEN'), complaint('XX000')])
+    for (const error of [new Error('a bug'), fail('FORBIDDEN'), postgresError('XX000')])
       expect(toWriteError(error, collection)).to.equal(error);
   });
 

@@ -36,11 +36,11 @@ const SQL = `
 describe('the capability items', () => {
   let service: ItemsService;
   let asUser: Call;
-  let asAnybody: Call;
+  let asAnonymous: Call;
   before(async () => {
     service = await itemsService(SQL);
     asUser = callWith(service, { accountability: 'user' });
-    asAnybody = callWith(service, 'system');
+    asAnonymous = callWith(service, 'system');
   });
   after(() => service?.stop());
 
@@ -127,21 +127,21 @@ describe('the capability items', () => {
     });
 
     it('do not call listeners', async () => {
-      const heard: string[] = [];
-      service.host.events.onFilter('**', (_payload, { event }) => void heard.push(event));
-      service.host.events.onAction('**', ({ event }) => void heard.push(event));
+      const eventLog: string[] = [];
+      service.host.events.onFilter('**', (_payload, { event }) => void eventLog.push(event));
+      service.host.events.onAction('**', ({ event }) => void eventLog.push(event));
       await asUser('readMany', ['articles']);
       await asUser('readOne', ['articles', 1]);
-      expect(heard).to.deep.equal([]);
-      const [key] = (await asUser('createMany', ['articles', [{ title: 'heard' }]])) as [number];
-      expect(heard).to.include.members(['items.create', 'articles.items.create']);
+      expect(eventLog).to.deep.equal([]);
+      const [key] = (await asUser('createMany', ['articles', [{ title: 'received' }]])) as [number];
+      expect(eventLog).to.include.members(['items.create', 'articles.items.create']);
       await asUser('deleteOne', ['articles', key]);
     });
 
     it('find a column that was just created', async () => {
       await service.database.query('alter table authors add column fresh text');
       const query = { fields: ['author.fresh'], limit: 1 };
-      expect(await asAnybody('readMany', ['articles', query])).to.deep.equal([{ author: { fresh: null } }]);
+      expect(await asAnonymous('readMany', ['articles', query])).to.deep.equal([{ author: { fresh: null } }]);
     });
 
     it('answer at most 2 MiB', async () => {
@@ -202,10 +202,10 @@ describe('the capability items', () => {
 
     it('answer errors of a payload, and no details of other failures', async () => {
       expect(await codeOf(asUser('createOne', ['articles', { title: 'bad' }]))).to.equal('invalid_request');
-      expect(await codeOf(asAnybody('createOne', ['articles', { title: 'x', views: 'many' }]))).to.equal(
+      expect(await codeOf(asAnonymous('createOne', ['articles', { title: 'x', views: 'many' }]))).to.equal(
         'invalid_request',
       );
-      expect(await codeOf(asAnybody('createOne', ['articles', { title: 'x', author: 9999 }]))).to.equal('internal');
+      expect(await codeOf(asAnonymous('createOne', ['articles', { title: 'x', author: 9999 }]))).to.equal('internal');
       for (const [method, args] of [
         ['createOne', ['articles', []]],
         ['createOne', ['articles']],
@@ -237,13 +237,13 @@ describe('the capability items', () => {
 
   describe('with full access', () => {
     it('reads and writes without permissions, also without a user', async () => {
-      expect(await asAnybody('readMany', ['vault', { fields: ['code'] }], null)).to.deep.equal([{ code: '42' }]);
-      const key = (await asAnybody('createOne', ['vault', { code: '43' }], null)) as number;
-      expect(await asAnybody('updateOne', ['vault', key, { code: '44' }], null)).to.equal(key);
-      expect(await asAnybody('deleteOne', ['vault', key], null)).to.equal(key);
-      expect(await asAnybody('deleteOne', ['vault', key], null)).to.equal(null);
+      expect(await asAnonymous('readMany', ['vault', { fields: ['code'] }], null)).to.deep.equal([{ code: '42' }]);
+      const key = (await asAnonymous('createOne', ['vault', { code: '43' }], null)) as number;
+      expect(await asAnonymous('updateOne', ['vault', key, { code: '44' }], null)).to.equal(key);
+      expect(await asAnonymous('deleteOne', ['vault', key], null)).to.equal(key);
+      expect(await asAnonymous('deleteOne', ['vault', key], null)).to.equal(null);
       const query = { fields: ['owner.email', 'author.secret'], filter: { id: { _eq: 1 } } };
-      expect(await asAnybody('readMany', ['articles', query])).to.deep.equal([
+      expect(await asAnonymous('readMany', ['articles', query])).to.deep.equal([
         { owner: { email: 'editor@example.com' }, author: { secret: 's1' } },
       ]);
     });
@@ -257,23 +257,23 @@ describe('the capability items', () => {
 
     it('system collections, nested ones and missing collections are rejected with FORBIDDEN', async () => {
       for (const collection of ['platform_users', 'platform_permissions', 'platform_sessions', 'nowhere', 'pg_class']) {
-        await denied(asAnybody('readMany', [collection]));
-        await denied(asAnybody('createOne', [collection, {}]));
-        await denied(asAnybody('deleteMany', [collection, [1]]));
+        await denied(asAnonymous('readMany', [collection]));
+        await denied(asAnonymous('createOne', [collection, {}]));
+        await denied(asAnonymous('deleteMany', [collection, [1]]));
       }
-      await denied(asAnybody('readMany', ['articles', { fields: ['nothing'] }]));
+      await denied(asAnonymous('readMany', ['articles', { fields: ['nothing'] }]));
     });
 
     it('nested rows of system collections are not written', async () => {
       const before = await count('platform_users');
       await denied(
-        asAnybody('createOne', ['articles', { title: 'evil', owner: { email: 'evil@example.com', role: ROLE } }]),
+        asAnonymous('createOne', ['articles', { title: 'evil', owner: { email: 'evil@example.com', role: ROLE } }]),
       );
-      await denied(asAnybody('updateOne', ['articles', 1, { owner: { id: USER, email: 'evil@example.com' } }]));
+      await denied(asAnonymous('updateOne', ['articles', 1, { owner: { id: USER, email: 'evil@example.com' } }]));
       expect([await count('platform_users'), await count(`articles where title = 'evil'`)]).to.deep.equal([before, 0]);
-      // Their keys are values like any other.
-      const key = (await asAnybody('createOne', ['articles', { title: 'kind', owner: USER }])) as number;
-      await asAnybody('deleteOne', ['articles', key]);
+      // Keys of system collections are accepted as values.
+      const key = (await asAnonymous('createOne', ['articles', { title: 'kind', owner: USER }])) as number;
+      await asAnonymous('deleteOne', ['articles', key]);
     });
   });
 
@@ -339,7 +339,7 @@ describe('the capability items', () => {
     await database.query(
       `insert into platform_permissions (role, collection, action, fields) values ('${ROLE}', 'slow', 'read', '*')`,
     );
-    const admitted = subjects.admit({
+    const brokerAccess = subjects.admit({
       name: 'pilot',
       version: '2.0.0',
       runtime: 'confined',
@@ -348,7 +348,7 @@ describe('the capability items', () => {
     const stop = new AbortController();
     const who = caller({ admin: true });
     const invocation = { id: 'run', caller: who, signal: stop.signal, secrets: new InvocationSecrets() };
-    const running = failureOf<Refusal>(admitted.call('items.readMany', ['slow'], invocation));
+    const running = failureOf<Refusal>(brokerAccess.call('items.readMany', ['slow'], invocation));
     const isRunning = async () =>
       (
         await database.query(

@@ -10,16 +10,16 @@ const SQL = `
   insert into post (title, size) select 'post ' || n, n % 3 from generate_series(1, 9) n;
 `;
 
-/** Posts of a size whose title contains a text, both given. */
-async function found({ items, admin }: Asking, given: GivenValues, caller: Caller = admin): Promise<string> {
+/** Ids of posts of a size whose title contains a text; both are placeholders. */
+async function found({ items, admin }: Asking, values: GivenValues, caller: Caller = admin): Promise<string> {
   const answer = await items.select(caller, 'post', {
     selection(open) {
-      const value = (name: string) => (open ? new Given(name, given[name]) : given[name]);
+      const value = (name: string) => (open ? new Given(name, values[name]) : values[name]);
       const filter = { size: { _eq: value('size') }, title: { _contains: value('text') }, id: { _in: value('ids') } };
       return { terms: { filter }, shown: [{ kind: 'column', key: 'id', field: 'id' }] };
     },
     text: 'posts of a size',
-    given,
+    given: values,
   });
   return (answer as ReadText).data as string;
 }
@@ -28,14 +28,14 @@ const ids = [1, 2, 3, 4, 5, 6];
 
 describe('placeholder values of a selection', () => {
   it('each run of one statement uses its own values', () =>
-    asking(SQL, async (asked) => {
+    asking(SQL, async (harness) => {
       const answers: string[] = [];
       const sent = await statementsDuring(async () => {
-        answers.push(await found(asked, { size: 1, text: 'post', ids }));
-        answers.push(await found(asked, { size: '2', text: 'post', ids }));
-        answers.push(await found(asked, { size: 1, text: '4', ids }));
-        answers.push(await found(asked, { size: 1, text: '%', ids }));
-        answers.push(await found(asked, { size: 1, text: 'post', ids: ['4', 7, 8] }));
+        answers.push(await found(harness, { size: 1, text: 'post', ids }));
+        answers.push(await found(harness, { size: '2', text: 'post', ids }));
+        answers.push(await found(harness, { size: 1, text: '4', ids }));
+        answers.push(await found(harness, { size: 1, text: '%', ids }));
+        answers.push(await found(harness, { size: 1, text: 'post', ids: ['4', 7, 8] }));
       });
       expect(answers).to.deep.equal([
         '[{"id":1},{"id":4}]',
@@ -48,15 +48,15 @@ describe('placeholder values of a selection', () => {
     }));
 
   it('each run checks its values as those of a query, in their order', () =>
-    asking(SQL, async (asked) => {
-      const wrong = (given: GivenValues) =>
-        found(asked, given).then(
+    asking(SQL, async (harness) => {
+      const wrong = (values: GivenValues) =>
+        found(harness, values).then(
           () => undefined,
           (error) => `${error.code} ${error.detail}`,
         );
       const before = await wrong({ size: 'large', text: 'post', ids: ['x'] });
       expect(before).to.equal('INVALID_QUERY filter.size._eq: "large" is not a number');
-      expect(await found(asked, { size: 1, text: 'post', ids })).to.equal('[{"id":1},{"id":4}]');
+      expect(await found(harness, { size: 1, text: 'post', ids })).to.equal('[{"id":1},{"id":4}]');
       const sent = await statementsDuring(async () => {
         expect(await wrong({ size: 'large', text: 'post', ids: ['x'] })).to.equal(before);
         expect(await wrong({ size: 1, text: 'post', ids: [1, 'x'] })).to.equal(
@@ -70,9 +70,9 @@ describe('placeholder values of a selection', () => {
     const readListeners: unknown[] = [];
     await asking(
       SQL,
-      async (asked) => {
-        expect(await found(asked, { size: 1, text: 'post', ids })).to.equal('[{"id":1},{"id":4}]');
-        expect(await found(asked, { size: 2, text: 'post', ids })).to.equal('[{"id":2},{"id":5}]');
+      async (harness) => {
+        expect(await found(harness, { size: 1, text: 'post', ids })).to.equal('[{"id":1},{"id":4}]');
+        expect(await found(harness, { size: 2, text: 'post', ids })).to.equal('[{"id":2},{"id":5}]');
       },
       (host) =>
         host.events.onFilter('post.items.read', (rows, { query }) => {
@@ -83,8 +83,8 @@ describe('placeholder values of a selection', () => {
     expect(readListeners).to.deep.equal([{ _eq: 1 }, { _eq: 2 }]);
     await asking(
       SQL,
-      async (asked) => {
-        expect(await found(asked, { size: 1, text: 'post', ids })).to.equal('[{"id":3},{"id":6}]');
+      async (harness) => {
+        expect(await found(harness, { size: 1, text: 'post', ids })).to.equal('[{"id":3},{"id":6}]');
       },
       (host) =>
         host.events.onFilter('post.items.query', (asks) => {
@@ -96,14 +96,14 @@ describe('placeholder values of a selection', () => {
   });
 
   it('a read by keys needs none: its statement is compiled once and run for other keys', () =>
-    asking(SQL, async (asked) => {
-      let made = 0;
-      const byKeys = async (keys: readonly unknown[], caller = asked.admin) => {
+    asking(SQL, async (harness) => {
+      let created = 0;
+      const byKeys = async (keys: readonly unknown[], caller = harness.admin) => {
         const selection = () => {
-          made++;
+          created++;
           return { shown: [{ kind: 'column', key: 'id', field: 'id' }] } as const;
         };
-        const answer = await asked.items.select(caller, 'post', { selection, text: 'posts by keys', keys });
+        const answer = await harness.items.select(caller, 'post', { selection, text: 'posts by keys', keys });
         return (answer as ReadText).data as string;
       };
       const sent = await statementsDuring(async () => {
@@ -111,7 +111,7 @@ describe('placeholder values of a selection', () => {
         expect(await byKeys(['2', 99, 9])).to.equal('[{"id":2},{"id":9}]');
         expect(await byKeys([])).to.equal('[]');
       });
-      expect(made).to.equal(1);
+      expect(created).to.equal(1);
       expect(new Set(sent).size).to.equal(1);
       expect(
         await byKeys(['x']).then(
@@ -119,12 +119,12 @@ describe('placeholder values of a selection', () => {
           ({ code, detail }) => `${code} ${detail}`,
         ),
       ).to.equal('FORBIDDEN "x" is not a key of post');
-      const { items, admin } = asked;
+      const { items, admin } = harness;
       const rows = async (keys: readonly unknown[]) =>
         (await items.readKeys(admin, 'post', keys, { fields: 'id' })).data;
       expect(await rows([2, 1])).to.equal('[{"id":2},{"id":1}]');
       expect(await rows(['5'])).to.equal('[{"id":5}]');
-      // The same text, as a list and as one row.
+      // A list and one row with the same text.
       expect((await items.readMany(admin, 'post', { fields: 'id' })).data).to.match(
         /^(\[|,\{"id":\d\}|\{"id":1\}|\])+$/,
       );
